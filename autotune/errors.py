@@ -1,0 +1,92 @@
+"""The error tree. Every error says where, what was found, what is allowed, and what to do.
+
+AutotuneError
+ ├─ InputError        wrong input or environment: exit code 2
+ │   ├─ ConfigError   a YAML file; all faults of the file at once
+ │   ├─ MissingTool   a program or package that is not installed, with the install command
+ │   └─ StoreError    a results file that is corrupt, locked, of another schema or misplaced
+ └─ WorkFailed        the work itself failed (no candidate ran): exit code 1
+"""
+
+import difflib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One mistake: where it is, what was found, what is allowed, what to do.
+
+    ``where`` is ``file:line:column`` or the name of an option; empty when there is no place.
+    """
+
+    where: str
+    found: str
+    expected: str = ""
+    hint: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.found}" if self.where else self.found
+        if self.expected:
+            text += f"; expected {self.expected}"
+        if self.hint:
+            text += f" ({self.hint})"
+        return text
+
+
+class AutotuneError(Exception):
+    """The root of all errors that autotune raises on purpose."""
+
+    exit_code = 1
+
+
+class InputError(AutotuneError):
+    """Wrong input or environment; carries every fault that was found, not only the first."""
+
+    exit_code = 2
+
+    def __init__(self, *faults: Fault) -> None:
+        self.faults = faults
+        super().__init__("\n".join(str(fault) for fault in faults))
+
+
+class ConfigError(InputError):
+    """Faults of YAML files."""
+
+
+class MissingTool(InputError):
+    """A program or package that was asked for is not installed."""
+
+
+class StoreError(InputError):
+    """A results store that cannot be used."""
+
+
+class WorkFailed(AutotuneError):
+    """The input was right, but nothing came of the work."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint naming the nearest known name, or an empty string.
+
+    >>> nearest("heat2", ["heat2d", "wave1d"])
+    'did you mean heat2d?'
+    """
+    match = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"did you mean {match[0]}?" if match else ""
+
+
+def one_of(names: Sequence[str]) -> str:
+    """The allowed names as text: ``one of a, b, c``."""
+    return "one of " + ", ".join(names) if names else "nothing (none is known)"
+
+
+def unknown_name(where: str, kind: str, name: str, known: Iterable[str]) -> Fault:
+    """The fault for a name that is not known, with the nearest one that is."""
+    names = sorted(known)
+    return Fault(
+        where=where,
+        found=f"unknown {kind} {name!r}",
+        expected=one_of(names),
+        hint=nearest(name, names),
+    )

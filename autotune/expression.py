@@ -1,0 +1,309 @@
+"""Kernel bodies: a restricted arithmetic language, parsed through ``ast`` and never evaluated.
+
+    number        2, 0.25, 1e-3
+    symbol        N, h, c                      a named number
+    reference     y[j-N], A[l][i]              an array element
+    operators     + - * / % //, unary minus    ``%`` and ``//`` of whole numbers
+    power         x**2                         a small whole exponent
+    functions     see ``FUNCTIONS``
+    condition     a if t < b else c            one comparison
+
+The nodes are frozen and compare by value, so they may be keys of dictionaries.
+"""
+
+import ast
+import math
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+FUNCTIONS: Mapping[str, int] = {
+    "sin": 1, "cos": 1, "tan": 1, "exp": 1, "log": 1, "sqrt": 1, "abs": 1, "tanh": 1,
+    "min": 2, "max": 2,
+}  # fmt: skip
+"""Allowed functions and their number of arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Num:
+    """A number; an ``int`` stays exact."""
+
+    value: float | int
+
+
+@dataclass(frozen=True, slots=True)
+class Sym:
+    """A named number: a size, a constant, a loop variable, the time."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """An array element, one expression per dimension: ``A[l][i]``."""
+
+    array: str
+    indices: tuple["Expr", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Neg:
+    """Unary minus."""
+
+    operand: "Expr"
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """A binary operation; ``op`` is one of ``+ - * / % // **``."""
+
+    op: str
+    left: "Expr"
+    right: "Expr"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of one of ``FUNCTIONS``."""
+
+    function: str
+    arguments: tuple["Expr", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cond:
+    """``then if left op right else other``; ``op`` is one of ``< <= > >=``."""
+
+    left: "Expr"
+    op: str
+    right: "Expr"
+    then: "Expr"
+    other: "Expr"
+
+
+Expr = Num | Sym | Ref | Neg | Bin | Call | Cond
+
+_BINARY: dict[type[ast.operator], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/",
+    ast.Mod: "%", ast.FloorDiv: "//", ast.Pow: "**",
+}  # fmt: skip
+_COMPARE: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+
+
+def parse(text: str) -> Expr:
+    """The expression that ``text`` stands for.
+
+    Raises ValueError naming the offending part and its column for anything outside the language.
+
+    >>> parse("y[j-1]")
+    Ref(array='y', indices=(Bin(op='-', left=Sym(name='j'), right=Num(value=1)),))
+    """
+    try:
+        tree = ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ValueError(f"{text!r} is not an expression: {error}") from error
+    try:
+        return _convert(tree.body)
+    except RecursionError as error:
+        raise ValueError("the expression is nested too deeply") from error
+
+
+def _convert(node: ast.expr) -> Expr:
+    match node:
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            return Num(value)
+        case ast.Name(id=name):
+            return Sym(name)
+        case ast.UnaryOp(op=ast.USub(), operand=operand):
+            return Neg(_convert(operand))
+        case ast.UnaryOp(op=ast.UAdd(), operand=operand):
+            return _convert(operand)
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
+            symbol = _BINARY[type(op)]
+            if symbol == "**" and not (
+                isinstance(right, ast.Constant)
+                and isinstance(right.value, int)
+                and 0 <= right.value <= 8
+            ):
+                raise _outside(node, "an exponent must be a whole number from 0 to 8")
+            return Bin(symbol, _convert(left), _convert(right))
+        case ast.Subscript():
+            return _convert_reference(node)
+        case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
+            if name not in FUNCTIONS:
+                raise _outside(node, f"unknown function {name!r}; known: {', '.join(FUNCTIONS)}")
+            if len(arguments) != FUNCTIONS[name]:
+                raise _outside(node, f"{name} takes {FUNCTIONS[name]} argument(s)")
+            return Call(name, tuple(_convert(argument) for argument in arguments))
+        case ast.IfExp(test=ast.Compare(left=left, ops=[op], comparators=[right])) if (
+            type(op) in _COMPARE
+        ):
+            return Cond(
+                _convert(left), _COMPARE[type(op)], _convert(right),
+                _convert(node.body), _convert(node.orelse),
+            )  # fmt: skip
+    raise _outside(node, "only arithmetic, array references, conditions and known functions")
+
+
+def _convert_reference(node: ast.Subscript) -> Ref:
+    indices: list[Expr] = []
+    inner: ast.expr = node
+    while isinstance(inner, ast.Subscript):
+        indices.append(_convert(inner.slice))
+        inner = inner.value
+    if not isinstance(inner, ast.Name):
+        raise _outside(node, "only a named array can be indexed")
+    return Ref(inner.id, tuple(reversed(indices)))
+
+
+def _outside(node: ast.expr, why: str) -> ValueError:
+    return ValueError(f"{ast.unparse(node)!r} (column {node.col_offset + 1}): {why}")
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """The direct parts of a node."""
+    match expr:
+        case Num() | Sym():
+            return ()
+        case Ref(indices=indices):
+            return indices
+        case Neg(operand=operand):
+            return (operand,)
+        case Bin(left=left, right=right):
+            return (left, right)
+        case Call(arguments=arguments):
+            return arguments
+        case Cond(left=left, right=right, then=then, other=other):
+            return (left, right, then, other)
+
+
+def walk(expr: Expr) -> Iterator[Expr]:
+    """Every node, parents before children, left to right."""
+    yield expr
+    for child in children(expr):
+        yield from walk(child)
+
+
+def rebuild(expr: Expr, change: Callable[[Expr], Expr]) -> Expr:
+    """The same expression with ``change`` applied to every node, children first."""
+    match expr:
+        case Num() | Sym():
+            done: Expr = expr
+        case Ref(array=array, indices=indices):
+            done = Ref(array, tuple(rebuild(index, change) for index in indices))
+        case Neg(operand=operand):
+            done = Neg(rebuild(operand, change))
+        case Bin(op=op, left=left, right=right):
+            done = Bin(op, rebuild(left, change), rebuild(right, change))
+        case Call(function=function, arguments=arguments):
+            done = Call(function, tuple(rebuild(argument, change) for argument in arguments))
+        case Cond(left=left, op=op, right=right, then=then, other=other):
+            done = Cond(
+                rebuild(left, change), op, rebuild(right, change),
+                rebuild(then, change), rebuild(other, change),
+            )  # fmt: skip
+    return change(done)
+
+
+def substitute(expr: Expr, values: Mapping[str, Expr]) -> Expr:
+    """Symbols replaced by expressions."""
+    return rebuild(expr, lambda e: values.get(e.name, e) if isinstance(e, Sym) else e)
+
+
+def symbols(expr: Expr) -> frozenset[str]:
+    """The names of all symbols, those inside indices too."""
+    return frozenset(node.name for node in walk(expr) if isinstance(node, Sym))
+
+
+def references(expr: Expr) -> tuple[Ref, ...]:
+    """All array references in reading order."""
+    return tuple(node for node in walk(expr) if isinstance(node, Ref))
+
+
+_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+}
+_OPERATIONS: dict[str, Callable[[float, float], float]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "%": lambda a, b: a % b,
+    "//": lambda a, b: a // b,
+    "**": lambda a, b: a**b,
+}
+
+
+def number(expr: Expr, values: Mapping[str, float | int]) -> float | int:
+    """The value of a scalar expression; whole numbers stay whole but for ``/`` and functions.
+
+    Raises ValueError for an unknown symbol, an array reference or a division by zero.
+
+    >>> number(parse("N*N - 1"), {"N": 4})
+    15
+    """
+    match expr:
+        case Num(value=value):
+            return value
+        case Sym(name=name):
+            if name not in values:
+                raise ValueError(f"unknown symbol {name!r}; known: {', '.join(sorted(values))}")
+            return values[name]
+        case Neg(operand=operand):
+            return -number(operand, values)
+        case Bin(op=op, left=left, right=right):
+            try:
+                return _OPERATIONS[op](number(left, values), number(right, values))
+            except ZeroDivisionError as error:
+                raise ValueError(f"division by zero in {show(expr)}") from error
+        case Call(function=function, arguments=arguments):
+            return _call(function, [number(argument, values) for argument in arguments])
+        case Cond(left=left, op=op, right=right, then=then, other=other):
+            holds = _COMPARISONS[op](number(left, values), number(right, values))
+            return number(then if holds else other, values)
+        case Ref():
+            raise ValueError(f"{show(expr)} is an array element, not a number")
+
+
+def _call(function: str, arguments: list[float | int]) -> float:
+    if function in ("min", "max"):
+        return min(arguments) if function == "min" else max(arguments)
+    if function == "abs":
+        return abs(arguments[0])
+    result: float = getattr(math, function)(arguments[0])
+    return result
+
+
+_PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "//": 2, "**": 4}
+
+
+def show(expr: Expr) -> str:
+    """The expression as text that ``parse`` reads back."""
+    return _show(expr, 0)
+
+
+def _show(expr: Expr, outer: int) -> str:
+    match expr:
+        case Num(value=value):
+            text = repr(value)
+            return f"({text})" if value < 0 and outer else text
+        case Sym(name=name):
+            return name
+        case Ref(array=array, indices=indices):
+            return array + "".join(f"[{_show(index, 0)}]" for index in indices)
+        case Neg(operand=operand):
+            text = f"-{_show(operand, 3)}"
+            return f"({text})" if outer else text
+        case Bin(op=op, left=left, right=right):
+            level = _PRECEDENCE[op]
+            text = f"{_show(left, level)} {op} {_show(right, level + 1)}"
+            if op == "**":
+                text = f"{_show(left, level + 1)}**{_show(right, level)}"
+            return f"({text})" if level < outer else text
+        case Call(function=function, arguments=arguments):
+            return f"{function}({', '.join(_show(argument, 0) for argument in arguments)})"
+        case Cond(left=left, op=op, right=right, then=then, other=other):
+            condition = f"{_show(left, 1)} {op} {_show(right, 1)}"
+            return f"({_show(then, 1)} if {condition} else {_show(other, 1)})"

@@ -1,0 +1,55 @@
+"""What a measurer does, for everything above it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from autotune.results import Sample, Status
+from autotune.variant import Candidate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A candidate that was built and verified, or the status that says why not."""
+
+    candidate: Candidate
+    status: Status
+    detail: str = ""
+    error: float | None = None
+    """max abs(a - b) / max abs(b) against the reference, worst of the verification runs."""
+    build: str = ""
+    """Key of the build."""
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    """Compiler path and version, resolved flags, hash of the sources."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """What one process of a candidate gave."""
+
+    status: Status
+    samples: tuple[Sample, ...] = ()
+    detail: str = ""
+    checksum: tuple[float, float] | None = None
+    """Weighted sum of the state at the timed size after the check steps, and sum of magnitudes."""
+
+
+class Measurer(Protocol):
+    """Builds and verifies candidates, and runs one launch at a time."""
+
+    def prepare(self, candidate: Candidate) -> Prepared:
+        """Build and verify; never raises for a candidate that fails."""
+
+    def launch(
+        self,
+        prepared: Prepared,
+        *,
+        round_number: int,
+        launch: int,
+        expected: float | None,
+        on_sample: Callable[[Sample], None],
+    ) -> Launch:
+        """Run one process; ``on_sample`` is called for every sample as soon as it is taken.
+
+        ``expected`` is the time of one step in seconds, predicted or measured, for the time limit.
+        """

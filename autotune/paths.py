@@ -1,0 +1,56 @@
+"""Finding the data files: machines, kernels, variants, configs; and the user's own folders.
+
+A checkout (the package's parent holds this project's pyproject.toml) is preferred over the data
+that the wheel ships at ``autotune/data``.
+"""
+
+import os
+from pathlib import Path
+from typing import Literal
+
+Collection = Literal[
+    "machines",
+    "configs",
+    "kernels/method",
+    "kernels/ivp",
+    "kernels/stencil",
+    "variants/skeleton",
+    "variants/space",
+]
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def data_root() -> Path:
+    """The folder that holds machines/, kernels/, variants/ and configs/."""
+    pyproject = _PACKAGE.parent / "pyproject.toml"
+    if pyproject.is_file() and 'name = "autotune-ecm"' in pyproject.read_text(encoding="utf-8"):
+        return _PACKAGE.parent
+    return _PACKAGE / "data"
+
+
+def folder(collection: Collection) -> Path:
+    """The folder of one collection of data files."""
+    return data_root() / collection
+
+
+def names(collection: Collection) -> list[str]:
+    """The names of the files in a collection, sorted, without their ending."""
+    return sorted(path.stem for path in folder(collection).glob("*.yaml"))
+
+
+def cache_dir() -> Path:
+    """Where builds and analyses are kept; safe to delete at any time."""
+    return _base("AUTOTUNE_CACHE", "XDG_CACHE_HOME", ".cache")
+
+
+def user_data_dir() -> Path:
+    """Where calibrations are kept."""
+    return _base("AUTOTUNE_DATA", "XDG_DATA_HOME", ".local/share")
+
+
+def _base(own: str, xdg: str, fallback: str) -> Path:
+    if own in os.environ:
+        return Path(os.environ[own])
+    base = os.environ.get(xdg)
+    return (Path(base) if base else Path.home() / fallback) / "autotune"

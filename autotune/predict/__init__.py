@@ -1,0 +1,1 @@
+"""Engines that predict the time of one step of a candidate, with parts and an interval."""

@@ -1,0 +1,100 @@
+"""Results as values: predictions with their parts, measurements with every sample."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from autotune.units import Seconds
+
+Status = Literal["ok", "build-failed", "crashed", "timed-out", "wrong-result", "contended"]
+STATUSES: tuple[Status, ...] = (
+    "ok", "build-failed", "crashed", "timed-out", "wrong-result", "contended",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One contribution to a predicted time step: what, in which sweep, how long.
+
+    ``kind`` is ``T_OL``, ``T_nOL``, the name of a level (``L2``, ``L3``, ``MEM``: transfers from
+    there), ``sweep`` (the combined time of the sweep), ``barrier`` or ``communication``.
+    """
+
+    sweep: str
+    kind: str
+    seconds: Seconds
+    extrapolated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """Predicted seconds of one time step, its parts, an interval, and where it is unsure.
+
+    ``seconds`` is None where the engine cannot say; ``reason`` then says why.
+    """
+
+    seconds: Seconds | None
+    interval: tuple[Seconds, Seconds] | None
+    parts: tuple[Part, ...]
+    engine: str
+    reason: str
+    notes: tuple[str, ...] = ()
+    """Approximations that were made: the route of the in-core analysis, figures not measured."""
+
+    def __post_init__(self) -> None:
+        if self.seconds is not None and not (math.isfinite(self.seconds) and self.seconds > 0):
+            raise ValueError(f"a predicted time must be positive, not {self.seconds}")
+        if self.seconds is not None and self.interval is not None:
+            low, high = self.interval
+            if not low <= self.seconds <= high:
+                raise ValueError(f"{self.seconds} lies outside its interval {self.interval}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One timed stretch of ``steps`` time steps in one process."""
+
+    seconds: Seconds
+    """Wall time per time step."""
+    steps: int
+    busy: float
+    """CPU time of the process over (threads x wall time); 1 when nothing disturbed it."""
+    accepted: bool
+    """False: rejected as contended."""
+    launch: int
+    """Which process of this candidate in this run, from 0."""
+    round: int
+    """Which interleaved round of the run, from 0."""
+    taken: str
+    """Time of day, ISO 8601, UTC."""
+    warm_up: bool = False
+    conditions: Mapping[str, float | int | str] = field(default_factory=dict)
+    """Load average, context switches, steal time, priority method: as they were."""
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.seconds) and self.seconds > 0):
+            raise ValueError(f"a sample must be a positive time, not {self.seconds}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """Every sample of one candidate in one run, and what became of it."""
+
+    candidate: str
+    """Identity of the candidate."""
+    run: str
+    status: Status
+    samples: tuple[Sample, ...] = ()
+    detail: str = ""
+    """Compiler text, the last lines of output, the deviation of a wrong result."""
+    verified: bool = False
+    error: float | None = None
+    """max abs(a - b) / max abs(b) against the reference."""
+    build: str = ""
+    """Key of the build."""
+
+    @property
+    def accepted(self) -> tuple[Sample, ...]:
+        """The samples that count: not rejected, not warm-ups."""
+        return tuple(s for s in self.samples if s.accepted and not s.warm_up)

@@ -1,0 +1,116 @@
+"""What one study is about: the content of a config file, as frozen values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from autotune.machine import Machine
+from autotune.problem import Problem
+from autotune.units import Bytes, Seconds
+from autotune.variant import Build, Skeleton, Space
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which candidates of each problem are measured when there is no exhaustive search."""
+
+    top: int = 5
+    """The best by prediction."""
+    random: int = 4
+    """Drawn at random from the rest, so that losses mean something."""
+    baseline: bool = True
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.top < 1:
+            raise ValueError(f"top must be at least 1, not {self.top}")
+        if self.random < 0:
+            raise ValueError(f"random must not be negative, but is {self.random}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measuring:
+    """How candidates are timed."""
+
+    rounds: int = 5
+    """Interleaved rounds: every candidate is launched once per round, in shuffled order."""
+    samples: int = 3
+    """Accepted samples per launch."""
+    min_sample: Seconds = Seconds(0.02)
+    """A sample repeats time steps until it takes at least this long."""
+    busy: float = 0.95
+    """A sample is rejected when CPU time / (threads x wall time) falls below this."""
+    attempts: int = 3
+    """A launch takes at most this many times its samples before it is given up as contended."""
+    verify_steps: int = 3
+    """Time steps that are compared with the reference."""
+
+    def __post_init__(self) -> None:
+        for name in ("rounds", "samples", "attempts", "verify_steps"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if not 0 < self.min_sample <= 60:
+            raise ValueError(f"min_sample must be in (0, 60 s], not {self.min_sample} s")
+        if not 0 <= self.busy <= 1:
+            raise ValueError(f"busy must be in [0, 1], not {self.busy}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a candidate may take before it is ended, group and all."""
+
+    compile: Seconds = Seconds(60.0)
+    run: Seconds = Seconds(60.0)
+    """Floor of the limit of one launch; the limit is this or ``factor`` times what is expected."""
+    factor: float = 20.0
+    memory: Bytes | None = None
+    """Address space of a launch; None: no limit but the machine's."""
+    output: Bytes = Bytes(1 << 20)
+    """What a launch may print."""
+
+    def __post_init__(self) -> None:
+        for name in ("compile", "run", "factor", "output"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
+        if self.memory is not None and self.memory <= 0:
+            raise ValueError(f"memory must be positive, not {self.memory}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """A config file: what is computed, where, in which ways, and how it is chosen and measured."""
+
+    name: str
+    """Name of the study: the file's stem unless the file says otherwise."""
+    source: str
+    """The file it came from."""
+    machine: Machine | None
+    """None: the host, detected and calibrated."""
+    problems: tuple[Problem, ...]
+    skeleton: Skeleton
+    space: Space
+    builds: tuple[Build, ...]
+    threads: tuple[int | Literal["all"], ...]
+    """Thread counts; ``all`` is the number of cores of the machine."""
+    launcher: str = "{command}"
+    """Template of the command line that runs a measuring program: ``srun -n 1 {command}``."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    engine: Literal["reuse"] = "reuse"
+    selection: Selection = field(default_factory=Selection)
+    measuring: Measuring = field(default_factory=Measuring)
+    limits: Limits = field(default_factory=Limits)
+    places: Mapping[str, str] = field(default_factory=dict)
+    """Key path (``threads``, ``builds.0.compiler``) to ``file:line:column``, for later errors."""
+
+    def __post_init__(self) -> None:
+        if not self.problems:
+            raise ValueError("a study needs at least one problem")
+        if self.space.skeleton != self.skeleton.name:
+            raise ValueError(
+                f"space {self.space.name} is for skeleton {self.space.skeleton},"
+                f" not {self.skeleton.name}"
+            )
+
+    def place(self, key: str) -> str:
+        """``file:line:column`` of a key, or the file where the key is not in it."""
+        return self.places.get(key, self.source)

@@ -1,0 +1,80 @@
+"""Quantities with units: text to SI numbers and back.
+
+Inside the package every number is in SI units (seconds, bytes, hertz, bytes per second) or in the
+unit that its type or name states (bytes per cycle, cycles). Text carries the unit. KiB, MiB and
+GiB are binary; kB, MB and GB are decimal.
+"""
+
+import re
+from typing import Literal, NewType
+
+Seconds = NewType("Seconds", float)
+Bytes = NewType("Bytes", int)
+Hertz = NewType("Hertz", float)
+BytesPerSecond = NewType("BytesPerSecond", float)
+BytesPerCycle = NewType("BytesPerCycle", float)
+Cycles = NewType("Cycles", float)
+
+Dimension = Literal["time", "size", "frequency", "bandwidth", "throughput", "cycles"]
+
+_DECIMAL = {"": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40}
+_SMALL = {"": 1.0, "m": 1e-3, "u": 1e-6, "µ": 1e-6, "n": 1e-9, "p": 1e-12}
+
+_FACTORS: dict[Dimension, dict[str, float]] = {
+    "time": {f"{prefix}s": factor for prefix, factor in _SMALL.items()}
+    | {"min": 60.0, "h": 3600.0},
+    "size": {f"{p}B": f for p, f in (_DECIMAL | _BINARY).items()},
+    "frequency": {f"{p}Hz": f for p, f in _DECIMAL.items()},
+    "bandwidth": {f"{p}B/s": f for p, f in (_DECIMAL | _BINARY).items()},
+    "throughput": {"B/cy": 1.0},
+    "cycles": {"cy": 1.0},
+}
+
+_QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s.].*?)\s*")
+
+
+def parse(text: str, dimension: Dimension) -> float:
+    """The SI value of a quantity such as ``"2.3 GHz"`` or ``"32 KiB"``.
+
+    Raises ValueError, in words, for anything but a number followed by a unit of ``dimension``.
+
+    >>> parse("32 KiB", "size")
+    32768.0
+    """
+    units = _FACTORS[dimension]
+    match = _QUANTITY.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a number with a unit of {dimension}: {_examples(units)}")
+    number, unit = match.groups()
+    if unit not in units:
+        raise ValueError(f"{unit!r} is not a unit of {dimension}: {_examples(units)}")
+    return float(number) * units[unit]
+
+
+def show(value: float, dimension: Dimension) -> str:
+    """A quantity as text with a readable prefix, four significant digits.
+
+    >>> show(32768, "size")
+    '32 KiB'
+    """
+    if dimension in ("throughput", "cycles"):
+        return f"{value:.4g} {next(iter(_FACTORS[dimension]))}"
+    if dimension == "time":
+        return _scaled(value, [("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)])
+    if dimension == "size" and value >= 1024 and value % 64 == 0:
+        return _scaled(value, [("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10)])
+    unit = {"size": "B", "frequency": "Hz", "bandwidth": "B/s"}[dimension]
+    return _scaled(value, [("G" + unit, 1e9), ("M" + unit, 1e6), ("k" + unit, 1e3), (unit, 1.0)])
+
+
+def _scaled(value: float, steps: list[tuple[str, float]]) -> str:
+    for unit, factor in steps:
+        if abs(value) >= factor:
+            return f"{value / factor:.4g} {unit}"
+    unit, factor = steps[-1]
+    return f"{value / factor:.4g} {unit}"
+
+
+def _examples(units: dict[str, float]) -> str:
+    return "one of " + ", ".join(units)

@@ -1,3 +1,23 @@
-"""Predict, rank, tune and explain the variants of one computation."""
+"""Predict, rank, tune and explain the variants of one computation.
 
-__version__ = "0.1.0"
+``load``, ``predict``, ``rank`` and ``tune`` are the Python surface (see ``autotune.api``); they are
+loaded when first used, so that ``import autotune`` stays cheap.
+"""
+
+from typing import TYPE_CHECKING
+
+from autotune.version import VERSION
+
+if TYPE_CHECKING:
+    from autotune.api import load, predict, rank, tune
+
+__version__ = VERSION
+__all__ = ["__version__", "load", "predict", "rank", "tune"]
+
+
+def __getattr__(name: str) -> object:
+    if name in ("load", "predict", "rank", "tune"):
+        from autotune import api
+
+        return getattr(api, name)
+    raise AttributeError(f"module 'autotune' has no attribute {name!r}")

@@ -72,8 +72,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("heat2", ["heat2d", "wave1d"])
     'did you mean heat2d?'
     """
-    match = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f"did you mean {match[0]}?" if match else ""
+    spellings = {candidate.lower(): candidate for candidate in known}
+    match = difflib.get_close_matches(name.lower(), list(spellings), n=1, cutoff=0.5)
+    return f"did you mean {spellings[match[0]]}?" if match else ""
 
 
 def one_of(names: Sequence[str]) -> str:

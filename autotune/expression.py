@@ -82,6 +82,9 @@ class Cond:
 
 Expr = Num | Sym | Ref | Neg | Bin | Call | Cond
 
+_DEEPEST = 200
+"""Levels of nesting that every function here can walk."""
+
 _BINARY: dict[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/",
     ast.Mod: "%", ast.FloorDiv: "//", ast.Pow: "**",
@@ -102,14 +105,27 @@ def parse(text: str) -> Expr:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"{text!r} is not an expression: {error}") from error
     try:
-        return _convert(tree.body)
+        expr = _convert(tree.body)
     except RecursionError as error:
         raise ValueError("the expression is nested too deeply") from error
+    if _deeper(expr, _DEEPEST):
+        raise ValueError(f"the expression is nested more than {_DEEPEST} levels deep")
+    return expr
+
+
+def _deeper(expr: Expr, levels: int) -> bool:
+    layer: list[Expr] = [expr]
+    while layer and levels >= 0:
+        layer = [child for node in layer for child in children(node)]
+        levels -= 1
+    return bool(layer)
 
 
 def _convert(node: ast.expr) -> Expr:
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            if not (isinstance(value, int) or math.isfinite(value)):
+                raise _outside(node, "the number is too large")
             return Num(value)
         case ast.Name(id=name):
             return Sym(name)
@@ -239,7 +255,8 @@ _OPERATIONS: dict[str, Callable[[float, float], float]] = {
 def number(expr: Expr, values: Mapping[str, float | int]) -> float | int:
     """The value of a scalar expression; whole numbers stay whole but for ``/`` and functions.
 
-    Raises ValueError for an unknown symbol, an array reference or a division by zero.
+    Raises ValueError for an unknown symbol, an array reference, a division by zero, a function
+    outside its domain and a number that is too large.
 
     >>> number(parse("N*N - 1"), {"N": 4})
     15
@@ -255,11 +272,20 @@ def number(expr: Expr, values: Mapping[str, float | int]) -> float | int:
             return -number(operand, values)
         case Bin(op=op, left=left, right=right):
             try:
-                return _OPERATIONS[op](number(left, values), number(right, values))
+                value = _OPERATIONS[op](number(left, values), number(right, values))
             except ZeroDivisionError as error:
                 raise ValueError(f"division by zero in {show(expr)}") from error
+            except OverflowError as error:
+                raise ValueError(f"{show(expr)} is too large") from error
+            if isinstance(value, float) and not math.isfinite(value):
+                raise ValueError(f"{show(expr)} is too large")
+            return value
         case Call(function=function, arguments=arguments):
-            return _call(function, [number(argument, values) for argument in arguments])
+            given = [number(argument, values) for argument in arguments]
+            try:
+                return _call(function, given)
+            except (ValueError, OverflowError) as error:
+                raise ValueError(f"{show(expr)} has no value: {error}") from error
         case Cond(left=left, op=op, right=right, then=then, other=other):
             holds = _COMPARISONS[op](number(left, values), number(right, values))
             return number(then if holds else other, values)

@@ -7,6 +7,7 @@ the calibration wins, and the prediction says so.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from autotune.units import Bytes, BytesPerCycle, BytesPerSecond, Hertz, Seconds, show
 
@@ -23,6 +24,8 @@ class CacheLevel:
     """How many cores share one instance."""
     inbound: BytesPerCycle | None = None
     """Towards the core from this level, sustained, per core; None for L1 or where unknown."""
+    outbound: BytesPerCycle | None = None
+    """Into this level from the one below it, per core; None: hidden behind inbound lines."""
     write_allocate: bool = True
     write_back: bool = True
     victim: bool = False
@@ -44,8 +47,10 @@ class CacheLevel:
             raise ValueError(f"{self.name}: must be shared by at least one core, not {self.cores}")
         if not 0 <= self.exposed <= 1:
             raise ValueError(f"{self.name}: the exposed share {self.exposed} is not in [0, 1]")
-        if self.inbound is not None and self.inbound <= 0:
-            raise ValueError(f"{self.name}: inbound {self.inbound} B/cy is not positive")
+        for name in ("inbound", "outbound"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise ValueError(f"{self.name}: {name} {value} B/cy is not positive")
 
     @property
     def sets(self) -> int:
@@ -64,12 +69,16 @@ class Memory:
     cores: int = 1
     """Cores of the domain."""
     exposed: float = 1.0
+    outbound: BytesPerSecond | None = None
+    """Store bandwidth with all cores of the domain; None: hidden behind inbound lines."""
 
     def __post_init__(self) -> None:
-        for name in ("saturated", "single"):
+        for name in ("saturated", "single", "outbound"):
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise ValueError(f"memory: {name} bandwidth {value} B/s is not positive")
+        if self.cores < 1:
+            raise ValueError(f"memory: needs at least one core, not {self.cores}")
         if not 0 <= self.exposed <= 1:
             raise ValueError(f"memory: the exposed share {self.exposed} is not in [0, 1]")
 
@@ -174,17 +183,23 @@ class Calibration:
     compiler: str
 
     def curve(self, threads: int) -> BandwidthCurve:
-        """The curve of the nearest measured thread count."""
+        """The curve of the nearest measured thread count; ValueError where there is none."""
+        if not self.curves:
+            raise ValueError("the calibration has no bandwidth curve")
         return min(self.curves, key=lambda curve: (abs(curve.threads - threads), curve.threads))
 
     def barrier(self, threads: int) -> Seconds:
-        """Seconds of one barrier; linear in between and beyond the measured thread counts."""
+        """Seconds of one barrier: linear between measured thread counts, proportional beyond."""
         if threads <= 1:
             return Seconds(0.0)
         known = sorted(self.barriers)
         if not known:
             return Seconds(0.0)
-        near = min(known, key=lambda n: abs(n - threads))
+        for low, high in pairwise(known):
+            if low <= threads <= high:
+                share = (threads - low) / (high - low)
+                return Seconds((1 - share) * self.barriers[low] + share * self.barriers[high])
+        near = known[0] if threads < known[0] else known[-1]
         return Seconds(self.barriers[near] * threads / near)
 
 
@@ -211,10 +226,13 @@ class Machine:
     calibration: Calibration | None = None
 
     def __post_init__(self) -> None:
-        if self.clock <= 0:
+        if not (math.isfinite(self.clock) and self.clock > 0):
             raise ValueError(f"{self.name}: clock must be positive, not {self.clock} Hz")
-        if self.cores < 1:
-            raise ValueError(f"{self.name}: needs at least one core, not {self.cores}")
+        for name in ("cores", "threads_per_core", "sockets"):
+            if getattr(self, name) < 1:
+                raise ValueError(
+                    f"{self.name}: {name} must be at least 1, not {getattr(self, name)}"
+                )
         if not self.caches:
             raise ValueError(f"{self.name}: needs at least one cache level")
         for inner, outer in zip(self.caches, self.caches[1:], strict=False):

@@ -5,6 +5,7 @@ unit that its type or name states (bytes per cycle, cycles). Text carries the un
 GiB are binary; kB, MB and GB are decimal.
 """
 
+import math
 import re
 from typing import Literal, NewType
 
@@ -49,7 +50,10 @@ def parse(text: str, dimension: Dimension) -> float:
     number, unit = match.groups()
     if unit not in units:
         raise ValueError(f"{unit!r} is not a unit of {dimension}: {_examples(units)}")
-    return float(number) * units[unit]
+    value = float(number) * units[unit]
+    if not math.isfinite(value):
+        raise ValueError(f"{text!r} is too large")
+    return value
 
 
 def show(value: float, dimension: Dimension) -> str:
@@ -66,6 +70,17 @@ def show(value: float, dimension: Dimension) -> str:
         return _scaled(value, [("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10)])
     unit = {"size": "B", "frequency": "Hz", "bandwidth": "B/s"}[dimension]
     return _scaled(value, [("G" + unit, 1e9), ("M" + unit, 1e6), ("k" + unit, 1e3), (unit, 1.0)])
+
+
+def exact(value: float, dimension: Dimension) -> str:
+    """A quantity as text that ``parse`` reads back as the same number, the shortest there is.
+
+    >>> exact(2.3e9, "frequency"), exact(1 / 3, "time")
+    ('2.3 GHz', '0.3333333333333333 s')
+    """
+    texts = [f"{value / factor!r} {unit}" for unit, factor in _FACTORS[dimension].items()]
+    texts = [text.replace(".0 ", " ") for text in texts]
+    return min((text for text in texts if parse(text, dimension) == value), key=len)
 
 
 def _scaled(value: float, steps: list[tuple[str, float]]) -> str:

@@ -28,6 +28,12 @@ class InCoreResult:
     approximate: bool
     notes: tuple[str, ...] = ()
     assembly: str = ""
+    vector: int = 8
+    """Bytes of the widest vectors that the loop works on; 8 for scalar code."""
+    loads: float = 0.0
+    """Load instructions of rows per component (constants and spills left out); 0 if not known."""
+    stores: float = 0.0
+    """Store instructions of rows per component; 0 if not known."""
 
 
 class InCoreAnalyser(Protocol):

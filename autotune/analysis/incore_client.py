@@ -1,0 +1,141 @@
+"""The package's end of the pipe to the OSACA worker: requests, time limits, restarts."""
+
+import contextlib
+import json
+import os
+import selectors
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from autotune.units import Seconds
+
+WORKER = (sys.executable, "-u", str(Path(__file__).with_name("osaca_worker.py")))
+"""Command line of the worker; the process number of the parent is appended."""
+
+Reply = Mapping[str, object]
+
+_LIMIT = Seconds(60.0)
+_SIZE = 1 << 16
+_PATIENCE = 3
+"""Requests that may fail for good before the worker is no longer asked."""
+
+
+class WorkerFailed(Exception):
+    """The worker could not answer: why, in its own words where there are any."""
+
+
+class Worker:
+    """A long-lived worker process, started at the first request.
+
+    A request that kills or hangs the worker is tried once more with a new one. ``limit`` is in
+    seconds for one answer, the start included.
+    """
+
+    def __init__(self, command: Sequence[str] = WORKER, limit: Seconds = _LIMIT) -> None:
+        self._command = tuple(command)
+        self._limit = limit
+        self._process: subprocess.Popen[bytes] | None = None
+        self._errors: IO[bytes] | None = None
+        self._pending = b""
+        self._requests = 0
+        self._failures = 0
+        self.starts = 0
+
+    def ask(self, request: Mapping[str, object]) -> Reply:
+        """The worker's answer.
+
+        Raises WorkerFailed when the worker refuses, or dies or hangs twice at the same request.
+        """
+        if self._failures >= _PATIENCE:
+            raise WorkerFailed("the worker failed too often")
+        try:
+            return self._ask(request)
+        except WorkerFailed:
+            if self._process is not None:  # it lives: this is its answer
+                raise
+        try:
+            return self._ask(request)
+        except WorkerFailed:
+            self._failures += self._process is None
+            raise
+
+    def close(self) -> None:
+        """End the worker; a later request starts it again."""
+        process, self._process, self._pending = self._process, None, b""
+        if process is not None:
+            with contextlib.suppress(OSError):
+                process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with contextlib.suppress(OSError):
+                        pipe.close()
+        errors, self._errors = self._errors, None
+        if errors is not None:
+            errors.close()
+
+    def _ask(self, request: Mapping[str, object]) -> Reply:
+        self._requests += 1
+        identity = self._requests
+        end = time.monotonic() + self._limit
+        try:
+            process = self._running()
+            assert process.stdin is not None
+            process.stdin.write(json.dumps({**request, "id": identity}).encode() + b"\n")
+            process.stdin.flush()
+            reply = self._reply(process, identity, end)
+        except (OSError, ValueError, TimeoutError, EOFError) as fault:
+            reason = self._reason(fault)
+            self.close()
+            raise WorkerFailed(reason) from fault
+        if not reply.get("ok"):
+            raise WorkerFailed(str(reply.get("error", "no reason given")))
+        return reply
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        if self._process is None:
+            self.starts += 1
+            self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the worker)
+            self._process = subprocess.Popen(
+                [*self._command, str(os.getpid())],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                start_new_session=True,
+            )
+        return self._process
+
+    def _reply(self, process: subprocess.Popen[bytes], identity: int, end: float) -> Reply:
+        """The answer with this number; older ones are dropped."""
+        assert process.stdout is not None
+        with selectors.DefaultSelector() as ready:
+            ready.register(process.stdout, selectors.EVENT_READ)
+            while True:
+                line, found, rest = self._pending.partition(b"\n")
+                if found:
+                    self._pending = rest
+                    reply = json.loads(line)
+                    if isinstance(reply, dict) and reply.get("id") == identity:
+                        return reply
+                    continue
+                left = end - time.monotonic()
+                if left <= 0 or not ready.select(left):
+                    raise TimeoutError(f"no answer within {self._limit:g} s")
+                data = os.read(process.stdout.fileno(), _SIZE)
+                if not data:
+                    raise EOFError("the process ended")
+                self._pending += data
+
+    def _reason(self, fault: Exception) -> str:
+        """What went wrong, with the last line that the worker wrote to its standard error."""
+        last = ""
+        if self._errors is not None:
+            self._errors.seek(0)
+            lines = self._errors.read().decode(errors="replace").strip().splitlines()
+            last = lines[-1] if lines else ""
+        return f"{fault}: {last}" if last else str(fault)

@@ -1,0 +1,84 @@
+"""The traffic analysis: a program on a number of threads to its streams, each thing once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from autotune.analysis.traffic.distance import streams
+from autotune.analysis.traffic.passes import thread_passes
+from autotune.analysis.traffic.records import Traffic
+from autotune.analysis.traffic.schedule import Schedule, schedule
+from autotune.analysis.traffic.shape import SweepShape, shape
+from autotune.codegen.ir import Block, Program, Sweep
+from autotune.machine import Machine
+from autotune.problem import Problem
+
+_Place = tuple[str, int]
+"""An IVP at a size."""
+
+
+@dataclass(slots=True)
+class TrafficAnalyser:
+    """Analyses programs for one machine; equal programs, sweeps and sizes share their results.
+
+    Padding moves rows, not traffic: programs that differ in padding only share a ``Traffic``.
+    """
+
+    machine: Machine
+    _schedules: dict[tuple[Block, tuple[tuple[str, int], ...]], Schedule] = field(
+        default_factory=dict
+    )
+    _programs: dict[int, tuple[Program, Schedule]] = field(default_factory=dict)
+    """By identity: hashing a program takes longer than looking it up."""
+    _values: dict[_Place, Mapping[str, float | int]] = field(default_factory=dict)
+    _shapes: dict[tuple[Sweep, _Place], SweepShape] = field(default_factory=dict)
+    _plans: dict[tuple[int, _Place], tuple[SweepShape, ...]] = field(default_factory=dict)
+    _known: dict[tuple[int, int, _Place, int], Traffic] = field(default_factory=dict)
+
+    def analyse(self, program: Program, problem: Problem, threads: int) -> Traffic:
+        """The traffic of one steady-state time step of ``program`` on ``threads`` threads.
+
+        Raises ValueError where a sweep is not in canonical form or a tile loop holds a barrier.
+        """
+        place = (problem.ivp.name, problem.size)
+        if place not in self._values:
+            self._values[place] = problem.ivp.values(problem.size)
+        plan = self._schedule(program)
+        key = (id(plan), program.granule, place, threads)
+        if key not in self._known:
+            self._known[key] = self._traffic(plan, program.granule, place, threads)
+        return self._known[key]
+
+    def _schedule(self, program: Program) -> Schedule:
+        if id(program) not in self._programs:
+            storage = (program.body, program.arrays)
+            if storage not in self._schedules:
+                self._schedules[storage] = schedule(program)
+            self._programs[id(program)] = program, self._schedules[storage]
+        return self._programs[id(program)][1]
+
+    def _traffic(self, plan: Schedule, granule: int, place: _Place, threads: int) -> Traffic:
+        line, n = int(self.machine.line), int(self._values[place]["n"])
+        if (id(plan), place) not in self._plans:
+            self._plans[id(plan), place] = tuple(self._shape(s, place) for s in plan.sweeps)
+        shapes = self._plans[id(plan), place]
+        found = thread_passes(plan, shapes, n, granule, threads, line)
+        caches = self.machine.caches
+        sizes = [(cache.name, cache.size / min(threads, cache.cores)) for cache in caches]
+        return Traffic(
+            schedule=plan,
+            shapes=shapes,
+            threads=tuple(streams(thread, line) for thread in found),
+            components=n,
+            line=line,
+            levels=(*sizes, ("MEM", float("inf"))),
+        )
+
+    def _shape(self, sweep: Sweep, place: _Place) -> SweepShape:
+        if (sweep, place) not in self._shapes:
+            self._shapes[sweep, place] = shape(sweep, self._values[place])
+        return self._shapes[sweep, place]
+
+
+def analyse(program: Program, problem: Problem, threads: int, machine: Machine) -> Traffic:
+    """The traffic of one program; see ``TrafficAnalyser`` for many."""
+    return TrafficAnalyser(machine).analyse(program, problem, threads)

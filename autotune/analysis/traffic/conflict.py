@@ -1,0 +1,71 @@
+"""Set conflicts: rows whose lines fall into the same set of a cache, more of them than it has ways.
+
+All stored rows lie in one arena, row r at r * leading dimension. With a leading dimension of a
+multiple of sets x line bytes, all rows that a sweep walks along use one set at a time:
+
+    set  7   Y[0] Y[1] Y[2] Y[3] F[0] F[1] F[2] F[3]    8 ways are full
+             y                                          the ninth drives out one of them
+
+The rows come in turn, so under LRU replacement each line is gone before its turn comes again: what
+was loaded ahead of its use is loaded again, once for each pass of the loop over the line.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autotune.analysis.traffic.passes import DOUBLE
+from autotune.analysis.traffic.shape import SweepShape
+from autotune.machine import CacheLevel
+
+PAGE = 4096
+"""Bytes of the smallest page: only address bits below it are the same in physical memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Streams of one sweep that crowd the sets of one level."""
+
+    level: str
+    streams: int
+    """The most streams in one set."""
+    ways: int
+    lines: float
+    """Lines loaded again from the next level, per iteration."""
+    certain: bool
+    """False: it depends on the physical pages."""
+
+
+def leading_dimension(n: int, pad_lines: int, line: int) -> int:
+    """Components from one row to the next: whole lines; padded: whole pages plus the lines."""
+    per_line, per_page = line // DOUBLE, PAGE // DOUBLE
+    if pad_lines == 0:
+        return -(-n // per_line) * per_line
+    return -(-n // per_page) * per_page + per_line * pad_lines
+
+
+def conflicts(
+    shape: SweepShape,
+    rows: Mapping[str, int],
+    leading: int,
+    caches: Sequence[CacheLevel],
+    iterations: float,
+) -> list[Conflict]:
+    """The conflicts of a sweep on given rows, for loops that do ``iterations`` per pass.
+
+    Shared outer caches are left out: their set index is a hash of the address.
+    """
+    found = []
+    private = [cache for cache in caches if cache.cores == 1]
+    if len(shape.streams) <= min((cache.ways for cache in private), default=0):
+        return []
+    for cache in private:
+        per_line = cache.line // DOUBLE
+        lines = {(rows[name] * leading + offset) // per_line for name, offset in shape.streams}
+        sets = Counter(line % cache.sets for line in lines)
+        crowded = [count for count in sets.values() if count > cache.ways]
+        if crowded:
+            again = sum(crowded) * max(1.0, per_line / max(1.0, iterations)) / per_line
+            certain = cache.sets * cache.line <= PAGE
+            found.append(Conflict(cache.name, max(crowded), cache.ways, again, certain))
+    return found

@@ -1,0 +1,106 @@
+"""The Python surface: ``import autotune as at``; typed results that become pandas frames.
+
+setup = at.load("configs/quickstart.yaml")
+ranking = at.rank(setup)
+ranking.frame().head()
+study = at.tune(setup, store="results.sqlite")
+study.frame().sort_values("measured_s")
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autotune.pipeline import prospect as flow
+from autotune.pipeline import study as studying
+from autotune.pipeline.prospect import Prospect
+from autotune.pipeline.study import Options, Result
+from autotune.progress import Progress
+from autotune.report.documents import predictions, studies
+from autotune.setup import Setup
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["PredictionResult", "RankResult", "StudyResult", "load", "predict", "rank", "tune"]
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionResult:
+    """Predictions of every candidate of a setup."""
+
+    prospect: Prospect
+
+    def frame(self) -> "pandas.DataFrame":
+        """One row per candidate in the order of the space: parameters, seconds, interval."""
+        p = self.prospect
+        document = predictions.predict(p.setup, p.machine, p.enumerated.legal, p.rankings)
+        return _frame(document["predictions"])
+
+
+@dataclass(frozen=True, slots=True)
+class RankResult:
+    """The candidates of each problem, fastest prediction first."""
+
+    prospect: Prospect
+
+    def frame(self) -> "pandas.DataFrame":
+        """One row per candidate, problem by problem, best first."""
+        p = self.prospect
+        return _frame(predictions.rank(p.setup, p.machine, p.rankings)["ranking"])
+
+
+@dataclass(frozen=True, slots=True)
+class StudyResult:
+    """A study after tuning: predicted, measured, status."""
+
+    result: Result
+
+    def frame(self) -> "pandas.DataFrame":
+        """One row per measured candidate."""
+        rows: list[dict[str, object]] = []
+        for problem in studies.study(self.result.evaluation, "tune", "")["problems"]:
+            for row in problem["evaluated"]:
+                rows.append({"problem": problem["problem"], **row})
+        return _frame(rows)
+
+
+def load(path: str | Path) -> Setup:
+    """The setup of a config file; ConfigError with every mistake of the file at once."""
+    return flow.load(Path(path))
+
+
+def predict(setup: Setup | str | Path) -> PredictionResult:
+    """Predict every candidate; seconds per time step."""
+    return PredictionResult(flow.prospect(_setup(setup), _silent))
+
+
+def rank(setup: Setup | str | Path) -> RankResult:
+    """Rank the candidates of each problem by predicted time."""
+    return RankResult(flow.prospect(_setup(setup), _silent))
+
+
+def tune(
+    setup: Setup | str | Path,
+    *,
+    store: str = "autotune-results.sqlite",
+    options: Options | None = None,
+    progress: Progress | None = None,
+) -> StudyResult:
+    """Measure the most promising candidates; every sample goes to the store when it is taken."""
+    chosen = options or Options()
+    return StudyResult(studying.tune(_setup(setup), chosen, store, progress or _silent))
+
+
+def _setup(setup: Setup | str | Path) -> Setup:
+    return setup if isinstance(setup, Setup) else load(setup)
+
+
+def _silent(stage: str, done: int, total: int, detail: str = "") -> None:
+    """Nothing is shown."""
+
+
+def _frame(rows: object) -> "pandas.DataFrame":
+    import pandas  # heavy
+
+    return pandas.json_normalize(list(rows), max_level=1)  # type: ignore[call-overload]

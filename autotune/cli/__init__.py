@@ -1,0 +1,27 @@
+"""The command line: parse, call, print. The flow itself is in ``autotune.pipeline``.
+
+The command modules import the flow inside their functions: ``autotune --help`` must not wait for
+numpy, pydantic and the database.
+"""
+
+import sys
+from typing import NoReturn
+
+from autotune.cli.app import app
+from autotune.errors import AutotuneError, InputError
+
+
+def main() -> NoReturn:
+    """Run the command line and exit: 0 done, 1 the work failed, 2 wrong input, 130 interrupted."""
+    try:
+        app(prog_name="autotune")
+    except InputError as error:
+        if len(error.faults) > 1:
+            print(f"{len(error.faults)} mistakes:", file=sys.stderr)
+        for fault in error.faults:
+            print(f"error: {fault}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except AutotuneError as error:
+        print(f"failed: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    sys.exit(0)

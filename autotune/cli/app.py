@@ -1,0 +1,382 @@
+"""The commands and their options."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from autotune.cli.output import TerminalProgress, document, note
+from autotune.version import VERSION
+
+if TYPE_CHECKING:
+    from autotune.pipeline.prospect import Prospect
+    from autotune.pipeline.study import Result
+
+app = typer.Typer(
+    name="autotune",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Predict, rank, tune and explain the variants of one computation.",
+    epilog="Start with: autotune doctor; autotune tune configs/quickstart.yaml",
+)
+machine_app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Machine files and this host."
+)
+app.add_typer(machine_app, name="machine")
+
+Config = Annotated[Path, typer.Argument(help="A config file, such as configs/quickstart.yaml.")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")]
+Store = Annotated[
+    str,
+    typer.Option(
+        "--store",
+        envvar="AUTOTUNE_STORE",
+        help="Results file (SQLite) or database URL.",
+    ),
+]
+Study = Annotated[str, typer.Argument(help="Name of a study in the store; the latest if left out.")]
+DEFAULT_STORE = "autotune-results.sqlite"
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"autotune {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(epilog="Example: autotune doctor")
+def doctor(json: Json = False) -> None:
+    """What is installed, what is missing, and the exact command that installs it."""
+    from autotune.host.doctor import examine
+    from autotune.report import text
+    from autotune.report.documents import machines
+
+    findings = examine()
+    if json:
+        document(machines.doctor(findings))
+    else:
+        typer.echo(text.doctor(findings))
+    if any(finding.state == "missing" for finding in findings):
+        raise typer.Exit(2)
+
+
+@app.command(epilog="Example: autotune variants configs/quickstart.yaml --illegal")
+def variants(
+    config: Config,
+    illegal: Annotated[
+        bool, typer.Option("--illegal", help="Also the combinations left out, with their reasons.")
+    ] = False,
+    emit: Annotated[
+        str | None, typer.Option("--emit", help="Write the C source of this candidate.")
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for the source of --emit.")
+    ] = Path(),
+    json: Json = False,
+) -> None:
+    """The candidate space of a config; the source of one candidate."""
+    from autotune.pipeline import machines, prospect, sources
+    from autotune.report import text
+    from autotune.report.documents import predictions
+
+    setup = prospect.load(config)
+    machine = machines.uncalibrated_machine(setup)
+    enumerated = prospect.enumerate_space(setup, machine)
+    if emit is not None:
+        for path in sources.emit_sources(setup, enumerated, emit, output):
+            note(f"wrote {path}")
+    if json:
+        document(predictions.variants(setup, enumerated, illegal=illegal))
+    elif emit is None:
+        typer.echo(text.variants(enumerated, illegal=illegal))
+
+
+@app.command(epilog="Example: autotune predict configs/quickstart.yaml --json > predictions.json")
+def predict(config: Config, json: Json = False) -> None:
+    """Predicted time of every candidate with its parts, in the order of the space."""
+    from autotune.pipeline.prospect import require_predictions
+    from autotune.report import text
+    from autotune.report.documents import predictions
+
+    prospect = _prospect(config)
+    if json:
+        document(
+            predictions.predict(
+                prospect.setup, prospect.machine, prospect.enumerated.legal, prospect.rankings
+            )
+        )
+    else:
+        typer.echo(text.predictions(prospect.rankings))
+    require_predictions(prospect)
+
+
+@app.command(
+    epilog="Example: autotune rank configs/quickstart.yaml --top 10;"
+    " autotune rank configs/quickstart.yaml --why jli-pad5@heat2d-N256-T2"
+)
+def rank(
+    config: Config,
+    top: Annotated[int, typer.Option(help="Rows per problem; 0 for all.", min=0)] = 15,
+    why: Annotated[
+        str | None, typer.Option("--why", help="The parts of the prediction of this candidate.")
+    ] = None,
+    against: Annotated[
+        str | None, typer.Option("--against", help="With --why: what differs from this candidate.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """The candidates of each problem, fastest prediction first, with a reason each."""
+    from autotune.pipeline.prospect import find, require_predictions
+    from autotune.report import text
+    from autotune.report.documents import predictions
+
+    if against and not why:
+        raise typer.BadParameter("--against needs --why", param_hint="--against")
+    prospect = _prospect(config)
+    chosen = find(prospect, why) if why else None
+    other = find(prospect, against) if against else None
+    if json:
+        document(
+            predictions.rank(prospect.setup, prospect.machine, prospect.rankings, chosen, other)
+        )
+    elif chosen:
+        typer.echo(text.why(chosen, other))
+    else:
+        typer.echo(text.rankings(prospect.rankings, prospect.machine, top=top))
+    require_predictions(prospect)
+
+
+@app.command(
+    epilog="Example: autotune tune configs/quickstart.yaml --report report.html;"
+    " after Ctrl-C: autotune tune configs/quickstart.yaml --resume"
+)
+def tune(
+    config: Config,
+    budget_seconds: Annotated[
+        float | None, typer.Option(help="Start no launch after this many seconds.", min=1)
+    ] = None,
+    budget_evaluations: Annotated[
+        int | None, typer.Option(help="Measure at most this many candidates a problem.", min=1)
+    ] = None,
+    exhaustive: Annotated[bool, typer.Option("--exhaustive", help="Measure all.")] = False,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the study: keep what is finished.")
+    ] = False,
+    report: Annotated[
+        Path | None, typer.Option("--report", help="Also write the HTML page here.")
+    ] = None,
+    emit_job: Annotated[
+        Path | None,
+        typer.Option("--emit-job", help="Write a job for another machine into this new folder."),
+    ] = None,
+    collect: Annotated[
+        Path | None, typer.Option("--collect", help="Read back the results.jsonl of a job.")
+    ] = None,
+    store: Store = DEFAULT_STORE,
+    json: Json = False,
+) -> None:
+    """The main job: rank, build, verify, time and compare the most promising candidates."""
+    from autotune.pipeline import jobs, prospect, study
+
+    setup = prospect.load(config)
+    options = study.Options(
+        budget_seconds=budget_seconds,
+        budget_evaluations=budget_evaluations,
+        exhaustive=exhaustive,
+        resume=resume,
+    )
+    progress = TerminalProgress()
+    if emit_job is not None:
+        script = jobs.emit_job(setup, options, emit_job, progress)
+        note(f"wrote {script}; run it there, then: autotune tune {config} --collect results.jsonl")
+        return
+    try:
+        if collect is not None:
+            result = jobs.collect(setup, collect, store, progress)
+        else:
+            result = study.tune(setup, options, store, progress)
+    except KeyboardInterrupt:
+        progress.close()
+        note(f"interrupted; every finished sample is kept: autotune tune {config} --resume")
+        raise typer.Exit(130) from None
+    _show_study(result, json=json, report=report, store=store)
+
+
+@app.command(epilog="Example: autotune measure configs/quickstart.yaml --candidate ID --phases")
+def measure(
+    config: Config,
+    candidate: Annotated[
+        str, typer.Option("--candidate", help="Id, identity or label, as rank prints them.")
+    ],
+    phases: Annotated[
+        bool, typer.Option("--phases", help="Time per kernel and barrier, in a run of its own.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """One candidate, built, verified and properly timed."""
+    from autotune.pipeline import prospect, single
+    from autotune.report import text
+    from autotune.report.documents import studies
+
+    setup = prospect.load(config)
+    result = single.measure(setup, candidate, phases=phases, progress=TerminalProgress())
+    if json:
+        document(studies.measure(result.ranked, result.measurement, result.location, result.phases))
+    else:
+        typer.echo(text.measured(result.ranked, result.measurement, result.location, result.phases))
+    if result.measurement.status != "ok":
+        raise typer.Exit(1)
+
+
+@app.command(epilog="Example: autotune compare quickstart")
+def compare(study: Study = "", store: Store = DEFAULT_STORE, json: Json = False) -> None:
+    """Predicted against measured times of a study."""
+    from autotune.pipeline.study import study as load_study
+
+    result = load_study(study, store)
+    _show_study(result, json=json, report=None, store=store, command="compare")
+
+
+@app.command(epilog="Example: autotune report quickstart -o report.html")
+def report(
+    study: Study = "",
+    output: Annotated[Path, typer.Option("-o", "--output", help="The HTML file.")] = Path(
+        "report.html"
+    ),
+    store: Store = DEFAULT_STORE,
+    json: Json = False,
+) -> None:
+    """One self-contained HTML page of a study."""
+    from autotune.pipeline.study import study as load_study
+    from autotune.pipeline.study import write_report
+    from autotune.report.documents import studies
+
+    result = load_study(study, store)
+    path = write_report(result, output)
+    if json:
+        document(studies.report(result.record.name, path))
+    else:
+        note(f"wrote {path}")
+
+
+@machine_app.command("list", epilog="Example: autotune machine list")
+def machine_list(json: Json = False) -> None:
+    """The machine files that come with autotune."""
+    from autotune.pipeline import machines as hosts
+    from autotune.report import text
+    from autotune.report.documents import machines as documents
+
+    machines = hosts.machines()
+    if json:
+        document(documents.machine_list(machines))
+    else:
+        typer.echo(text.machines(machines))
+
+
+@machine_app.command("show", epilog="Example: autotune machine show haswell-e5-2630v3")
+def machine_show(
+    name: Annotated[str, typer.Argument(help="Name of a machine file, a path, or host.")] = "host",
+    json: Json = False,
+) -> None:
+    """One machine with the source of each figure; ``host`` with its calibration, if it has one."""
+    from autotune.pipeline import machines as hosts
+    from autotune.report import text
+    from autotune.report.documents import machines as documents
+
+    machine = hosts.machine(name)
+    if json:
+        document(documents.machine(machine, "show"))
+    else:
+        typer.echo(text.machine(machine))
+
+
+@machine_app.command("check", epilog="Example: autotune machine check my-machine.yaml")
+def machine_check(
+    file: Annotated[Path, typer.Argument(help="A machine file.")], json: Json = False
+) -> None:
+    """Check a machine file: schema, physics, and what is missing for which use."""
+    from autotune.pipeline import machines as hosts
+    from autotune.report import text
+    from autotune.report.documents import machines as documents
+
+    machine = hosts.machine(str(file))
+    gaps = hosts.machine_gaps(machine)
+    if json:
+        document(documents.machine_check(machine, gaps))
+    else:
+        typer.echo(text.machine_check(machine, gaps))
+
+
+@machine_app.command("detect", epilog="Example: autotune machine detect -o myhost.yaml")
+def machine_detect(
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write a machine file.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """What this host is: processor, caches, cores, and what was decided from what."""
+    from autotune.pipeline import machines as hosts
+    from autotune.report import text
+    from autotune.report.documents import machines as documents
+
+    found = hosts.examine_host()
+    machine, reasons = found.machine, found.reasons
+    if output is not None:
+        hosts.write_machine(machine, output)
+        note(f"wrote {output}")
+    if json:
+        document(documents.machine_detect(machine, reasons))
+    else:
+        typer.echo(text.machine_detected(machine, reasons))
+
+
+@machine_app.command("calibrate", epilog="Example: autotune machine calibrate")
+def machine_calibrate(
+    budget_seconds: Annotated[
+        float, typer.Option(help="Wall time to spend.", min=2, max=600)
+    ] = 45.0,
+    json: Json = False,
+) -> None:
+    """Measure clock, bandwidth over working set and barrier; at most a minute."""
+    from autotune.pipeline import machines as hosts
+    from autotune.report import text
+    from autotune.report.documents import machines as documents
+
+    machine = hosts.calibrate_host(budget_seconds, TerminalProgress())
+    if json:
+        document(documents.machine(machine, "calibrate"))
+    else:
+        typer.echo(text.machine(machine))
+
+
+def _prospect(config: Path) -> "Prospect":
+    from autotune.pipeline.prospect import load, prospect
+
+    return prospect(load(config), TerminalProgress())
+
+
+def _show_study(
+    result: "Result", *, json: bool, report: Path | None, store: str, command: str = "tune"
+) -> None:
+    from autotune.pipeline.study import require_success, write_report
+    from autotune.report import table
+    from autotune.report.documents import studies
+
+    if report is not None:
+        note(f"wrote {write_report(result, report)}")
+    if json:
+        document(studies.study(result.evaluation, command, store))
+    else:
+        typer.echo(table.study(result.evaluation, store=store))
+    require_success(result)

@@ -1,0 +1,107 @@
+"""The complete source of a measuring program: sweeps, time step, main program."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from autotune.codegen import ctext, emit, ir, regions
+from autotune.expression import Num, symbols
+from autotune.problem import Ivp, Problem
+
+_RUNTIME = Path(__file__).parent / "runtime"
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(_RUNTIME),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+    autoescape=False,
+)
+_STATE = "y"
+"""The array that holds the state, by the language of skeletons and right-hand sides."""
+
+
+def units(program: ir.Program, problem: Problem) -> dict[str, str]:
+    """File name to C text: each sweep in a file of its own, step.c, main.c and program.h.
+
+    ``main.c`` and ``program.h`` are the same for every program, and a sweep for every program
+    that has it. The texts do not depend on the size of the problem, nor on threads.
+    """
+    texts = {
+        file: (_RUNTIME / file).read_text(encoding="utf-8") for file in ("program.h", "main.c")
+    }
+    functions = _functions(program, problem.ivp)
+    texts["step.c"] = _step(program, problem, functions)
+    for sweep in functions:
+        code = emit.sweep_code(sweep)
+        texts[f"{code.function}.c"] = code.text
+    return texts
+
+
+def _functions(program: ir.Program, ivp: Ivp) -> list[ir.Sweep]:
+    """One sweep per function, those of the initial values too."""
+    by_name: dict[str, ir.Sweep] = {}
+    for sweep in (*ir.sweeps(program.body), *_initial(ivp)):
+        known = by_name.setdefault(sweep.name, sweep)
+        assert known.stretches == sweep.stretches, f"two functions are named {sweep.name}"
+    return list(by_name.values())
+
+
+def _initial(ivp: Ivp) -> list[ir.Sweep]:
+    return regions.initial(ivp, ir.Row(_STATE))
+
+
+def _step(program: ir.Program, problem: Problem, functions: list[ir.Sweep]) -> str:
+    ivp, method = problem.ivp, problem.method
+    phases = list(dict.fromkeys(sweep.kernel for sweep in ir.sweeps(program.body)))
+    constants, kinds = _constants(ivp)
+    needed = symbols(ivp.dimension)
+    return _TEMPLATES.get_template("step.c.j2").render(
+        title=f"{method.name} for {ivp.name}, {problem.correctors} corrector steps",
+        arrays=[(emit.array(array), rows) for array, rows in program.arrays],
+        solution=emit.array(_STATE),
+        pad_lines=program.pad_lines,
+        granule=program.granule,
+        start=ctext.real(Num(ivp.start)),
+        phases=phases,
+        tables=_tables({"A": method.A, "b": method.b, "c": method.c}),
+        signatures=[emit.signature(sweep) for sweep in functions],
+        constants=constants,
+        before_dimension=[c for c in constants if c[1] in needed],
+        dimension=ctext.whole(ivp.dimension, kinds),
+        initial=emit.initial_lines(_initial(ivp)),
+        support=ctext.support("\n".join(value for _, _, value in constants)),
+        body=emit.step_lines(program, phases),
+    )
+
+
+def _constants(ivp: Ivp) -> tuple[list[tuple[ctext.Kind, str, str]], ctext.Kinds]:
+    """(type, name, value) of each constant in C, and the types of all names."""
+    kinds: dict[str, ctext.Kind] = dict(ctext.SIZES)
+    found: list[tuple[ctext.Kind, str, str]] = []
+    for constant, value in ivp.constants.items():
+        kinds[constant] = kind = ctext.kind(value, kinds)
+        text = ctext.whole(value, kinds) if kind == "long" else ctext.real(value, kinds)
+        found.append((kind, ctext.name(constant), text))
+    return found, kinds
+
+
+def _tables(coefficients: dict[str, Sequence[float] | Sequence[Sequence[float]]]) -> list[str]:
+    """The coefficients of the method as tables that rows of loops may index."""
+    lines = []
+    for table, values in coefficients.items():
+        extents = f"[{len(values)}]"
+        rows = []
+        for value in values:
+            if isinstance(value, Sequence):
+                rows.append("{" + ", ".join(repr(float(v)) for v in value) + "}")
+            else:
+                rows.append(repr(float(value)))
+        if isinstance(values[0], Sequence):
+            extents += f"[{len(values[0])}]"
+        text = ",\n    ".join(rows)
+        lines.append(
+            f"__attribute__((unused)) static const double {table}{extents} = {{\n    {text}}};"
+        )
+    return lines

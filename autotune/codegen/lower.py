@@ -1,0 +1,313 @@
+"""From loop nests to sweeps: sums written out, short loops unrolled, long loops outlined."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from autotune.codegen import ir, nest, regions
+from autotune.codegen.nest import Evaluate, Loop, Nest, Node, Nodes, Reduce, Store, Tile
+from autotune.codegen.transform import Illegal
+from autotune.expression import Bin, Expr, Num, Ref, Sym, rebuild, references, substitute, symbols
+from autotune.problem import Ivp
+
+Coefficients = Mapping[str, Sequence[float] | Sequence[Sequence[float]]]
+"""Arrays of the method by name: A, b, c."""
+
+_SUM = Ref("sum", ())
+_LONG = Sym("j")
+
+
+# --- sums -----------------------------------------------------------------------------------
+
+
+def write_out_sums(nodes: Nodes) -> Nodes:
+    """Every ``Reduce`` as stores, for any order of its loops.
+
+    With no loop inside that of the sum, the sum is one expression, kept in a scalar. Otherwise
+    the target itself gathers it: the first term is peeled and assigned, the others are added, and
+    the result is computed where the sum is complete, in loops of its own, the long one outermost.
+    """
+
+    def change(node: Node) -> Nodes:
+        if not isinstance(node, Loop):
+            return (node,)
+        inside, last = _chain(node.body)
+        if not (isinstance(last, Reduce) and last.over == node.variable):
+            return (node,)
+        return _gathered(node, inside, last) if inside else _expression(node, last)
+
+    return nest.rebuild(nodes, change)
+
+
+def _chain(body: Nodes) -> tuple[list[Loop], Node | None]:
+    loops: list[Loop] = []
+    while len(body) == 1 and isinstance(body[0], Loop):
+        loops.append(body[0])
+        body = body[0].body
+    return loops, body[0] if len(body) == 1 else None
+
+
+def _expression(loop: Loop, reduce: Reduce) -> Nodes:
+    assert loop.end is not None
+    terms = [substitute(reduce.term, {loop.variable: Num(i)}) for i in range(loop.first, loop.end)]
+    total = terms[0]
+    for term in terms[1:]:
+        total = Bin("+", total, term)
+    if reduce.result == Sym("sum"):
+        return (Store(reduce.target, total),)
+    return (Store(_SUM, total), Store(reduce.target, substitute(reduce.result, {"sum": _SUM})))
+
+
+def _gathered(loop: Loop, inside: list[Loop], reduce: Reduce) -> Nodes:
+    target = reduce.target
+    parts: list[Node] = [
+        replace(loop, end=loop.first + 1, body=_around(inside, Store(target, reduce.term))),
+        replace(
+            loop, first=loop.first + 1, body=_around(inside, Store(target, reduce.term, add=True))
+        ),
+    ]
+    if reduce.result != Sym("sum"):
+        long_first = sorted(inside, key=lambda part: not part.long)
+        finish = Store(target, substitute(reduce.result, {"sum": target}))
+        parts.extend(_around(long_first, finish))
+    return tuple(parts)
+
+
+def _around(loops: list[Loop], statement: Store) -> Nodes:
+    body: Nodes = (statement,)
+    for loop in reversed(loops):
+        body = (replace(loop, body=body),)
+    return body
+
+
+# --- unrolling ------------------------------------------------------------------------------
+
+
+def unroll(nodes: Nodes) -> Nodes:
+    """The statements of the short loops one after the other; scalars get a name per iteration."""
+    done: list[Node] = []
+    for node in nodes:
+        if not isinstance(node, Loop):
+            done.append(node)
+            continue
+        if node.end is None:
+            raise Illegal(f"a long loop over {node.variable} lies inside another")
+        for i in range(node.first, node.end):
+            body = _renamed(nest.put(node.body, node.variable, Num(i)), f"_{i}")
+            done.extend(unroll(body))
+    return tuple(done)
+
+
+def _renamed(nodes: Nodes, suffix: str) -> Nodes:
+    scalars = {s.target.array for s in nest.statements(nodes) if not s.target.indices}
+
+    def one(ref: Ref) -> Ref:
+        return Ref(ref.array + suffix, ()) if not ref.indices and ref.array in scalars else ref
+
+    def value(expr: Expr) -> Expr:
+        return rebuild(expr, lambda e: one(e) if isinstance(e, Ref) else e)
+
+    def change(node: Node) -> Nodes:
+        if isinstance(node, Reduce | Store | Evaluate):
+            return (nest.on_expressions(node, value, one),)
+        return (node,)
+
+    return nest.rebuild(nodes, change) if scalars else nodes
+
+
+# --- outlining ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Outliner:
+    """Turns nests into sweeps: what the sweeps need to know of the problem."""
+
+    ivp: Ivp
+    coefficients: Coefficients
+    stored: frozenset[str]
+    """Arrays with one element per component."""
+
+    def block(self, nodes: Nodes) -> ir.Block:
+        """The outlined tree of one time step."""
+        return ir.Block(tuple(self._outline(nodes)))
+
+    def _outline(self, nodes: Nodes, parent: Nest | None = None) -> list[ir.Node]:
+        done: list[ir.Node] = []
+        for node in nodes:
+            match node:
+                case Nest():
+                    done += self._outline(write_out_sums(node.body), node)
+                case Loop(end=None):
+                    assert parent is not None
+                    done += self._sweeps(node, parent)
+                case Loop():
+                    done += self._repeat(node, parent)
+                case Tile(size=size, body=body):
+                    done.append(ir.Tiles(size, ir.Block(tuple(self._outline(body, parent)))))
+                case ir.Sync() | ir.Comm() | ir.Swap():
+                    done.append(node)
+                case _:
+                    raise Illegal("a statement lies outside every long loop")
+        return done
+
+    def _repeat(self, loop: Loop, parent: Nest | None) -> list[ir.Node]:
+        assert loop.end is not None
+        body = ir.Block(tuple(self._outline(loop.body, parent)))
+        trips = loop.end - loop.first
+        if trips > 1:
+            return [ir.Repeat(loop.variable, loop.first, loop.end, body)]
+        return list(_bound(body, loop.variable, Num(loop.first)).nodes) if trips else []
+
+    def _sweeps(self, loop: Loop, parent: Nest) -> list[ir.Sweep]:
+        body = unroll(nest.put(loop.body, loop.variable, _LONG))
+        match body:
+            case (Evaluate(target=target, argument=argument, time=time),):
+                return regions.evaluation(
+                    self.ivp, parent.kernel, _row(target), _row_of_vector(argument), time
+                )
+        stores = [node for node in body if isinstance(node, Store)]
+        if len(stores) != len(body):
+            raise Illegal(f"{parent.kernel} must evaluate one right-hand side per long loop")
+        return [self._sweep(stores, _name(loop, parent), parent.kernel)]
+
+    def _sweep(self, stores: list[Store], name: str, kernel: str) -> ir.Sweep:
+        rows = _Parameters(stores, self.stored)
+        scalars: dict[str, Expr] = {}
+
+        def reference(expr: Expr) -> Expr:
+            match expr:
+                case Ref(array=array, indices=()):
+                    return Sym(array)
+                case Ref(array=array, indices=indices) if array in self.stored:
+                    return Ref(rows.name(expr), (indices[-1],))
+                case Ref():
+                    return self._coefficient(expr, scalars)
+            return expr
+
+        def value(expr: Expr) -> Expr:
+            done = rebuild(expr, reference)
+            for symbol in sorted(symbols(done) - {"j", *locals_}):
+                scalars.setdefault(symbol, Sym(symbol))
+            return done
+
+        locals_ = {store.target.array for store in stores if not store.target.indices}
+        statements: list[ir.Statement] = []
+        for store in stores:
+            if store.target.indices:
+                parameter = rows.name(store.target)
+                statements.append(ir.Assign(parameter, value(store.value), store.add))
+            else:
+                statements.append(ir.Local(store.target.array, value(store.value)))
+        return ir.Sweep(
+            name=name,
+            kernel=kernel,
+            rows=rows.bound(),
+            scalars=tuple(scalars.items()),
+            stretches=(ir.Stretch(Num(0), Sym("n"), tuple(statements)),),
+        )
+
+    def _coefficient(self, ref: Ref, scalars: dict[str, Expr]) -> Expr:
+        if ref.array not in self.coefficients:
+            raise Illegal(f"{ref.array} is no array of the method")
+        value: object = self.coefficients[ref.array]
+        for index in ref.indices:
+            if not isinstance(index, Num):
+                name = "_".join([ref.array, *(_text(i) for i in ref.indices)])
+                scalars[name] = ref
+                return Sym(name)
+            assert isinstance(value, Sequence)
+            value = value[int(index.value)]
+        assert isinstance(value, float | int)
+        return Num(float(value))
+
+
+def _bound(block: ir.Block, variable: str, value: Expr) -> ir.Block:
+    """A loop variable replaced by its only value in what the calls of a block pass."""
+
+    def put(expr: Expr) -> Expr:
+        return substitute(expr, {variable: value})
+
+    def change(node: ir.Node) -> ir.Node:
+        match node:
+            case ir.Sweep(rows=rows, scalars=scalars):
+                return replace(
+                    node,
+                    rows=tuple(
+                        (name, ir.Row(row.array, None if row.index is None else put(row.index)))
+                        for name, row in rows
+                    ),
+                    scalars=tuple((name, put(expr)) for name, expr in scalars),
+                )
+            case ir.Repeat(body=body) | ir.Tiles(body=body):
+                return replace(node, body=_bound(body, variable, value))
+        return node
+
+    return ir.Block(tuple(change(node) for node in block.nodes))
+
+
+class _Parameters:
+    """Names for the rows of a sweep: those that are written first, then in reading order."""
+
+    def __init__(self, stores: list[Store], stored: frozenset[str]) -> None:
+        targets = [store.target for store in stores if store.target.indices]
+        read = [ref for store in stores for ref in references(store.value)]
+        rows = list(
+            dict.fromkeys(
+                _row(ref) for ref in (*targets, *read) if ref.indices and ref.array in stored
+            )
+        )
+        families = {row.array.removesuffix("_next") for row in rows}
+        plain = len(families) == len({row.array for row in rows})
+        self._names: dict[ir.Row, str] = {}
+        for row in rows:
+            family = row.array.removesuffix("_next") if plain else row.array
+            name = family if row.index is None else f"{family}_{_text(row.index)}"
+            self._names[row] = name
+        written = {_row(ref) for ref in targets}
+        for row in written:
+            for other in rows:
+                if other != row and other.array == row.array and not _apart(row, other):
+                    raise Illegal(f"rows of {row.array} may overlap in one sweep")
+
+    def name(self, ref: Ref) -> str:
+        return self._names[_row(ref)]
+
+    def bound(self) -> tuple[tuple[str, ir.Row], ...]:
+        return tuple((name, row) for row, name in self._names.items())
+
+
+def _apart(row: ir.Row, other: ir.Row) -> bool:
+    return isinstance(row.index, Num) and isinstance(other.index, Num)
+
+
+def _row(ref: Ref) -> ir.Row:
+    return ir.Row(ref.array, ref.indices[0] if len(ref.indices) > 1 else None)
+
+
+def _row_of_vector(ref: Ref) -> ir.Row:
+    return ir.Row(ref.array, ref.indices[0] if ref.indices else None)
+
+
+def _text(index: Expr) -> str:
+    match index:
+        case Sym(name=name):
+            return name
+        case Num(value=value):
+            return str(value)
+    raise Illegal("an index of a row must be a loop variable or a number")
+
+
+def _name(loop: Loop, parent: Nest) -> str:
+    """Kernel, the loops of the sweep, and which part of the kernel it is."""
+    order = [node.variable for node in nest.walk(parent.body) if isinstance(node, Loop)]
+    tail = list(dict.fromkeys(order[order.index(loop.variable) :]))
+    written = list(nest.statements((loop,)))
+    own = [n.variable for n in nest.walk((loop,)) if isinstance(n, Loop)]
+    part = ""
+    lowered = [n for n in nest.walk(write_out_sums(parent.body)) if isinstance(n, Loop) and n.long]
+    if len(lowered) > 1:
+        tail = list(dict.fromkeys(own))
+        first = written[0]
+        assert isinstance(first, Store)
+        finish = first.target.array in nest.reads((first,))
+        part = "_add" if first.add else "_finish" if finish else "_set"
+    return f"{parent.kernel.replace('+', '_')}_{''.join(tail)}{part}"

@@ -1,0 +1,125 @@
+"""Which threads may meet on an element: what the barriers of a program must order."""
+
+from dataclasses import dataclass
+
+from autotune.codegen.ir import Assign, Block, Comm, Program, Repeat, Row, Swap, Sweep, Sync, Tiles
+from autotune.expression import Sym, number, references
+
+_STEPS = 2
+"""Time steps that are looked at: what one leaves behind the next one meets."""
+
+Cell = tuple[str, int]
+"""A row of a buffer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """A row that one sweep reads beyond its own block while another may be writing it."""
+
+    array: str
+    row: int
+    reader: str
+    writer: str
+    tiles: bool = False
+    """The two are tiles of one thread."""
+
+    def __str__(self) -> str:
+        where = "another tile of it is" if self.tiles else "another thread is"
+        lacks = "" if self.tiles else ", without a synchronisation between"
+        return (
+            f"{self.reader} reads neighbouring components of {self.array} (row {self.row}) that"
+            f" {where} writing in {self.writer}{lacks}"
+        )
+
+
+@dataclass(slots=True)
+class _Interval:
+    """What happens between two barriers (or within one loop over tiles)."""
+
+    read: dict[Cell, str]
+    written: dict[Cell, str]
+
+    def races(self, tiles: bool) -> list[Race]:
+        return [
+            Race(cell[0], cell[1], reader, self.written[cell], tiles)
+            for cell, reader in self.read.items()
+            if cell in self.written
+        ]
+
+
+def races(program: Program, distance: int = 1) -> list[Race]:
+    """Every conflict that no barrier orders; ``distance`` is the access distance (0: none).
+
+    A thread writes only components of its own block, so threads meet only where one reads at an
+    offset of the long variable. Between two barriers no row may be both read so and written,
+    in any order; and inside one loop over tiles neither, where the loop has more than one tile.
+    Two time steps are walked through, loops unrolled, exchanged buffers followed.
+    """
+    if distance == 0:
+        return []
+    walker = _Walker({name: name for name, _ in program.arrays})
+    for _ in range(_STEPS):
+        walker.walk(program.body, {})
+    walker.barrier()
+    return list(dict.fromkeys(walker.found))
+
+
+class _Walker:
+    def __init__(self, buffers: dict[str, str]) -> None:
+        self.buffers = buffers
+        self.accesses: dict[int, tuple[tuple[Row, ...], tuple[Row, ...]]] = {}
+        self.now = _Interval({}, {})
+        self.tile: _Interval | None = None
+        self.found: list[Race] = []
+
+    def walk(self, block: Block, values: dict[str, int]) -> None:
+        for node in block.nodes:
+            match node:
+                case Sweep():
+                    self._sweep(node, values)
+                case Repeat(variable=variable, first=first, end=end, body=body):
+                    for i in range(first, end):
+                        self.walk(body, {**values, variable: i})
+                case Tiles(body=body):
+                    self.tile = _Interval({}, {})
+                    self.walk(body, values)
+                    self.found += self.tile.races(tiles=True)
+                    self.tile = None
+                case Sync():
+                    self.barrier()
+                case Swap(first=one, second=other):
+                    self.buffers[one], self.buffers[other] = self.buffers[other], self.buffers[one]
+                case Comm():
+                    pass
+
+    def barrier(self) -> None:
+        self.found += self.now.races(tiles=False)
+        self.now = _Interval({}, {})
+
+    def _sweep(self, sweep: Sweep, values: dict[str, int]) -> None:
+        if id(sweep) not in self.accesses:
+            self.accesses[id(sweep)] = _accesses(sweep)
+        around, written = self.accesses[id(sweep)]
+        for interval in (self.now, self.tile) if self.tile else (self.now,):
+            for row in around:
+                interval.read[self._cell(row, values)] = sweep.kernel
+            for row in written:
+                interval.written[self._cell(row, values)] = sweep.kernel
+
+    def _cell(self, row: Row, values: dict[str, int]) -> Cell:
+        return self.buffers[row.array], 0 if row.index is None else int(number(row.index, values))
+
+
+def _accesses(sweep: Sweep) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+    """The rows that are read at an offset, and those that are written (always at j itself)."""
+    rows = dict(sweep.rows)
+    around: dict[Row, None] = {}
+    written: dict[Row, None] = {}
+    for stretch in sweep.stretches:
+        for statement in stretch.statements:
+            for ref in references(statement.value):
+                if ref.array in rows and ref.indices != (Sym("j"),):
+                    around[rows[ref.array]] = None
+            if isinstance(statement, Assign):
+                written[rows[statement.target]] = None
+    return tuple(around), tuple(written)

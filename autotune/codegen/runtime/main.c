@@ -1,0 +1,462 @@
+/* Runs the generated time step: verifies it, times it, or times its phases.
+
+   verify --size N --n n --h H --threads T --steps K --out FILE
+   time   --size N --n n --h H --threads T --check K --samples S --warm W
+          --attempts A --busy B --min-seconds X
+   phases   like time, in a program compiled with AUTOTUNE_PHASES
+
+   One JSON object per line on standard output. Exit code 2: wrong arguments or environment. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <omp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "program.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "states are written as little endian");
+
+enum { PAGE = 4096, LINE_DOUBLES = 8, PAGE_DOUBLES = 512, MAX_THREADS = 4096 };
+
+static const char *self = "program";
+
+__attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fflush(stdout);
+    fprintf(stderr, "%s: ", self);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+    exit(2);
+}
+
+/* --- arguments -------------------------------------------------------------------------- */
+
+enum mode { VERIFY, TIME, PHASES };
+
+struct options {
+    enum mode mode;
+    long size, n, threads, steps, check, samples, warm, attempts;
+    double h, busy, min_seconds;
+    const char *out;
+};
+
+static long whole(const char *option, const char *text, long low, long high)
+{
+    char *end;
+    errno = 0;
+    const long value = strtol(text, &end, 10);
+    if (errno || end == text || *end || value < low || value > high)
+        fail("%s must be a whole number from %ld to %ld, not '%s'", option, low, high, text);
+    return value;
+}
+
+static double real(const char *option, const char *text, double low, double high)
+{
+    char *end;
+    errno = 0;
+    const double value = strtod(text, &end);
+    if (errno == ERANGE || end == text || *end || !(value >= low && value <= high))
+        fail("%s must be a number from %g to %g, not '%s'", option, low, high, text);
+    return value;
+}
+
+static struct options read_options(int count, char **arguments)
+{
+    struct options o = {
+        .size = -1, .n = -1, .threads = -1, .steps = -1, .check = 0, .samples = -1,
+        .warm = 0, .attempts = 1, .h = -1.0, .busy = 0.0, .min_seconds = 0.0, .out = NULL,
+    };
+    if (count < 2)
+        fail("needs a mode: verify, time or phases");
+    if (!strcmp(arguments[1], "verify"))
+        o.mode = VERIFY;
+    else if (!strcmp(arguments[1], "time"))
+        o.mode = TIME;
+    else if (!strcmp(arguments[1], "phases"))
+        o.mode = PHASES;
+    else
+        fail("unknown mode '%s'; known: verify, time, phases", arguments[1]);
+    for (int i = 2; i < count; i += 2) {
+        const char *const option = arguments[i];
+        if (i + 1 >= count)
+            fail("%s needs a value", option);
+        const char *const value = arguments[i + 1];
+        if (!strcmp(option, "--size"))
+            o.size = whole(option, value, 1, LONG_MAX / 16);
+        else if (!strcmp(option, "--n"))
+            o.n = whole(option, value, 1, LONG_MAX / 16);
+        else if (!strcmp(option, "--threads"))
+            o.threads = whole(option, value, 1, MAX_THREADS);
+        else if (!strcmp(option, "--steps"))
+            o.steps = whole(option, value, 0, LONG_MAX);
+        else if (!strcmp(option, "--check"))
+            o.check = whole(option, value, 0, LONG_MAX);
+        else if (!strcmp(option, "--samples"))
+            o.samples = whole(option, value, 1, 1000000);
+        else if (!strcmp(option, "--warm"))
+            o.warm = whole(option, value, 0, 1000000);
+        else if (!strcmp(option, "--attempts"))
+            o.attempts = whole(option, value, 1, 1000000);
+        else if (!strcmp(option, "--h"))
+            o.h = real(option, value, DBL_MIN, DBL_MAX);
+        else if (!strcmp(option, "--busy"))
+            o.busy = real(option, value, 0.0, 1.0);
+        else if (!strcmp(option, "--min-seconds"))
+            o.min_seconds = real(option, value, 0.0, 3600.0);
+        else if (!strcmp(option, "--out"))
+            o.out = value;
+        else
+            fail("unknown option '%s'", option);
+    }
+    if (o.size < 0 || o.n < 0 || o.threads < 0 || o.h < 0.0)
+        fail("needs --size, --n, --h and --threads");
+    if (o.mode == VERIFY && (o.steps < 0 || !o.out))
+        fail("verify needs --steps and --out");
+    if (o.mode != VERIFY && o.samples < 0)
+        fail("%s needs --samples", arguments[1]);
+    if (dimension(o.size) != o.n)
+        fail("--n is %ld, but size %ld has %ld components", o.n, o.size, dimension(o.size));
+#ifndef AUTOTUNE_PHASES
+    if (o.mode == PHASES)
+        fail("phases needs a program compiled with AUTOTUNE_PHASES");
+#endif
+    return o;
+}
+
+/* --- storage ---------------------------------------------------------------------------- */
+
+struct storage {
+    double *base;
+    long ld;
+    long rows;
+};
+
+static long round_up(long value, long unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+static struct storage allocate(long n)
+{
+    struct storage s = {.rows = 0};
+    for (int a = 0; a < array_count; a++)
+        s.rows += array_rows[a];
+    s.ld = pad_lines ? round_up(n, PAGE_DOUBLES) + LINE_DOUBLES * pad_lines
+                     : round_up(n, LINE_DOUBLES);
+    if (s.ld > LONG_MAX / (long)sizeof(double) / s.rows - PAGE)
+        fail("%ld rows of %ld components are more than can be addressed", s.rows, s.ld);
+    const size_t bytes = (size_t)round_up(s.rows * s.ld * (long)sizeof(double), PAGE);
+    const long pages = sysconf(_SC_PHYS_PAGES);
+    if (pages > 0 && bytes / (size_t)sysconf(_SC_PAGESIZE) > (size_t)pages)
+        fail("needs %zu bytes, more than this machine has", bytes);
+    void *memory = NULL;
+    if (posix_memalign(&memory, PAGE, bytes))
+        fail("cannot allocate %zu bytes", bytes);
+    s.base = memory;
+    return s;
+}
+
+static long cut(long n, long thread, long threads)
+{
+    const long blocks = (n + granule - 1) / granule;
+    const long at = granule * (long)((__int128)blocks * thread / threads);
+    return at < n ? at : n;
+}
+
+/* The block of the thread, its memory touched first by itself, and the initial values. */
+static void prepare(struct thread *me, const struct storage *s, const struct options *o, int id)
+{
+    me->first = cut(o->n, id, o->threads);
+    me->last = cut(o->n, id + 1, o->threads);
+    me->ld = s->ld;
+    me->h = o->h;
+    me->phase = -1;
+    double *row = s->base;
+    const long end = id == o->threads - 1 ? s->ld : me->last;
+    for (int a = 0; a < array_count; a++) {
+        me->array[a] = row;
+        for (int r = 0; r < array_rows[a]; r++, row += s->ld)
+            memset(row + me->first, 0, (size_t)(end - me->first) * sizeof(double));
+    }
+    initial(me);
+}
+
+/* --- clocks ----------------------------------------------------------------------------- */
+
+static double seconds(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+struct stamp {
+    double wall, cpu;
+    long voluntary, involuntary;
+};
+
+static struct stamp stamp(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (struct stamp){
+        .wall = seconds(CLOCK_MONOTONIC),
+        .cpu = seconds(CLOCK_PROCESS_CPUTIME_ID),
+        .voluntary = usage.ru_nvcsw,
+        .involuntary = usage.ru_nivcsw,
+    };
+}
+
+#ifdef AUTOTUNE_PHASES
+void enter_phase(struct thread *me, int phase)
+{
+    if (phase == me->phase)
+        return;
+    const double now = seconds(CLOCK_MONOTONIC);
+    if (me->phase >= 0)
+        me->seconds[me->phase] += now - me->since;
+    me->phase = phase;
+    me->since = now;
+}
+
+static void print_phases(const struct thread *threads, long count, double steps)
+{
+    for (int p = 0; p < phase_count; p++) {
+        double most = 0.0;
+        for (long i = 0; i < count; i++)
+            most = fmax(most, threads[i].seconds[p]);
+        printf("{\"kind\":\"phase\",\"name\":\"%s\",\"seconds\":%.9g}\n", phase_names[p],
+               most / steps);
+    }
+}
+#endif
+
+/* --- output ----------------------------------------------------------------------------- */
+
+/* The first allowed CPU of the calling thread, or -1 where the kernel does not say. */
+static int first_cpu(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set))
+        return -1;
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &set))
+            return cpu;
+    return -1;
+}
+
+static int allowed_cpus(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) ? -1 : CPU_COUNT(&set);
+}
+
+static void print_list(const char *key, const int *values, long count)
+{
+    printf(",\"%s\":[", key);
+    for (long i = 0; i < count; i++)
+        printf("%s%d", i ? "," : "", values[i]);
+    printf("]");
+}
+
+static void print_check(const double *y, long n, long steps)
+{
+    double sum = 0.0, magnitude = 0.0, most = 0.0;
+    bool finite = true, denormal = false;
+    for (long j = 0; j < n; j++) {
+        const double size = fabs(y[j]);
+        finite = finite && isfinite(y[j]);
+        denormal = denormal || (size > 0.0 && size < DBL_MIN);
+        sum += y[j] * (1.0 + (double)(j % 7) / 8.0);
+        magnitude += size;
+        most = size > most ? size : most;
+    }
+    printf("{\"kind\":\"check\",\"steps\":%ld", steps);
+    if (finite)
+        printf(",\"sum\":%.17g,\"magnitude\":%.17g,\"max\":%.17g", sum, magnitude, most);
+    else
+        printf(",\"sum\":null,\"magnitude\":null,\"max\":null");
+    printf(",\"finite\":%s,\"denormal\":%s}\n", finite ? "true" : "false",
+           denormal ? "true" : "false");
+    fflush(stdout);
+}
+
+static void print_sample(const struct stamp *a, const struct stamp *b, long steps, bool warm_up,
+                         double busy, bool accepted)
+{
+    printf("{\"kind\":\"sample\",\"warm_up\":%s,\"seconds\":%.9g,\"steps\":%ld,\"busy\":%.6f,"
+           "\"taken\":%.6f,\"voluntary\":%ld,\"involuntary\":%ld,\"accepted\":%s}\n",
+           warm_up ? "true" : "false", (b->wall - a->wall) / (double)steps, steps, busy,
+           seconds(CLOCK_REALTIME), b->voluntary - a->voluntary,
+           b->involuntary - a->involuntary, accepted ? "true" : "false");
+    fflush(stdout);
+}
+
+static void write_state(const char *path, const double *y, long n)
+{
+    FILE *const file = fopen(path, "wb");
+    if (!file)
+        fail("cannot write %s: %s", path, strerror(errno));
+    const size_t written = fwrite(y, sizeof *y, (size_t)n, file);
+    if (fclose(file) || written != (size_t)n)
+        fail("cannot write %s: %s", path, strerror(errno));
+}
+
+/* --- running ---------------------------------------------------------------------------- */
+
+/* What the master decides and the team reads, always with a barrier between. */
+struct control {
+    long steps;
+    bool more;
+    long warm, taken, accepted, total;
+    bool calibrated;
+    struct stamp begun;
+};
+
+static double advance(struct thread *me, long steps, double t)
+{
+    for (long k = 0; k < steps; k++) {
+        step(me, t);
+        t += me->h;
+    }
+    return t;
+}
+
+/* How many steps the next trial has, so that a sample lasts long enough. */
+static long more_steps(long steps, double wall, double wanted)
+{
+    const double factor = wall > 0.0 ? 1.2 * wanted / wall : 10.0;
+    const double bounded = factor > 10.0 ? 10.0 : factor;
+    const long next = (long)ceil((double)steps * bounded);
+    return next > steps ? next : steps + 1;
+}
+
+static void judge(struct control *c, const struct options *o, struct thread *team)
+{
+    const struct stamp ended = stamp();
+    const double wall = ended.wall - c->begun.wall;
+    if (!c->calibrated) {
+        if (wall < o->min_seconds) {
+            c->steps = more_steps(c->steps, wall, o->min_seconds);
+            return;
+        }
+        c->calibrated = true;
+        c->total = 0;
+    } else {
+        const double busy =
+            wall > 0.0 ? (ended.cpu - c->begun.cpu) / ((double)o->threads * wall) : 0.0;
+        const bool warm_up = c->warm < o->warm, accepted = busy >= o->busy;
+        print_sample(&c->begun, &ended, c->steps, warm_up, busy, accepted);
+        if (warm_up) {
+            c->warm++;
+        } else {
+            c->taken++;
+            c->accepted += accepted;
+            c->total += c->steps;
+        }
+    }
+    if (c->warm == o->warm && c->taken == 0)
+        for (long i = 0; i < o->threads; i++)
+            memset(team[i].seconds, 0, sizeof team[i].seconds);
+    c->more = c->accepted < o->samples && c->taken < o->attempts * o->samples;
+}
+
+/* The whole run of one thread of the team. */
+static void run(struct thread *me, struct thread *team, const struct options *o, struct control *c)
+{
+    double t = advance(me, o->mode == VERIFY ? o->steps : o->check, start_time);
+#pragma omp barrier
+    if (o->mode == VERIFY)
+        return;
+#pragma omp master
+    {
+        print_check(me->array[solution], o->n, o->check);
+        c->more = true;
+        c->steps = 1;
+    }
+#pragma omp barrier
+    while (c->more) {
+#pragma omp barrier
+#pragma omp master
+        c->begun = stamp();
+#pragma omp barrier
+        t = advance(me, c->steps, t);
+#pragma omp barrier
+#pragma omp master
+        judge(c, o, team);
+#pragma omp barrier
+    }
+}
+
+int main(int count, char **arguments)
+{
+    const char *const watched = getenv("AUTOTUNE_PDEATHSIG");
+    if (watched && !strcmp(watched, "1"))
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (count > 0)
+        self = arguments[0];
+    const struct options o = read_options(count, arguments);
+    const struct storage s = allocate(o.n);
+    struct thread *team = NULL;
+    int *const cpus = calloc((size_t)o.threads, sizeof *cpus);
+    int *const allowed = calloc((size_t)o.threads, sizeof *allowed);
+    if (posix_memalign((void **)&team, 256, (size_t)o.threads * sizeof *team) || !cpus || !allowed)
+        fail("cannot allocate the data of %ld threads", o.threads);
+    memset(team, 0, (size_t)o.threads * sizeof *team);
+    setup(o.size, o.n);
+    struct control control = {.more = false};
+    int started = 0;
+    omp_set_dynamic(0);
+#pragma omp parallel num_threads((int)o.threads)
+    {
+        const int id = omp_get_thread_num();
+#pragma omp master
+        started = omp_get_num_threads();
+#pragma omp barrier
+        if (started == o.threads) {
+            cpus[id] = first_cpu();
+            allowed[id] = allowed_cpus();
+            prepare(&team[id], &s, &o, id);
+#pragma omp barrier
+#pragma omp master
+            if (o.mode != VERIFY) {
+                printf("{\"kind\":\"start\",\"threads\":%ld", o.threads);
+                print_list("affinity", cpus, o.threads);
+                print_list("allowed", allowed, o.threads);
+                printf(",\"ld\":%ld,\"pid\":%ld}\n", s.ld, (long)getpid());
+                fflush(stdout);
+            }
+            run(&team[id], team, &o, &control);
+        }
+    }
+    if (started != o.threads)
+        fail("asked for %ld threads, got %d", o.threads, started);
+    if (o.mode == VERIFY) {
+        write_state(o.out, team[0].array[solution], o.n);
+        return 0;
+    }
+#ifdef AUTOTUNE_PHASES
+    if (control.total)
+        print_phases(team, o.threads, (double)control.total);
+#endif
+    puts("{\"kind\":\"end\"}");
+    if (fflush(stdout) || ferror(stdout))
+        return 2;
+    return 0;
+}

@@ -1,0 +1,53 @@
+/* What the measuring main program and the generated time step know of each other. */
+#ifndef AUTOTUNE_PROGRAM_H
+#define AUTOTUNE_PROGRAM_H
+
+enum { MAX_ARRAYS = 16, MAX_PHASES = 16 };
+
+/* One thread: its block [first, last) of the long dimension and its view of the arrays. */
+struct thread {
+    long first, last;
+    long ld; /* distance of two rows of an array, in doubles */
+    double h;
+    double *array[MAX_ARRAYS]; /* exchanged where a program swaps buffers */
+    double since;
+    double seconds[MAX_PHASES];
+    int phase;
+} __attribute__((aligned(256)));
+
+static inline double *row(const struct thread *me, int array, long index)
+{
+    return me->array[array] + index * me->ld;
+}
+
+static inline void exchange(struct thread *me, int one, int other)
+{
+    double *const saved = me->array[one];
+    me->array[one] = me->array[other];
+    me->array[other] = saved;
+}
+
+/* With AUTOTUNE_PHASES the time since the last mark goes to the phase that it began. */
+#ifdef AUTOTUNE_PHASES
+void enter_phase(struct thread *me, int phase);
+#define PHASE(number) enter_phase(me, number)
+#else
+#define PHASE(number) ((void)0)
+#endif
+
+/* The generated program. */
+extern const int array_count;
+extern const int array_rows[];
+extern const int solution; /* the array that holds the state */
+extern const long pad_lines;
+extern const long granule;
+extern const double start_time;
+extern const int phase_count;
+extern const char *const phase_names[];
+
+long dimension(long N);               /* n */
+void setup(long N, long n);           /* constants of the problem, before the threads start */
+void initial(struct thread *me);      /* initial values of the block */
+void step(struct thread *me, double t); /* one time step; called by all threads of the team */
+
+#endif

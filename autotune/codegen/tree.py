@@ -1,0 +1,144 @@
+"""From a variant to its program: canonical loop nests, transformed, lowered, checked."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from autotune.codegen import ir, nest, regions, transform
+from autotune.codegen.lower import Coefficients, Outliner
+from autotune.codegen.nest import Evaluate, Loop, Nest, Node, Nodes, Reduce, Store
+from autotune.codegen.races import races
+from autotune.codegen.transform import Illegal
+from autotune.expression import Sym, number
+from autotune.kernel import Kernel
+from autotune.problem import ButcherTableau, Problem
+from autotune.variant import (
+    CallStep,
+    CommStep,
+    Fuse,
+    FuseTiles,
+    Interchange,
+    LoopStep,
+    Pad,
+    Skeleton,
+    Step,
+    SyncStep,
+    Tile,
+    Transformation,
+    Variant,
+)
+
+
+def program(variant: Variant, skeleton: Skeleton, problem: Problem) -> ir.Program:
+    """The program of a variant for a problem; raises ``Illegal`` where there is none.
+
+    It depends on the method, the corrector steps and the IVP of the problem, not on its size.
+    """
+    tree = canonical(skeleton, problem)
+    step = regions.granule(problem.ivp)
+    for transformation in variant.transformations:
+        tree = apply(tree, transformation, step)
+    outliner = Outliner(problem.ivp, coefficients(skeleton, problem.method), _stored(skeleton))
+    made = ir.Program(
+        body=outliner.block(tree),
+        arrays=_arrays(tree, skeleton, problem.method),
+        pad_lines=0,
+        stages=problem.method.stages,
+        granule=step,
+    )
+    found = races(made)
+    if found:
+        raise Illegal(str(found[0]))
+    return padded(made, variant)
+
+
+def padded(program: ir.Program, variant: Variant) -> ir.Program:
+    """The program with the leading dimension of the variant; always legal."""
+    lines = [t.lines for t in variant.transformations if isinstance(t, Pad)]
+    return replace(program, pad_lines=lines[-1] if lines else 0)
+
+
+def canonical(skeleton: Skeleton, problem: Problem) -> Nodes:
+    """The loop nests of one time step as the skeleton states them, nothing transformed."""
+    counts = {"s": problem.method.stages, "m": problem.correctors}
+
+    def nodes(steps: tuple[Step, ...]) -> Nodes:
+        return tuple(node(step) for step in steps)
+
+    def node(step: Step) -> Node:
+        match step:
+            case CallStep(kernel=name):
+                return _nest(skeleton.kernels[name], skeleton, counts["s"])
+            case CommStep(array=array):
+                return ir.Comm(array)
+            case SyncStep():
+                return ir.Sync()
+            case LoopStep(variable=variable, count=count, body=body):
+                return Loop(variable, 0, int(number(count, counts)), nodes(body))
+
+    return nodes(skeleton.steps)
+
+
+def _nest(kernel: Kernel, skeleton: Skeleton, stages: int) -> Nest:
+    if kernel.evaluation is not None:
+        statement: Node = Evaluate(
+            kernel.target, kernel.evaluation.argument, kernel.evaluation.time
+        )
+    else:
+        assert kernel.value is not None
+        if kernel.reduce is None:
+            statement = Store(kernel.target, kernel.value)
+        else:
+            result = kernel.result or Sym("sum")
+            statement = Reduce(kernel.target, kernel.value, kernel.reduce, result)
+    body: Nodes = (statement,)
+    for loop in reversed(kernel.loops):
+        end = None if skeleton.dimensions[loop] == "n" else stages
+        body = (Loop(loop, 0, end, body),)
+    return Nest(kernel.name, body)
+
+
+def apply(tree: Nodes, transformation: Transformation, granule: int) -> Nodes:
+    """The tree after one transformation of loops; ``Illegal`` says why there is none."""
+    match transformation:
+        case Interchange(kernel=kernel, order=order):
+            return transform.interchange(tree, kernel, order)
+        case Fuse(first=first, second=second):
+            return transform.fuse(tree, first, second)
+        case Tile(kernel=kernel, size=size):
+            _check_tile(size, granule)
+            return transform.tile(tree, kernel, size)
+        case FuseTiles(first=first, second=second, size=size, buffer=buffer):
+            _check_tile(size, granule)
+            return transform.fuse_tiles(tree, first, second, size, buffer)
+        case Pad():
+            return tree  # storage only
+
+
+def _check_tile(size: int, granule: int) -> None:
+    if size < granule or size % granule:
+        raise Illegal(f"a tile of {size} components is not a multiple of {granule}")
+
+
+def coefficients(skeleton: Skeleton, method: ButcherTableau) -> Coefficients:
+    """The arrays of the method that the skeleton names."""
+    known: Coefficients = {"A": method.A, "b": method.b, "c": method.c}
+    return {name: known[name] for name in skeleton.arrays if name in known}
+
+
+def _stored(skeleton: Skeleton) -> frozenset[str]:
+    names = {name for name, extents in skeleton.arrays.items() if extents[-1] == "n"}
+    return frozenset(names | {f"{name}_next" for name in names})
+
+
+def _arrays(tree: Nodes, skeleton: Skeleton, method: ButcherTableau) -> tuple[tuple[str, int], ...]:
+    """The stored arrays that the tree uses, in the skeleton's order, a second buffer behind."""
+    used = nest.reads(tree) | nest.reads_around(tree) | nest.writes(tree)
+    rows: Mapping[str, int] = {
+        name: 1 if len(extents) == 1 else method.stages
+        for name, extents in skeleton.arrays.items()
+        if extents[-1] == "n"
+    }
+    found: list[tuple[str, int]] = []
+    for name, count in rows.items():
+        found += [(n, count) for n in (name, f"{name}_next") if n in used]
+    return tuple(found)

@@ -1,0 +1,109 @@
+"""YAML to domain: every mistake of a file, and of the files that it names, at once.
+
+A name stands for a file of its collection (``heat2d`` for kernels/ivp/heat2d.yaml); a path that
+ends in .yaml is taken relative to the file that names it, or to the current folder.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from autotune import paths
+from autotune.config import calibrations, document
+from autotune.config.dump import dump_calibration, dump_machine
+from autotune.config.ivps import read_ivp
+from autotune.config.machines import read_machine, read_sketch
+from autotune.config.methods import read_method
+from autotune.config.session import Session
+from autotune.config.skeletons import read_skeleton
+from autotune.config.spaces import read_space
+from autotune.config.studies import read_study
+from autotune.machine import Calibration, Machine
+from autotune.problem import ButcherTableau, Ivp
+from autotune.setup import Setup
+from autotune.variant import Skeleton, Space
+
+__all__ = [
+    "dump_calibration",
+    "dump_machine",
+    "ivp",
+    "load",
+    "machine",
+    "method",
+    "read_calibration",
+    "skeleton",
+    "space",
+]
+
+T = TypeVar("T")
+
+
+def load(path: str | Path) -> Setup:
+    """The study of a config file: a path, or the name of a config that comes with autotune.
+
+    Raises ConfigError with every fault of the file and of the files that it names.
+    """
+    session, found = Session(), Path(path)
+    if not found.exists():
+        shipped = paths.data_root() / found
+        if shipped.is_file() and not found.is_absolute():
+            found = shipped
+        elif str(path) in paths.names("configs"):
+            found = paths.folder("configs") / f"{path}.yaml"
+        else:
+            known = [
+                *paths.names("configs"),
+                *(f"configs/{n}.yaml" for n in paths.names("configs")),
+            ]
+            session.absent(document.shown(found), known)
+            session.finish()
+    return _finished(session, session.once(found, read_study))
+
+
+def machine(name: str | Path, *, complete: bool = True) -> Machine:
+    """A machine by name or path; ConfigError with every fault.
+
+    With ``complete`` every figure that a prediction needs must be there; without, a machine as it
+    was detected, not yet calibrated, is accepted.
+    """
+    return _named(name, "machines", read_machine if complete else read_sketch)
+
+
+def method(name: str | Path) -> ButcherTableau:
+    """A Butcher tableau by name or path; ConfigError with every fault."""
+    return _named(name, "kernels/method", read_method)
+
+
+def ivp(name: str | Path) -> Ivp:
+    """An initial value problem by name or path; ConfigError with every fault."""
+    return _named(name, "kernels/ivp", read_ivp)
+
+
+def skeleton(name: str | Path) -> Skeleton:
+    """A skeleton by name or path; ConfigError with every fault."""
+    return _named(name, "variants/skeleton", read_skeleton)
+
+
+def space(name: str | Path) -> Space:
+    """A space of variants by name or path, checked against its skeleton; ConfigError otherwise."""
+    return _named(name, "variants/space", read_space)
+
+
+def read_calibration(path: str | Path) -> Calibration:
+    """The calibration of a file; ConfigError with every fault."""
+    session = Session()
+    return _finished(session, session.once(Path(path), calibrations.read_calibration))
+
+
+def _named(
+    name: str | Path, collection: paths.Collection, reader: Callable[[Session, Path], T | None]
+) -> T:
+    session = Session()
+    path = session.resolve(str(name), collection, Path())
+    return _finished(session, session.once(path, reader) if path else None)
+
+
+def _finished(session: Session, value: T | None) -> T:
+    session.finish()
+    assert value is not None, "a reading without a value has a fault"
+    return value

@@ -1,0 +1,293 @@
+"""Studies from YAML (schema autotune.config/1): the one file that names all others."""
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from autotune import paths
+from autotune.config.document import Document, Keys, Plain, describe, shown
+from autotune.config.fields import Model, Read, Size, Text, Time
+from autotune.config.ivps import read_ivp
+from autotune.config.machines import read_machine
+from autotune.config.methods import read_method
+from autotune.config.session import Session
+from autotune.config.skeletons import read_skeleton
+from autotune.config.spaces import read_space
+from autotune.config.validate import validate
+from autotune.errors import nearest
+from autotune.machine import Machine
+from autotune.problem import Problem
+from autotune.setup import Limits, Measuring, Selection, Setup
+from autotune.units import Bytes, Seconds
+from autotune.variant import Build, Skeleton, Space
+
+SCHEMA = "autotune.config/1"
+PLACEHOLDERS = ("command",)
+"""What a launcher template may name in braces."""
+
+
+def _threads(value: object) -> int | str:
+    if value == "all" or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
+        return value if isinstance(value, int) else "all"
+    hint = nearest(value, ["all"]) if isinstance(value, str) else ""
+    raise ValueError(
+        f"{describe(value)} is not a number of threads (at least 1) or all"
+        + (hint and f" ({hint})")
+    )
+
+
+def _launcher(value: object) -> str:
+    """A command line with ``{command}`` once and no other placeholder."""
+    if not isinstance(value, str):
+        raise ValueError(f"{describe(value)} is not a command line")
+    names = re.findall(r"\{([^{}]*)\}", value)
+    unknown = [f"{{{name}}}" for name in names if name not in PLACEHOLDERS]
+    if unknown:
+        raise ValueError(f"unknown placeholder {', '.join(unknown)}; known: {{command}}")
+    if re.search(r"[{}]", re.sub(r"\{[^{}]*\}", "", value)):
+        raise ValueError(f"a brace stands alone in {value!r}")
+    if names.count("command") != 1:
+        raise ValueError(f"{value!r} must name {{command}} once, where the program goes")
+    try:
+        shlex.split(value)
+    except ValueError as error:
+        raise ValueError(f"{value!r} is not a command line: {error}") from error
+    return value
+
+
+class _Problem(Model):
+    ivp: Text
+    method: Text
+    correctors: int | None = Field(default=None, ge=1)
+    size: int = Field(ge=1)
+    step_fraction: float = Field(default=0.1, gt=0, le=1)
+
+
+class _Build(Model):
+    compiler: Text = "gcc"
+    flags: list[Text] = Field(default_factory=lambda: list(Build().flags))
+
+
+class _Selection(Model):
+    top: int = Field(default=5, ge=1)
+    random: int = Field(default=4, ge=0)
+    baseline: bool = True
+    seed: int = Field(default=1, ge=0, lt=2**32)
+
+
+class _Measuring(Model):
+    rounds: int = Field(default=5, ge=1)
+    samples: int = Field(default=3, ge=1)
+    min_sample: Time = Seconds(0.02)
+    busy: float = Field(default=0.95, ge=0, le=1)
+    attempts: int = Field(default=3, ge=1)
+    verify_steps: int = Field(default=3, ge=1)
+
+
+class _Limits(Model):
+    compile: Time = Seconds(60.0)
+    run: Time = Seconds(60.0)
+    factor: float = Field(default=20.0, gt=0)
+    memory: Size | None = None
+    output: Size = Bytes(1 << 20)
+
+
+class _Study(Model):
+    title: str = ""
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] | None = None
+    machine: Text = Field(description="host, the name of a machine, or a path that ends in .yaml")
+    skeleton: Text | None = None
+    space: Text = Field(description="the name of a space, or a path that ends in .yaml")
+    problems: list[_Problem] = Field(min_length=1)
+    builds: list[_Build] = Field(default_factory=lambda: [_Build()], min_length=1)
+    threads: list[Annotated[int | Literal["all"], Read(_threads)]] = Field(
+        default_factory=lambda: list[int | Literal["all"]](["all"]), min_length=1
+    )
+    launcher: Annotated[str, Read(_launcher)] = "{command}"
+    environment: dict[str, str] = Field(default_factory=dict)
+    engine: Literal["reuse"] = "reuse"
+    selection: _Selection = _Selection()
+    measuring: _Measuring = _Measuring()
+    limits: _Limits = _Limits()
+
+
+def read_study(session: Session, path: Path) -> Setup | None:
+    """The study of a config file and of every file that it names, or None and faults."""
+    known = len(session.faults)
+    document = session.open(path, SCHEMA)
+    model = validate(session, document, _Study) if document else None
+    if document is None:
+        return None
+    readable = len(session.faults) == known
+    if model is None:
+        _follow_names(session, document)
+        return None
+    reader = _Reader(session, document, model)
+    machine = reader.machine()
+    skeleton, space = reader.skeleton_and_space()
+    problems = [reader.problem(i) for i in range(len(model.problems))]
+    if readable:
+        reader.check_repeats()
+    reader.check_threads(machine)
+    reader.check_environment()
+    if skeleton is None or space is None or len(session.faults) > known:
+        return None
+    try:
+        return _build(document, model, machine, skeleton, space, [p for p in problems if p])
+    except ValueError as error:
+        session.add(shown(path), str(error))
+        return None
+
+
+def _build(
+    document: Document,
+    model: _Study,
+    machine: Machine | None,
+    skeleton: Skeleton,
+    space: Space,
+    problems: list[Problem],
+) -> Setup:
+    selection, measuring, limits = model.selection, model.measuring, model.limits
+    return Setup(
+        name=model.name or document.path.stem,
+        source=shown(document.path),
+        machine=machine,
+        problems=tuple(problems),
+        skeleton=skeleton,
+        space=space,
+        builds=tuple(Build(compiler=b.compiler, flags=tuple(b.flags)) for b in model.builds),
+        threads=tuple(model.threads),
+        launcher=model.launcher,
+        environment=model.environment,
+        engine=model.engine,
+        selection=Selection(**dict(selection)),
+        measuring=Measuring(**dict(measuring)),
+        limits=Limits(**dict(limits)),
+        places={".".join(str(k) for k in keys): p for keys, p in document.places.items() if keys},
+    )
+
+
+def _follow_names(session: Session, document: Document) -> None:
+    """Note the faults of the files that a study names, where the study itself cannot be read."""
+    folder = document.path.parent
+
+    def follow(
+        keys: Keys,
+        value: Plain,
+        collection: paths.Collection,
+        reader: Callable[[Session, Path], object],
+    ) -> None:
+        if isinstance(value, str) and value and (keys, value) != (("machine",), "host"):
+            also = ("host",) if collection == "machines" else ()
+            path = session.resolve(value, collection, folder, document.place(keys), also)
+            if path is not None:
+                session.once(path, reader)
+
+    root = document.root
+    follow(("machine",), root.get("machine"), "machines", read_machine)
+    follow(("skeleton",), root.get("skeleton"), "variants/skeleton", read_skeleton)
+    follow(("space",), root.get("space"), "variants/space", read_space)
+    problems = root.get("problems")
+    for i, problem in enumerate(problems if isinstance(problems, list) else []):
+        if isinstance(problem, dict):
+            follow(("problems", i, "ivp"), problem.get("ivp"), "kernels/ivp", read_ivp)
+            follow(("problems", i, "method"), problem.get("method"), "kernels/method", read_method)
+
+
+class _Reader:
+    """Follows the names in one study to their files."""
+
+    def __init__(self, session: Session, document: Document, model: _Study) -> None:
+        self.session = session
+        self.document = document
+        self.model = model
+
+    def add(self, keys: Keys, found: str, expected: str = "", hint: str = "") -> None:
+        self.session.add(self.document.place(keys), found, expected, hint)
+
+    def machine(self) -> Machine | None:
+        if self.model.machine == "host":
+            return None
+        path = self.session.resolve(
+            self.model.machine,
+            "machines",
+            self.document.path.parent,
+            self.document.place(("machine",)),
+            also=("host",),
+        )
+        return self.session.once(path, read_machine) if path else None
+
+    def skeleton_and_space(self) -> tuple[Skeleton | None, Space | None]:
+        folder, session = self.document.path.parent, self.session
+        where = self.document.place(("space",))
+        path = session.resolve(self.model.space, "variants/space", folder, where)
+        space = session.once(path, read_space) if path else None
+        name = self.model.skeleton
+        if name is None:
+            # The space was checked against the skeleton that it names.
+            if space is None or path is None:
+                return None, space
+            name, folder = space.skeleton, path.parent
+        where = self.document.place(("skeleton",))
+        place = session.resolve(name, "variants/skeleton", folder, where)
+        skeleton = session.once(place, read_skeleton) if place else None
+        if space is not None and skeleton is not None and space.skeleton != skeleton.name:
+            found = f"the space {space.name} is for the skeleton {space.skeleton}"
+            self.add(("space",), found, f"a space for {skeleton.name}, as the key skeleton says")
+        return skeleton, space
+
+    def problem(self, i: int) -> Problem | None:
+        model, folder = self.model.problems[i], self.document.path.parent
+        where = self.document.place(("problems", i, "ivp"))
+        path = self.session.resolve(model.ivp, "kernels/ivp", folder, where)
+        ivp = self.session.once(path, read_ivp) if path else None
+        where = self.document.place(("problems", i, "method"))
+        path = self.session.resolve(model.method, "kernels/method", folder, where)
+        method = self.session.once(path, read_method) if path else None
+        if ivp is not None and model.size < ivp.minimum:
+            found = f"size: {model.size} is below the smallest size of {ivp.name}"
+            self.add(("problems", i, "size"), found, f"at least {ivp.minimum}")
+            return None
+        if ivp is None or method is None:
+            return None
+        try:
+            problem = Problem(
+                ivp=ivp,
+                method=method,
+                correctors=model.correctors or max(1, method.order - 1),
+                size=model.size,
+                step_fraction=model.step_fraction,
+            )
+            if not problem.h > 0:
+                raise ValueError(f"the step size {problem.h} is not positive")
+        except ValueError as error:
+            self.add(("problems", i), str(error))
+            return None
+        return problem
+
+    def check_repeats(self) -> None:
+        """No problem, build or thread count twice: their results could not be told apart."""
+        for key in ("problems", "builds", "threads"):
+            listed = getattr(self.model, key)
+            for i, item in enumerate(listed):
+                if item in listed[:i]:
+                    first = self.document.place((key, listed.index(item)))
+                    self.add((key, i), f"{key}: the same again", f"each once (first at {first})")
+
+    def check_threads(self, machine: Machine | None) -> None:
+        if machine is None:
+            return
+        for i, count in enumerate(self.model.threads):
+            if isinstance(count, int) and count > machine.cores:
+                found = f"threads: {count} are more than the cores of {machine.name}"
+                self.add(("threads", i), found, f"at most {machine.cores}")
+
+    def check_environment(self) -> None:
+        for name in self.model.environment:
+            if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+                where = self.document.key(("environment", name))
+                self.session.add(where, f"{name!r} is not a variable", "letters, digits and _")

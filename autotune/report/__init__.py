@@ -1,0 +1,1 @@
+"""Results as text, JSON and one HTML page; figure data apart from drawing."""

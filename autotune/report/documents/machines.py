@@ -1,0 +1,210 @@
+"""Documents of machines and of this host: ``machine`` and ``doctor``."""
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+from autotune.host.detect import Reason
+from autotune.host.doctor import Finding
+from autotune.machine import BandwidthCurve, Calibration, Machine
+
+
+class CacheRow(TypedDict):
+    """A cache level."""
+
+    name: str
+    size: int
+    line: int
+    ways: int
+    cores: int
+    """Cores that share it."""
+    inbound: float | None
+    """Bytes per cycle and core from this level."""
+    exposed: float
+    """Share of its transfers that does not overlap with L1 work."""
+
+
+class CurveRow(TypedDict):
+    """Bandwidth over working set, per thread."""
+
+    threads: int
+    working_set: list[int]
+    bytes_per_cycle: list[float]
+    spread: list[float]
+
+
+class CalibrationRow(TypedDict):
+    """What was measured on a host."""
+
+    identity: str
+    taken: str
+    seconds: float
+    clock: float
+    curves: list[CurveRow]
+    barriers_s: dict[str, float]
+    exposed: dict[str, float]
+    contended: bool
+    priority: str
+    compiler: str
+
+
+class MachineRow(TypedDict):
+    """A machine."""
+
+    name: str
+    title: str
+    architecture: str
+    clock: float
+    cores: int
+    threads_per_core: int
+    sockets: int
+    caches: list[CacheRow]
+    memory: dict[str, float | None]
+    """saturated and single: load bandwidth of all cores and of one, bytes per second."""
+    in_core: str
+    """``osaca:ZEN3``, ``ports`` or ``none``."""
+    sources: dict[str, str]
+    calibration: CalibrationRow | None
+
+
+class MachineDocument(TypedDict):
+    """``autotune machine show`` and ``calibrate --json``."""
+
+    schema: str
+    machine: MachineRow
+
+
+class MachineListDocument(TypedDict):
+    """``autotune machine list --json``."""
+
+    schema: str
+    machines: list[MachineRow]
+
+
+class MachineCheckDocument(TypedDict):
+    """``autotune machine check --json``."""
+
+    schema: str
+    machine: MachineRow
+    gaps: list[str]
+    """What is missing, and for which use."""
+
+
+class MachineDetectDocument(TypedDict):
+    """``autotune machine detect --json``."""
+
+    schema: str
+    machine: MachineRow
+    reasons: list[dict[str, str]]
+    """key, decided, because."""
+
+
+def machine(found: Machine, command: str) -> MachineDocument:
+    """One machine."""
+    return {"schema": f"autotune.machine.{command}/1", "machine": _machine(found)}
+
+
+def machine_list(found: Sequence[Machine]) -> MachineListDocument:
+    """The machine files."""
+    return {"schema": "autotune.machine.list/1", "machines": [_machine(m) for m in found]}
+
+
+def machine_check(found: Machine, gaps: Sequence[str]) -> MachineCheckDocument:
+    """A valid machine file and what it lacks."""
+    return {
+        "schema": "autotune.machine.check/1",
+        "machine": _machine(found),
+        "gaps": list(gaps),
+    }
+
+
+def machine_detect(found: Machine, reasons: Sequence[Reason]) -> MachineDetectDocument:
+    """This host and why it is described so."""
+    return {
+        "schema": "autotune.machine.detect/1",
+        "machine": _machine(found),
+        "reasons": [{"key": r.key, "decided": r.decided, "because": r.because} for r in reasons],
+    }
+
+
+def _machine(found: Machine) -> MachineRow:
+    return {
+        "name": found.name,
+        "title": found.title,
+        "architecture": found.architecture,
+        "clock": found.clock,
+        "cores": found.cores,
+        "threads_per_core": found.threads_per_core,
+        "sockets": found.sockets,
+        "caches": [
+            {
+                "name": c.name,
+                "size": c.size,
+                "line": c.line,
+                "ways": c.ways,
+                "cores": c.cores,
+                "inbound": c.inbound,
+                "exposed": c.exposed,
+            }
+            for c in found.caches
+        ],
+        "memory": {"saturated": found.memory.saturated, "single": found.memory.single},
+        "in_core": in_core(found),
+        "sources": dict(found.sources),
+        "calibration": _calibration(found.calibration) if found.calibration else None,
+    }
+
+
+def in_core(found: Machine) -> str:
+    """How in-core times are found on a machine."""
+    if found.in_core.osaca:
+        return f"osaca:{found.in_core.osaca}" + (" (nearest)" if found.in_core.approximate else "")
+    return "ports" if found.in_core.ports else "none"
+
+
+def _calibration(found: Calibration) -> CalibrationRow:
+    return {
+        "identity": found.identity,
+        "taken": found.taken,
+        "seconds": found.seconds,
+        "clock": found.clock,
+        "curves": [_curve(curve) for curve in found.curves],
+        "barriers_s": {str(threads): s for threads, s in found.barriers.items()},
+        "exposed": dict(found.exposed),
+        "contended": found.contended,
+        "priority": found.priority,
+        "compiler": found.compiler,
+    }
+
+
+def _curve(curve: BandwidthCurve) -> CurveRow:
+    return {
+        "threads": curve.threads,
+        "working_set": list(curve.working_set),
+        "bytes_per_cycle": list(curve.bandwidth),
+        "spread": list(curve.spread),
+    }
+
+
+class DoctorDocument(TypedDict):
+    """``autotune doctor --json``."""
+
+    schema: str
+    findings: list[dict[str, str]]
+    """name, state (ok, missing, optional), found, needed_for, install."""
+
+
+def doctor(findings: Sequence[Finding]) -> DoctorDocument:
+    """What is installed and what is missing."""
+    return {
+        "schema": "autotune.doctor/1",
+        "findings": [
+            {
+                "name": f.name,
+                "state": f.state,
+                "found": f.found,
+                "needed_for": f.needed_for,
+                "install": f.install,
+            }
+            for f in findings
+        ],
+    }

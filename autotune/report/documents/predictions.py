@@ -1,0 +1,216 @@
+"""Documents of what is known before anything runs: ``variants``, ``predict``, ``rank``."""
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+from autotune.codegen.space import Enumerated
+from autotune.machine import Machine
+from autotune.rank import Ranked, Ranking, differences
+from autotune.report.documents import Plain
+from autotune.results import Part
+from autotune.setup import Setup
+from autotune.variant import Candidate
+
+
+class PartRow(TypedDict):
+    """One contribution to a predicted step."""
+
+    sweep: str
+    kind: str
+    """T_OL, T_nOL, a level (L2, L3, MEM), sweep (their combination), barrier, communication."""
+    seconds: float
+    extrapolated: bool
+
+
+class PredictionRow(TypedDict):
+    """One candidate and its prediction."""
+
+    problem: str
+    candidate: str
+    """``label:identity``."""
+    variant: str
+    parameters: dict[str, Plain]
+    threads: int
+    compiler: str
+    flags: list[str]
+    predicted_s: float | None
+    interval_s: list[float] | None
+    """Low and high."""
+    parts: list[PartRow]
+    engine: str
+    reason: str
+    """One line: what the time consists of, or why there is none."""
+    notes: list[str]
+    """Approximations that were made."""
+
+
+class RankRow(PredictionRow):
+    """A prediction with its place among those of its problem."""
+
+    rank: int | None
+
+
+class DifferenceRow(TypedDict):
+    """A part of two candidates side by side."""
+
+    sweep: str
+    kind: str
+    first_s: float
+    second_s: float
+
+
+class WhyRow(TypedDict):
+    """Why one candidate is predicted as it is, and what differs from another."""
+
+    candidate: str
+    against: str | None
+    differences: list[DifferenceRow]
+    """Largest first; empty without another candidate."""
+
+
+class PredictDocument(TypedDict):
+    """``autotune predict --json``."""
+
+    schema: str
+    study: str
+    machine: str
+    predictions: list[PredictionRow]
+
+
+class RankDocument(TypedDict):
+    """``autotune rank --json``."""
+
+    schema: str
+    study: str
+    machine: str
+    ranking: list[RankRow]
+    why: WhyRow | None
+
+
+def predict(
+    setup: Setup, machine: Machine, order: Sequence[Candidate], rankings: Sequence[Ranking]
+) -> PredictDocument:
+    """The predictions in the order of the space."""
+    entries = {e.candidate.identity: e for r in rankings for e in r.entries}
+    return {
+        "schema": "autotune.predict/1",
+        "study": setup.name,
+        "machine": machine.name,
+        "predictions": [_prediction(entries[candidate.identity]) for candidate in order],
+    }
+
+
+def rank(
+    setup: Setup,
+    machine: Machine,
+    rankings: Sequence[Ranking],
+    chosen: Ranked | None = None,
+    other: Ranked | None = None,
+) -> RankDocument:
+    """The rankings, problem by problem, best first."""
+    why: WhyRow | None = None
+    if chosen is not None:
+        rows = differences(chosen.prediction, other.prediction) if other else []
+        why = {
+            "candidate": chosen.candidate.id,
+            "against": other.candidate.id if other else None,
+            "differences": [
+                {"sweep": d.sweep, "kind": d.kind, "first_s": d.first, "second_s": d.second}
+                for d in rows
+            ],
+        }
+    return {
+        "schema": "autotune.rank/1",
+        "study": setup.name,
+        "machine": machine.name,
+        "ranking": [
+            {"rank": entry.rank, **_prediction(entry)}
+            for ranking in rankings
+            for entry in ranking.entries
+        ],
+        "why": why,
+    }
+
+
+def _prediction(entry: Ranked) -> PredictionRow:
+    candidate, prediction = entry.candidate, entry.prediction
+    return {
+        "problem": candidate.problem.label,
+        "candidate": candidate.id,
+        "variant": candidate.variant.label,
+        "parameters": dict(candidate.variant.parameters),
+        "threads": candidate.threads,
+        "compiler": candidate.build.compiler,
+        "flags": list(candidate.build.flags),
+        "predicted_s": prediction.seconds,
+        "interval_s": list(prediction.interval) if prediction.interval else None,
+        "parts": [_part(part) for part in prediction.parts],
+        "engine": prediction.engine,
+        "reason": prediction.reason,
+        "notes": list(prediction.notes),
+    }
+
+
+def _part(part: Part) -> PartRow:
+    return {
+        "sweep": part.sweep,
+        "kind": part.kind,
+        "seconds": part.seconds,
+        "extrapolated": part.extrapolated,
+    }
+
+
+class VariantRow(TypedDict):
+    """A legal candidate."""
+
+    candidate: str
+    problem: str
+    variant: str
+    parameters: dict[str, Plain]
+    threads: int
+    compiler: str
+    flags: list[str]
+
+
+class IllegalRow(TypedDict):
+    """A combination that was left out."""
+
+    variant: str
+    problem: str
+    reason: str
+
+
+class VariantsDocument(TypedDict):
+    """``autotune variants --json``."""
+
+    schema: str
+    study: str
+    variants: list[VariantRow]
+    illegal: list[IllegalRow] | None
+    """Null unless they were asked for."""
+
+
+def variants(setup: Setup, enumerated: Enumerated, *, illegal: bool) -> VariantsDocument:
+    """The candidates of a setup, and what was left out, if asked for."""
+    return {
+        "schema": "autotune.variants/1",
+        "study": setup.name,
+        "variants": [
+            {
+                "candidate": c.id,
+                "problem": c.problem.label,
+                "variant": c.variant.label,
+                "parameters": dict(c.variant.parameters),
+                "threads": c.threads,
+                "compiler": c.build.compiler,
+                "flags": list(c.build.flags),
+            }
+            for c in enumerated.legal
+        ],
+        "illegal": [
+            {"variant": label, "problem": problem.label, "reason": reason}
+            for label, problem, reason in enumerated.illegal
+        ]
+        if illegal
+        else None,
+    }

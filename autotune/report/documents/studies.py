@@ -1,0 +1,187 @@
+"""Documents of what was measured: ``tune``, ``compare``, ``measure``, ``report``."""
+
+from pathlib import Path
+from typing import TypedDict
+
+from autotune.evaluate import ProblemResult, Row, StudyResult
+from autotune.measure.run import Phases
+from autotune.rank import Ranked
+from autotune.results import Measurement
+
+
+class EvaluatedRow(TypedDict):
+    """A candidate that was measured, or failed to be."""
+
+    candidate: str
+    variant: str
+    chosen: str
+    """Why it was measured."""
+    predicted_s: float | None
+    predicted_interval_s: list[float] | None
+    measured_s: float | None
+    measured_interval_s: list[float] | None
+    """90 %, bootstrap over launches; null for fewer than three launches."""
+    deviation: float | None
+    """(predicted - measured) / measured."""
+    status: str | None
+    """ok, build-failed, crashed, timed-out, wrong-result, contended."""
+    detail: str
+    verified_error: float | None
+    """max abs(a - b) / max abs(b) against the reference."""
+    samples: int
+    """Accepted samples."""
+    compared: bool
+    """It takes part in the statistics of its problem."""
+
+
+class LossRow(TypedDict):
+    """Loss of the best of the predicted top k, among the measured candidates."""
+
+    k: int
+    loss: float
+
+
+class NoiseRow(TypedDict):
+    """Loss of choosing by measurement itself."""
+
+    mean: float
+    max: float
+
+
+class ProblemRow(TypedDict):
+    """What a study says about one problem."""
+
+    problem: str
+    best: str | None
+    """Id of the winner."""
+    baseline: str | None
+    speedup: float | None
+    """Time of the baseline over time of the winner."""
+    speedup_interval: list[float] | None
+    losses: list[LossRow]
+    noise_floor: NoiseRow | None
+    rank_correlation: float | None
+    """Kendall's tau-b."""
+    ordered_pairs: float | None
+    """Share of pairs measured more than 5 % apart and predicted in that order."""
+    measured: str
+    """``k of N`` candidates."""
+    evaluated: list[EvaluatedRow]
+
+
+class StudyDocument(TypedDict):
+    """``autotune tune --json`` and ``autotune compare --json``."""
+
+    schema: str
+    study: str
+    store: str
+    runs: int
+    timings_s: dict[str, float]
+    """Wall time of the last run by stage: calibrate, predict, build, run, wall."""
+    problems: list[ProblemRow]
+
+
+def study(result: StudyResult, command: str, store: str) -> StudyDocument:
+    """What a study says, problem by problem."""
+    runs = result.study.runs
+    return {
+        "schema": f"autotune.{command}/1",
+        "study": result.study.name,
+        "store": store,
+        "runs": len(runs),
+        "timings_s": dict(runs[-1].timings) if runs else {},
+        "problems": [_problem(problem) for problem in result.problems],
+    }
+
+
+def _problem(problem: ProblemResult) -> ProblemRow:
+    speedup, floor = problem.speedup, problem.noise_floor
+    return {
+        "problem": problem.label,
+        "best": problem.best.candidate.id if problem.best else None,
+        "baseline": problem.baseline.candidate.id if problem.baseline else None,
+        "speedup": speedup.value if speedup else None,
+        "speedup_interval": list(speedup.interval) if speedup and speedup.interval else None,
+        "losses": [{"k": loss.k, "loss": loss.loss} for loss in problem.losses],
+        "noise_floor": {"mean": floor.mean, "max": floor.maximum} if floor else None,
+        "rank_correlation": problem.rank_correlation,
+        "ordered_pairs": problem.ordered_pairs,
+        "measured": f"{problem.compared} of {len(problem.rows)}",
+        "evaluated": [_evaluated(row) for row in problem.evaluated],
+    }
+
+
+def _evaluated(row: Row) -> EvaluatedRow:
+    prediction, measurement = row.prediction, row.measurement
+    interval = prediction.interval if prediction else None
+    return {
+        "candidate": row.candidate.id,
+        "variant": row.candidate.variant,
+        "chosen": row.chosen,
+        "predicted_s": row.predicted,
+        "predicted_interval_s": list(interval) if interval else None,
+        "measured_s": row.measured,
+        "measured_interval_s": list(row.interval) if row.interval else None,
+        "deviation": row.deviation,
+        "status": row.status,
+        "detail": measurement.detail if measurement else "",
+        "verified_error": measurement.error if measurement else None,
+        "samples": len(measurement.accepted) if measurement else 0,
+        "compared": row.compared,
+    }
+
+
+class MeasureDocument(TypedDict):
+    """``autotune measure --json``."""
+
+    schema: str
+    candidate: str
+    predicted_s: float | None
+    measured_s: float | None
+    interval_s: list[float] | None
+    status: str
+    detail: str
+    verified_error: float | None
+    samples_s: list[float]
+    """Every accepted sample."""
+    rejected: int
+    """Samples rejected as contended."""
+    phases_s: dict[str, float] | None
+    """Kernel (and ``barrier``) to seconds per step, in an instrumented run of its own."""
+
+
+def measure(
+    ranked: Ranked,
+    measurement: Measurement,
+    location: tuple[float, tuple[float, float] | None] | None,
+    phases: Phases | None,
+) -> MeasureDocument:
+    """One candidate, measured; ``location`` is its time and interval."""
+    interval = location[1] if location else None
+    counted = [s for s in measurement.samples if not s.warm_up]
+    return {
+        "schema": "autotune.measure/1",
+        "candidate": ranked.candidate.id,
+        "predicted_s": ranked.prediction.seconds,
+        "measured_s": location[0] if location else None,
+        "interval_s": list(interval) if interval else None,
+        "status": measurement.status,
+        "detail": measurement.detail,
+        "verified_error": measurement.error,
+        "samples_s": [s.seconds for s in measurement.accepted],
+        "rejected": sum(not s.accepted for s in counted),
+        "phases_s": dict(phases.seconds) if phases else None,
+    }
+
+
+class ReportDocument(TypedDict):
+    """``autotune report --json``."""
+
+    schema: str
+    study: str
+    file: str
+
+
+def report(name: str, path: Path) -> ReportDocument:
+    """Where the page was written."""
+    return {"schema": "autotune.report/1", "study": name, "file": str(path)}

@@ -1,0 +1,220 @@
+"""One self-contained HTML page of a study: no request leaves it, and it needs no script.
+
+Everything that comes from outside (names, compiler text, paths) is escaped by the template.
+"""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autotune.errors import Fault, InputError, MissingTool
+from autotune.evaluate import ProblemResult, Row, StudyResult
+from autotune.machine import Machine
+from autotune.report import records, wording
+from autotune.report.records import Fact
+from autotune.store.records import RunRecord
+from autotune.units import show
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_TEMPLATE = Path(__file__).with_name("page.html.j2")
+_OPEN = 40
+"""Rankings up to this many rows are shown unfolded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """The figures of one problem as SVG text; empty where there is nothing to draw."""
+
+    stack: str
+    scatter: str
+    samples: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """How to use a winner: each line as it is typed or set."""
+
+    command: str
+    build: str
+    environment: str
+    layout: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One problem as the page shows it."""
+
+    anchor: str
+    result: ProblemResult
+    figures: Figures
+    use: Use | None
+    kinds: tuple[str, ...]
+    breakdown: Mapping[str, Mapping[str, float]]
+    """Sweep to kind to seconds, of the winner."""
+    builds: int
+    """How many combinations of compiler, flags and threads its candidates have."""
+    unfolded: bool
+
+
+def write(result: StudyResult, path: Path) -> Path:
+    """Write the page; a page that is there is replaced at once, never left half-written.
+
+    Raises InputError where the file cannot be written.
+    """
+    text = render(result)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except OSError as error:
+        raise InputError(
+            Fault(
+                where=str(path),
+                found=f"the page cannot be written: {error.strerror}",
+                hint="name another file with -o FILE",
+            )
+        ) from error
+    return path
+
+
+def render(result: StudyResult) -> str:
+    """The page as text; a study without a single time gives a page that says so.
+
+    Raises MissingTool when matplotlib or jinja2 is not installed.
+    """
+    try:
+        import jinja2  # noqa: PLC0415 - heavy
+
+        from autotune.report import draw  # noqa: PLC0415 - heavy
+    except ImportError as error:
+        raise MissingTool(
+            Fault(
+                where="report",
+                found=f"the page needs {error.name}, which is not installed",
+                hint="pip install matplotlib jinja2",
+            )
+        ) from error
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {
+        "seconds": wording.seconds,
+        "span": wording.span,
+        "signed": wording.signed,
+        "percent": wording.percent,
+        "fact": fact_text,
+        "moment": moment,
+    }
+    study = result.study
+    machine = study.runs[-1].machine if study.runs else None
+    template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
+    return template.render(
+        study=study,
+        sections=[_section(p, study.config, n, draw) for n, p in enumerate(result.problems)],
+        last=study.runs[-1] if study.runs else None,
+        runs=[(run, *_counts(run)) for run in study.runs],
+        machine=machine,
+        facts=records.facts(machine) if machine else (),
+        bandwidths=_bandwidths(machine, draw),
+        compilers=_compilers(study.runs),
+        words=wording,
+        status=wording.status,
+        role=records.role,
+    )
+
+
+def _section(result: ProblemResult, config: str, number: int, draw: "ModuleType") -> Section:
+    prediction = result.best.prediction if result.best else None
+    kinds, table = records.breakdown(prediction) if prediction else ((), {})
+    return Section(
+        anchor=f"problem-{number + 1}",
+        result=result,
+        figures=_figures(result, draw),
+        use=use(result.best, config) if result.best else None,
+        kinds=kinds,
+        breakdown=table,
+        builds=len({(c.compiler, c.flags, c.threads) for c in (r.candidate for r in result.rows)}),
+        unfolded=len(result.rows) <= _OPEN,
+    )
+
+
+def _figures(result: ProblemResult, draw: "ModuleType") -> Figures:
+    stack, scatter = records.stack(result), records.scatter(result)
+    samples = records.samples(result)
+    named = f"of {result.label}"
+    return Figures(
+        stack=draw.stack(stack, f"Predicted contributions per sweep {named}") if stack.bars else "",
+        scatter=(
+            draw.scatter(scatter, f"Predicted against measured times {named}")
+            if scatter.points
+            else ""
+        ),
+        samples=draw.samples(samples, f"All samples {named}") if samples.strips else "",
+    )
+
+
+def _bandwidths(machine: Machine | None, draw: "ModuleType") -> str:
+    if machine is None or machine.calibration is None or not machine.calibration.curves:
+        return ""
+    record = records.bandwidths(machine)
+    return str(draw.bandwidths(record, "Measured load bandwidth over the working set"))
+
+
+def use(row: Row, config: str) -> Use:
+    """How to use a candidate: the command that writes its source, build line, environment."""
+    one = row.candidate
+    parameters = {
+        name: "yes"
+        if value is True
+        else "no"
+        if value is False
+        else "none"
+        if value is None
+        else str(value)
+        for name, value in one.parameters.items()
+    }
+    return Use(
+        command=f"autotune variants {config} --emit {one.id} -o {one.variant}",
+        build=" ".join([one.compiler, *one.flags, "-fopenmp"]),
+        environment=f"OMP_NUM_THREADS={one.threads} OMP_PLACES=cores OMP_PROC_BIND=close",
+        layout=parameters,
+    )
+
+
+def fact_text(fact: Fact) -> str:
+    """A figure of the machine with its unit."""
+    if fact.unit == "count":
+        return f"{fact.value:g}"
+    if fact.unit == "share":
+        return f"{fact.value:.2f}"
+    return show(fact.value, fact.unit)
+
+
+def moment(text: str | None) -> str:
+    """A time of day to the second, readable."""
+    return text[:19].replace("T", " ") + " UTC" if text else wording.NONE
+
+
+def _counts(run: RunRecord) -> tuple[int, int, int]:
+    """Accepted samples, rejected samples, candidates of a run."""
+    timed = [s for m in run.measurements for s in m.samples if not s.warm_up]
+    accepted = sum(s.accepted for s in timed)
+    return accepted, len(timed) - accepted, len(run.measurements)
+
+
+def _compilers(runs: tuple[RunRecord, ...]) -> list[dict[str, str]]:
+    """What the builds were made with, each kind once."""
+    kinds: dict[tuple[tuple[str, str], ...], None] = {}
+    for run in runs:
+        for build in run.builds:
+            known = {k: v for k, v in build.provenance.items() if "source" not in k}
+            kinds.setdefault(tuple(sorted(known.items())))
+    return [dict(kind) for kind in kinds if kind]

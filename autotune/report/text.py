@@ -1,0 +1,243 @@
+"""What the commands print for a person: plain text, one function per command."""
+
+from collections.abc import Iterable, Sequence
+
+from autotune.codegen.space import Enumerated
+from autotune.host.detect import Reason
+from autotune.host.doctor import Finding
+from autotune.machine import Calibration, Machine
+from autotune.measure.run import Phases
+from autotune.rank import Ranked, Ranking, differences
+from autotune.report.documents.machines import in_core
+from autotune.results import Measurement, Part
+from autotune.units import show
+
+
+def columns(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> str:
+    """Rows as aligned columns, two blanks between; columns in ``right`` are right-aligned.
+
+    The last column is not padded, so that long text wraps where the terminal wraps it.
+    """
+    table = [list(row) for row in rows]
+    if not table:
+        return ""
+    widths = [max(len(row[k]) for row in table) for k in range(len(table[0]))]
+    flush = set(right)
+    lines = []
+    for row in table:
+        cells = [
+            cell.rjust(width) if k in flush else cell.ljust(width)
+            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def seconds(value: float | None) -> str:
+    """A time with its unit, or a dash."""
+    return "-" if value is None else show(value, "time")
+
+
+def doctor(findings: Sequence[Finding]) -> str:
+    """What is installed, what is missing, and how to install it."""
+    rows = [(f.state, f.name, f.found or "-", f.needed_for) for f in findings]
+    lines = [columns(rows)]
+    for finding in findings:
+        if finding.state != "ok" and finding.install:
+            verb = "to install" if finding.state == "missing" else "optional; to install"
+            lines.append(f"{verb} {finding.name}: {finding.install}")
+    if all(finding.state != "missing" for finding in findings):
+        lines.append("everything that is needed is there")
+    return "\n".join(lines)
+
+
+def variants(enumerated: Enumerated, *, illegal: bool) -> str:
+    """The candidates, then what was left out, if asked for."""
+    lines = [candidate.id for candidate in enumerated.legal]
+    lines.append(f"{len(enumerated.legal)} candidates, {len(enumerated.illegal)} illegal")
+    if illegal:
+        rows = [(f"{label}@{problem.label}", why) for label, problem, why in enumerated.illegal]
+        lines.append(columns(rows))
+    return "\n".join(lines)
+
+
+def rankings(found: Sequence[Ranking], machine: Machine, *, top: int) -> str:
+    """The best of each problem with a reason each; ``top`` rows, all for 0."""
+    blocks = []
+    for ranking in found:
+        entries = ranking.entries[: top or None]
+        rows = [("", "predicted", "interval", "candidate", "reason")]
+        rows += [
+            (
+                "-" if e.rank is None else str(e.rank),
+                seconds(e.prediction.seconds),
+                _interval(e.prediction.interval),
+                e.candidate.id,
+                e.prediction.reason,
+            )
+            for e in entries
+        ]
+        head = (
+            f"{ranking.problem.label}: {len(ranking.entries)} candidates on {machine.name},"
+            " predicted time per step"
+        )
+        left = len(ranking.entries) - len(entries)
+        tail = f"\n... and {left} more (--top 0 shows all)" if left else ""
+        blocks.append(f"{head}\n{columns(rows, right=(0, 1))}{tail}")
+    return "\n\n".join(blocks)
+
+
+def predictions(found: Sequence[Ranking]) -> str:
+    """Every candidate with its time and its parts by kind."""
+    blocks = []
+    for ranking in found:
+        kinds = sorted({p.kind for e in ranking.entries for p in e.prediction.parts})
+        rows = [("candidate", "predicted", "interval", *kinds)]
+        for entry in ranking.entries:
+            sums = _by_kind(entry.prediction.parts)
+            rows.append(
+                (
+                    entry.candidate.id,
+                    seconds(entry.prediction.seconds),
+                    _interval(entry.prediction.interval),
+                    *(seconds(sums.get(kind)) for kind in kinds),
+                )
+            )
+        blocks.append(f"{ranking.problem.label}\n{columns(rows, right=range(3, 3 + len(kinds)))}")
+    return "\n\n".join(blocks)
+
+
+def why(chosen: Ranked, other: Ranked | None) -> str:
+    """The parts of one prediction, or where two predictions differ."""
+    lines = [
+        f"{chosen.candidate.id}: {seconds(chosen.prediction.seconds)} per step"
+        f" {_interval(chosen.prediction.interval)}",
+        chosen.prediction.reason,
+    ]
+    if other is None:
+        rows = [("sweep", "part", "time")]
+        parts = sorted(chosen.prediction.parts, key=lambda p: (p.sweep, -p.seconds))
+        rows += [(p.sweep, p.kind, seconds(p.seconds)) for p in parts]
+        lines.append(columns(rows, right=(2,)))
+    else:
+        lines += [
+            f"against {other.candidate.id}: {seconds(other.prediction.seconds)} per step",
+            other.prediction.reason,
+        ]
+        table = [("sweep", "part", "this", "other", "difference")]
+        for d in differences(chosen.prediction, other.prediction):
+            if d.first != d.second:
+                sign = "+" if d.second > d.first else "-"
+                gap = sign + seconds(abs(d.second - d.first))
+                table.append((d.sweep, d.kind, seconds(d.first), seconds(d.second), gap))
+        lines.append(columns(table, right=(2, 3, 4)))
+    lines += [f"note: {text}" for text in chosen.prediction.notes]
+    return "\n".join(lines)
+
+
+def measured(
+    ranked: Ranked,
+    measurement: Measurement,
+    location: tuple[float, tuple[float, float] | None] | None,
+    phases: Phases | None,
+) -> str:
+    """One candidate, predicted and measured, and its phases."""
+    lines = [
+        ranked.candidate.id,
+        f"status     {measurement.status}",
+        f"predicted  {seconds(ranked.prediction.seconds)} per step",
+    ]
+    if location:
+        lines.append(f"measured   {seconds(location[0])} per step {_interval(location[1])}")
+        taken = len(measurement.accepted)
+        rejected = sum(not s.accepted and not s.warm_up for s in measurement.samples)
+        lines.append(f"samples    {taken} accepted, {rejected} rejected as contended")
+    if measurement.error is not None:
+        lines.append(f"verified   deviation {measurement.error:.1e} of the reference")
+    if measurement.detail:
+        lines.append(measurement.detail)
+    if phases and phases.seconds:
+        total = sum(phases.seconds.values())
+        rows = [
+            (name, seconds(value), f"{100 * value / total:.0f} %")
+            for name, value in phases.seconds.items()
+        ]
+        lines += ["phases, per step, in an instrumented run of its own:"]
+        lines.append(columns(rows, right=(1, 2)))
+    elif phases:
+        lines.append(f"phases: {phases.status}: {phases.detail}")
+    return "\n".join(lines)
+
+
+def machines(found: Sequence[Machine]) -> str:
+    """The machine files, a line each."""
+    return columns(
+        (m.name, f"{m.cores} cores", show(m.clock, "frequency"), in_core(m), m.title) for m in found
+    )
+
+
+def machine(found: Machine) -> str:
+    """One machine with the source of each figure, and its calibration."""
+    lines = [
+        f"{found.name}: {found.title}",
+        f"  {found.architecture}, {found.cores} cores, {found.sockets} socket(s),"
+        f" clock {show(found.clock, 'frequency')}, in-core {in_core(found)}",
+    ]
+    for cache in found.caches:
+        inbound = f", {cache.inbound:g} B/cy inbound" if cache.inbound else ""
+        lines.append(
+            f"  {cache.name}  {show(cache.size, 'size')}, {cache.ways} ways, shared by"
+            f" {cache.cores}{inbound}, exposed {found.exposed(cache.name):.2f}"
+        )
+    for label, value in (("all cores", found.memory.saturated), ("one core", found.memory.single)):
+        if value:
+            lines.append(f"  memory, {label}: {show(value, 'bandwidth')}")
+    if found.calibration:
+        lines += _calibration(found.calibration)
+    lines += [f"  source of {key}: {source}" for key, source in sorted(found.sources.items())]
+    return "\n".join(lines)
+
+
+def _calibration(found: Calibration) -> list[str]:
+    lines = [
+        f"calibrated {found.taken} in {found.seconds:.0f} s, priority {found.priority}"
+        + (", CONTENDED: other processes ran; calibrate again" if found.contended else ""),
+        f"  clock {show(found.clock, 'frequency')} (spread {found.clock_spread:.1%})",
+    ]
+    for threads, barrier in sorted(found.barriers.items()):
+        lines.append(f"  barrier, {threads} threads: {seconds(barrier)}")
+    for level, share in found.exposed.items():
+        lines.append(f"  exposed share of {level}: {share:.2f}")
+    rows = [("working set", *(f"{c.threads} thread(s)" for c in found.curves))]
+    for size in sorted({size for curve in found.curves for size in curve.working_set}):
+        cells = [
+            f"{c.bandwidth[c.working_set.index(size)]:.1f} B/cy" if size in c.working_set else ""
+            for c in found.curves
+        ]
+        rows.append((show(size, "size"), *cells))
+    lines.append("  load bandwidth per thread over working set per thread:")
+    table = columns(rows, right=range(len(rows[0])))
+    return [*lines, *(f"    {line}" for line in table.splitlines())]
+
+
+def machine_check(found: Machine, gaps: Sequence[str]) -> str:
+    """A valid machine file, and what it lacks for which use."""
+    if not gaps:
+        return f"{found.name}: valid, complete for node predictions"
+    return "\n".join([f"{found.name}: valid; missing:", *(f"  {gap}" for gap in gaps)])
+
+
+def machine_detected(found: Machine, reasons: Sequence[Reason]) -> str:
+    """This host, and why it is described so."""
+    return "\n".join([machine(found), "decided:", *(f"  {reason}" for reason in reasons)])
+
+
+def _by_kind(parts: Sequence[Part]) -> dict[str, float]:
+    sums: dict[str, float] = {}
+    for part in parts:
+        sums[part.kind] = sums.get(part.kind, 0.0) + part.seconds
+    return sums
+
+
+def _interval(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f"[{seconds(interval[0])}, {seconds(interval[1])}]"

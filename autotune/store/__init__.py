@@ -1,0 +1,28 @@
+"""Results in SQL: every sample durable when taken, with its provenance."""
+
+from autotune.store.database import Store, now
+from autotune.store.records import (
+    CandidateRecord,
+    Choice,
+    ProblemFacts,
+    RunFacts,
+    RunRecord,
+    StoredBuild,
+    StoredPrediction,
+    StudyRecord,
+    StudySummary,
+)
+
+__all__ = [
+    "CandidateRecord",
+    "Choice",
+    "ProblemFacts",
+    "RunFacts",
+    "RunRecord",
+    "Store",
+    "StoredBuild",
+    "StoredPrediction",
+    "StudyRecord",
+    "StudySummary",
+    "now",
+]

@@ -1,0 +1,230 @@
+"""The results store: every sample is a durable row when it was taken.
+
+    store = Store.open("studies/autotune.sqlite")
+    store.begin_study("quickstart", config="quickstart", setup_text=text)
+    run = store.begin_run("quickstart", facts)
+    store.add_prepared(run, prepared)
+    store.add_sample(run, candidate, number, sample)
+    store.end_run(run)
+    record = store.load_study("quickstart")
+
+Every writing method commits before it returns, and may be repeated: the same row is not doubled.
+"""
+
+import datetime
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+import sqlalchemy as sa
+
+from autotune.errors import Fault, StoreError, unknown_name
+from autotune.measure.base import Prepared
+from autotune.results import Prediction, Sample, Status
+from autotune.store import codec, reading, rows, schema
+from autotune.store.engine import connect, speaking, writing
+from autotune.store.records import Choice, RunFacts, StudyRecord, StudySummary
+from autotune.store.rows import Row
+from autotune.variant import Candidate
+
+DEFAULT_WAIT = 30.0
+
+
+class Store:
+    """A database of studies. Safe to use from several processes at once.
+
+    All methods raise StoreError where the database cannot be used: locked for longer than the
+    waiting time, corrupt, full, gone.
+    """
+
+    def __init__(self, engine: sa.Engine, shown: str, wait: float) -> None:
+        self._engine = engine
+        self._wait = wait
+        self.shown = shown
+        """Where it lies, for messages."""
+
+    @classmethod
+    def open(
+        cls, location: str | Path, *, create: bool = True, wait: float = DEFAULT_WAIT
+    ) -> "Store":
+        """The store at a path or URL; made when there is none and ``create`` is True.
+
+        ``wait``: seconds to wait for another writer. StoreError names the file, what was found in
+        it, and what to do.
+        """
+        engine, shown = connect(location, create=create, wait=wait)
+        return cls(engine, shown, wait)
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+    # --- writing ------------------------------------------------------------------------
+
+    def begin_study(
+        self, name: str, *, config: str, setup_text: str, versions: Mapping[str, str] | None = None
+    ) -> None:
+        """Make a study; one of the same name and the same configuration text is continued.
+
+        StoreError when the study of that name holds another configuration: its candidates would
+        be mixed with those of this one.
+        """
+        row: Row = {
+            "name": name,
+            "config": config,
+            "setup": setup_text,
+            "created": now(),
+            "versions": codec.dump(dict(versions or {})),
+        }
+        self._write(schema.studies, [row], replace=False)
+        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+            text = connection.execute(
+                sa.select(schema.studies.c.setup).where(schema.studies.c.name == name)
+            ).scalar_one()
+        if text != setup_text:
+            raise StoreError(
+                Fault(
+                    where=self.shown,
+                    found=f"study {name} was begun with another content of the configuration",
+                    expected="the same configuration, or another name",
+                    hint="run without --resume to begin a new study",
+                )
+            )
+
+    def unused_name(self, base: str) -> str:
+        """``base``, or ``base-2``, ``base-3``, ...: the first that no study has."""
+        taken = {summary.name for summary in self.studies()}
+        names = (base if k == 1 else f"{base}-{k}" for k in range(1, len(taken) + 2))
+        return next(name for name in names if name not in taken)
+
+    def begin_run(self, study: str, facts: RunFacts) -> str:
+        """Begin a run of a study; its new id, which sorts by time."""
+        started = now()
+        run = f"{started[:19].replace('-', '').replace(':', '')}-{uuid.uuid4().hex[:8]}"
+        row: Row = {
+            "id": run,
+            "study": study,
+            "started": started,
+            "ended": None,
+            "state": "running",
+            "machine": codec.dump(facts.machine),
+            "machine_identity": facts.machine_identity,
+            "versions": codec.dump(facts.versions),
+            "conditions": codec.dump(facts.conditions),
+            "timings": "{}",
+        }
+        self._write(schema.runs, [row], replace=False)
+        return run
+
+    def add_candidates(
+        self, study: str, candidates: Sequence[Candidate], *, baselines: Sequence[str] = ()
+    ) -> None:
+        """Enter the candidates that a study chooses from; ``baselines`` are identities."""
+        self._write(schema.candidates, [rows.candidate(c) for c in candidates], replace=False)
+        members = rows.members(study, candidates, frozenset(baselines))
+        self._write(schema.members, members, replace=True)
+
+    def add_predictions(self, study: str, pairs: Sequence[tuple[Candidate, Prediction]]) -> None:
+        """Enter predictions of candidates that were added before; a later one replaces."""
+        new = [rows.prediction(study, c.identity, p) for c, p in pairs]
+        self._write(schema.predictions, new, replace=True)
+
+    def add_choices(self, run: str, choices: Sequence[Choice]) -> None:
+        """Enter which candidates a run measures, in which order and why."""
+        self._write(schema.choices, [rows.choice(run, c) for c in choices], replace=True)
+
+    def add_prepared(self, run: str, prepared: Prepared) -> None:
+        """Enter how the build and the verification of a candidate ended."""
+        self._write(schema.prepared, [rows.prepared(run, prepared)], replace=True)
+
+    def add_sample(self, run: str, candidate: str, number: int, sample: Sample) -> None:
+        """Enter one sample; it is on the disk when this returns.
+
+        ``number`` counts the samples of a launch, warm-ups and rejected ones too. ValueError when
+        another sample has that number already.
+        """
+        row = rows.sample(run, candidate, number, sample)
+        if self._write(schema.samples, [row], replace=False):
+            return
+        key = {c.name: row[c.name] for c in schema.samples.primary_key}
+        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+            query = sa.select(schema.samples.c.seconds, schema.samples.c.taken).filter_by(**key)
+            stored = connection.execute(query).one()
+        if tuple(stored) != (sample.seconds, sample.taken):
+            raise ValueError(f"another sample is stored as {key}")
+
+    def sample_writer(self, run: str, candidate: str) -> Callable[[Sample], None]:
+        """A callback for one launch that enters its samples, numbered as they come."""
+        number = 0
+
+        def write(sample: Sample) -> None:
+            nonlocal number
+            self.add_sample(run, candidate, number, sample)
+            number += 1
+
+        return write
+
+    def add_outcome(
+        self,
+        run: str,
+        candidate: str,
+        status: Status,
+        detail: str = "",
+        checksum: tuple[float, float] | None = None,
+    ) -> None:
+        """Enter how measuring a candidate ended; it then counts as finished in this run."""
+        row = rows.outcome(run, candidate, status, detail, checksum)
+        self._write(schema.outcomes, [row], replace=True)
+
+    def end_run(
+        self, run: str, *, state: str = "done", timings: Mapping[str, float] | None = None
+    ) -> None:
+        """Close a run: ``done``, ``interrupted`` or ``failed``; seconds per phase beside it."""
+        values = {"state": state, "ended": now(), "timings": codec.dump(dict(timings or {}))}
+        with speaking(self.shown, self._wait), writing(self._engine) as connection:
+            connection.execute(
+                sa.update(schema.runs).where(schema.runs.c.id == run).values(**values)
+            )
+
+    def _write(self, table: sa.Table, new: Sequence[Row], *, replace: bool) -> int:
+        """Rows entered or replaced, in one transaction; those that exist are kept or replaced."""
+        with speaking(self.shown, self._wait), writing(self._engine) as connection:
+            return sum(rows.upsert(connection, table, row, replace=replace) for row in new)
+
+    # --- reading ------------------------------------------------------------------------
+
+    def studies(self) -> list[StudySummary]:
+        """All studies, oldest first."""
+        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+            return reading.summaries(connection)
+
+    def latest_study(self, config: str | None = None) -> str | None:
+        """The name of the study that was begun last, of one configuration when it is named."""
+        names = [s.name for s in self.studies() if config in (None, s.config)]
+        return names[-1] if names else None
+
+    def load_study(self, name: str) -> StudyRecord:
+        """Everything that is known of a study; StoreError naming the nearest when unknown."""
+        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+            try:
+                record = reading.study(connection, name)
+            except ValueError as error:
+                raise StoreError(
+                    Fault(where=self.shown, found=f"study {name} cannot be read: {error}")
+                ) from error
+        if record is None:
+            known = [s.name for s in self.studies()]
+            raise StoreError(unknown_name(self.shown, "study", name, known))
+        return record
+
+
+def now() -> str:
+    """The time of day, ISO 8601, UTC, to the microsecond."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds")

@@ -1,0 +1,177 @@
+"""What a results store gives back: studies with their runs, as frozen values.
+
+Samples come grouped by run, never pooled: a statistic over two runs would mix two states of the
+machine.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from autotune.machine import Machine
+from autotune.results import Measurement, Prediction, Status
+from autotune.variant import Value
+
+Plain = str | int | float | bool | None
+Conditions = Mapping[str, float | int | str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """Where and with what one run measures; fixed when the run begins."""
+
+    machine: Machine
+    """With its calibration, as it was used."""
+    machine_identity: str
+    """CPU model, cache topology and cores, as a hash; the key that results are filed under."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Name of a tool (``autotune``, ``commit``, ``python``, ``osaca``) to its version."""
+    conditions: Conditions = field(default_factory=dict)
+    """Load, priority method, huge pages, clock: as they were at the start."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemFacts:
+    """What a stored candidate computes, in plain values."""
+
+    label: str
+    ivp: str
+    title: str
+    method: str
+    correctors: int
+    size: int
+    """N."""
+    components: int
+    """n."""
+    step_fraction: float
+
+    @property
+    def key(self) -> tuple[str, int, str, int, float]:
+        """What makes two problems the same."""
+        return self.ivp, self.size, self.method, self.correctors, self.step_fraction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateRecord:
+    """A candidate as it was stored; its canonical form reproduces its identity."""
+
+    identity: str
+    label: str
+    variant: str
+    """Label of the variant: its parameter values, readable."""
+    parameters: Mapping[str, Value]
+    problem: ProblemFacts
+    compiler: str
+    flags: tuple[str, ...]
+    threads: int
+    ranks: int
+    communication: str
+    canonical: str
+    """JSON, sorted keys, as it is hashed."""
+    baseline: bool = False
+
+    @property
+    def id(self) -> str:
+        """``label:identity``, as users name a candidate."""
+        return f"{self.label}:{self.identity}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredPrediction:
+    """The prediction of one candidate in a study."""
+
+    candidate: str
+    prediction: Prediction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Why a candidate was taken for measuring in a run."""
+
+    candidate: str
+    place: int
+    """Order in which it was chosen, from 0."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredBuild:
+    """How the build and the verification of a candidate ended in a run."""
+
+    candidate: str
+    status: Status
+    detail: str
+    error: float | None
+    build: str
+    provenance: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """One invocation of the tuner: where, with what, and what it measured."""
+
+    id: str
+    started: str
+    """ISO 8601, UTC."""
+    ended: str | None
+    """None: the run was killed, or still goes on."""
+    state: str
+    """``running``, ``done``, ``interrupted`` or ``failed``."""
+    machine: Machine
+    machine_identity: str
+    versions: Mapping[str, str]
+    conditions: Conditions
+    timings: Mapping[str, float]
+    """Phase (``predict``, ``build``, ...) to seconds."""
+    choices: tuple[Choice, ...]
+    builds: tuple[StoredBuild, ...]
+    measurements: tuple[Measurement, ...]
+    checksums: Mapping[str, tuple[float, float]]
+    """Candidate to the weighted sum of its state and the sum of magnitudes."""
+    finished: frozenset[str]
+    """Candidates whose outcome was recorded: a resumed run need not measure them again."""
+
+    def measurement(self, candidate: str) -> Measurement | None:
+        """What this run measured of a candidate; None when it did not get to it."""
+        return next((m for m in self.measurements if m.candidate == candidate), None)
+
+    def build(self, candidate: str) -> StoredBuild | None:
+        """How this run built a candidate; None when it did not get to it."""
+        return next((b for b in self.builds if b.candidate == candidate), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudySummary:
+    """A study in one line of a list."""
+
+    name: str
+    config: str
+    created: str
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyRecord:
+    """Everything that is known of a study; enough to compare, to report and to resume."""
+
+    name: str
+    config: str
+    """Name of the configuration it came from."""
+    setup_text: str
+    """The configuration, word for word."""
+    created: str
+    versions: Mapping[str, str]
+    candidates: tuple[CandidateRecord, ...]
+    predictions: tuple[StoredPrediction, ...]
+    runs: tuple[RunRecord, ...]
+    """In the order in which they began."""
+
+    def candidate(self, identity: str) -> CandidateRecord | None:
+        """The candidate of an identity."""
+        return next((c for c in self.candidates if c.identity == identity), None)
+
+    def prediction(self, identity: str, engine: str | None = None) -> Prediction | None:
+        """The prediction of a candidate; of any engine when none is named."""
+        for stored in self.predictions:
+            if stored.candidate == identity and engine in (None, stored.prediction.engine):
+                return stored.prediction
+        return None

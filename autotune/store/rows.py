@@ -1,0 +1,154 @@
+"""Domain values as rows of the tables, and writing a row that may be there already."""
+
+import json
+from collections.abc import Mapping, Sequence
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql, sqlite
+
+from autotune.measure.base import Prepared
+from autotune.results import Prediction, Sample, Status
+from autotune.store import codec
+from autotune.store.records import CandidateRecord, Choice, ProblemFacts
+from autotune.variant import Candidate
+
+Row = Mapping[str, str | int | float | bool | None]
+
+
+def upsert(connection: sa.Connection, table: sa.Table, row: Row, *, replace: bool) -> int:
+    """Enter a row; 1 when it was entered or replaced, 0 when it was there and is kept."""
+    keys = table.primary_key
+    rest = {name: value for name, value in row.items() if name not in keys.columns}
+    if connection.dialect.name == "postgresql":
+        server = postgresql.insert(table).values(**row)
+        if replace:
+            return connection.execute(server.on_conflict_do_update(keys, set_=rest)).rowcount
+        return connection.execute(server.on_conflict_do_nothing(keys)).rowcount
+    local = sqlite.insert(table).values(**row)
+    if replace:
+        return connection.execute(local.on_conflict_do_update(keys, set_=rest)).rowcount
+    return connection.execute(local.on_conflict_do_nothing(keys)).rowcount
+
+
+def clean(text: str) -> str:
+    """Text that any database takes: compiler output may hold anything."""
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def candidate_record(value: Candidate, *, baseline: bool = False) -> CandidateRecord:
+    """A candidate as it is stored."""
+    problem = value.problem
+    return CandidateRecord(
+        identity=value.identity,
+        label=value.label,
+        variant=value.variant.label,
+        parameters=dict(value.variant.parameters),
+        problem=ProblemFacts(
+            label=problem.label,
+            ivp=problem.ivp.name,
+            title=problem.ivp.title,
+            method=problem.method.name,
+            correctors=problem.correctors,
+            size=problem.size,
+            components=problem.n,
+            step_fraction=problem.step_fraction,
+        ),
+        compiler=value.build.compiler,
+        flags=value.build.flags,
+        threads=value.threads,
+        ranks=value.ranks,
+        communication=value.communication,
+        canonical=json.dumps(value.canonical(), sort_keys=True, separators=(",", ":")),
+        baseline=baseline,
+    )
+
+
+def candidate(value: Candidate) -> Row:
+    """The row of table candidates."""
+    record = candidate_record(value)
+    return {"identity": record.identity, "label": record.label, "record": codec.dump(record)}
+
+
+def members(study: str, candidates: Sequence[Candidate], baselines: frozenset[str]) -> list[Row]:
+    """Rows of table members, in the order of the candidates."""
+    return [
+        {
+            "study": study,
+            "candidate": value.identity,
+            "place": place,
+            "baseline": value.identity in baselines,
+        }
+        for place, value in enumerate(candidates)
+    ]
+
+
+def prediction(study: str, identity: str, value: Prediction) -> Row:
+    """The row of table predictions."""
+    low, high = value.interval or (None, None)
+    return {
+        "study": study,
+        "candidate": identity,
+        "engine": value.engine,
+        "seconds": value.seconds,
+        "low": low,
+        "high": high,
+        "reason": clean(value.reason),
+        "parts": codec.dump(value.parts),
+        "notes": codec.dump(value.notes),
+    }
+
+
+def choice(run: str, value: Choice) -> Row:
+    """The row of table choices."""
+    return {
+        "run": run,
+        "candidate": value.candidate,
+        "place": value.place,
+        "reason": clean(value.reason),
+    }
+
+
+def prepared(run: str, value: Prepared) -> Row:
+    """The row of table prepared."""
+    return {
+        "run": run,
+        "candidate": value.candidate.identity,
+        "status": value.status,
+        "detail": clean(value.detail),
+        "error": value.error,
+        "build": value.build,
+        "provenance": codec.dump(value.provenance),
+    }
+
+
+def sample(run: str, identity: str, number: int, value: Sample) -> Row:
+    """The row of table samples."""
+    return {
+        "run": run,
+        "candidate": identity,
+        "launch": value.launch,
+        "number": number,
+        "round": value.round,
+        "seconds": value.seconds,
+        "steps": value.steps,
+        "busy": value.busy,
+        "accepted": value.accepted,
+        "warm_up": value.warm_up,
+        "taken": value.taken,
+        "conditions": codec.dump(value.conditions),
+    }
+
+
+def outcome(
+    run: str, identity: str, status: Status, detail: str, checksum: tuple[float, float] | None
+) -> Row:
+    """The row of table outcomes."""
+    total, magnitude = checksum or (None, None)
+    return {
+        "run": run,
+        "candidate": identity,
+        "status": status,
+        "detail": clean(detail),
+        "checksum": total,
+        "magnitude": magnitude,
+    }

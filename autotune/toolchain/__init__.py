@@ -1,0 +1,1 @@
+"""Programs outside this one: compilers, the build cache, process groups with limits, launchers."""

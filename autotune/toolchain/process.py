@@ -1,0 +1,352 @@
+"""Child processes that cannot outlive, flood or stall the parent.
+
+Every child leads a session of its own, so that the keyboard's signals reach only the parent, and
+carries a mark in its environment, so that descendants are found wherever they hide.
+"""
+
+import contextlib
+import errno
+import os
+import resource
+import selectors
+import signal
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Literal
+
+from autotune.errors import Fault, MissingTool
+from autotune.units import Bytes, Seconds
+
+Priority = Literal["autogroup", "nice", "none"]
+"""How the priority of a process was changed: see ``renice``."""
+
+OUTPUT_LIMIT = Bytes(1 << 20)
+TAIL = 4096
+"""Characters of a program's output that go into a description."""
+
+_MARK = "AUTOTUNE_MARK"
+_GRACE = 0.5
+_LAST_WAIT = 5.0
+_POLL = 0.25
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a child process ended, and what it printed."""
+
+    code: int | None
+    """Exit code; None when a signal ended it."""
+    signal: str | None
+    """Name of the signal that ended it: ``SIGSEGV``."""
+    timed_out: bool
+    flooded: bool
+    """It printed more than it may, and was ended for that."""
+    out: str
+    err: str
+    seconds: Seconds
+    priority: Priority = "none"
+    """How the asked-for priority was obtained."""
+    left: tuple[int, ...] = ()
+    """Descendants that could not be ended."""
+
+    @property
+    def ok(self) -> bool:
+        """It ended by itself with exit code 0, within its limits."""
+        return self.code == 0 and not self.timed_out and not self.flooded
+
+    def describe(self) -> str:
+        """How it ended, in words, then the last lines that it printed."""
+        if self.timed_out:
+            text = f"ended after its time limit ({self.seconds:.3g} s)"
+        elif self.flooded:
+            text = "ended because it printed more than it may"
+        elif self.signal:
+            text = f"ended by {self.signal}"
+        else:
+            text = f"exit code {self.code}{_of_launcher(self.code)}"
+        if self.left:
+            text += f"; still running: {', '.join(map(str, self.left))}"
+        last = (self.err.strip() or self.out.strip())[-TAIL:]
+        return f"{text}\n{last}" if last else text
+
+
+def run(
+    command: Sequence[str],
+    *,
+    timeout: float,
+    environment: Mapping[str, str] | None = None,
+    memory: int | None = None,
+    output_limit: int = OUTPUT_LIMIT,
+    on_line: Callable[[str], None] | None = None,
+    niceness: int | None = None,
+    folder: Path | None = None,
+) -> Outcome:
+    """Run a command to its end or to a limit; when this returns, no descendant of it is left.
+
+    ``timeout`` in seconds; ``environment`` is the whole environment (None: this process's);
+    ``memory`` bytes of address space; ``on_line`` gets every complete line of standard output as it
+    arrives; ``niceness`` -20..19 (None: as this process). On a limit the children get SIGTERM and,
+    half a second later, SIGKILL. Raises MissingTool when the program cannot be started.
+
+    The memory limit is set from outside right after the start: code between fork and exec is not
+    safe beside threads, and a limit on address space counts what was taken before it was set.
+    """
+    mark = uuid.uuid4().hex
+    variables = dict(os.environ if environment is None else environment)
+    started = time.monotonic()
+    child = _start(command, variables | {_MARK: mark}, folder)
+    reader = _Reader(child, output_limit, on_line)
+    timed_out = False
+    try:
+        if memory is not None:
+            _limit_memory(child.pid, memory)
+        priority = renice(child.pid, niceness) if niceness is not None else _inherit(child.pid)
+        timed_out = not reader.follow(started + timeout)
+    finally:
+        # also for KeyboardInterrupt and whatever on_line raises
+        gentle = timed_out or reader.flooded
+        left = _end(child.pid, mark, gentle=gentle)
+        code = child.wait() if child.pid not in left else None
+        reader.close()
+    return Outcome(
+        code=code if code is not None and code >= 0 else None,
+        signal=_signal_name(-code) if code is not None and code < 0 else None,
+        timed_out=timed_out,
+        flooded=reader.flooded,
+        out=reader.out(),
+        err=reader.err(),
+        seconds=Seconds(time.monotonic() - started),
+        priority=priority,
+        left=tuple(sorted(left)),
+    )
+
+
+def renice(pid: int, niceness: int) -> Priority:
+    """Change the priority of a child (0: this thread) and its scheduler group; say what worked.
+
+    Where the kernel groups processes by session, niceness counts only within the group, and the
+    group has a niceness of its own (sched(7), "The autogroup feature"). Real-time scheduling is
+    left alone: the kernel stops such threads for 50 ms of every second, and before that they
+    would keep the parent from ending a child that hangs.
+    """
+    worked: Priority = "none"
+    try:
+        # a child leads its process group, and may have children already
+        os.setpriority(os.PRIO_PGRP if pid else os.PRIO_PROCESS, pid, niceness)
+        worked = "nice"
+    except OSError:
+        pass
+    try:
+        Path(f"/proc/{pid or 'self'}/autogroup").write_text(str(niceness), encoding="ascii")
+        worked = "autogroup"
+    except OSError:
+        pass
+    return worked
+
+
+def group_niceness(pid: int = 0) -> int | None:
+    """Niceness of the scheduler group of a process (0: this one); None where there are none."""
+    try:
+        text = Path(f"/proc/{pid or 'self'}/autogroup").read_text(encoding="ascii")
+        return int(text.split()[-1])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _inherit(pid: int) -> Priority:
+    niceness = group_niceness()
+    if not niceness:
+        return "none"
+    try:
+        Path(f"/proc/{pid}/autogroup").write_text(str(niceness), encoding="ascii")
+    except OSError:
+        return "none"
+    return "autogroup"
+
+
+def _start(
+    command: Sequence[str], environment: Mapping[str, str], folder: Path | None
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            env=dict(environment),
+            cwd=folder,
+            start_new_session=True,
+        )
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR):
+            raise
+        fault = Fault(
+            where="",
+            found=f"cannot run {command[0]!r}: {error.strerror}",
+            expected="a program on PATH or a path to one",
+        )
+        raise MissingTool(fault) from error
+
+
+def _limit_memory(pid: int, limit: int) -> None:
+    with contextlib.suppress(ProcessLookupError):  # it may have ended already
+        resource.prlimit(pid, resource.RLIMIT_AS, (limit, limit))
+
+
+class _Reader:
+    """Follows both output streams of a child in bounded memory."""
+
+    def __init__(
+        self,
+        child: subprocess.Popen[bytes],
+        limit: int,
+        on_line: Callable[[str], None] | None,
+    ) -> None:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        self._child = child
+        self._streams: tuple[IO[bytes], IO[bytes]] = (child.stdout, child.stderr)
+        self._selector = selectors.DefaultSelector()
+        for stream in self._streams:
+            os.set_blocking(stream.fileno(), False)
+            self._selector.register(stream, selectors.EVENT_READ)
+        self._limit, self._seen = limit, 0
+        self._on_line = on_line
+        self._out = bytearray()
+        self._line_start = 0
+        self._err = bytearray()
+        self.flooded = False
+
+    def follow(self, deadline: float) -> bool:
+        """Read until the child has ended or floods; False when the deadline came first."""
+        while not self.flooded:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                return False
+            ended = self._ended()
+            # a descendant may hold the pipes open: once the child has ended, only drain them
+            busy = self._read(0.0 if ended else min(remaining, _POLL))
+            if ended and not busy:
+                self._finish_line()
+                return True
+        return True
+
+    def _ended(self) -> bool:
+        # without reaping: while the child is not reaped, its number cannot be given to another
+        return (
+            os.waitid(os.P_PID, self._child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        )
+
+    def _read(self, wait: float) -> bool:
+        """One round over the streams that have data; True when any had."""
+        if not self._selector.get_map():
+            time.sleep(min(wait, 0.005))
+            return False
+        busy = False
+        for key, _ in self._selector.select(wait):
+            stream = key.fileobj
+            assert not isinstance(stream, int)
+            data = os.read(stream.fileno(), 1 << 16)
+            if not data:
+                self._selector.unregister(stream)
+                continue
+            busy = True
+            self._seen += len(data)
+            self.flooded = self.flooded or self._seen > self._limit
+            if stream is self._streams[0]:
+                self._take(data)
+            else:
+                self._err += data[: max(0, self._limit - len(self._err))]
+        return busy
+
+    def _take(self, data: bytes) -> None:
+        self._out += data[: max(0, self._limit - len(self._out))]
+        if self._on_line is None:
+            return
+        while (end := self._out.find(b"\n", self._line_start)) >= 0:
+            line = bytes(self._out[self._line_start : end])
+            self._line_start = end + 1
+            self._on_line(line.decode(errors="replace"))
+
+    def _finish_line(self) -> None:
+        rest = bytes(self._out[self._line_start :])
+        if rest and self._on_line is not None:
+            self._line_start = len(self._out)
+            self._on_line(rest.decode(errors="replace"))
+
+    def out(self) -> str:
+        return self._out.decode(errors="replace")
+
+    def err(self) -> str:
+        return self._err.decode(errors="replace")
+
+    def close(self) -> None:
+        self._selector.close()
+        for stream in self._streams:
+            stream.close()
+
+
+def _end(pid: int, mark: str, *, gentle: bool) -> set[int]:
+    """End the child and all its descendants; the ones that could not be ended."""
+    waits = ((signal.SIGTERM, _GRACE), (signal.SIGKILL, _LAST_WAIT))
+    left: set[int] = set()
+    for number, wait in waits if gentle else waits[1:]:
+        until = time.monotonic() + wait
+        signalled: set[int] = set()
+        while left := _family(pid, mark):
+            for member in left - signalled:
+                _signal(member, number)
+            signalled |= left
+            if time.monotonic() > until:
+                break
+            time.sleep(0.005)
+        if not left:
+            break
+    return left
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+    except PermissionError:
+        pass  # a set-user-id program: it is reported as left
+
+
+def _family(session: int, mark: str) -> set[int]:
+    """Processes of the session or with the mark that have not ended."""
+    wanted = f"{_MARK}={mark}".encode()
+    found: set[int] = set()
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit():
+            continue
+        try:
+            stat = Path(entry.path, "stat").read_bytes()
+            state, _parent, _group, its_session = stat.rpartition(b")")[2].split()[:4]
+            if state in (b"Z", b"X"):
+                continue
+            variables = Path(entry.path, "environ")
+            if int(its_session) != session and wanted not in variables.read_bytes().split(b"\0"):
+                continue
+        except (OSError, ValueError):
+            continue  # it has ended meanwhile, or belongs to someone else
+        found.add(int(entry.name))
+    return found
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _of_launcher(code: int | None) -> str:
+    # shells and launchers report the signal that ended their child as 128 + its number
+    return f" ({_signal_name(code - 128)})" if code is not None and 128 < code < 160 else ""

@@ -1,0 +1,3 @@
+"""The version of this package; results carry it."""
+
+VERSION = "0.1.0"

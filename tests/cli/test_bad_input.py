@@ -1,0 +1,116 @@
+"""Wrong input of every kind: exit code 2, where, what was found, what is allowed, no traceback."""
+
+import re
+import typing
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+Cli = Callable[..., typing.Any]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("title:", "titel:", r"small.yaml:2:1: .*titel.*did you mean title"),
+        ("ivp: heat2d", "ivp: heat2", r"small.yaml:7:.*heat2.*did you mean heat2d"),
+        ("method: radau-iia-5", "method: radau-5", r"small.yaml:7:.*radau-5.*radau-iia-5"),
+        ("space: pirk-orders", "space: pirk-order", r"small.yaml:5:8: .*did you mean pirk-orders"),
+        ("machine: generic-x86-64", "machine: generic", r"small.yaml:3:10: .*generic-x86-64"),
+        ("size: 40", "size: -40", r"small.yaml:7:.*-40"),
+        ("size: 40", "size: 1", r"small.yaml:7:.*smallest"),
+        ("min_sample: 1 ms", "min_sample: 1 MB", r"small.yaml:11:.*MB.*time"),
+        ("min_sample: 1 ms", "min_sample: 1", r"small.yaml:11:"),
+        ("threads: [1]", "threads: [999]", r"small.yaml:9:11: 999 threads; expected 1 to"),
+        ("threads: [1]", "threads: [0]", r"small.yaml:9:11: "),
+        ("compiler: gcc", "compiler: gccc", r"small.yaml:8:.*gccc.*(install|PATH)"),
+        ("flags: [-O2]", "flags: [-O2, --nonsense]", r"small.yaml:8:.*nonsense"),
+        ("rounds: 3", "rounds: 3, rounds: 4", r"small.yaml:11:.*rounds.*twice|duplicate"),
+        ("schema: autotune.config/1", "schema: autotune.config/9", r"small.yaml:1:.*config/1"),
+        ("schema: autotune.config/1\n", "", r"small.yaml:1.*schema"),
+    ],
+)
+def test_a_wrong_config_says_where_and_what(
+    autotune: Cli, config: Path, old: str, new: str, said: str
+) -> None:
+    text = config.read_text(encoding="utf-8")
+    assert old in text
+    config.write_text(text.replace(old, new), encoding="utf-8")
+    run = autotune("tune", "small.yaml", check=2)
+    assert re.search(said, run.err), run.err
+    assert run.out == ""
+
+
+def test_all_mistakes_of_a_file_at_once(autotune: Cli, config: Path) -> None:
+    text = config.read_text(encoding="utf-8")
+    text = text.replace("title:", "titel:").replace("heat2d", "heat3d").replace("1 ms", "1 parsec")
+    config.write_text(text, encoding="utf-8")
+    err = autotune("rank", "small.yaml", check=2).err
+    assert "3 mistakes" in err
+    for part in ("titel", "heat3d", "parsec"):
+        assert part in err
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\x00\x01\xff\xfe\x80", b"- a\n- b\n", b"a: [1\n", b"%\n\t: x\n", b"a: &x 1\n"],
+)
+def test_an_empty_binary_or_malformed_file(autotune: Cli, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "bad.yaml").write_bytes(content)
+    for command in (["rank", "bad.yaml"], ["machine", "check", "bad.yaml"]):
+        err = autotune(*command, check=2).err
+        assert "bad.yaml" in err
+
+
+def test_a_missing_file_and_unknown_options(autotune: Cli, tmp_path: Path) -> None:
+    assert "nowhere.yaml" in autotune("rank", "nowhere.yaml", check=2).err
+    assert autotune("rank", check=2).err
+    assert autotune("rnak", "x.yaml", check=2).err
+    assert autotune("rank", str(tmp_path), check=2).err
+    assert autotune("rank", "x.yaml", "--against", "y", check=2).err
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"not a database at all, but text" * 10, b"SQLite format 3\x00" + b"x" * 99]
+)
+def test_a_corrupt_store(autotune: Cli, config: Path, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "bad.sqlite"
+    path.write_bytes(content)
+    for command in (["tune", "small.yaml"], ["compare", "small"], ["report", "small"]):
+        err = autotune(*command, "--store", "bad.sqlite", check=2).err
+        assert "bad.sqlite" in err
+    assert path.read_bytes() == content, "a file that is not ours is left as it was"
+
+
+def test_no_store_and_unknown_study(autotune: Cli, config: Path) -> None:
+    assert "tune" in autotune("compare", check=2).err
+    autotune("tune", "small.yaml")
+    assert "did you mean small" in autotune("compare", "smal", check=2).err
+
+
+def test_resume_without_a_study(autotune: Cli, config: Path) -> None:
+    assert "--resume" in autotune("tune", "small.yaml", "--resume", check=2).err
+
+
+def test_results_of_another_job(autotune: Cli, config: Path, tmp_path: Path) -> None:
+    (tmp_path / "results.jsonl").write_text("{}\n", encoding="utf-8")
+    run = autotune("tune", "small.yaml", "--collect", "results.jsonl", check=2)
+    assert "job.json" in run.err
+
+
+def test_a_report_that_cannot_be_written(autotune: Cli, config: Path, tmp_path: Path) -> None:
+    autotune("tune", "small.yaml")
+    (tmp_path / "file").write_text("", encoding="utf-8")
+    assert "page.html" in autotune("report", "-o", "file/page.html", check=2).err
+
+
+def test_a_machine_file_without_a_needed_figure(autotune: Cli, tmp_path: Path) -> None:
+    text = autotune("machine", "detect", "-o", "here.yaml").err
+    assert "here.yaml" in text
+    whole = (tmp_path / "here.yaml").read_text(encoding="utf-8")
+    broken = "\n".join(line for line in whole.splitlines() if not line.startswith("clock"))
+    (tmp_path / "broken.yaml").write_text(broken, encoding="utf-8")
+    err = autotune("machine", "check", "broken.yaml", check=2).err
+    assert "broken.yaml" in err
+    assert "clock" in err

@@ -1,0 +1,187 @@
+"""The commands as a user runs them: exit codes, one JSON document, no traceback."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import typing
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from autotune.report.documents import machines, predictions, studies
+
+Cli = Callable[..., typing.Any]
+
+
+def test_help_of_every_command_has_an_example(autotune: Cli) -> None:
+    top = autotune("--help").out
+    for command in ("doctor", "variants", "predict", "rank", "tune", "measure", "compare"):
+        assert command in top
+        assert "Example: autotune" in autotune(command, "--help").out
+    for command in ("list", "show", "check", "detect", "calibrate"):
+        assert "Example: autotune" in autotune("machine", command, "--help").out
+
+
+def _documented(value: object, annotation: object, place: str) -> None:
+    """The keys of a document are exactly those of its TypedDict, at every depth."""
+    options = [a for a in typing.get_args(annotation) if a is not type(None)]
+    if typing.get_origin(annotation) is list:
+        assert isinstance(value, list), place
+        for item in value:
+            _documented(item, options[0], f"{place}[]")
+    elif typing.is_typeddict(annotation):
+        assert isinstance(value, dict), place
+        hints = typing.get_type_hints(annotation)
+        assert set(value) == set(hints), place
+        for name, hint in hints.items():
+            _documented(value[name], hint, f"{place}.{name}")
+    elif type(None) in typing.get_args(annotation) and value is not None:
+        for option in options:
+            if typing.is_typeddict(option) or typing.get_origin(option) is list:
+                _documented(value, option, place)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "schema", "document"),
+    [
+        (["doctor"], "autotune.doctor/1", machines.DoctorDocument),
+        (["machine", "list"], "autotune.machine.list/1", machines.MachineListDocument),
+        (
+            ["machine", "show", "haswell-e5-2630v3"],
+            "autotune.machine.show/1",
+            machines.MachineDocument,
+        ),
+        (["machine", "detect"], "autotune.machine.detect/1", machines.MachineDetectDocument),
+        (
+            ["variants", "small.yaml", "--illegal"],
+            "autotune.variants/1",
+            predictions.VariantsDocument,
+        ),
+        (["predict", "small.yaml"], "autotune.predict/1", predictions.PredictDocument),
+        (["rank", "small.yaml"], "autotune.rank/1", predictions.RankDocument),
+    ],
+)
+def test_json_is_one_document_with_the_documented_fields(
+    autotune: Cli, config: Path, arguments: list[str], schema: str, document: type
+) -> None:
+    result = autotune(*arguments, "--json").json()
+    assert next(iter(result.items())) == ("schema", schema)
+    _documented(result, document, schema)
+
+
+def test_rank_explains_and_compares(autotune: Cli, config: Path) -> None:
+    ranking = autotune("rank", "small.yaml", "--json").json()["ranking"]
+    assert [row["rank"] for row in ranking] == list(range(1, 7))
+    assert all(row["predicted_s"] > 0 and row["reason"] for row in ranking)
+    first, last = ranking[0]["candidate"], ranking[-1]["candidate"]
+    assert "T_nOL" in autotune("rank", "small.yaml", "--why", first).out
+    assert last in autotune("rank", "small.yaml", "--why", first, "--against", last).out
+    bad = autotune("rank", "small.yaml", "--why", first[:-3] + "xyz", check=2)
+    assert "did you mean" in bad.err
+
+
+def test_variants_emits_sources_that_compile(autotune: Cli, config: Path, tmp_path: Path) -> None:
+    rows = autotune("variants", "small.yaml", "--json").json()["variants"]
+    autotune("variants", "small.yaml", "--emit", rows[0]["candidate"], "-o", "source")
+    files = sorted((tmp_path / "source").glob("*.c"))
+    assert files
+    command = ["gcc", "-O1", "-fopenmp", *map(str, files), "-lm", "-o", str(tmp_path / "prog")]
+    subprocess.run(command, check=True)
+
+
+def test_tune_measures_verifies_and_reports(autotune: Cli, config: Path, tmp_path: Path) -> None:
+    result = autotune("tune", "small.yaml", "--json", "--report", "page.html").json()
+    _documented(result, studies.StudyDocument, "tune")
+    problem = result["problems"][0]
+    assert problem["problem"] == "heat2d-N40"
+    assert {row["status"] for row in problem["evaluated"]} == {"ok"}
+    assert all(row["verified_error"] <= 1e-12 for row in problem["evaluated"])
+    assert all(row["samples"] == 6 for row in problem["evaluated"])
+    assert problem["speedup"] is not None
+    assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    compared = autotune("compare", "--json").json()
+    assert compared["schema"] == "autotune.compare/1"
+    assert compared["problems"] == result["problems"]
+    assert "winner" in autotune("compare").out.lower() or "best" in autotune("compare").out.lower()
+    autotune("report", "small", "-o", "again.html")
+    assert (tmp_path / "again.html").exists()
+
+
+def test_measure_with_phases(autotune: Cli, config: Path) -> None:
+    ranking = autotune("rank", "small.yaml", "--json").json()["ranking"]
+    result = autotune(
+        "measure", "small.yaml", "--candidate", ranking[0]["candidate"], "--phases", "--json"
+    ).json()
+    _documented(result, studies.MeasureDocument, "measure")
+    assert result["status"] == "ok"
+    assert {"rhs", "lc", "barrier"} <= {name.lower() for name in result["phases_s"]}
+
+
+def test_a_job_runs_without_autotune_and_its_results_are_read_back(
+    autotune: Cli, config: Path, tmp_path: Path
+) -> None:
+    autotune("tune", "small.yaml", "--emit-job", "job")
+    subprocess.run(["sh", "job/job.sh"], cwd=tmp_path, check=True, env={"PATH": os.environ["PATH"]})
+    result = autotune("tune", "small.yaml", "--collect", "job/results.jsonl", "--json").json()
+    rows = result["problems"][0]["evaluated"]
+    assert {row["status"] for row in rows} == {"ok"}
+    assert all(row["samples"] == 6 for row in rows)
+    again = autotune("tune", "small.yaml", "--emit-job", "job", check=2)
+    assert "exists already" in again.err
+
+
+def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(
+    autotune: Cli, config: Path, tmp_path: Path, home: Path
+) -> None:
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace("rounds: 3", "rounds: 40"), encoding="utf-8")
+    environment = {
+        **os.environ,
+        "AUTOTUNE_CACHE": str(home / "cache"),
+        "AUTOTUNE_DATA": str(home / "data"),
+    }
+    child = subprocess.Popen(
+        [sys.executable, "-m", "autotune", "tune", "small.yaml"],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stderr is not None
+    for line in child.stderr:
+        if line.startswith("measure"):
+            break
+    time.sleep(1.0)
+    child.send_signal(signal.SIGINT)
+    _, err = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert "--resume" in err
+    assert "Traceback" not in err
+    config.write_text(text, encoding="utf-8")
+    changed = autotune("tune", "small.yaml", "--resume", check=2)
+    assert "another content" in changed.err
+    config.write_text(text.replace("rounds: 3", "rounds: 40"), encoding="utf-8")
+    result = autotune("tune", "small.yaml", "--resume", "--json").json()
+    assert result["runs"] == 2
+    assert all(row["status"] == "ok" for row in result["problems"][0]["evaluated"])
+
+
+def test_budget_of_evaluations_is_kept(autotune: Cli, config: Path) -> None:
+    result = autotune("tune", "small.yaml", "--budget-evaluations", "2", "--json").json()
+    assert len(result["problems"][0]["evaluated"]) <= 2
+
+
+def test_exhaustive_measures_all(autotune: Cli, config: Path) -> None:
+    result = autotune("tune", "small.yaml", "--exhaustive", "--json").json()
+    assert result["problems"][0]["measured"] == "6 of 6"
+
+
+def test_stdout_is_json_only(autotune: Cli, config: Path) -> None:
+    run = autotune("tune", "small.yaml", "--json")
+    json.loads(run.out)
+    assert "measure" in run.err

@@ -1,0 +1,112 @@
+"""Builds and runs generated programs with plain gcc; every distinct unit is compiled once."""
+
+import hashlib
+import itertools
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from autotune import config
+from autotune.codegen import harness, tree
+from autotune.problem import Problem
+from autotune.setup import Setup
+from autotune.variant import Build, Candidate, Transformation, Variant
+
+COMPILER = shutil.which("gcc") or shutil.which("cc")
+IVPS = ("heat2d", "inverterchain", "medakzo", "string-mix", "string-row", "wave1d")
+
+
+def problem(ivp: str = "heat2d", size: int = 13, method: str = "radau-iia-7") -> Problem:
+    tableau = config.method(method)
+    return Problem(ivp=config.ivp(ivp), method=tableau, correctors=tableau.order - 1, size=size)
+
+
+def setup(*problems: Problem, space: str = "pirk", threads: tuple[int, ...] = (1,)) -> Setup:
+    return Setup(
+        name="test",
+        source="test.yaml",
+        machine=None,
+        problems=problems,
+        skeleton=config.skeleton("pirk"),
+        space=config.space(space),
+        builds=(Build(),),
+        threads=threads,
+    )
+
+
+def variant(*transformations: Transformation) -> Variant:
+    return Variant(skeleton="pirk", transformations=transformations, parameters={})
+
+
+def sources(chosen: Variant | Candidate, at: Problem) -> dict[str, str]:
+    made = chosen.variant if isinstance(chosen, Candidate) else chosen
+    return harness.units(tree.program(made, config.skeleton("pirk"), at), at)
+
+
+@dataclass
+class Workshop:
+    """A folder with objects by content and programs by number."""
+
+    folder: Path
+    flags: tuple[str, ...] = ("-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fopenmp")
+    _number: itertools.count = field(default_factory=itertools.count)
+
+    def build(self, units: Mapping[str, str], *extra: str) -> Path:
+        header = self.folder / "program.h"
+        if not header.exists():
+            header.write_text(units["program.h"])
+        objects = [
+            self._object(name, text, units["program.h"], extra)
+            for name, text in units.items()
+            if name.endswith(".c")
+        ]
+        program = self.folder / f"program_{next(self._number)}"
+        self._gcc(*extra, *map(str, objects), "-o", str(program), "-lm")
+        return program
+
+    def _object(self, name: str, text: str, header: str, extra: tuple[str, ...]) -> Path:
+        flags = (*extra, "-O0") if name == "step.c" and not extra else extra
+        key = hashlib.sha256("\0".join([name, text, header, *flags]).encode()).hexdigest()[:24]
+        target = self.folder / f"{key}.o"
+        if not target.exists():
+            source = self.folder / f"{key}.c"
+            source.write_text(text)
+            scratch = self.folder / f"{key}.{next(self._number)}.tmp"
+            self._gcc(*flags, "-I", str(self.folder), "-c", str(source), "-o", str(scratch))
+            scratch.replace(target)
+        return target
+
+    def _gcc(self, *arguments: str) -> None:
+        assert COMPILER
+        done = subprocess.run(
+            [COMPILER, *self.flags, *arguments], capture_output=True, text=True, timeout=120
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def run(program: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(program), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, "OMP_WAIT_POLICY": "passive", **environment},
+    )
+
+
+def common(at: Problem, threads: int) -> list[str]:
+    return ["--size", str(at.size), "--n", str(at.n), "--h", at.h.hex(), "--threads", str(threads)]
+
+
+def state(program: Path, at: Problem, threads: int, steps: int) -> np.ndarray:
+    out = program.with_suffix(f".{threads}.bin")
+    done = run(program, "verify", *common(at, threads), "--steps", str(steps), "--out", str(out))
+    assert done.returncode == 0, done.stderr
+    found = np.fromfile(out, dtype="<f8")
+    out.unlink()
+    return found

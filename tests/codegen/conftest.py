@@ -1,0 +1,29 @@
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+# codegen_build is shared by the tests of this folder
+sys.path.insert(0, str(Path(__file__).parent))
+
+from codegen_build import COMPILER, Workshop
+
+
+@pytest.fixture(scope="session")
+def workshop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Workshop]:
+    if COMPILER is None:
+        pytest.skip("no C compiler (gcc or cc) on the PATH")
+    return Workshop(tmp_path_factory.mktemp("programs"))
+
+
+@pytest.fixture
+def golden() -> bool:
+    """Write the samples anew instead of comparing with them: AUTOTUNE_GOLDEN=1."""
+    return os.environ.get("AUTOTUNE_GOLDEN") == "1"
+
+
+@pytest.fixture
+def samples() -> Path:
+    return Path(__file__).parents[1] / "golden"

@@ -1,0 +1,122 @@
+"""Every program of the full space gives what the NumPy reference gives."""
+
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+from codegen_build import IVPS, Workshop, problem, setup, sources, state, variant
+
+from autotune.codegen import space
+from autotune.measure import reference, verify
+from autotune.problem import Problem
+from autotune.variant import Candidate, Fuse, FuseTiles, Interchange, Pad
+
+pytestmark = pytest.mark.slow
+
+STEPS = 3
+SIZES = {
+    "heat2d": 67,
+    "inverterchain": 4501,
+    "medakzo": 2251,
+    "string-mix": 2251,
+    "string-row": 2251,
+    "wave1d": 4501,
+}
+"""Odd, with more components than the largest tile of the space."""
+
+
+def pool(at: Problem) -> list[Candidate]:
+    """All candidates of the full space, paddings taken in turn."""
+    every = space.enumerate_candidates(setup(at), 3).legal
+    by_loops: dict[object, list[Candidate]] = {}
+    for candidate in every:
+        loops = tuple(t for t in candidate.variant.transformations if not isinstance(t, Pad))
+        by_loops.setdefault(loops, []).append(candidate)
+    return [group[i % len(group)] for i, group in enumerate(by_loops.values())]
+
+
+@pytest.mark.parametrize("ivp", IVPS)
+def test_every_variant_agrees_with_the_reference_on_1_2_and_3_threads(
+    ivp: str, workshop: Workshop
+) -> None:
+    at = problem(ivp, SIZES[ivp])
+    expected = reference.integrate(at, STEPS)
+    fields = verify.fields(at.ivp, at.size)
+    candidates = pool(at)
+    texts = [sources(candidate, at) for candidate in candidates]
+    distinct = {sha256(repr(sorted(t.items())).encode()).hexdigest() for t in texts}
+    assert len(distinct) == len(candidates) >= 24
+
+    def check(text: dict[str, str]) -> list[verify.Verdict]:
+        program = workshop.build(text)
+        verdicts = [
+            verify.judge(state(program, at, threads, STEPS), expected, fields)
+            for threads in (1, 2, 3)
+        ]
+        program.unlink()
+        return verdicts
+
+    check(texts[0])
+    with ThreadPoolExecutor(2) as workers:
+        for candidate, verdicts in zip(candidates, workers.map(check, texts), strict=True):
+            for verdict in verdicts:
+                assert verdict.status == "ok", f"{candidate.label}: {verdict.detail}"
+
+
+@pytest.mark.parametrize("method", ["radau-iia-5", "lobatto-iiic-6"])
+def test_other_methods_agree(method: str, workshop: Workshop) -> None:
+    at = problem("heat2d", 11, method)
+    expected = reference.integrate(at, STEPS)
+    fields = verify.fields(at.ivp, at.size)
+    for order in ("ijl", "lij", "jil"):
+        made = variant(
+            Interchange("lc", tuple(order)),
+            Fuse("approx", "update"),
+            FuseTiles("rhs", "lc", 16, "Y"),
+        )
+        program = workshop.build(sources(made, at))
+        assert verify.judge(state(program, at, 2, STEPS), expected, fields).status == "ok"
+
+
+@pytest.mark.parametrize("ivp", IVPS)
+def test_optimised_builds_agree(ivp: str, workshop: Workshop) -> None:
+    at = problem(ivp, {"heat2d": 21}.get(ivp, 333))
+    expected = reference.integrate(at, STEPS)
+    fields = verify.fields(at.ivp, at.size)
+    flags = ("-O3", "-march=native") if _native(workshop) else ("-O3",)
+    made = variant(Interchange("lc", ("j", "l", "i")), FuseTiles("rhs", "lc", 64, "Y"))
+    program = workshop.build(sources(made, at), *flags)
+    assert verify.judge(state(program, at, 2, STEPS), expected, fields).status == "ok"
+
+
+def test_smallest_sizes_and_more_threads_than_lines(workshop: Workshop) -> None:
+    for ivp in IVPS:
+        smallest = problem(ivp, problem(ivp, 50).ivp.minimum)
+        program = workshop.build(sources(variant(Pad(5)), smallest))
+        expected = reference.integrate(smallest, STEPS)
+        for threads in (1, 7):
+            found = state(program, smallest, threads, STEPS)
+            assert np.max(np.abs(found - expected)) <= 1e-12 * np.max(np.abs(expected)), ivp
+
+
+def test_a_wrong_coefficient_is_noticed(workshop: Workshop) -> None:
+    at = problem("heat2d", 13)
+    texts = sources(variant(Interchange("lc", ("j", "l", "i"))), at)
+    name = "sweep_lc_jli.c"
+    assert "0.0625" in texts[name]
+    broken = texts | {name: texts[name].replace("0.0625", "0.0624")}
+    found = state(workshop.build(broken), at, 1, STEPS)
+    expected = reference.integrate(at, STEPS)
+    assert verify.judge(found, expected, verify.fields(at.ivp, at.size)).status == "wrong-result"
+
+
+def _native(workshop: Workshop) -> bool:
+    probe = Path(workshop.folder) / "probe.c"
+    probe.write_text("int main(void) { return 0; }\n")
+    try:
+        workshop._gcc("-march=native", str(probe), "-o", str(probe.with_suffix("")))
+    except AssertionError:
+        return False
+    return True

@@ -1,0 +1,110 @@
+"""The checker of barriers finds what is missing, and nothing where nothing is."""
+
+from dataclasses import replace
+
+import pytest
+from codegen_build import problem, variant
+
+from autotune import config
+from autotune.codegen import tree
+from autotune.codegen.ir import Block, Program, Repeat, Swap, Sync, Tiles
+from autotune.codegen.races import races
+from autotune.codegen.transform import Illegal
+from autotune.variant import (
+    CallStep,
+    FuseTiles,
+    Interchange,
+    LoopStep,
+    Skeleton,
+    SyncStep,
+    Transformation,
+    Variant,
+)
+
+SKELETON = config.skeleton("pirk")
+FUSED: tuple[Transformation, ...] = (FuseTiles("rhs", "lc", 64, "Y"),)
+ORDERED: tuple[Transformation, ...] = (Interchange("lc", ("i", "l", "j")),)
+
+
+def made(*transformations: Transformation) -> Program:
+    return tree.program(variant(*transformations), SKELETON, problem())
+
+
+def without(block: Block, kind: type, skip: list[int]) -> Block:
+    """The block without one node of a kind; ``skip[0]`` counts down to it."""
+    nodes = []
+    for node in block.nodes:
+        if isinstance(node, kind):
+            skip[0] -= 1
+            if skip[0] == -1:
+                continue
+        if isinstance(node, Repeat | Tiles):
+            node = replace(node, body=without(node.body, kind, skip))
+        nodes.append(node)
+    return Block(tuple(nodes))
+
+
+def count(block: Block, kind: type) -> int:
+    inside = (count(n.body, kind) for n in block.nodes if isinstance(n, Repeat | Tiles))
+    return sum(isinstance(n, kind) for n in block.nodes) + sum(inside)
+
+
+@pytest.mark.parametrize("transformations", [(), ORDERED, FUSED, ORDERED + FUSED])
+def test_programs_are_free_of_races(transformations: tuple[Transformation, ...]) -> None:
+    assert races(made(*transformations)) == []
+
+
+@pytest.mark.parametrize("transformations", [ORDERED, FUSED, ORDERED + FUSED])
+def test_no_barrier_can_be_spared(transformations: tuple[Transformation, ...]) -> None:
+    program = made(*transformations)
+    barriers = count(program.body, Sync)
+    assert barriers == 3
+    for index in range(barriers):
+        fewer = replace(program, body=without(program.body, Sync, [index]))
+        found = races(fewer)
+        assert found, f"barrier {index} is not missed"
+        assert races(fewer, distance=0) == []
+
+
+def test_one_barrier_per_corrector_step_when_tiles_are_fused() -> None:
+    (loop,) = [n for n in made(*FUSED).body.nodes if isinstance(n, Repeat) and n.variable == "k"]
+    assert count(loop.body, Sync) == 1
+
+
+def test_the_second_buffer_is_needed() -> None:
+    program = made(*FUSED)
+    for index in range(count(program.body, Swap)):
+        assert races(replace(program, body=without(program.body, Swap, [index])))
+
+
+def test_tiles_that_read_what_other_tiles_write_are_found() -> None:
+    program = made()
+    (loop,) = [n for n in program.body.nodes if isinstance(n, Repeat) and n.variable == "k"]
+    calls = tuple(node for node in loop.body.nodes if not isinstance(node, Sync))
+    tiled = replace(loop, body=Block((Tiles(64, Block(calls)), Sync())))
+    nodes = tuple(tiled if node is loop else node for node in program.body.nodes)
+    assert any(race.tiles for race in races(replace(program, body=Block(nodes))))
+
+
+def skeleton_without_barriers(inside: bool) -> Skeleton:
+    steps = tuple(
+        LoopStep(s.variable, s.count, tuple(b for b in s.body if not isinstance(b, SyncStep)))
+        if isinstance(s, LoopStep) and inside
+        else s
+        for s in SKELETON.steps
+        if inside or not isinstance(s, SyncStep)
+    )
+    return replace(SKELETON, steps=steps)
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_a_skeleton_that_lacks_a_barrier_has_no_program(inside: bool) -> None:
+    plain = Variant(skeleton="pirk", transformations=(), parameters={})
+    with pytest.raises(Illegal, match="without a synchronisation between"):
+        tree.program(plain, skeleton_without_barriers(inside), problem())
+
+
+def test_a_right_hand_side_without_neighbours_needs_no_barrier() -> None:
+    # every component of the second field of Medakzo reads its partner in the other half
+    assert races(made(), distance=0) == []
+    assert CallStep("rhs") in {s for step in SKELETON.steps for s in getattr(step, "body", ())}

@@ -1,0 +1,80 @@
+"""Selection: predicted best, baseline, random from the rest."""
+
+import fabricated as fake
+import pytest
+
+from autotune import select
+from autotune.rank import Ranked, Ranking
+from autotune.setup import Selection
+
+
+def ranking(count: int = 12, unknown: int = 0) -> Ranking:
+    """Places 1 .. count - unknown predicted; padding numbers the candidates."""
+    entries = []
+    for place in range(1, count + 1):
+        known = place <= count - unknown
+        one = fake.candidate("jli", pad=place)
+        prediction = fake.prediction(place * 1e-3 if known else None, reason="no loop")
+        entries.append(Ranked(place if known else None, one, prediction))
+    return Ranking(fake.problem(), tuple(entries))
+
+
+def pads(picks: list[select.Pick]) -> list[object]:
+    return [pick.entry.candidate.variant.parameters["pad"] for pick in picks]
+
+
+def test_top_baseline_random():
+    ranked = ranking()
+    baseline = ranked.entries[8].candidate.identity
+    picks = select.choose(ranked, Selection(top=3, random=2, seed=1), baseline)
+    assert pads(picks)[:4] == [1, 2, 3, 9]
+    assert len(set(pads(picks))) == 6
+    assert picks[0].why == "predicted place 1 of 12"
+    assert picks[3].why == "the baseline"
+    assert picks[4].why == "drawn at random from the other 8"
+
+
+def test_baseline_among_the_top_is_taken_once():
+    ranked = ranking()
+    picks = select.choose(ranked, Selection(top=2, random=0), ranked.entries[1].candidate.identity)
+    assert [pick.why for pick in picks] == [
+        "predicted place 1 of 12",
+        "predicted place 2 of 12; the baseline",
+    ]
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_fewer_candidates_than_asked(count):
+    picks = select.choose(ranking(count), Selection(top=5, random=4))
+    assert sorted(pads(picks)) == list(range(1, count + 1))
+
+
+def test_unpredicted_candidates_are_only_drawn():
+    picks = select.choose(ranking(4, unknown=3), Selection(top=3, random=2))
+    assert pads(picks)[0] == 1
+    assert len(picks) == 3
+    assert all("random" in pick.why for pick in picks[1:])
+
+
+def test_the_draw_depends_on_the_seed_not_on_the_order():
+    ranked = ranking(40)
+    turned = Ranking(ranked.problem, tuple(reversed(ranked.entries)))
+    asked = Selection(top=3, random=5, seed=4)
+    assert pads(select.choose(ranked, asked)) == pads(select.choose(turned, asked))
+    others = {tuple(pads(select.choose(ranked, Selection(top=3, seed=k)))) for k in range(8)}
+    assert len(others) > 1
+
+
+def test_unknown_baseline():
+    with pytest.raises(ValueError, match="not among"):
+        select.choose(ranking(), Selection(), "0" * 12)
+
+
+def test_no_baseline_wanted():
+    ranked = ranking()
+    picks = select.choose(ranked, Selection(top=1, random=0, baseline=False), "0" * 12)
+    assert pads(picks) == [1]
+
+
+def test_everything():
+    assert pads(select.everything(ranking(4, unknown=1))) == [1, 2, 3, 4]

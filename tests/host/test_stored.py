@@ -1,0 +1,83 @@
+"""Calibrations are kept, found again, and refused with a remedy when they are damaged."""
+
+import dataclasses
+import math
+
+import pytest
+
+from autotune.errors import InputError
+from autotune.host import stored
+from autotune.host.detect import detect
+from autotune.machine import BandwidthCurve, Calibration
+
+
+@pytest.fixture
+def machine(host, tmp_path, monkeypatch):
+    monkeypatch.setenv("AUTOTUNE_DATA", str(tmp_path / "data"))
+    return detect(host("zen3-epyc-guest"))
+
+
+def calibration(machine, clock=3.25e9):
+    return Calibration(
+        identity=stored.identity(machine),
+        taken="2026-01-01T00:00:00+00:00",
+        seconds=27.0,
+        clock=clock,
+        clock_spread=0.03,
+        curves=(
+            BandwidthCurve(
+                threads=1,
+                working_set=(16384, 1048576, 134217728),
+                bandwidth=(62.0, 24.0, 6.875),
+                spread=(0.1, 0.2, 0.0),
+            ),
+        ),
+        barriers={2: 2.7e-7},
+        exposed={"L2": 0.0, "L3": 0.125, "MEM": 0.5},
+        contended=False,
+        priority="autogroup",
+        compiler="gcc 12.2; -O3",
+    )
+
+
+def test_nothing_is_stored_at_first(machine):
+    assert stored.stored(machine) is None
+
+
+def test_round_trip_and_replacement(machine):
+    for clock in (3.25e9, 3.5e9):
+        kept = calibration(machine, clock)
+        path = stored.save(kept)
+        found = stored.stored(machine)
+        assert math.isclose(found.clock, clock, rel_tol=1e-3)
+        assert found.curves[0].working_set == kept.curves[0].working_set
+        assert found.curves[0].bandwidth == pytest.approx(kept.curves[0].bandwidth, rel=1e-3)
+        assert found.barriers == pytest.approx(kept.barriers)
+        assert found.exposed == pytest.approx(kept.exposed)
+        assert found.identity == kept.identity
+        assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("text", ["", "schema: autotune.calibration/1\nclock: fast\n", "\0\1", "["])
+def test_a_damaged_file_is_named_with_the_remedy(machine, text):
+    path = stored.save(calibration(machine))
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        stored.stored(machine)
+    assert path.name in str(caught.value)
+    assert "autotune machine calibrate" in str(caught.value)
+
+
+def test_the_calibration_of_another_machine_is_refused(machine):
+    other = dataclasses.replace(machine, cores=machine.cores + 1)
+    path = stored.save(calibration(other))
+    path.rename(stored.location(stored.identity(machine)))
+    with pytest.raises(InputError, match="another machine"):
+        stored.stored(machine)
+
+
+def test_a_folder_that_cannot_be_written(machine, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("AUTOTUNE_DATA", str(tmp_path / "file"))
+    with pytest.raises(InputError, match="cannot be written"):
+        stored.save(calibration(machine))

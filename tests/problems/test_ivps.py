@@ -1,0 +1,163 @@
+"""What every initial value problem that comes along must keep."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from autotune import config, paths
+from autotune.expression import number, parse
+from autotune.measure import reference
+from autotune.problem import Problem, offset
+
+NAMES = paths.names("kernels/ivp")
+LIMITED = {"heat2d", "inverterchain", "wave1d", "string-mix"}
+NORMAL = np.finfo(float).tiny
+
+
+def problem(name, size):
+    return Problem(
+        ivp=config.ivp(name), method=config.method("radau-iia-7"), correctors=6, size=size
+    )
+
+
+def small(name):
+    return {"heat2d": 7}.get(name, 26)
+
+
+def jacobian(f, t, y):
+    """By central differences."""
+    columns = []
+    for j in range(y.size):
+        step = 1e-6 * max(1.0, abs(y[j]))
+        up, down = y.copy(), y.copy()
+        up[j] += step
+        down[j] -= step
+        columns.append((f(t, up) - f(t, down)) / (2 * step))
+    return np.column_stack(columns)
+
+
+def test_the_six_problems_are_there():
+    assert {*LIMITED, "medakzo", "string-row"} <= set(NAMES)
+    assert {name for name in NAMES if config.ivp(name).limited} == LIMITED
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_regions_cover_every_component_once(name):
+    ivp = config.ivp(name)
+    for size in (*range(ivp.minimum, ivp.minimum + 9), 64, 100):
+        ivp.check_regions(size)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_interior_is_the_big_part_and_free_of_conditions(name):
+    ivp = config.ivp(name)
+    size = 40 if name == "heat2d" else 1000
+    parts = [(sum(map(len, ivp.members(region, size))), region) for region in ivp.regions]
+    n = sum(count for count, _ in parts)
+    big = [region for count, region in parts if count >= 0.1 * n]
+    assert sum(count for count, region in parts if region in big) >= 0.85 * n
+    assert not any(" if " in str(region.body) for region in big)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bodies_reach_exactly_the_access_distance(name):
+    ivp = config.ivp(name)
+    size = small(name)
+    f = reference.rhs(ivp, size)
+    y = reference.initial(ivp, size)
+    reads = np.argwhere(jacobian(f, ivp.start, y))
+    assert np.abs(reads[:, 0] - reads[:, 1]).max() == ivp.distance(size)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_stability_bounds_the_spectral_radius_closely(name):
+    trial = problem(name, small(name))
+    bound = trial.step_fraction / trial.h
+    f = reference.rhs(trial.ivp, trial.size)
+    radii = []
+    for steps in (0, 60):
+        y = reference.integrate(trial, steps)
+        J = jacobian(f, trial.ivp.start + steps * trial.h, y)
+        radii.append(np.abs(np.linalg.eigvals(J)).max())
+    assert max(radii) <= bound * (1 + 1e-6)
+    assert max(radii) >= 0.25 * bound
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_states_stay_finite_and_free_of_denormals(name):
+    trial = problem(name, 12 if name == "heat2d" else 150)
+    start = reference.initial(trial.ivp, trial.size)
+    for y in (start, reference.integrate(trial, 200)):
+        assert np.isfinite(y).all()
+        assert np.abs(y).max() <= 4 * np.abs(start).max()
+        sizes = np.abs(y[y != 0])
+        assert sizes.min() >= NORMAL
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_missing_corrector_step_would_be_noticed(name):
+    trial = problem(name, 16 if name == "heat2d" else 200)
+    full = reference.integrate(trial, 3)
+    short = reference.integrate(replace(trial, correctors=trial.correctors - 1), 3)
+    assert np.abs(full - short).max() > 2e-12 * np.abs(full).max()
+
+
+@pytest.mark.parametrize("name", ["heat2d", "wave1d", "inverterchain"])
+def test_physical_bounds_hold(name):
+    trial = problem(name, small(name))
+    y0 = reference.initial(trial.ivp, trial.size)
+    y = reference.integrate(trial, 100)
+    if name == "heat2d":
+        assert y.min() >= y0.min() - 1e-12
+        assert y.max() <= y0.max() + 1e-12
+    elif name == "wave1d":
+        energy = ((y0 - 1) ** 2).sum()
+        assert ((y - 1) ** 2).sum() == pytest.approx(energy, rel=1e-6)
+    else:
+        assert y.min() >= 0
+        assert y.max() <= 5
+
+
+def test_size_below_the_minimum_is_refused():
+    with pytest.raises(ValueError, match="below the smallest of wave1d, 9"):
+        problem("wave1d", 8)
+
+
+def test_step_size_is_the_stated_fraction_of_the_stability_bound():
+    trial = problem("heat2d", 11)
+    assert trial.h == pytest.approx(0.1 / 800)
+    assert replace(trial, step_fraction=0.5).h == pytest.approx(0.5 / 800)
+
+
+@pytest.mark.parametrize(
+    "regions",
+    [["[0, n - 1)"], ["[0, 3)", "[2, n)"], ["[0, n + 1)"], ["[0, 8)", "[8, n - 8)", "[n - 8, n)"]],
+)
+def test_regions_with_gaps_overlaps_or_too_large_a_minimum_are_refused(regions):
+    ivp = config.ivp("inverterchain")
+    made = []
+    for text in regions:
+        lower, upper = (parse(part) for part in text[1:-1].split(","))
+        made.append(replace(ivp.regions[1], lower=lower, upper=upper))
+    with pytest.raises(ValueError, match=r"overlap|no region covers|leaves"):
+        replace(ivp, regions=tuple(made))
+
+
+def test_stability_bound_must_be_positive():
+    with pytest.raises(ValueError, match="stability bound must be positive"):
+        replace(config.ivp("heat2d"), stability=parse("4.0 - N"))
+
+
+def test_offset_of_a_reference():
+    assert offset(parse("y[j - N + 1]"), {"N": 10}) == -9
+    for text in ("y[2*j]", "y[j*j]", "y[j % N]", "y[j + 0.5]", "y[3]", "y[j + t]"):
+        with pytest.raises(ValueError, match=r"is not y\[j \+ offset\]|unknown symbol"):
+            offset(parse(text), {"N": 1000})
+
+
+def test_constants_are_numbers_at_a_size():
+    values = config.ivp("string-mix").values(9)
+    assert values["n"] == 18
+    assert values["dx"] == pytest.approx(0.1)
+    assert number(parse("K2/dx2"), values) == pytest.approx(225)

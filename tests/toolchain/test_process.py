@@ -1,0 +1,186 @@
+"""Children that hang, flood, crash, hide and outlive: none of them harms the parent."""
+
+import os
+import signal
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from autotune.errors import MissingTool
+from autotune.toolchain import process
+
+
+def python(code: str) -> list[str]:
+    return [sys.executable, "-S", "-c", code]
+
+
+def alive(pid: int) -> bool:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[0] not in ("Z", "X")
+
+
+def test_output_code_and_time_of_a_good_child():
+    outcome = process.run(["sh", "-c", "echo out; echo err >&2; exit 3"], timeout=10)
+    assert (outcome.code, outcome.signal, outcome.out, outcome.err) == (3, None, "out\n", "err\n")
+    assert not outcome.ok
+    assert outcome.seconds > 0
+    assert "exit code 3" in outcome.describe()
+    assert "err" in outcome.describe()
+
+
+def test_input_is_closed():
+    assert process.run(["cat"], timeout=10).ok
+
+
+def test_only_the_given_environment():
+    outcome = process.run(["/usr/bin/env"], timeout=10, environment={"A": "1"})
+    assert sorted(line.split("=")[0] for line in outcome.out.split()) == ["A", "AUTOTUNE_MARK"]
+
+
+def test_lines_arrive_while_the_child_runs(tmp_path: Path):
+    """The child waits for a file that is only written when its first line has been heard."""
+    gate = tmp_path / "gate"
+    code = (
+        f"import os, time; print('one', flush=True)\n"
+        f"while not os.path.exists({str(gate)!r}): time.sleep(0.01)\n"
+        f"print('two', flush=True); print('three', end='')"
+    )
+    heard: list[str] = []
+
+    def hear(line: str) -> None:
+        heard.append(line)
+        gate.touch()
+
+    assert process.run(python(code), timeout=20, on_line=hear).ok
+    assert heard == ["one", "two", "three"]
+
+
+def test_a_line_in_pieces_arrives_whole():
+    code = "import sys, time\nfor c in 'abc\\n': print(c, end='', flush=True); time.sleep(0.02)"
+    heard: list[str] = []
+    process.run(python(code), timeout=20, on_line=heard.append)
+    assert heard == ["abc"]
+
+
+def test_hanging_child_is_ended_with_all_its_children(tmp_path: Path):
+    """One ignores SIGTERM, one left the session, one left it and was orphaned before."""
+    script = f"""
+        sleep 1000 & echo $! >> {tmp_path}/pids
+        setsid sleep 1000 & echo $! >> {tmp_path}/pids
+        (trap '' TERM; sleep 1000) & echo $! >> {tmp_path}/pids
+        sh -c 'setsid sleep 1000 & echo $! >> {tmp_path}/pids'
+        echo ready; sleep 1000
+    """
+    outcome = process.run(["bash", "-c", script], timeout=1.0)
+    assert outcome.timed_out
+    assert outcome.left == ()
+    assert outcome.out == "ready\n"
+    pids = [int(word) for word in (tmp_path / "pids").read_text().split()]
+    assert len(pids) == 4
+    assert not any(alive(pid) for pid in pids)
+    assert "time limit" in outcome.describe()
+
+
+def test_children_that_outlive_a_good_child_are_ended(tmp_path: Path):
+    script = f"sleep 1000 & echo $! > {tmp_path}/pid; echo done"
+    started = time.monotonic()
+    outcome = process.run(["sh", "-c", script], timeout=60)
+    assert outcome.ok
+    assert outcome.out == "done\n"
+    assert not alive(int((tmp_path / "pid").read_text()))
+    assert time.monotonic() - started < 30, "it must not wait for the pipe that the orphan holds"
+
+
+def test_child_that_closes_its_output_and_hangs():
+    outcome = process.run(["sh", "-c", "exec >&- 2>&-; sleep 1000"], timeout=0.5)
+    assert outcome.timed_out
+
+
+def test_flood_is_ended_in_bounded_memory():
+    outcome = process.run(["sh", "-c", "yes abcdefgh"], timeout=60, output_limit=100_000)
+    assert outcome.flooded
+    assert not outcome.timed_out
+    assert len(outcome.out) <= 100_000
+    assert "more than it may" in outcome.describe()
+
+
+def test_flood_of_errors_without_line_ends():
+    outcome = process.run(["sh", "-c", "tr '\\0' x </dev/zero >&2"], timeout=60, output_limit=5000)
+    assert outcome.flooded
+    assert len(outcome.err) <= 5000
+    assert len(outcome.describe()) < 2 * process.TAIL
+
+
+@pytest.mark.parametrize("name", ["SIGSEGV", "SIGFPE", "SIGKILL"])
+def test_crash_names_the_signal(name: str):
+    number = getattr(signal, name)
+    outcome = process.run(python(f"import os; os.kill(os.getpid(), {int(number)})"), timeout=20)
+    assert outcome.signal == name
+    assert outcome.code is None
+    assert name in outcome.describe()
+
+
+def test_signal_behind_a_launcher_is_named():
+    outcome = process.run(["sh", "-c", "sh -c 'kill -SEGV $$'; exit 139"], timeout=20)
+    assert "SIGSEGV" in outcome.describe()
+
+
+def test_memory_limit():
+    code = (
+        "import time; time.sleep(0.3)\ntry: b = bytearray(1 << 30)\nexcept MemoryError: print('no')"
+    )
+    outcome = process.run(python(code), timeout=20, memory=512 << 20)
+    assert outcome.out == "no\n"
+
+
+def test_unknown_program_is_a_missing_tool():
+    with pytest.raises(MissingTool, match="no-such-program"):
+        process.run(["no-such-program"], timeout=1)
+
+
+def test_an_exception_of_the_listener_ends_the_children(tmp_path: Path):
+    def hear(line: str) -> None:
+        raise KeyboardInterrupt
+
+    script = f"echo $$ > {tmp_path}/pid; echo x; sleep 1000"
+    with pytest.raises(KeyboardInterrupt):
+        process.run(["sh", "-c", script], timeout=60, on_line=hear)
+    assert not alive(int((tmp_path / "pid").read_text()))
+
+
+def test_ctrl_c_ends_the_children(tmp_path: Path):
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        process.run(["sh", "-c", f"echo $$ > {tmp_path}/pid; sleep 1000"], timeout=60)
+    assert not alive(int((tmp_path / "pid").read_text()))
+
+
+def test_undecodable_output_is_kept():
+    outcome = process.run(["printf", "\\377\\376ok\\n"], timeout=10)
+    assert outcome.out.endswith("ok\n")
+
+
+def test_low_priority_works_for_everyone():
+    outcome = process.run(["nice"], timeout=10, niceness=19)
+    assert outcome.priority in ("autogroup", "nice")
+
+
+def test_several_threads_at_once():
+    results: list[process.Outcome] = []
+    threads = [
+        threading.Thread(
+            target=lambda n=n: results.append(process.run(["echo", str(n)], timeout=20))
+        )
+        for n in range(8)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(int(r.out) for r in results) == list(range(8))

@@ -1,0 +1,133 @@
+"""The rounds: interleaving, statuses, deadline, checksums; with recorded times."""
+
+import time
+from dataclasses import dataclass, field
+
+import optuna
+import pytest
+
+from autotune import config
+from autotune.measure.base import Prepared
+from autotune.measure.replay import Recording, ReplayMeasurer
+from autotune.problem import Problem
+from autotune.results import Measurement, Prediction, Sample
+from autotune.setup import Measuring
+from autotune.tune import Chosen, Clock, Mirror, Plan, tune_problem
+from autotune.variant import Candidate, Variant
+
+PROBLEM = Problem(
+    ivp=config.ivp("heat2d"), method=config.method("radau-iia-5"), correctors=4, size=32
+)
+MEASURING = Measuring(rounds=4, samples=2)
+
+
+def chosen(number: int) -> Chosen:
+    variant = Variant(skeleton="pirk", transformations=(), parameters={"order": f"v{number}"})
+    prediction = Prediction(seconds=1.0, interval=None, parts=(), engine="reuse", reason="")
+    return Chosen(Candidate(variant=variant, problem=PROBLEM), prediction, "predicted")
+
+
+@dataclass
+class Journal:
+    prepared_: list[Prepared] = field(default_factory=list)
+    samples: list[tuple[str, Sample]] = field(default_factory=list)
+    outcomes: list[Measurement] = field(default_factory=list)
+
+    def prepared(self, prepared: Prepared) -> None:
+        self.prepared_.append(prepared)
+
+    def sample(self, candidate: Candidate, sample: Sample) -> None:
+        self.samples.append((candidate.identity, sample))
+
+    def outcome(self, measurement: Measurement, checksum: tuple[float, float] | None) -> None:
+        self.outcomes.append(measurement)
+
+
+def run(
+    recordings: list[Recording], baseline: int | None = 0, deadline: float = float("inf")
+) -> tuple[list[Measurement], Journal]:
+    group = [chosen(number) for number in range(len(recordings))]
+    measurer = ReplayMeasurer(
+        {c.candidate.identity: r for c, r in zip(group, recordings, strict=True)}
+    )
+    journal = Journal()
+    plan = Plan(
+        measuring=MEASURING,
+        baseline=None if baseline is None else group[baseline].candidate.identity,
+        deadline=deadline,
+    )
+    done = tune_problem(group, measurer, journal, plan, lambda *_: None, Clock())
+    return done, journal
+
+
+def test_every_candidate_is_launched_once_per_round_and_every_sample_is_kept() -> None:
+    done, journal = run([Recording(launches=[[1.0, 1.1]]), Recording(launches=[[2.0, 2.2]])])
+    assert [m.status for m in done] == ["ok", "ok"]
+    assert len(journal.samples) == 2 * 4 * 2
+    rounds = [sample.round for _, sample in journal.samples]
+    assert rounds == sorted(rounds), "a round is finished before the next begins"
+    assert [len(m.samples) for m in done] == [8, 8]
+    orders = [
+        tuple(dict.fromkeys(i for i, s in journal.samples if s.round == number))
+        for number in range(4)
+    ]
+    assert all(len(order) == 2 for order in orders)
+
+
+@pytest.mark.parametrize("status", ["build-failed", "crashed", "timed-out", "wrong-result"])
+def test_a_candidate_that_fails_is_a_row_and_the_others_go_on(status: str) -> None:
+    bad = Recording(launches=[[1.0]], status=status, detail="why")  # type: ignore[arg-type]
+    done, journal = run([Recording(launches=[[1.0, 1.0]]), bad])
+    assert [m.status for m in done] == ["ok", status]
+    assert done[1].detail == "why"
+    assert len(journal.outcomes) == 2
+
+
+def test_a_disturbed_candidate_is_contended_not_slow() -> None:
+    done, _ = run([Recording(launches=[[1.0, 1.0]]), Recording(launches=[[1.0, 1.0]], busy=0.5)])
+    assert done[1].status == "contended"
+    assert not done[1].accepted
+    assert done[1].samples, "rejected samples are kept"
+
+
+def test_another_checksum_than_the_baseline_is_a_wrong_result() -> None:
+    good = Recording(launches=[[1.0, 1.0]], checksum=(10.0, 10.0))
+    near = Recording(launches=[[1.0, 1.0]], checksum=(10.0 + 1e-12, 10.0))
+    bad = Recording(launches=[[0.1, 0.1]], checksum=(10.1, 10.0))
+    done, _ = run([good, near, bad])
+    assert [m.status for m in done] == ["ok", "ok", "wrong-result"]
+    assert not done[2].verified
+
+
+def test_after_the_deadline_nothing_starts_and_unmeasured_candidates_have_no_row() -> None:
+    done, journal = run([Recording(launches=[[1.0]])], deadline=time.monotonic() - 1)
+    assert done == []
+    assert journal.outcomes == []
+
+
+def test_the_optuna_study_mirrors_what_was_tried() -> None:
+    mirror = Mirror(seed=1)
+    group = [chosen(0), chosen(1)]
+    mirror.enqueue(group)
+    good = Measurement(
+        candidate=group[0].candidate.identity,
+        run="",
+        status="ok",
+        samples=(
+            Sample(
+                seconds=2.0,
+                steps=1,
+                busy=1.0,
+                accepted=True,
+                launch=0,
+                round=0,
+                taken="now",  # type: ignore[arg-type]
+            ),
+        ),
+    )
+    mirror.tell([good, None])
+    trials = mirror.study.trials
+    assert [t.params["order"] for t in trials] == ["v0", "v1"]
+    assert trials[0].value == 2.0
+    assert trials[0].user_attrs["predicted_s"] == 1.0
+    assert trials[1].state == optuna.trial.TrialState.FAIL

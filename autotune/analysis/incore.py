@@ -9,20 +9,13 @@ their hash. OSACA runs in a process of its own; where that fails, a port table t
 the result says so.
 """
 
-import contextlib
-import hashlib
-import importlib.metadata
-import json
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from autotune import paths
-from autotune.analysis import incore_arch, incore_pressure, loops, ports
+from autotune.analysis import incore_arch, incore_cache, incore_pressure, loops, ports
 from autotune.analysis.base import InCoreResult
 from autotune.analysis.incore_alike import alike
 from autotune.analysis.incore_arch import Architecture
@@ -35,9 +28,6 @@ from autotune.machine import Machine, PortTable
 from autotune.toolchain import cache, compiler
 from autotune.units import Cycles, Seconds
 from autotune.variant import Build
-
-VERSION = 1
-"""Raised whenever equal loops may get other answers from the worker."""
 
 Assemble = Callable[[str, Build], str]
 """C text and build to assembly; raises WorkFailed or InputError."""
@@ -55,6 +45,7 @@ def assemble(text: str, build: Build) -> str:
 class OsacaAnalyser:
     """In-core times on one machine; a context manager that ends its worker process.
 
+    The worker starts at the first loop that is not known, and ends with the thread that started it.
     Raises InputError, from the constructor, for a machine without any in-core figures.
     """
 
@@ -133,9 +124,9 @@ class OsacaAnalyser:
 
     def _asked(self, loop: HotLoop, architecture: Architecture) -> Reply:
         """OSACA's answer, from memory, disk or the worker, in this order."""
-        key = _key(loop, architecture)
+        key = incore_cache.key(loop, architecture)
         if key not in self._replies:
-            self._replies[key] = _stored(key) or self._fresh(key, loop, architecture)
+            self._replies[key] = incore_cache.stored(key) or self._fresh(key, loop, architecture)
         reply = self._replies[key]
         if isinstance(reply, WorkerFailed):
             raise reply
@@ -155,7 +146,7 @@ class OsacaAnalyser:
             reply = self._worker.ask(request)
         except WorkerFailed as failure:
             return failure
-        _keep(key, reply)
+        incore_cache.keep(key, reply)
         return reply
 
     def _from_ports(self, loop: HotLoop, notes: Sequence[str]) -> InCoreResult:
@@ -177,11 +168,7 @@ class OsacaAnalyser:
         )
 
     def _from_source(self, code: SweepCode, reason: str) -> InCoreResult:
-        table = self._table(16)
-        try:
-            found = ports.estimate(ports.count_source(code.text), table)
-        except ValueError as fault:
-            raise WorkFailed(f"sweep {code.name}: {reason}; {fault}") from fault
+        found = ports.estimate(ports.count_source(code.text), self._table(16))
         return InCoreResult(
             T_OL=found.T_OL,
             T_nOL=found.T_nOL,
@@ -265,43 +252,6 @@ def _number(reply: Reply, name: str) -> float:
     if not isinstance(value, int | float):
         raise WorkerFailed(f"an answer without {name}")
     return float(value)
-
-
-# --- answers on disk ---------------------------------------------------------------------------
-
-
-def _key(loop: HotLoop, architecture: Architecture) -> str:
-    try:
-        osaca = importlib.metadata.version("osaca")
-    except importlib.metadata.PackageNotFoundError:
-        osaca = "none"
-    text = json.dumps([VERSION, osaca, architecture.name, loop.text])
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _place(key: str) -> Path:
-    return paths.cache_dir() / "incore" / key[:2] / f"{key}.json"
-
-
-def _stored(key: str) -> Reply | None:
-    """An answer that was kept; None for one that is not there or cannot be read."""
-    try:
-        reply = json.loads(_place(key).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    whole = isinstance(reply, dict) and "uops" in reply and "chain" in reply
-    return reply if whole else None
-
-
-def _keep(key: str, reply: Reply) -> None:
-    place = _place(key)
-    with contextlib.suppress(OSError):  # a cache that cannot be written is no failure
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=place.parent, suffix=".new", delete=False
-        ) as file:
-            json.dump(dict(reply), file)
-        Path(file.name).replace(place)
 
 
 # --- faults ------------------------------------------------------------------------------------

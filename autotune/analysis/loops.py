@@ -12,7 +12,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from autotune.analysis import incore_flow
 from autotune.analysis.incore_aarch64 import AArch64
+from autotune.analysis.incore_flow import Items
 from autotune.analysis.incore_isa import DOUBLE, Address, Change, Instruction, InstructionSet
 from autotune.analysis.incore_x86 import X86
 
@@ -89,7 +91,7 @@ def hot_loop(assembly: str, function: str, vector: int = 16) -> HotLoop:
     where nothing is stored.
     """
     isa = detect(assembly, vector)
-    parts = dict(_functions(assembly, isa))
+    parts = dict(incore_flow.functions(assembly, isa))
     own = [items for name, items in parts.items() if re.split(r"[.$]", name)[0] == function]
     candidates: list[HotLoop] = []
     called: set[str] = set()
@@ -112,7 +114,7 @@ def hot_loop(assembly: str, function: str, vector: int = 16) -> HotLoop:
     )
 
 
-def _straight(items: Sequence[str | Instruction], isa: InstructionSet) -> Iterator[HotLoop]:
+def _straight(items: Items, isa: InstructionSet) -> Iterator[HotLoop]:
     """A function without loops as one pass over what it stores."""
     instructions = tuple(i for i in items if isinstance(i, Instruction))
     stored = sum(i.stores for i in instructions if _is_row(i) and not _saves(i))
@@ -147,119 +149,16 @@ def _copies(loop: HotLoop) -> bool:
     return any(name in COPIES for i in loop.instructions for name in _called(i, loop.isa))
 
 
-# --- text --------------------------------------------------------------------------------------
-
-_LABEL = re.compile(r'"?([\w.$]+)"?:')
-
-
-def _functions(assembly: str, isa: InstructionSet) -> Iterator[tuple[str, list[str | Instruction]]]:
-    """Name and content of each function: labels as text, instructions."""
-    name, items = "", list[str | Instruction]()
-    for raw in assembly.splitlines():
-        line = raw.split(isa.comment, 1)[0].strip()
-        match = _LABEL.match(line)
-        if match:
-            label, line = match[1], line[match.end() :].strip()
-            if not label.startswith("."):
-                if items:
-                    yield name, items
-                name, items = label, []
-            else:
-                items.append(label)
-        if line and not line.startswith("."):
-            items.append(isa.parse(line))
-    if items:
-        yield name, items
-
-
-# --- control flow ------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """Instructions without a jump into or out of their middle."""
-
-    label: str
-    instructions: tuple[Instruction, ...]
-
-
-def _blocks(items: Sequence[str | Instruction], isa: InstructionSet) -> list[_Block]:
-    blocks, label, body = [], "", list[Instruction]()
-    for item in items:
-        if isinstance(item, str):
-            if body:
-                blocks.append(_Block(label, tuple(body)))
-                label, body = "", []
-            elif label:
-                blocks.append(_Block(label, ()))
-            label = item
-            continue
-        body.append(item)
-        if isa.jump_target(item) or isa.ends_block(item):
-            blocks.append(_Block(label, tuple(body)))
-            label, body = "", []
-    if body or label:
-        blocks.append(_Block(label, tuple(body)))
-    return blocks
-
-
-def _successors(blocks: Sequence[_Block], isa: InstructionSet) -> list[set[int]]:
-    places = {block.label: n for n, block in enumerate(blocks) if block.label}
-    found = []
-    for number, block in enumerate(blocks):
-        after: set[int] = set()
-        last = block.instructions[-1] if block.instructions else None
-        target = isa.jump_target(last) if last else None
-        if target in places:
-            after.add(places[target])
-        if (last is None or not isa.ends_block(last)) and number + 1 < len(blocks):
-            after.add(number + 1)
-        found.append(after)
-    return found
-
-
-def _dominators(successors: Sequence[set[int]]) -> list[set[int]]:
-    """For each block, the blocks on every way to it (Aho et al., Compilers, 9.6)."""
-    count = len(successors)
-    before = [{p for p in range(count) if n in successors[p]} for n in range(count)]
-    everything = set(range(count))
-    found = [{0}, *(set(everything) for _ in range(count - 1))]
-    changed = True
-    while changed:
-        changed = False
-        for number in range(1, count):
-            ways = [found[p] for p in before[number]]
-            new = {number} | (set.intersection(*ways) if ways else set())
-            if new != found[number]:
-                found[number], changed = new, True
-    return found
-
-
-def _natural_loops(successors: Sequence[set[int]]) -> dict[int, frozenset[int]]:
-    """Head of each loop to its blocks."""
-    dominators = _dominators(successors)
-    loops: dict[int, set[int]] = {}
-    for tail, after in enumerate(successors):
-        for head in after & dominators[tail]:
-            body, waiting = loops.setdefault(head, {head}), [tail]
-            while waiting:
-                block = waiting.pop()
-                if block not in body:
-                    body.add(block)
-                    waiting += [p for p, s in enumerate(successors) if block in s]
-    return {head: frozenset(body) for head, body in loops.items()}
-
-
-def _innermost(items: Sequence[str | Instruction], isa: InstructionSet) -> Iterator[HotLoop]:
-    blocks = _blocks(items, isa)
+def _innermost(items: Items, isa: InstructionSet) -> Iterator[HotLoop]:
+    blocks = incore_flow.split(items, isa)
     if not blocks:
         return
-    successors = _successors(blocks, isa)
-    loops = _natural_loops(successors)
+    successors = incore_flow.follow(blocks, isa)
+    loops = incore_flow.natural_loops(successors)
     for head, body in loops.items():
         if any(other < body for other in loops.values()):
             continue
-        way = _longest_way(head, body, blocks, successors)
+        way = incore_flow.longest_way(head, body, blocks, successors)
         instructions = tuple(i for n in way for i in blocks[n].instructions)
         before = [i for b in blocks[: min(body)] for i in b.instructions]
         notes = []
@@ -271,28 +170,6 @@ def _innermost(items: Sequence[str | Instruction], isa: InstructionSet) -> Itera
         label = next((blocks[n].label for n in way if blocks[n].label), ".L0")
         depth = sum(body <= other for other in loops.values())
         yield _measured(label, instructions, before, isa, depth, notes)
-
-
-def _longest_way(
-    head: int, body: frozenset[int], blocks: Sequence[_Block], successors: Sequence[set[int]]
-) -> list[int]:
-    """The blocks of the pass with the most instructions, from the head of a loop back to it."""
-    best: dict[int, tuple[int, list[int]]] = {}
-
-    def way(block: int, above: frozenset[int]) -> tuple[int, list[int]]:
-        """The longest way to the end of the pass; a negative length where it never gets there."""
-        if block in best:
-            return best[block]
-        length = len(blocks[block].instructions)
-        rest = [(0, list[int]())] if head in successors[block] else []
-        for after in successors[block] & body - above - {head}:
-            rest.append(way(after, above | {block}))
-        rest = [r for r in rest if r[0] >= 0]
-        count, tail = max(rest, key=lambda r: r[0], default=(-length - 1, list[int]()))
-        best[block] = (length + count, [block, *tail])
-        return best[block]
-
-    return way(head, frozenset())[1]
 
 
 # --- components per pass -----------------------------------------------------------------------

@@ -133,11 +133,10 @@ def count_source(text: str) -> Counts:
     """The work per component of the innermost loop with the most work in a C text.
 
     Each element is loaded and stored once per pass, as a compiler keeps it in a register; a
-    multiplication whose result is added is fused. Raises ValueError where there is no loop.
+    multiplication whose result is added is fused. Without a loop, the whole text is one pass.
     """
-    found = [_count_body(head, body) for head, body in _inner_loops(_COMMENT.sub(" ", text))]
-    if not found:
-        raise ValueError("no loop in the C text")
+    text = _COMMENT.sub(" ", text)
+    found = [_count_body(*loop) for loop in _inner_loops(text)] or [_count_body("", text)]
     return max(found, key=lambda c: c.adds + c.multiplies + 2 * c.fused + c.loads + c.stores)
 
 

@@ -19,8 +19,10 @@ from autotune.expression import (
     Num,
     Ref,
     Sym,
+    number,
     references,
     show,
+    symbols,
     walk,
 )
 
@@ -30,6 +32,7 @@ Kinds = Mapping[str, Kind]
 
 SIZES: Kinds = {"N": "long", "n": "long", "j": "long"}
 
+_INT = 2**31 - 1
 _FUNCTIONS = {"abs": "fabs", "min": "smaller", "max": "larger"}
 _WORDS = """
     auto break case char const continue default do double else enum extern float for goto if
@@ -105,6 +108,8 @@ def real(expr: Expr, kinds: Kinds = SIZES, outer: int = 0) -> str:
     if isinstance(expr, Num):
         return _literal(float(expr.value), outer)
     if kind(expr, kinds) == "long":
+        if not symbols(expr):
+            return _literal(float(number(expr, {})), outer)
         return f"(double){whole(expr, kinds, 9)}"
     match expr:
         case Sym(name=symbol):
@@ -139,9 +144,11 @@ def whole(expr: Expr, kinds: Kinds = SIZES, outer: int = 0) -> str:
     """The expression as a ``long``; one that is not whole by its form is truncated."""
     if kind(expr, kinds) == "double":
         return f"(long)({real(expr, kinds)})"
+    if not symbols(expr):
+        value = int(number(expr, {}))
+        suffix = "L" if abs(value) > _INT else ""
+        return _bracket(f"{value}{suffix}", value < 0 and outer > 0)
     match expr:
-        case Num(value=value):
-            return _bracket(str(value), value < 0 and outer > 0)
         case Sym(name=symbol):
             return name(symbol)
         case Neg(operand=operand):

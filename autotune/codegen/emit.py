@@ -6,11 +6,20 @@ from dataclasses import dataclass
 
 from autotune.codegen import ctext, ir
 from autotune.codegen.ctext import SIZES, Kinds, name, real, whole
-from autotune.expression import Bin, Expr, Num, Sym, number, references, substitute, symbols
+from autotune.expression import Bin, Expr, Num, Sym, number, rebuild, references, symbols
 
 _WIDTH = 100
 _GLUE = "\xa0"
 """A space at which no line is broken."""
+_INDEPENDENT = [
+    "#ifdef __clang__",
+    "#define INDEPENDENT",
+    "#else",
+    '#define INDEPENDENT _Pragma("GCC ivdep")',
+    "#endif",
+    "",
+]
+"""The iterations of a marked loop are independent; clang takes that from ``restrict`` alone."""
 _NARROW = 4
 """Stretches of at most so many columns are written out, so that one loop is the hot one."""
 
@@ -28,7 +37,17 @@ def sweep_code(sweep: ir.Sweep) -> SweepCode:
     """The sweep as a self-contained C file with one function of external linkage."""
     body = [line for part in _body(sweep, _kinds(sweep)) for line in _wrapped("    " + part)]
     head = ctext.support("\n".join(body))
-    lines = [*head, f"{signature(sweep)};", "", signature(sweep), "{", *body, "}", ""]
+    lines = [
+        *head,
+        *_INDEPENDENT,
+        f"{signature(sweep)};",
+        "",
+        signature(sweep),
+        "{",
+        *body,
+        "}",
+        "",
+    ]
     return SweepCode(name=sweep.name, function=function(sweep), text="\n".join(lines))
 
 
@@ -132,7 +151,7 @@ def _body(sweep: ir.Sweep, kinds: Kinds) -> Iterator[str]:
 
 
 def _loop(first: str, last: str, lines: list[str]) -> Iterator[str]:
-    yield "#pragma GCC ivdep"
+    yield "INDEPENDENT"
     yield f"for (long j = {first}; j < {last}; j++) {{"
     yield from (f"    {line}" for line in lines)
     yield "}"
@@ -141,9 +160,8 @@ def _loop(first: str, last: str, lines: list[str]) -> Iterator[str]:
 def _statements(stretch: ir.Stretch, kinds: Kinds, shift: int = 0) -> list[str]:
     """The statements for one component; with ``shift`` for that many components after j."""
     lines = []
-    moved = {"j": Bin("+", Sym("j"), Num(shift))} if shift else {}
     for statement in stretch.statements:
-        value = substitute(statement.value, moved)
+        value = _shifted(statement.value, shift)
         if isinstance(statement, ir.Local):
             local = kinds[statement.name]
             text = real(value, kinds) if local == "double" else whole(value, kinds)
@@ -153,6 +171,25 @@ def _statements(stretch: ir.Stretch, kinds: Kinds, shift: int = 0) -> list[str]:
             index = f"j + {shift}" if shift else "j"
             lines.append(f"{name(statement.target)}[{index}] {sign} {real(value, kinds)};")
     return lines
+
+
+def _shifted(expr: Expr, shift: int) -> Expr:
+    """The expression for the component ``shift`` after j, whole numbers in sums put together."""
+    if not shift:
+        return expr
+
+    def change(part: Expr) -> Expr:
+        match part:
+            case Sym(name="j"):
+                return Bin("+", part, Num(shift))
+            case Bin("+" | "-" as op, Bin("+", left, Num(int() as a)), Num(int() as b)):
+                total = a + b if op == "+" else a - b
+                if total == 0:
+                    return left
+                return Bin("+" if total > 0 else "-", left, Num(abs(total)))
+        return part
+
+    return rebuild(expr, change)
 
 
 def _short_rows(sweep: ir.Sweep, kinds: Kinds, row: int) -> Iterator[str]:
@@ -165,7 +202,7 @@ def _short_rows(sweep: ir.Sweep, kinds: Kinds, row: int) -> Iterator[str]:
             statements = _statements(stretch, kinds, column)
             scoped = any(isinstance(s, ir.Local) for s in stretch.statements)
             lines += ["{", *(f"    {s}" for s in statements), "}"] if scoped else statements
-    yield "#pragma GCC ivdep"
+    yield "INDEPENDENT"
     yield f"for (long j = first; j < last; j += {row}) {{"
     yield from (f"    {line}" for line in lines)
     yield "}"

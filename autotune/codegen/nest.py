@@ -116,7 +116,7 @@ def statements(nodes: Nodes) -> Iterator[Statement]:
 
 def writes(nodes: Nodes) -> frozenset[str]:
     """The arrays that are written."""
-    return frozenset(s.target.array for s in statements(nodes))
+    return frozenset(s.target.array for s in statements(nodes) if s.target.indices)
 
 
 def reads(nodes: Nodes) -> frozenset[str]:
@@ -127,6 +127,7 @@ def reads(nodes: Nodes) -> frozenset[str]:
         if not isinstance(s, Evaluate)
         for e in expressions(s)
         for ref in references(e)
+        if ref.indices
     )
 
 

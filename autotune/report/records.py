@@ -234,46 +234,59 @@ def facts(machine: Machine) -> tuple[Fact, ...]:
     """The figures of the machine that predictions use; what was measured wins over what is
     documented, and the source says which it was."""
     found = machine.calibration
-    documented = "machine file"
-    measured = f"measured {found.taken[:16].replace('T', ' ')} UTC" if found else ""
-    clock_source = measured if found else machine.sources.get("clock", documented)
+    clock = _MEASURED if found else _source(machine, "clock")
     rows = [
-        Fact("cores", float(machine.cores), "count", machine.sources.get("cores", documented)),
-        Fact("clock", machine.frequency, "frequency", clock_source),
+        Fact("cores", float(machine.cores), "count", _source(machine, "cores")),
+        Fact("clock", machine.frequency, "frequency", clock),
     ]
     for cache in machine.caches:
-        source = machine.sources.get(cache.name, machine.sources.get("caches", documented))
+        key = f"caches.{cache.name}"
+        source = _source(machine, f"{key}.size", key, "caches")
         rows.append(Fact(f"{cache.name} size", float(cache.size), "size", source))
         if cache.inbound is not None:
+            source = _source(machine, f"{key}.inbound", key, "caches")
             rows.append(Fact(f"{cache.name} inbound", cache.inbound, "throughput", source))
-    rows += _memory(machine, documented)
-    rows += _barriers(machine, found, measured, documented)
+    rows += _memory(machine)
+    rows += _barriers(machine, found)
     levels: Sequence[str] = [*(cache.name for cache in machine.caches[1:]), "MEM"]
     for level in levels:
-        source = measured if found and level in found.exposed else documented
+        own = "memory.exposed" if level == "MEM" else f"caches.{level}.exposed"
+        documented = _source(machine, own, "caches.exposed")
+        source = _MEASURED if found and level in found.exposed else documented
         rows.append(Fact(f"{level} exposed share", machine.exposed(level), "share", source))
     return tuple(rows)
 
 
-def _memory(machine: Machine, documented: str) -> list[Fact]:
-    source = machine.sources.get("memory", documented)
-    pairs = [("one core", machine.memory.single), ("all cores", machine.memory.saturated)]
+_MEASURED = "measured"
+
+
+def _source(machine: Machine, *keys: str) -> str:
+    """Where a figure comes from, by the most specific key that the machine file has."""
+    known = (machine.sources[key] for key in keys if key in machine.sources)
+    return next(known, "machine file")
+
+
+def _memory(machine: Machine) -> list[Fact]:
+    memory = machine.memory
+    found = [("one core", "single", memory.single), ("all cores", "saturated", memory.saturated)]
     return [
-        Fact(f"memory bandwidth, {name}", value, "bandwidth", source)
-        for name, value in pairs
+        Fact(
+            f"memory bandwidth, {name}",
+            value,
+            "bandwidth",
+            _source(machine, f"memory.{key}", "memory"),
+        )
+        for name, key, value in found
         if value is not None
     ]
 
 
-def _barriers(
-    machine: Machine, found: Calibration | None, measured: str, documented: str
-) -> list[Fact]:
+def _barriers(machine: Machine, found: Calibration | None) -> list[Fact]:
     if found:
         return [
-            Fact(f"barrier, {threads} threads", value, "time", measured)
+            Fact(f"barrier, {threads} threads", value, "time", _MEASURED)
             for threads, value in sorted(found.barriers.items())
         ]
     if machine.barrier is None:
         return []
-    source = machine.sources.get("barrier", documented)
-    return [Fact("barrier, all cores", machine.barrier, "time", source)]
+    return [Fact("barrier, all cores", machine.barrier, "time", _source(machine, "barrier"))]

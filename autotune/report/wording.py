@@ -1,6 +1,6 @@
 """Numbers as words: times with their unit, shares in percent, intervals, the summary sentences."""
 
-from autotune.evaluate import Interval, ProblemResult, Row, StudyResult
+from autotune.evaluate import Interval, ProblemResult, Row
 
 NONE = "-"
 """Stands where there is no number."""
@@ -99,11 +99,6 @@ def floor(result: ProblemResult) -> str:
         return "noise floor unknown: it needs two rounds of two candidates"
     mean, maximum = result.noise_floor.mean, result.noise_floor.maximum
     return f"noise floor {percent(mean)} mean, {percent(maximum)} max"
-
-
-def sentences(result: StudyResult) -> list[str]:
-    """The result in a few sentences per problem, for the terminal and the head of the page."""
-    return [line for problem in result.problems for line in sentences_of(problem)]
 
 
 def sentences_of(problem: ProblemResult) -> list[str]:

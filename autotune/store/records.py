@@ -11,7 +11,6 @@ from autotune.machine import Machine
 from autotune.results import Measurement, Prediction, Status
 from autotune.variant import Value
 
-Plain = str | int | float | bool | None
 Conditions = Mapping[str, float | int | str]
 
 

@@ -19,15 +19,23 @@ def upsert(connection: sa.Connection, table: sa.Table, row: Row, *, replace: boo
     """Enter a row; 1 when it was entered or replaced, 0 when it was there and is kept."""
     keys = table.primary_key
     rest = {name: value for name, value in row.items() if name not in keys.columns}
+    statement: postgresql.Insert | sqlite.Insert
     if connection.dialect.name == "postgresql":
         server = postgresql.insert(table).values(**row)
-        if replace:
-            return connection.execute(server.on_conflict_do_update(keys, set_=rest)).rowcount
-        return connection.execute(server.on_conflict_do_nothing(keys)).rowcount
-    local = sqlite.insert(table).values(**row)
-    if replace:
-        return connection.execute(local.on_conflict_do_update(keys, set_=rest)).rowcount
-    return connection.execute(local.on_conflict_do_nothing(keys)).rowcount
+        statement = (
+            server.on_conflict_do_update(keys, set_=rest)
+            if replace
+            else server.on_conflict_do_nothing(keys)
+        )
+    else:
+        local = sqlite.insert(table).values(**row)
+        statement = (
+            local.on_conflict_do_update(keys, set_=rest)
+            if replace
+            else local.on_conflict_do_nothing(keys)
+        )
+    counted = connection.execution_options(preserve_rowcount=True)
+    return counted.execute(statement).rowcount
 
 
 def clean(text: str) -> str:

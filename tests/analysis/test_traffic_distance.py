@@ -96,7 +96,9 @@ class Brute:
         self.first, self.end = blocks(n, made.granule, threads)[thread]
         self.places = {name: name for name, _ in made.arrays}
         self.made = made
-        self.stack: list[tuple[str, int, int]] = []
+        self.known: dict[tuple[str, int, int], int] = {}
+        self.last = np.zeros(ROWS * (n // PER_LINE + 200), dtype=np.int64)
+        self.time = 0
 
     def steady(self) -> list[tuple[str, tuple[str, int], bool, float]]:
         """(sweep, row, first touch of the line in the sweep, bytes since) in the steady state."""
@@ -138,15 +140,14 @@ class Brute:
                     fresh.add(line)
 
     def touch(self, line: tuple[str, int, int]) -> float:
-        """Bytes of the distinct lines since the last touch; the most recent line is the last."""
-        if line not in self.stack:
-            self.stack.append(line)
+        """Bytes of the distinct lines since the last touch, this one included."""
+        place = self.known.setdefault(line, len(self.known))
+        last = self.last[place]
+        self.time += 1
+        self.last[place] = self.time
+        if not last:
             return float("inf")
-        place = len(self.stack) - 1 - self.stack[::-1].index(line)
-        distance = (len(self.stack) - place) * LINE
-        del self.stack[place]
-        self.stack.append(line)
-        return float(distance)
+        return float(np.count_nonzero(self.last >= last) * LINE)
 
 
 def leading(
@@ -157,6 +158,8 @@ def leading(
     for name, row, first, distance in Brute(made, n, threads, thread).steady():
         if first:
             counted[name, row].append(distance)
+    if not counted:  # the thread is idle
+        return [], []
     traffic = analyse(made, problem(n), threads, MACHINE)
     data = traffic.threads[thread]
     step = traffic.schedule.steps[-1]
@@ -222,8 +225,8 @@ def programs(draw: st.DrawFn) -> Program:
     return program(*nodes)
 
 
-@settings(max_examples=80, deadline=None)
-@given(made=programs(), lines=st.sampled_from([32, 48, 60]), threads=st.sampled_from([1, 2]))
+@settings(max_examples=50, deadline=None)
+@given(made=programs(), lines=st.sampled_from([32, 48]), threads=st.sampled_from([1, 2]))
 def test_distances_agree_with_a_brute_force_stack(made: Program, lines: int, threads: int) -> None:
     """Mean distance per sweep and row.
 

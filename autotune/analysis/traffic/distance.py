@@ -237,11 +237,24 @@ def _trails(
                 for trail in touch.trails:
                     distance = np.full(POSITIONS, float(trail.distance))
                     if group.tile < 1:
-                        together = past.touched[index:last].any(axis=0)
-                        others = float((together & ~past.touched[position]).sum())
-                        length = group.tile_components
-                        crossing = _MICRO * length < trail.gap
-                        distance += crossing * DOUBLE * others * max(length, trail.gap)
+                        users = past.touched[index:last].sum(axis=0)
+                        distance += _over_the_border(
+                            users, past.touched[position], group.tile_components, trail.gap
+                        )
                     result.append((position - begin, touch, distance))
         index = last
+    return result
+
+
+def _over_the_border(users: npt.NDArray[np.int64], own: Flags, length: float, gap: int) -> Floats:
+    """Bytes that the other passes of a tile loop add to a gap that begins in an earlier tile.
+
+    Rows of the others count for the tiles in between; rows of both, where they reach beyond the
+    gap: to the begin of the earlier tile. ``users``: passes per object; ``length`` of a tile.
+    """
+    others, shared = (users > 0) & ~own, (users > 1) & own
+    position = _MICRO * length
+    beyond = max(length - gap, 0.0) + position
+    added = others.sum() * max(length, float(gap)) + shared.sum() * beyond
+    result: Floats = np.where(position < gap, DOUBLE * added, 0.0)
     return result

@@ -95,14 +95,15 @@ def blocks(n: int, granule: int, threads: int) -> list[tuple[int, int]]:
 def thread_passes(
     schedule: Schedule, shapes: Sequence[SweepShape], n: int, granule: int, threads: int, line: int
 ) -> list[ThreadPasses]:
-    """The passes of every thread that differs from the others; idle threads are left out."""
+    """The passes of every thread that differs from the others; idle threads are left out.
+
+    Raises ValueError if no thread computes anything.
+    """
     groups: dict[tuple[object, ...], list[tuple[int, int]]] = {}
     for first, end in blocks(n, granule, threads):
         if end > first:
-            clipped = tuple(
-                (max(s.lower, first) - first, max(0, min(s.upper, end) - first)) for s in shapes
-            )
-            groups.setdefault((end - first, clipped), []).append((first, end))
+            ranges = tuple(_relative(s, first, end) for s in shapes)
+            groups.setdefault((end - first, ranges), []).append((first, end))
     result = []
     for alike in groups.values():
         builder = _Builder(schedule, shapes, *alike[0], threads > 1, line)
@@ -111,8 +112,18 @@ def thread_passes(
             if id(step) not in steps:
                 steps[id(step)] = builder.step(step)
         ordered = tuple(steps[id(step)] for step in schedule.steps)
+        if not ordered[-1]:
+            continue
         result.append(ThreadPasses(ordered, tuple(builder.sizes), len(alike)))
+    if not result:
+        raise ValueError("the program computes nothing")
     return result
+
+
+def _relative(shape: SweepShape, first: int, end: int) -> tuple[int, int]:
+    """What a sweep covers of a block, counted from its begin; (0, 0) for nothing."""
+    lower, upper = max(shape.lower, first), min(shape.upper, end)
+    return (lower - first, upper - first) if lower < upper else (0, 0)
 
 
 @dataclass(slots=True)

@@ -175,7 +175,7 @@ static struct storage allocate(long n)
 static long cut(long n, long thread, long threads)
 {
     const long blocks = (n + granule - 1) / granule;
-    const long at = granule * (long)((__int128)blocks * thread / threads);
+    const long at = granule * (long)((long long)blocks * thread / threads);
     return at < n ? at : n;
 }
 

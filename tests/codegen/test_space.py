@@ -1,0 +1,79 @@
+"""The candidate space: legal or with a reason, no program twice, the baseline first."""
+
+from dataclasses import replace
+
+import pytest
+from codegen_build import IVPS, problem, setup
+
+from autotune.codegen import space
+from autotune.errors import InputError
+from autotune.variant import Build, FuseTiles, Interchange, Pad
+
+
+def test_full_space_has_24_programs_for_every_problem() -> None:
+    for ivp in IVPS:
+        at = problem(ivp, 20011 if ivp != "heat2d" else 151)
+        found = space.enumerate_candidates(setup(at), 4)
+        loops = {
+            tuple(t for t in c.variant.transformations if not isinstance(t, Pad))
+            for c in found.legal
+        }
+        assert len(loops) >= 24, ivp
+        assert len({c.identity for c in found.legal}) == len(found.legal)
+        assert all(reason for _, _, reason in found.illegal)
+
+
+def test_every_combination_is_legal_or_has_a_reason() -> None:
+    study = setup(problem("heat2d", 101), problem("medakzo", 3001), threads=(1, 2))
+    found = space.enumerate_candidates(study, 4)
+    every = len(list(study.space.combinations())) * 2 * 2
+    assert len(found.legal) + len(found.illegal) == every
+
+
+def test_fused_tiles_need_a_limited_access_distance() -> None:
+    found = space.enumerate_candidates(setup(problem("medakzo", 20011)), 4)
+    assert not any(isinstance(t, FuseTiles) for c in found.legal for t in c.variant.transformations)
+    assert any("limited access distance" in reason for _, _, reason in found.illegal)
+
+
+def test_small_space_has_the_27_variants_of_the_measured_pool() -> None:
+    limited = space.enumerate_candidates(setup(problem("heat2d", 151), space="pirk-small"), 4)
+    assert len(limited.legal) == 27
+    unlimited = space.enumerate_candidates(setup(problem("medakzo", 20011), space="pirk-small"), 4)
+    assert len(unlimited.legal) == 24
+
+
+def test_tiles_as_large_as_the_blocks_are_no_other_program() -> None:
+    found = space.enumerate_candidates(setup(problem("heat2d", 20)), 4)
+    reasons = {label: reason for label, _, reason in found.illegal}
+    assert reasons["ilj-tile4096@heat2d-N20-T1"] == "same program as ilj"
+    assert reasons["ilj-tile4096-rhslc@heat2d-N20-T1"] == "same program as ilj-tile1024-rhslc"
+    assert "ilj-tile256@heat2d-N20-T1" not in reasons
+
+
+def test_the_baseline_comes_first_and_is_legal() -> None:
+    at = problem("heat2d", 101)
+    study = setup(at)
+    found = space.enumerate_candidates(study, 4)
+    base = space.baseline(study, at, 1, Build())
+    assert found.legal[0] == base
+    assert base.variant.transformations == (Interchange("lc", ("j", "l", "i")), Pad(5))
+
+
+def test_threads_are_counted_once_and_all_means_every_core() -> None:
+    study = replace(setup(problem("heat2d", 101)), threads=(1, "all", 4))
+    assert space.thread_counts(study, 4) == [1, 4]
+    found = space.enumerate_candidates(study, 4)
+    assert {c.threads for c in found.legal} == {1, 4}
+
+
+def test_more_threads_than_cores_name_the_place() -> None:
+    study = replace(setup(problem()), threads=(1, 8), places={"threads": "study.yaml:7:1"})
+    with pytest.raises(InputError, match=r"study.yaml:7:1: 8 threads; expected from 1 to 4"):
+        space.enumerate_candidates(study, 4)
+
+
+def test_builds_are_told_apart() -> None:
+    builds = (Build(), Build(flags=("-O2",)))
+    study = replace(setup(problem("heat2d", 101), space="pirk-orders"), builds=builds)
+    assert len(space.enumerate_candidates(study, 2).legal) == 12

@@ -1,0 +1,109 @@
+/* One time step of radau-iia-7 for heat2d, 6 corrector steps. Generated. */
+#include "program.h"
+
+enum { ARRAY_y, ARRAY_dy, ARRAY_Y, ARRAY_F };
+enum { BARRIER = 5 };
+
+const int array_count = 4;
+const int array_rows[] = {1, 1, 4, 4};
+const int solution = ARRAY_y;
+const long pad_lines = 0;
+const long granule = 8;
+const double start_time = 0.0;
+const int phase_count = 6;
+const char *const phase_names[] = {"rhs_first", "lc", "rhs", "approx", "update", "barrier"};
+
+__attribute__((unused)) static const double A[4][4] = {
+    {0.11299947932315618, -0.04030922072352221, 0.025802377420336392, -0.009904676507266424},
+    {0.23438399574740026, 0.2068925739353589, -0.04785712804854072, 0.016047422806516273},
+    {0.21668178462325033, 0.4061232638673733, 0.18903651817005634, -0.02418210489983294},
+    {0.22046221117676837, 0.3881934688431719, 0.32884431998005975, 0.0625}};
+__attribute__((unused)) static const double b[4] = {
+    0.22046221117676837,
+    0.3881934688431719,
+    0.32884431998005975,
+    0.0625};
+__attribute__((unused)) static const double c[4] = {
+    0.08858795951270394,
+    0.4094668644407347,
+    0.787659461760847,
+    1.0};
+void sweep_f_heat2d_0(long first, long last, double *restrict F, long N);
+void sweep_f_heat2d_1(long first, long last, double *restrict F, const double *restrict y, long N,
+        long n, double N12);
+void sweep_f_heat2d_2(long first, long last, double *restrict F, long N, long n);
+void sweep_lc_jli(long first, long last, double *restrict Y_0, double *restrict Y_1,
+        double *restrict Y_2, double *restrict Y_3, const double *restrict F_0,
+        const double *restrict F_1, const double *restrict F_2, const double *restrict F_3,
+        const double *restrict y, double h);
+void sweep_approx_ji(long first, long last, double *restrict dy, const double *restrict F_0,
+        const double *restrict F_1, const double *restrict F_2, const double *restrict F_3);
+void sweep_update_j(long first, long last, double *restrict y, const double *restrict dy, double h);
+void sweep_initial_heat2d_0(long first, long last, double *restrict y, long N, double pi);
+
+static struct {
+    long N, n;
+    double pi;
+    double N12;
+} constants;
+
+long dimension(long N)
+{
+    return N*N;
+}
+
+void setup(long N, long n)
+{
+    const double pi = 3.141592653589793;
+    const double N12 = ((double)N - 1.0)*((double)N - 1.0);
+    constants.N = N;
+    constants.n = n;
+    constants.pi = pi;
+    constants.N12 = N12;
+}
+
+void initial(struct thread *me)
+{
+    const long first = me->first, last = me->last;
+    sweep_initial_heat2d_0(first, last, row(me, ARRAY_y, 0), constants.N, constants.pi);
+}
+
+void step(struct thread *me, double t)
+{
+    const long first = me->first, last = me->last;
+    const double h = me->h;
+    (void)t;
+    (void)h;
+    PHASE(0);
+    for (int l = 0; l < 4; l++) {
+        sweep_f_heat2d_0(first, last, row(me, ARRAY_F, l), constants.N);
+        sweep_f_heat2d_1(first, last, row(me, ARRAY_F, l), row(me, ARRAY_y, 0), constants.N,
+                constants.n, constants.N12);
+        sweep_f_heat2d_2(first, last, row(me, ARRAY_F, l), constants.N, constants.n);
+    }
+    for (int k = 0; k < 6; k++) {
+        PHASE(1);
+        sweep_lc_jli(first, last, row(me, ARRAY_Y, 0), row(me, ARRAY_Y, 1), row(me, ARRAY_Y, 2),
+                row(me, ARRAY_Y, 3), row(me, ARRAY_F, 0), row(me, ARRAY_F, 1), row(me, ARRAY_F, 2),
+                row(me, ARRAY_F, 3), row(me, ARRAY_y, 0), h);
+        PHASE(BARRIER);
+        #pragma omp barrier
+        PHASE(2);
+        for (int l = 0; l < 4; l++) {
+            sweep_f_heat2d_0(first, last, row(me, ARRAY_F, l), constants.N);
+            sweep_f_heat2d_1(first, last, row(me, ARRAY_F, l), row(me, ARRAY_Y, l), constants.N,
+                    constants.n, constants.N12);
+            sweep_f_heat2d_2(first, last, row(me, ARRAY_F, l), constants.N, constants.n);
+        }
+        PHASE(BARRIER);
+        #pragma omp barrier
+    }
+    PHASE(3);
+    sweep_approx_ji(first, last, row(me, ARRAY_dy, 0), row(me, ARRAY_F, 0), row(me, ARRAY_F, 1),
+            row(me, ARRAY_F, 2), row(me, ARRAY_F, 3));
+    PHASE(4);
+    sweep_update_j(first, last, row(me, ARRAY_y, 0), row(me, ARRAY_dy, 0), h);
+    PHASE(BARRIER);
+    #pragma omp barrier
+    PHASE(-1);
+}

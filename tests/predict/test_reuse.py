@@ -1,0 +1,283 @@
+"""The engine: predictions of hand-made programs with an in-core analyser that makes numbers up."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sample_nodes import calibrated, documented
+
+from autotune.analysis.base import InCoreResult
+from autotune.analysis.traffic import analyse
+from autotune.codegen.emit import SweepCode
+from autotune.codegen.ir import (
+    Assign,
+    Block,
+    Node,
+    Program,
+    Repeat,
+    Row,
+    Stretch,
+    Sweep,
+    Sync,
+    Tiles,
+)
+from autotune.errors import Fault, MissingTool
+from autotune.expression import Num, Sym, parse
+from autotune.machine import Machine, Memory
+from autotune.predict.reuse import ReuseEngine
+from autotune.problem import ButcherTableau, Ivp, Problem, Region
+from autotune.results import Prediction
+from autotune.variant import Build, Candidate, Variant
+
+IVP = Ivp(
+    name="decay",
+    title="",
+    source="",
+    dimension=Sym("N"),
+    constants={},
+    access_distance=Num(0),
+    limited=True,
+    regions=(Region(lower=Num(0), upper=Sym("n"), body=parse("-y[j]")),),
+    initial=(Region(lower=Num(0), upper=Sym("n"), body=Num(1)),),
+    stability=Num(1),
+)
+EULER = ButcherTableau(name="e", title="", order=1, A=((1,),), b=(1,), c=(1,), source="")
+
+
+def sweep(name: str, target: str, *reads: str, upper: str = "n") -> Sweep:
+    parameters = [f"p{k}" for k in range(len(reads))]
+    rows = [("out", Row("R", Num(int(target))))]
+    rows += [(p, Row("R", Num(int(r)))) for p, r in zip(parameters, reads, strict=True)]
+    value = parse(" + ".join(f"{p}[j]" for p in parameters) or "1")
+    stretch = Stretch(Num(0), parse(upper), (Assign("out", value),))
+    return Sweep(name=name, kernel=name[:2], rows=tuple(rows), scalars=(), stretches=(stretch,))
+
+
+def program(*nodes: Node, pad_lines: int = 5) -> Program:
+    return Program(body=Block(nodes), arrays=(("R", 10),), pad_lines=pad_lines, stages=1)
+
+
+STEP = (
+    Repeat("k", 0, 3, Block((sweep("lc", "0", "1", "2"), Sync(), sweep("rh", "1", "0"), Sync()))),
+    sweep("up", "2", "1"),
+    Sync(),
+)
+
+
+class MadeUp:
+    """T_OL, T_nOL and width as told; counts how often each text is analysed."""
+
+    def __init__(self, T_OL: float = 0.5, T_nOL: float = 0.3, iterations: float = 8) -> None:
+        self.times = (T_OL, T_nOL, iterations)
+        self.seen: list[str] = []
+
+    def analyse(self, codes: Sequence[SweepCode], build: Build) -> list[InCoreResult]:
+        self.seen += [code.text for code in codes]
+        T_OL, T_nOL, iterations = self.times
+        return [
+            InCoreResult(
+                T_OL=T_OL,
+                T_nOL=T_nOL,
+                chain=0.0,
+                bottleneck="port 0",
+                iterations=iterations,
+                route="made up",
+                approximate=False,
+            )
+            for _ in codes
+        ]
+
+
+class Broken:
+    def analyse(self, codes: Sequence[SweepCode], build: Build) -> list[InCoreResult]:
+        raise MissingTool(Fault(where="osaca", found="not installed"))
+
+
+def code(made: Sweep) -> SweepCode:
+    return SweepCode(name=made.name, function=made.name, text=f"void {made.name}(void);")
+
+
+def candidate(n: int = 100_000, threads: int = 1, label: str = "x") -> Candidate:
+    variant = Variant(skeleton="s", transformations=(), parameters={"name": label})
+    problem = Problem(ivp=IVP, method=EULER, correctors=1, size=n)
+    return Candidate(variant=variant, problem=problem, threads=threads)
+
+
+def engine(machine: Machine, made: Program, analyser: MadeUp | Broken | None = None) -> ReuseEngine:
+    return ReuseEngine(machine, lambda _: made, analyser or MadeUp(), code)
+
+
+def predict(machine: Machine, made: Program, n: int = 100_000, threads: int = 1) -> Prediction:
+    return engine(machine, made).predict([candidate(n, threads)])[0]
+
+
+MACHINES = [documented(), documented(exposed=0), calibrated(), calibrated(exposed=1)]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("threads", [1, 2, 4])
+@pytest.mark.parametrize("n", [1000, 100_000, 4_000_000])
+def test_parts_add_up_and_lie_between_maximum_and_sum(
+    machine: Machine, threads: int, n: int
+) -> None:
+    found = predict(machine, program(*STEP), n, threads)
+    assert found.seconds is not None
+    whole = sum(p.seconds for p in found.parts if p.kind in ("sweep", "barrier"))
+    assert whole == pytest.approx(found.seconds)
+    assert found.interval is not None
+    assert found.interval[0] <= found.seconds <= found.interval[1]
+    for name in ("lc", "rh", "up"):
+        parts = {p.kind: p.seconds for p in found.parts if p.sweep == name}
+        combined = parts.pop("sweep")
+        assert max(parts.values()) * (1 - 1e-9) <= combined <= sum(parts.values()) * (1 + 1e-9)
+
+
+def test_one_sweep_in_memory_by_hand() -> None:
+    """Serial machine: 3 rows, 15.8 cy per line, 0.3 cy per component in the core, 2 GHz."""
+    made = program(sweep("lc", "0", "1", "2"))
+    n = 4_000_000
+    found = predict(documented(), made, n)
+    assert found.seconds == pytest.approx(n * (0.3 + 3 * 15.8 / 8) / 2e9)
+    assert found.reason == "LC streams 3 rows from MEM: 100 % of the step"
+
+
+def test_in_the_innermost_cache_the_core_decides() -> None:
+    found = predict(calibrated(), program(sweep("lc", "0", "1")), 1000)
+    assert found.seconds == pytest.approx(1000 * 0.5 / 3e9)
+    assert found.reason == "LC bound in core (port 0): 100 % of the step"
+
+
+def test_barriers_are_counted_by_thread_count() -> None:
+    made = program(*STEP)
+    slow = predict(calibrated(), made, 2000, 4)
+    assert sum(p.seconds for p in slow.parts if p.kind == "barrier") == pytest.approx(7e-6)
+    assert not [p for p in predict(calibrated(), made, 2000, 1).parts if p.kind == "barrier"]
+    bare = predict(replace(documented(), barrier=None), made, 2000, 2)
+    assert "barriers are not counted: the machine has no figure" in bare.notes
+
+
+def test_between_barriers_the_slowest_thread_counts() -> None:
+    """Work on the first half only takes as long on two threads as on one."""
+    half = program(sweep("lc", "0", "1", upper="n/2"), Sync())
+    both = program(sweep("lc", "0", "1"), Sync())
+    machine = replace(calibrated(), calibration=None, barrier=0.0)
+    alone = predict(machine, half, 2048, 1).seconds
+    assert predict(machine, half, 2048, 2).seconds == pytest.approx(alone)
+    assert predict(machine, both, 2048, 2).seconds == pytest.approx(alone)
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    reads=st.lists(st.integers(1, 9), min_size=1, max_size=6, unique=True),
+    n=st.sampled_from([20_000, 400_000, 3_000_000]),
+    threads=st.sampled_from([1, 2, 4]),
+    machine=st.sampled_from(MACHINES),
+)
+def test_more_traffic_never_takes_less_time(
+    reads: list[int], n: int, threads: int, machine: Machine
+) -> None:
+    times = []
+    for count in range(1, len(reads) + 1):
+        made = program(sweep("lc", "0", *map(str, reads[:count])))
+        times.append(predict(machine, made, n, threads).seconds)
+    assert all(a <= b * (1 + 1e-9) for a, b in pairwise(times))
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("threads", [1, 2, 4])
+def test_no_prediction_is_below_bytes_over_bandwidth(machine: Machine, threads: int) -> None:
+    n = 8_000_000
+    made = program(*STEP)
+    found = engine(machine, made, MadeUp(0.0, 0.0)).predict([candidate(n, threads)])[0]
+    traffic = analyse(made, candidate(n).problem, threads, machine)
+    moved = sum(
+        record.executions * record.iterations * stream.lines * 64
+        for record in traffic.records()
+        for stream in record.streams
+        if stream.level == "MEM"
+    ) * (threads / len(traffic.threads))
+    if machine.calibration:
+        bandwidth = machine.calibration.curve(threads).bandwidth[-1] * 3e9 * threads
+    else:
+        bandwidth = min(10e9 * threads, 40e9)
+    assert found.seconds is not None
+    assert found.seconds >= moved / bandwidth * (1 - 1e-9)
+
+
+def test_order_and_company_do_not_matter() -> None:
+    programs = {
+        "a": program(*STEP),
+        "b": program(sweep("lc", "0", "1")),
+        "c": program(Tiles(256, Block((sweep("lc", "0", "1"), sweep("up", "2", "0"))))),
+    }
+    mixed = [candidate(n, t, k) for k in programs for n in (3000, 300_000) for t in (1, 2)]
+
+    def fresh(candidates: list[Candidate]) -> list[Prediction]:
+        made = ReuseEngine(
+            calibrated(), lambda c: programs[str(c.variant.parameters["name"])], MadeUp(), code
+        )
+        return made.predict(candidates)
+
+    together = fresh(mixed)
+    assert [fresh([one])[0] for one in mixed] == together
+    order = list(range(len(mixed)))
+    random.Random(1).shuffle(order)
+    assert fresh([mixed[k] for k in order]) == [together[k] for k in order]
+
+
+def test_equal_sweeps_are_analysed_once() -> None:
+    analyser = MadeUp()
+    made = engine(calibrated(), program(*STEP), analyser)
+    made.predict([candidate(n, t) for n in (1000, 2000) for t in (1, 2)])
+    made.predict([candidate(5000)])
+    assert sorted(analyser.seen) == sorted(
+        code(s).text for s in (STEP[1], *STEP[0].body.nodes[::2])
+    )
+
+
+def test_twice_the_clock_takes_half_the_time_in_cache() -> None:
+    slow = replace(calibrated(), calibration=None, barrier=0.0)
+    made = program(*STEP)
+    fast = replace(slow, clock=slow.clock * 2, memory=Memory(single=20e9, saturated=80e9, cores=4))
+    a, b = predict(slow, made, 3_000_000, 2), predict(fast, made, 3_000_000, 2)
+    assert b.seconds == pytest.approx(a.seconds / 2)
+    assert [p.seconds for p in b.parts] == pytest.approx([p.seconds / 2 for p in a.parts])
+
+
+def test_crowded_sets_cost_time_and_are_told() -> None:
+    made = sweep("lc", "0", *(str(k) for k in range(1, 9)))
+    bare, padded = program(made, pad_lines=0), program(made, pad_lines=5)
+    slow, fast = predict(calibrated(), bare, 65536), predict(calibrated(), padded, 65536)
+    assert slow.seconds > fast.seconds
+    assert "LC: 9 rows in one set of L1, which has 8 ways" in slow.notes
+    assert not [note for note in fast.notes if "one set" in note]
+    assert slow.interval[0] <= fast.seconds
+
+
+def test_where_it_cannot_say_it_says_why() -> None:
+    made = program(*STEP)
+    unknown = engine(calibrated(), made, Broken()).predict([candidate()])[0]
+    assert unknown.seconds is None
+    assert "not installed" in unknown.reason
+    bare = predict(replace(documented(), memory=Memory()), made, 8_000_000)
+    assert (bare.seconds, bare.interval) == (None, None)
+    assert "no bandwidth of MEM" in bare.reason
+    ranks = replace(candidate(), ranks=2)
+    assert "ranks" in engine(calibrated(), made).predict([ranks])[0].reason
+    odd = engine(calibrated(), program(Tiles(64, Block((Sync(),))))).predict([candidate()])[0]
+    assert "tile loop" in odd.reason
+
+
+def test_a_machine_file_has_a_wider_interval_than_a_calibration() -> None:
+    def width(machine: Machine) -> float:
+        found = predict(machine, program(*STEP), 100_000)
+        low, high = found.interval
+        return (high - low) / found.seconds
+
+    assert width(documented()) > width(calibrated())
+    assert np.isfinite(width(documented()))

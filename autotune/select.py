@@ -3,7 +3,7 @@
 import random
 from dataclasses import dataclass
 
-from autotune.rank import Ranked, Ranking
+from autotune.ranking import Ranked, Ranking
 from autotune.setup import Selection
 
 

@@ -1,7 +1,7 @@
 """Expressions as C: whole numbers stay ``long``, everything else is ``double``.
 
-The value is that of the expression language: ``/`` divides truly, whole subexpressions are
-computed in whole numbers and converted once, where they meet a double.
+The value is that of the expression language: ``/`` divides truly, and ``%`` and ``//`` are of whole
+numbers, not negative.
 """
 
 import math
@@ -33,32 +33,41 @@ Kinds = Mapping[str, Kind]
 SIZES: Kinds = {"N": "long", "n": "long", "j": "long"}
 
 _INT = 2**31 - 1
+_LEVEL = {"+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "//": 2}
+_POWERS = range(2, 9)
+_ZERO = (Num(0), Num(0.0))
 _FUNCTIONS = {"abs": "fabs", "min": "smaller", "max": "larger"}
 _WORDS = """
     auto break case char const continue default do double else enum extern float for goto if
     inline int long register restrict return short signed sizeof static struct switch typedef
     union unsigned void volatile while asm typeof linux unix main
-    first last from to row point smaller larger step thread
+    first last from to row head tail start lower upper smaller larger positive step thread
+    power2 power3 power4 power5 power6 power7 power8 INDEPENDENT
     sin cos tan exp log sqrt tanh fabs fmin fmax pow floor ceil gamma y0 y1 yn j0 j1 jn
     signgam NULL EOF INFINITY NAN HUGE_VAL
 """
 _RESERVED = frozenset(_WORDS.split())
 
 _HELPERS = {
-    "smaller(": "static inline double smaller(double a, double b) { return b < a ? b : a; }",
-    "larger(": "static inline double larger(double a, double b) { return b > a ? b : a; }",
+    "smaller": "double smaller(double a, double b) { return b < a ? b : a; }",
+    "larger": "double larger(double a, double b) { return b > a ? b : a; }",
+    # max(x, 0), exactly; without a branch that gcc would carry into the arithmetic around it
+    "positive": "double positive(double x) { return 0.5*(x + fabs(x)); }",
+    **{
+        f"power{k}": f"double power{k}(double x) {{ return {'*'.join('x' * k)}; }}" for k in _POWERS
+    },
 }
 
 
 def support(text: str) -> list[str]:
-    """The lines that must stand before C text with printed expressions; branch-free helpers."""
-    calls = set(re.findall(r"\b[a-z]+\(", text))
+    """The lines that must stand before C text with printed expressions: headers and helpers."""
+    calls = set(re.findall(r"\b([a-z]+[0-9]?)\(", text))
     lines = []
-    if calls & {f"{_FUNCTIONS.get(f, f)}(" for f in FUNCTIONS}:
+    if calls & ({_FUNCTIONS.get(f, f) for f in FUNCTIONS} | {"positive"}):
         lines.append("#include <math.h>")
-    if "labs(" in calls:
+    if "labs" in calls:
         lines.append("#include <stdlib.h>")
-    lines += [helper for call, helper in _HELPERS.items() if call in calls]
+    lines += [f"static inline {helper}" for call, helper in _HELPERS.items() if call in calls]
     return [*lines, ""] if lines else []
 
 
@@ -110,7 +119,7 @@ def real(expr: Expr, kinds: Kinds = SIZES, outer: int = 0) -> str:
     if kind(expr, kinds) == "long":
         if not symbols(expr):
             return _literal(float(number(expr, {})), outer)
-        return f"(double){whole(expr, kinds, 9)}"
+        return _converted(expr, kinds, outer)
     match expr:
         case Sym(name=symbol):
             return name(symbol)
@@ -120,17 +129,14 @@ def real(expr: Expr, kinds: Kinds = SIZES, outer: int = 0) -> str:
             return _bracket(f"-{real(operand, kinds, 3)}", outer > 0)
         case Bin(op="**", left=left, right=right):
             assert isinstance(right, Num)
-            if right.value == 0:
-                return "1.0"
-            factors = [real(left, kinds, 3)] * int(right.value)
-            return _bracket("*".join(factors), len(factors) > 1 and outer > 2)
+            return _power(left, int(right.value), kinds, outer)
         case Bin(op="%" | "//"):
             raise ValueError(f"{show(expr)}: % and // need whole numbers")
         case Bin(op=op, left=left, right=right):
-            level = 1 if op in "+-" else 2
-            gap = " " if level == 1 else ""
-            text = f"{real(left, kinds, level)}{gap}{op}{gap}{real(right, kinds, level + 1)}"
-            return _bracket(text, level < outer)
+            level = _LEVEL[op]
+            return _binary(op, real(left, kinds, level), real(right, kinds, level + 1), outer)
+        case Call(function="max", arguments=(one, two)) if one in _ZERO or two in _ZERO:
+            return f"positive({real(two if one in _ZERO else one, kinds)})"
         case Call(function=function, arguments=arguments):
             inside = ", ".join(real(argument, kinds) for argument in arguments)
             return f"{_FUNCTIONS.get(function, function)}({inside})"
@@ -138,6 +144,42 @@ def real(expr: Expr, kinds: Kinds = SIZES, outer: int = 0) -> str:
             test = _test(expr, kinds)
             return f"({test} ? {real(then, kinds, 1)} : {real(other, kinds, 1)})"
     raise AssertionError(expr)
+
+
+def _converted(expr: Expr, kinds: Kinds, outer: int) -> str:
+    """A whole number as a double.
+
+    What depends on j is converted where j stands: sums and products of whole numbers below 2^53
+    are the same in doubles, and only the conversion of 32 bits is a vector instruction on every
+    machine. (The number of components is below 2^31.)
+    """
+    if "j" not in symbols(expr):
+        return f"(double){whole(expr, kinds, 9)}"
+    match expr:
+        case Sym():
+            return "(double)(int)j"
+        case Neg(operand=operand):
+            return _bracket(f"-{real(operand, kinds, 3)}", outer > 0)
+        case Bin(op="+" | "-" | "*" as op, left=left, right=right):
+            return _binary(
+                op, real(left, kinds, _LEVEL[op]), real(right, kinds, _LEVEL[op] + 1), outer
+            )
+    return f"(double){whole(expr, kinds, 9)}"
+
+
+def _binary(op: str, left: str, right: str, outer: int) -> str:
+    gap = " " if _LEVEL[op] == 1 else ""
+    return _bracket(f"{left}{gap}{op}{gap}{right}", _LEVEL[op] < outer)
+
+
+def _power(base: Expr, exponent: int, kinds: Kinds, outer: int) -> str:
+    if exponent == 0:
+        return "1.0"
+    if exponent == 1:
+        return real(base, kinds, outer)
+    if isinstance(base, Sym | Ref):
+        return _bracket("*".join([real(base, kinds, 3)] * exponent), outer > 2)
+    return f"power{exponent}({real(base, kinds)})"
 
 
 def whole(expr: Expr, kinds: Kinds = SIZES, outer: int = 0) -> str:
@@ -158,11 +200,9 @@ def whole(expr: Expr, kinds: Kinds = SIZES, outer: int = 0) -> str:
             factors = [whole(left, kinds, 3)] * int(right.value) or ["1"]
             return _bracket("*".join(factors), len(factors) > 1 and outer > 2)
         case Bin(op=op, left=left, right=right):
-            level = 1 if op in "+-" else 2
-            gap = " " if level == 1 else ""
+            level = _LEVEL[op]
             sign = "/" if op == "//" else op
-            text = f"{whole(left, kinds, level)}{gap}{sign}{gap}{whole(right, kinds, level + 1)}"
-            return _bracket(text, level < outer)
+            return _binary(sign, whole(left, kinds, level), whole(right, kinds, level + 1), outer)
         case Call(function="abs", arguments=(one,)):
             return f"labs({whole(one, kinds)})"
         case Call(function=function, arguments=(one, two)):

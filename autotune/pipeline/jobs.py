@@ -15,10 +15,10 @@ from autotune.pipeline.prospect import Programs, prospect
 from autotune.pipeline.study import Conduct, Options, Result, choose_candidates
 from autotune.problem import Problem
 from autotune.progress import Progress
-from autotune.rank import Ranking
+from autotune.ranking import Ranking
 from autotune.setup import Setup
 from autotune.store import Store
-from autotune.tune import Chosen
+from autotune.tuning import Chosen
 from autotune.variant import Candidate
 
 

@@ -14,7 +14,7 @@ from autotune.machine import Machine
 from autotune.pipeline.machines import resolve_machine
 from autotune.predict.reuse import ReuseEngine
 from autotune.progress import Clock, Progress
-from autotune.rank import Ranked, Ranking, rank
+from autotune.ranking import Ranked, Ranking, rank
 from autotune.setup import Setup
 from autotune.variant import Candidate
 

@@ -7,10 +7,10 @@ from autotune.measure.run import Phases
 from autotune.pipeline.prospect import find, prospect
 from autotune.pipeline.study import host_measurer
 from autotune.progress import Clock, Progress
-from autotune.rank import Ranked
+from autotune.ranking import Ranked
 from autotune.results import Measurement, Sample
 from autotune.setup import Setup
-from autotune.tune import Chosen, Plan, tune_problem
+from autotune.tuning import Chosen, Plan, tune_problem
 from autotune.variant import Candidate
 
 

@@ -19,7 +19,7 @@ from autotune.measure.run import HostMeasurer
 from autotune.measure.stats import location
 from autotune.pipeline.prospect import Programs, Prospect, prospect
 from autotune.progress import Progress
-from autotune.rank import Ranking
+from autotune.ranking import Ranking
 from autotune.report import page
 from autotune.results import Measurement, Sample
 from autotune.select import choose, everything
@@ -28,7 +28,7 @@ from autotune.store import Choice, RunFacts, Store, StudyRecord
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain import launcher
 from autotune.toolchain.compiler import Compiler
-from autotune.tune import Chosen, Plan, tune_problem
+from autotune.tuning import Chosen, Plan, tune_problem
 from autotune.variant import Build, Candidate
 from autotune.version import VERSION
 
@@ -59,7 +59,9 @@ def tune(setup: Setup, options: Options, store: str, progress: Progress) -> Resu
         name = _study_name(setup, options, results)
         found = prospect(setup, progress)
         with quiet.raise_priority() as priority:
+            before = time.monotonic()
             conditions = {"priority": priority, **_conditions(found, progress)}
+            found.clock.timed("calibrate", before)
             conduct = Conduct(
                 results=results,
                 study=name,

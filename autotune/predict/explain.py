@@ -142,14 +142,17 @@ def _count_streams(
 ) -> None:
     """The most rows that one pass of a kernel streams from each level."""
     names = [name for name, _ in traffic.levels]
-    calls = traffic.schedule.steps[-1].calls
+    plan = traffic.schedule
+    owners = np.array([call.sweep for call in plan.steps[-1].calls])
     for thread, transfer in zip(traffic.threads, moved, strict=True):
-        for item, counts in zip(thread.passes, transfer.streams, strict=True):
-            name = _shown(traffic.schedule.sweeps[calls[item.call].sweep].kernel)
-            if name in kernels:
-                known = kernels[name].streams
-                for level, count in zip(names, counts.tolist(), strict=True):
-                    known[level] = max(known.get(level, 0), count)
+        owner = owners[[item.call for item in thread.passes]]
+        for index, sweep in enumerate(plan.sweeps):
+            kernel = kernels.get(_shown(sweep.kernel))
+            mine = transfer.streams[owner == index]
+            if kernel is None or not len(mine):
+                continue
+            for level, count in zip(names, mine.max(axis=0).tolist(), strict=True):
+                kernel.streams[level] = max(kernel.streams.get(level, 0), count)
 
 
 def _shown(kernel: str) -> str:

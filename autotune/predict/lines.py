@@ -61,12 +61,25 @@ class LineCosts:
             costs = np.concatenate([[0.0], along(self.links, self.exposed[1:])])[level]
         else:
             sizes, bandwidths = self.curve
-            position = np.log(np.maximum(distance / self.capacity, 1.0))
-            costs = self.line / np.exp(np.interp(position, sizes, bandwidths))
+            costs = self.line / self.measured(distance)
             innermost = self.line / float(np.exp(bandwidths[0]))
             inside = sizes[0] <= np.log(self.borders[0])
             costs = np.maximum(costs - inside * self.exposed[level] * innermost, 0.0)
         result: Floats = np.where(level > 0, costs * self.factor, 0.0)
+        return result
+
+    def measured(self, distance: Floats) -> Floats:
+        """Bytes per cycle at a working set, log-log interpolated; the memory's without a curve."""
+        if self.curve is None:
+            return np.full(distance.shape, self.memory)
+        position = np.log(np.maximum(distance / self.capacity, 1.0))
+        result: Floats = np.exp(np.interp(position, *self.curve))
+        return result
+
+    def from_memory(self, distance: Floats, level: Levels) -> Floats:
+        """Share of the lines that memory serves: where a curve bends, the last cache has some."""
+        share = np.minimum(1.0, self.memory / self.measured(distance))
+        result: Floats = np.where(level == len(self.borders), share, 0.0)
         return result
 
     def outbound(self, level: Levels) -> Floats:

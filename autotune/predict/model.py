@@ -32,7 +32,7 @@ class Transfers:
     data: Floats
     """(passes, levels, positions): cycles per iteration for lines from each level."""
     memory_lines: Floats
-    """(passes,): inbound lines from memory per iteration, and outbound ones that cost."""
+    """(passes,): inbound lines from memory per iteration."""
     streams: npt.NDArray[np.int64]
     """(passes, levels): inbound streams by the level of their median distance."""
 
@@ -66,7 +66,7 @@ def transfers(streams: Streams, costs: LineCosts, *, remote: float) -> Transfers
     cycles = np.where(kept, 0.0, cycles) * moved
     count, levels = len(streams.passes), len(costs.names)
     data = _gather(streams.owner, level, cycles, count, levels)
-    inbound = np.where((level == levels - 1) & ~kept, moved, 0.0).mean(axis=1)
+    memory = np.where(kept, 0.0, costs.from_memory(distance, level)) * moved
     if costs.outlinks.any():
         written = ~np.isnan(streams.outward)
         out_level = costs.level(np.where(written, streams.outward, 0.0))
@@ -75,7 +75,9 @@ def transfers(streams: Streams, costs: LineCosts, *, remote: float) -> Transfers
     median = costs.level(np.median(distance, axis=1))
     return Transfers(
         data=data,
-        memory_lines=np.asarray(np.bincount(streams.owner, inbound, count), dtype=np.float64),
+        memory_lines=np.asarray(
+            np.bincount(streams.owner, memory.mean(axis=1), count), dtype=np.float64
+        ),
         streams=np.bincount(streams.owner * levels + median, minlength=count * levels).reshape(
             count, levels
         ),

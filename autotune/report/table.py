@@ -58,4 +58,11 @@ def _last_words(row: Row) -> str:
 def _taken(result: StudyResult) -> str:
     runs = result.study.runs
     count = sum(len(m.samples) for run in runs for m in run.measurements)
-    return f"{len(runs)} run{'' if len(runs) == 1 else 's'}, {count} samples"
+    text = f"{len(runs)} run{'' if len(runs) == 1 else 's'}, {count} samples"
+    if runs and "wall" in runs[-1].timings:
+        spent = dict(runs[-1].timings)
+        wall = spent.pop("wall")
+        spent["own overhead"] = wall - sum(spent.values())
+        parts = ", ".join(f"{stage} {seconds:.1f} s" for stage, seconds in spent.items())
+        text += f"\nwall time {wall:.1f} s: {parts}"
+    return text

@@ -7,7 +7,7 @@ from autotune.host.detect import Reason
 from autotune.host.doctor import Finding
 from autotune.machine import Calibration, Machine
 from autotune.measure.run import Phases
-from autotune.rank import Ranked, Ranking, differences
+from autotune.ranking import Ranked, Ranking, differences
 from autotune.report.documents.machines import in_core
 from autotune.results import Measurement, Part
 from autotune.units import show

@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -121,11 +122,17 @@ def test_wrong_arguments_end_with_2_and_a_message(
 
 
 def test_more_memory_than_there_is_ends_with_2(program: Path) -> None:
-    size = 3_000_000
+    size = 46_000  # 16 GB a row
     at = ["--size", str(size), "--n", str(size * size), "--h", "1e-3", "--threads", "1"]
-    done = run(program, "verify", *at, "--steps", "1", "--out", "/dev/null")
+    command = ["sh", "-c", 'ulimit -v 4000000; exec "$@"', "sh", str(program)]
+    done = subprocess.run(
+        [*command, "verify", *at, "--steps", "1", "--out", "/dev/null"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
     assert done.returncode == 2
-    assert re.search(r"needs \d+ bytes|cannot", done.stderr)
+    assert re.search(r"needs \d+ bytes|cannot allocate \d+ bytes", done.stderr)
 
 
 def test_fewer_threads_than_asked_for_are_an_error(program: Path) -> None:

@@ -4,7 +4,7 @@ import fabricated as fake
 import pytest
 
 from autotune import select
-from autotune.rank import Ranked, Ranking
+from autotune.ranking import Ranked, Ranking
 from autotune.setup import Selection
 
 

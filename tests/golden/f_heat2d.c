@@ -1,3 +1,9 @@
+#ifdef __clang__
+#define INDEPENDENT
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 void sweep_f_heat2d_1(long first, long last, double *restrict F, const double *restrict y, long N,
         long n, double N12);
 
@@ -23,7 +29,7 @@ void sweep_f_heat2d_1(long first, long last, double *restrict F, const double *r
             const long tail = start + N - 1;
             const long from = head < first ? first : head;
             const long to = tail < last ? tail : last;
-            #pragma GCC ivdep
+            INDEPENDENT
             for (long j = from; j < to; j++) {
                 F[j] = N12*(y[j - N] + y[j - 1] - 4.0*y[j] + y[j + 1] + y[j + N]);
             }

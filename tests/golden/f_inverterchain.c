@@ -1,6 +1,13 @@
 #include <math.h>
 static inline double smaller(double a, double b) { return b < a ? b : a; }
-static inline double larger(double a, double b) { return b > a ? b : a; }
+static inline double positive(double x) { return 0.5*(x + fabs(x)); }
+static inline double power2(double x) { return x*x; }
+
+#ifdef __clang__
+#define INDEPENDENT
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
 
 void sweep_f_inverterchain_0(long first, long last, double *restrict F, const double *restrict y,
         double Uop, double Uthr, double R, double eta, double C, double t);
@@ -14,11 +21,11 @@ void sweep_f_inverterchain_0(long first, long last, double *restrict F, const do
         first = lower;
     if (last > upper)
         last = upper;
-    #pragma GCC ivdep
+    INDEPENDENT
     for (long j = first; j < last; j++) {
-        const double Uin = larger(0.0, smaller(1000000000.0*t - 5.0, smaller(Uop, 2.5*(17.0 -
+        const double Uin = positive(smaller(1000000000.0*t - 5.0, smaller(Uop, 2.5*(17.0 -
                 1000000000.0*t))));
-        F[j] = ((Uop - y[j])/R - eta*(larger(Uin - Uthr, 0.0)*larger(Uin - Uthr, 0.0) - larger(Uin -
-                y[j] - Uthr, 0.0)*larger(Uin - y[j] - Uthr, 0.0)))/C;
+        F[j] = ((Uop - y[j])/R - eta*(power2(positive(Uin - Uthr)) - power2(positive(Uin - y[j] -
+                Uthr))))/C;
     }
 }

@@ -1,3 +1,9 @@
+#ifdef __clang__
+#define INDEPENDENT
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 void sweep_f_medakzo_1(long first, long last, double *restrict F, const double *restrict y, long N,
         double K, double Cx, double dz, double dz2);
 
@@ -10,9 +16,9 @@ void sweep_f_medakzo_1(long first, long last, double *restrict F, const double *
         first = lower;
     if (last > upper)
         last = upper;
-    #pragma GCC ivdep
+    INDEPENDENT
     for (long j = first; j < last; j++) {
-        const double z = (double)(j + 1)*dz;
+        const double z = ((double)(int)j + 1.0)*dz;
         const double w = (z - 1.0)*(z - 1.0)/Cx;
         const double alpha = 2.0*(z - 1.0)*w/Cx;
         const double beta = w*w;

@@ -1,3 +1,9 @@
+#ifdef __clang__
+#define INDEPENDENT
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 void sweep_lc_jil(long first, long last, double *restrict Y_0, double *restrict Y_1,
         double *restrict Y_2, double *restrict Y_3, const double *restrict F_0,
         const double *restrict F_1, const double *restrict F_2, const double *restrict F_3,
@@ -8,7 +14,7 @@ void sweep_lc_jil(long first, long last, double *restrict Y_0, double *restrict 
         const double *restrict F_1, const double *restrict F_2, const double *restrict F_3,
         const double *restrict y, double h)
 {
-    #pragma GCC ivdep
+    INDEPENDENT
     for (long j = first; j < last; j++) {
         Y_0[j] = 0.11299947932315618*F_0[j];
         Y_1[j] = 0.23438399574740026*F_0[j];

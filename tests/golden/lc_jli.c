@@ -1,3 +1,9 @@
+#ifdef __clang__
+#define INDEPENDENT
+#else
+#define INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
 void sweep_lc_jli(long first, long last, double *restrict Y_0, double *restrict Y_1,
         double *restrict Y_2, double *restrict Y_3, const double *restrict F_0,
         const double *restrict F_1, const double *restrict F_2, const double *restrict F_3,
@@ -8,7 +14,7 @@ void sweep_lc_jli(long first, long last, double *restrict Y_0, double *restrict 
         const double *restrict F_1, const double *restrict F_2, const double *restrict F_3,
         const double *restrict y, double h)
 {
-    #pragma GCC ivdep
+    INDEPENDENT
     for (long j = first; j < last; j++) {
         const double sum_0 = 0.11299947932315618*F_0[j] + (-0.04030922072352221)*F_1[j] +
                 0.025802377420336392*F_2[j] + (-0.009904676507266424)*F_3[j];

@@ -1,8 +1,12 @@
 /* One time step of radau-iia-7 for heat2d, 6 corrector steps. Generated. */
+static inline double power2(double x) { return x*x; }
+
 #include "program.h"
 
 enum { ARRAY_y, ARRAY_Y, ARRAY_Y_next, ARRAY_F };
 enum { BARRIER = 4 };
+
+_Static_assert(4 <= MAX_ARRAYS && 4 < MAX_PHASES, "program.h is too small");
 
 const int array_count = 4;
 const int array_rows[] = {1, 4, 4, 4};
@@ -57,7 +61,7 @@ long dimension(long N)
 void setup(long N, long n)
 {
     const double pi = 3.141592653589793;
-    const double N12 = ((double)N - 1.0)*((double)N - 1.0);
+    const double N12 = power2((double)N - 1.0);
     constants.N = N;
     constants.n = n;
     constants.pi = pi;

@@ -191,7 +191,7 @@ def test_more_traffic_never_takes_less_time(
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("threads", [1, 2, 4])
 def test_no_prediction_is_below_bytes_over_bandwidth(machine: Machine, threads: int) -> None:
-    n = 8_000_000
+    n = 200_000_000
     made = program(*STEP)
     found = engine(machine, made, MadeUp(0.0, 0.0)).predict([candidate(n, threads)])[0]
     traffic = analyse(made, candidate(n).problem, threads, machine)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from autotune import config
 from autotune.problem import Problem
-from autotune.rank import differences, rank
+from autotune.ranking import differences, rank
 from autotune.results import Part, Prediction
 from autotune.variant import Candidate, Variant
 

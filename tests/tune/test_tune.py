@@ -12,7 +12,7 @@ from autotune.measure.replay import Recording, ReplayMeasurer
 from autotune.problem import Problem
 from autotune.results import Measurement, Prediction, Sample
 from autotune.setup import Measuring
-from autotune.tune import Chosen, Clock, Mirror, Plan, tune_problem
+from autotune.tuning import Chosen, Clock, Mirror, Plan, tune_problem
 from autotune.variant import Candidate, Variant
 
 PROBLEM = Problem(

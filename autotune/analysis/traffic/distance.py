@@ -231,18 +231,16 @@ def _trails(
     result: list[tuple[int, Touch, Floats]] = []
     index = begin
     for group in groups:
-        last = index + len(group.passes)
-        for position, item in enumerate(group.passes, index):
-            for touch in item.touches:
-                for trail in touch.trails:
-                    distance = np.full(POSITIONS, float(trail.distance))
-                    if group.tile < 1:
-                        users = past.touched[index:last].sum(axis=0)
-                        distance += _over_the_border(
-                            users, past.touched[position], group.tile_components, trail.gap
-                        )
-                    result.append((position - begin, touch, distance))
-        index = last
+        users = past.touched[index : index + len(group.passes)].sum(axis=0)
+        for item in group.passes:
+            trailing = [(touch, trail) for touch in item.touches for trail in touch.trails]
+            own = past.touched[index] if trailing and group.tile < 1 else None
+            for touch, trail in trailing:
+                distance = np.full(POSITIONS, float(trail.distance))
+                if own is not None:
+                    distance += _over_the_border(users, own, group.tile_components, trail.gap)
+                result.append((index - begin, touch, distance))
+            index += 1
     return result
 
 

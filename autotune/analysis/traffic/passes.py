@@ -13,6 +13,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
 from autotune.analysis.traffic.schedule import Call, Phase, Schedule, Step
 from autotune.analysis.traffic.shape import Access, SweepShape
@@ -22,8 +23,7 @@ _SMALLEST = 64
 """Ranges below this fraction of the block (boundary rows) do not cut it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Trail:
+class Trail(NamedTuple):
     """A trailing offset of a row: it reuses what the offset ``gap`` components ahead loaded."""
 
     gap: int
@@ -31,8 +31,7 @@ class Trail:
     """Bytes touched by the sweep itself in between."""
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
+class Touch(NamedTuple):
     """One row of one pass: the object touched, how, and the trailing offsets behind it."""
 
     row: int
@@ -44,8 +43,7 @@ class Touch:
     trails: tuple[Trail, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Pass:
+class Pass(NamedTuple):
     """One call on one segment."""
 
     call: int
@@ -55,8 +53,7 @@ class Pass:
     """False: so short that it leaves the caches as they were."""
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """Passes over one segment; more than one: tile by tile, ``tile`` being its share."""
 
     passes: tuple[Pass, ...]
@@ -74,8 +71,7 @@ class ThreadPasses:
     """How many threads do the same."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Cluster:
+class _Cluster(NamedTuple):
     """Neighbouring offsets of one access; ``shift`` 0 or how far the cluster lies off."""
 
     parameter: str
@@ -121,9 +117,21 @@ def thread_passes(
 
 
 def _relative(shape: SweepShape, first: int, end: int) -> tuple[int, int]:
-    """What a sweep covers of a block, counted from its begin; (0, 0) for nothing."""
-    lower, upper = max(shape.lower, first), min(shape.upper, end)
-    return (lower - first, upper - first) if lower < upper else (0, 0)
+    """What a sweep covers of a block, counted from its begin; boundary rows aside, (0, 0) nothing.
+
+    Threads that differ in boundary rows only are alike: these are below 1 / 64 of a block.
+    """
+    smallest = _smallest(first, end)
+    lower, upper = max(shape.lower, first) - first, min(shape.upper, end) - first
+    if upper - lower < smallest:
+        return 0, 0
+    length = end - first
+    return lower if lower >= smallest else 0, upper if length - upper >= smallest else length
+
+
+def _smallest(first: int, end: int) -> int:
+    """Components of the shortest segment of a block."""
+    return max(1, (end - first) // _SMALLEST)
 
 
 @dataclass(slots=True)
@@ -236,18 +244,19 @@ class _Builder:
             far = self.length(segment) / 2
             self.clusters[key] = _clusters(self.shapes[call.sweep].accesses, far, self.line)
         rows = dict(call.rows)
+        segments = len(self.cuts) - 1
         touches = []
-        for cluster in self.clusters[key]:
-            row = rows[cluster.parameter]
-            found, remote = self.object(row, segment, cluster.shift)
-            touches.append(Touch(row, found, cluster.read, cluster.written, remote, cluster.trails))
+        for parameter, shift, read, written, trails in self.clusters[key]:
+            row, remote = rows[parameter], False
+            found = row * segments + segment
+            if shift:
+                found, remote = self.elsewhere(row, segment, shift)
+            touches.append(Touch(row, found, read, written, remote, trails))
         return tuple(touches)
 
-    def object(self, row: int, segment: int, shift: int) -> tuple[int, bool]:
+    def elsewhere(self, row: int, segment: int, shift: int) -> tuple[int, bool]:
         """The object at a shifted segment, and whether it lies in the block of another thread."""
         segments = len(self.cuts) - 1
-        if shift == 0:
-            return row * segments + segment, False
         start, end = self.cuts[segment] + shift, self.cuts[segment + 1] + shift
         for other in range(segments):
             overlap = min(end, self.cuts[other + 1]) - max(start, self.cuts[other])
@@ -260,7 +269,7 @@ class _Builder:
 
 
 def _cuts(shapes: Sequence[SweepShape], first: int, end: int) -> list[int]:
-    smallest = max(1, (end - first) // _SMALLEST)
+    smallest = _smallest(first, end)
     cuts = [first]
     for point in sorted({p for s in shapes for p in (s.lower, s.upper) if first < p < end}):
         if point - cuts[-1] >= smallest and end - point >= smallest:

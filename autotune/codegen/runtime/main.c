@@ -100,7 +100,7 @@ static struct options read_options(int count, char **arguments)
         if (!strcmp(option, "--size"))
             o.size = whole(option, value, 1, LONG_MAX / 16);
         else if (!strcmp(option, "--n"))
-            o.n = whole(option, value, 1, LONG_MAX / 16);
+            o.n = whole(option, value, 1, INT_MAX);
         else if (!strcmp(option, "--threads"))
             o.threads = whole(option, value, 1, MAX_THREADS);
         else if (!strcmp(option, "--steps"))

@@ -5,7 +5,7 @@ from typing import TypedDict
 
 from autotune.codegen.space import Enumerated
 from autotune.machine import Machine
-from autotune.rank import Ranked, Ranking, differences
+from autotune.ranking import Ranked, Ranking, differences
 from autotune.report.documents import Plain
 from autotune.results import Part
 from autotune.setup import Setup

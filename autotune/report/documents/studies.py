@@ -5,7 +5,7 @@ from typing import TypedDict
 
 from autotune.evaluate import ProblemResult, Row, StudyResult
 from autotune.measure.run import Phases
-from autotune.rank import Ranked
+from autotune.ranking import Ranked
 from autotune.results import Measurement
 
 

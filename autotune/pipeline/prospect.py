@@ -12,7 +12,7 @@ from autotune.codegen.ir import Program
 from autotune.errors import Fault, InputError, WorkFailed, nearest
 from autotune.machine import Machine
 from autotune.pipeline.machines import resolve_machine
-from autotune.predict.reuse import ReuseEngine
+from autotune.prediction.reuse import ReuseEngine
 from autotune.progress import Clock, Progress
 from autotune.ranking import Ranked, Ranking, rank
 from autotune.setup import Setup

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autotune.predict.ecm import along, combine, kernel_cycles, kernel_seconds, step_seconds
-from autotune.predict.system import system_seconds
+from autotune.prediction.ecm import along, combine, kernel_cycles, kernel_seconds, step_seconds
+from autotune.prediction.system import system_seconds
 from autotune.units import Seconds
 
 CYCLES = st.floats(0, 1e6, allow_nan=False)

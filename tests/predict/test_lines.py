@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sample_nodes import KIB, MIB, calibrated, documented
 
 from autotune.machine import Memory
-from autotune.predict.lines import LineCosts, line_costs
+from autotune.prediction.lines import LineCosts, line_costs
 
 
 def cost(costs: LineCosts, distance: float) -> float:

@@ -29,7 +29,7 @@ from autotune.codegen.ir import (
 from autotune.errors import Fault, MissingTool
 from autotune.expression import Num, Sym, parse
 from autotune.machine import Machine, Memory
-from autotune.predict.reuse import ReuseEngine
+from autotune.prediction.reuse import ReuseEngine
 from autotune.problem import ButcherTableau, Ivp, Problem, Region
 from autotune.results import Prediction
 from autotune.variant import Build, Candidate, Variant

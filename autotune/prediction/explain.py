@@ -8,8 +8,8 @@ import numpy as np
 
 from autotune.analysis.base import InCoreResult
 from autotune.analysis.traffic import Traffic
-from autotune.predict.lines import LineCosts
-from autotune.predict.model import InCoreTimes, StepTime, Transfers
+from autotune.prediction.lines import LineCosts
+from autotune.prediction.model import InCoreTimes, StepTime, Transfers
 from autotune.results import Part
 from autotune.units import Seconds
 

@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from autotune.analysis.traffic import POSITIONS, Conflict, Floats, Streams, Traffic
-from autotune.predict.ecm import combine, kernel_cycles, kernel_seconds, step_seconds
-from autotune.predict.lines import LineCosts
+from autotune.prediction.ecm import combine, kernel_cycles, kernel_seconds, step_seconds
+from autotune.prediction.lines import LineCosts
 
 _BEYOND = 1.0 + 1e-9
 

@@ -12,9 +12,9 @@ from autotune.codegen.ir import Program, Sweep
 from autotune.codegen.transform import Illegal
 from autotune.errors import AutotuneError
 from autotune.machine import Machine
-from autotune.predict import explain
-from autotune.predict.evaluation import CENTRAL, FAST, SLOW, Case, Evaluation, Evaluator
-from autotune.predict.lines import LineCosts
+from autotune.prediction import explain
+from autotune.prediction.evaluation import CENTRAL, FAST, SLOW, Case, Evaluation, Evaluator
+from autotune.prediction.lines import LineCosts
 from autotune.results import Prediction
 from autotune.units import Seconds
 from autotune.variant import Build, Candidate

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from autotune.machine import Machine
-from autotune.predict.ecm import Floats, along
+from autotune.prediction.ecm import Floats, along
 
 Levels = npt.NDArray[np.int64]
 

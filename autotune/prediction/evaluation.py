@@ -25,8 +25,8 @@ import numpy as np
 from autotune.analysis.base import InCoreResult
 from autotune.analysis.traffic import Conflict, Traffic
 from autotune.machine import Machine
-from autotune.predict.lines import LineCosts, line_costs
-from autotune.predict.model import (
+from autotune.prediction.lines import LineCosts, line_costs
+from autotune.prediction.model import (
     InCoreTimes,
     StepTime,
     Transfers,

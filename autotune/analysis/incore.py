@@ -37,9 +37,12 @@ Progress = Callable[[int, int], None]
 _COMPILE_LIMIT = Seconds(60.0)
 
 
-def assemble(text: str, build: Build) -> str:
-    """The assembly that the compiler of a build makes of a C text, from the build cache."""
-    return cache.assembly(text, compiler.find(build), limit=_COMPILE_LIMIT)
+def assemble(text: str, build: Build, where: str = "builds") -> str:
+    """The assembly that the compiler of a build makes of a C text, from the build cache.
+
+    ``where``: the place in the config that asked for the build, for errors.
+    """
+    return cache.assembly(text, compiler.find(build, where), limit=_COMPILE_LIMIT)
 
 
 class OsacaAnalyser:

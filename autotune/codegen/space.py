@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
-from autotune.codegen import ir, tree
-from autotune.codegen.transform import Illegal
+from autotune.codegen import ir
+from autotune.codegen.programs import Programs
 from autotune.errors import Fault, InputError
 from autotune.problem import Problem
 from autotune.setup import Setup
-from autotune.variant import Build, Candidate, Pad, Value, Variant, same
+from autotune.variant import Build, Candidate, Value, Variant, same
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,16 +21,18 @@ class Enumerated:
     illegal: list[tuple[str, Problem, str]]
 
 
-def enumerate_candidates(setup: Setup, machine_cores: int) -> Enumerated:
+def enumerate_candidates(
+    setup: Setup, machine_cores: int, programs: Programs | None = None
+) -> Enumerated:
     """Parameters x problems x builds x threads, the baseline first, then in the space's order.
 
     Illegal are: what a constraint of the space leaves out, what a transformation refuses, and
     what is the same program as a candidate before it. Raises InputError for more threads than
-    ``machine_cores``.
+    ``machine_cores``. ``programs`` keeps the programs for later use.
     """
     counts = thread_counts(setup, machine_cores)
     combinations = _combinations(setup)
-    maker = _Maker(setup)
+    maker = _Maker(setup, programs or Programs(setup.skeleton))
     legal: list[Candidate] = []
     illegal: list[tuple[str, Problem, str]] = []
     for problem in setup.problems:
@@ -63,19 +65,19 @@ def thread_counts(setup: Setup, machine_cores: int) -> list[int]:
 
     Raises InputError where one is below 1 or exceeds ``machine_cores``.
     """
-    counts = {machine_cores if count == "all" else count for count in setup.threads}
+    counts = [machine_cores if count == "all" else count for count in setup.threads]
     faults = [
         Fault(
-            where=setup.place("threads"),
+            where=setup.place(f"threads.{index}"),
             found=f"{count} threads",
             expected=f"from 1 to {machine_cores}, the cores of the machine",
         )
-        for count in sorted(counts)
+        for index, count in enumerate(counts)
         if not 1 <= count <= machine_cores
     ]
     if faults:
         raise InputError(*faults)
-    return sorted(counts)
+    return sorted(set(counts))
 
 
 def _combinations(setup: Setup) -> list[dict[str, Value]]:
@@ -102,11 +104,11 @@ class _Made:
 
 
 class _Maker:
-    """Makes the programs of a setup, each once for all sizes, thread counts and builds."""
+    """Makes the variants of a setup and tells which of their programs are the same."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, programs: Programs) -> None:
         self._setup = setup
-        self._programs: dict[tuple[str | int, ...], ir.Program | str] = {}
+        self._programs = programs
         self._keys: dict[tuple[int, int], str] = {}
 
     def make(self, values: Mapping[str, Value], problem: Problem, threads: int) -> _Made:
@@ -114,23 +116,10 @@ class _Maker:
         reason = self._setup.space.forbidden(values, problem.ivp.limited)
         if reason is not None:
             return _Made(variant, "", reason)
-        program = self._program(variant, problem)
+        program = self._programs.make(variant, problem)
         if isinstance(program, str):
             return _Made(variant, "", program)
         return _Made(variant, self._key(program, _largest_block(program, problem.n, threads)), None)
-
-    def _program(self, variant: Variant, problem: Problem) -> ir.Program | str:
-        """The program, or the reason why there is none."""
-        loops = tuple(t for t in variant.transformations if not isinstance(t, Pad))
-        known = (repr(loops), problem.ivp.name, problem.method.name, problem.correctors)
-        if known not in self._programs:
-            try:
-                made: ir.Program | str = tree.program(variant, self._setup.skeleton, problem)
-            except Illegal as refusal:
-                made = refusal.reason
-            self._programs[known] = made
-        found = self._programs[known]
-        return found if isinstance(found, str) else tree.padded(found, variant)
 
     def _key(self, program: ir.Program, block: int) -> str:
         """Equal for programs that do the same on blocks of this size."""

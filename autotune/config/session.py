@@ -59,7 +59,11 @@ class Session:
 
     def _check_schema(self, found: Document, schema: str) -> bool:
         value = found.root.get("schema")
-        where = found.place(("schema",)) if "schema" in found.root else document.shown(found.path)
+        where = (
+            found.place(("schema",))
+            if "schema" in found.root
+            else f"{document.shown(found.path)}:1:1"
+        )
         if value == schema:
             return True
         family = schema.partition("/")[0]

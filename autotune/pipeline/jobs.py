@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 
 from autotune.codegen import harness
+from autotune.codegen.programs import Programs
 from autotune.errors import Fault, InputError
 from autotune.measure import job, protocol, quiet, verify
 from autotune.measure.collected import CollectedMeasurer
 from autotune.measure.job import Job, JobTask
 from autotune.measure.reference import integrate
-from autotune.pipeline.prospect import Programs, prospect
+from autotune.pipeline.prospect import prospect
 from autotune.pipeline.study import Conduct, Options, Result, choose_candidates
 from autotune.problem import Problem
 from autotune.progress import Progress
@@ -25,7 +26,7 @@ from autotune.variant import Candidate
 def emit_job(setup: Setup, options: Options, folder: Path, progress: Progress) -> Path:
     """Write the job that measures what ``tune`` would measure; the path of its script."""
     found = prospect(setup, progress)
-    programs = Programs(setup)
+    programs = Programs(setup.skeleton)
     tasks: list[JobTask] = []
     for ranking in found.rankings:
         for choice in choose_candidates(found, ranking, options):

@@ -18,31 +18,12 @@ DEFAULT_BUDGET = 45.0
 
 def resolve_machine(setup: Setup, progress: Progress) -> Machine:
     """The machine of a setup; the host is detected, and calibrated when it has not been yet."""
-    machine = setup.machine or host(progress)
-    check_threads(setup, machine)
-    return machine
+    return setup.machine or host(progress)
 
 
 def uncalibrated_machine(setup: Setup) -> Machine:
     """The machine of a setup, the host as it was detected: enough to enumerate candidates."""
-    machine = setup.machine or detect.detect()
-    check_threads(setup, machine)
-    return machine
-
-
-def check_threads(setup: Setup, machine: Machine) -> None:
-    """Raise InputError for thread counts above the machine's cores."""
-    faults = [
-        Fault(
-            where=setup.place(f"threads.{index}"),
-            found=f"{threads} threads",
-            expected=f"1 to {machine.cores}, the cores of {machine.name}, or all",
-        )
-        for index, threads in enumerate(setup.threads)
-        if threads != "all" and threads > machine.cores
-    ]
-    if faults:
-        raise InputError(*faults)
+    return setup.machine or detect.detect()
 
 
 # --- the host -------------------------------------------------------------------------------

@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autotune import config
+from autotune.analysis import incore
 from autotune.analysis.incore import OsacaAnalyser
-from autotune.codegen import space, tree
+from autotune.codegen import space
 from autotune.codegen.emit import sweep_code
-from autotune.codegen.ir import Program
+from autotune.codegen.programs import Programs
 from autotune.errors import Fault, InputError, WorkFailed, nearest
 from autotune.machine import Machine
 from autotune.pipeline.machines import resolve_machine
@@ -16,7 +17,7 @@ from autotune.prediction.reuse import ReuseEngine
 from autotune.progress import Clock, Progress
 from autotune.ranking import Ranked, Ranking, rank
 from autotune.setup import Setup
-from autotune.variant import Candidate
+from autotune.variant import Build
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,13 +43,16 @@ def prospect(setup: Setup, progress: Progress) -> Prospect:
     machine = resolve_machine(setup, progress)
     clock.timed("calibrate", started)
     started = time.monotonic()
-    enumerated = enumerate_space(setup, machine)
-    programs = Programs(setup)
+    programs = Programs(setup.skeleton)
+    enumerated = enumerate_space(setup, machine, programs)
 
     def analysed(done: int, total: int) -> None:
         progress("analyse the compiled loops", done, total)
 
-    with OsacaAnalyser(machine, progress=analysed) as analyser:
+    def assemble(text: str, build: Build) -> str:
+        return incore.assemble(text, build, setup.place(f"builds.{setup.builds.index(build)}"))
+
+    with OsacaAnalyser(machine, assemble=assemble, progress=analysed) as analyser:
         engine = ReuseEngine(machine, programs, analyser, sweep_code)
         predictions = engine.predict(enumerated.legal)
     clock.timed("predict", started)
@@ -61,32 +65,14 @@ def prospect(setup: Setup, progress: Progress) -> Prospect:
     )
 
 
-class Programs:
-    """The program of each candidate; one for all sizes, thread counts and builds."""
-
-    def __init__(self, setup: Setup) -> None:
-        self._setup = setup
-        self._known: dict[object, Program] = {}
-
-    def __call__(self, candidate: Candidate) -> Program:
-        problem = candidate.problem
-        key = (
-            candidate.variant.transformations,
-            problem.ivp.name,
-            problem.method.name,
-            problem.correctors,
-        )
-        if key not in self._known:
-            self._known[key] = tree.program(candidate.variant, self._setup.skeleton, problem)
-        return self._known[key]
-
-
-def enumerate_space(setup: Setup, machine: Machine) -> space.Enumerated:
+def enumerate_space(
+    setup: Setup, machine: Machine, programs: Programs | None = None
+) -> space.Enumerated:
     """The legal candidates of a setup, and the illegal ones with their reasons.
 
     Raises InputError if the constraints leave nothing.
     """
-    enumerated = space.enumerate_candidates(setup, machine.cores)
+    enumerated = space.enumerate_candidates(setup, machine.cores, programs)
     if not enumerated.legal:
         reasons = sorted({reason for _, _, reason in enumerated.illegal})
         raise InputError(

@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from autotune.codegen import harness, space
+from autotune.codegen.programs import Programs
 from autotune.errors import Fault, InputError, nearest
-from autotune.pipeline.prospect import Programs
 from autotune.setup import Setup
 
 
@@ -26,7 +26,7 @@ def emit_sources(setup: Setup, enumerated: space.Enumerated, name: str, folder: 
             )
         )
     written = []
-    units = harness.units(Programs(setup)(exact[0]), exact[0].problem)
+    units = harness.units(Programs(setup.skeleton)(exact[0]), exact[0].problem)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file_name, text in units.items():

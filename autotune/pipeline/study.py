@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autotune.codegen import harness, space
+from autotune.codegen.programs import Programs
 from autotune.errors import Fault, InputError, WorkFailed
 from autotune.evaluate import StudyResult, evaluate
 from autotune.host import calibrate
@@ -17,7 +18,7 @@ from autotune.measure import quiet
 from autotune.measure.base import Measurer, Prepared
 from autotune.measure.run import HostMeasurer
 from autotune.measure.stats import location
-from autotune.pipeline.prospect import Programs, Prospect, prospect
+from autotune.pipeline.prospect import Prospect, prospect
 from autotune.progress import Progress
 from autotune.ranking import Ranking
 from autotune.report import page
@@ -141,7 +142,7 @@ class Conduct:
 
 def host_measurer(setup: Setup) -> HostMeasurer:
     """The measurer of a setup on this host."""
-    programs = Programs(setup)
+    programs = Programs(setup.skeleton)
 
     def sources(candidate: Candidate) -> Mapping[str, str]:
         return harness.units(programs(candidate), candidate.problem)

@@ -22,11 +22,11 @@ Cli = Callable[..., typing.Any]
         ("size: 40", "size: 1", r"small.yaml:7:.*smallest"),
         ("min_sample: 1 ms", "min_sample: 1 MB", r"small.yaml:11:.*MB.*time"),
         ("min_sample: 1 ms", "min_sample: 1", r"small.yaml:11:"),
-        ("threads: [1]", "threads: [999]", r"small.yaml:9:11: 999 threads; expected 1 to"),
+        ("threads: [1]", "threads: [999]", r"small.yaml:9:11: .*999.*expected at most 4"),
         ("threads: [1]", "threads: [0]", r"small.yaml:9:11: "),
         ("compiler: gcc", "compiler: gccc", r"small.yaml:8:.*gccc.*(install|PATH)"),
         ("flags: [-O2]", "flags: [-O2, --nonsense]", r"small.yaml:8:.*nonsense"),
-        ("rounds: 3", "rounds: 3, rounds: 4", r"small.yaml:11:.*rounds.*twice|duplicate"),
+        ("rounds: 3", "rounds: 3, rounds: 4", r"small.yaml:11:24: the key .rounds. is here again"),
         ("schema: autotune.config/1", "schema: autotune.config/9", r"small.yaml:1:.*config/1"),
         ("schema: autotune.config/1\n", "", r"small.yaml:1.*schema"),
     ],
@@ -37,7 +37,9 @@ def test_a_wrong_config_says_where_and_what(
     text = config.read_text(encoding="utf-8")
     assert old in text
     config.write_text(text.replace(old, new), encoding="utf-8")
-    run = autotune("tune", "small.yaml", check=2)
+    run = autotune(
+        "rank" if "gcc" not in old and "-O2" not in old else "tune", "small.yaml", check=2
+    )
     assert re.search(said, run.err), run.err
     assert run.out == ""
 

@@ -68,7 +68,7 @@ def test_threads_are_counted_once_and_all_means_every_core() -> None:
 
 
 def test_more_threads_than_cores_name_the_place() -> None:
-    study = replace(setup(problem()), threads=(1, 8), places={"threads": "study.yaml:7:1"})
+    study = replace(setup(problem()), threads=(1, 8), places={"threads.1": "study.yaml:7:1"})
     with pytest.raises(InputError, match=r"study.yaml:7:1: 8 threads; expected from 1 to 4"):
         space.enumerate_candidates(study, 4)
 

@@ -207,7 +207,7 @@ static double seconds(clockid_t clock)
 }
 
 struct stamp {
-    double wall, cpu;
+    double wall;
     long voluntary, involuntary;
 };
 
@@ -217,7 +217,6 @@ static struct stamp stamp(void)
     getrusage(RUSAGE_SELF, &usage);
     return (struct stamp){
         .wall = seconds(CLOCK_MONOTONIC),
-        .cpu = seconds(CLOCK_PROCESS_CPUTIME_ID),
         .voluntary = usage.ru_nvcsw,
         .involuntary = usage.ru_nivcsw,
     };
@@ -326,7 +325,7 @@ struct control {
     bool more;
     long warm, taken, accepted, total;
     bool calibrated;
-    struct stamp begun;
+    struct stamp begun, ended;
 };
 
 static double advance(struct thread *me, long steps, double t)
@@ -347,22 +346,31 @@ static long more_steps(long steps, double wall, double wanted)
     return next > steps ? next : steps + 1;
 }
 
+/* CPU time of the team over threads x wall time. The threads' own clocks are added up: that of
+   the process lags behind, by up to a tick of the scheduler, for threads on other CPUs. */
+static double busy_share(const struct thread *team, long threads, double wall)
+{
+    double cpu = 0.0;
+    for (long i = 0; i < threads; i++)
+        cpu += team[i].cpu;
+    return wall > 0.0 ? cpu / ((double)threads * wall) : 0.0;
+}
+
 static void judge(struct control *c, const struct options *o, struct thread *team)
 {
-    const struct stamp ended = stamp();
-    const double wall = ended.wall - c->begun.wall;
+    const double wall = c->ended.wall - c->begun.wall;
+    /* a trial that was interrupted looks longer than it is: the first sample tells */
+    if (c->taken == 0 && wall < (c->calibrated ? 0.8 : 1.0) * o->min_seconds) {
+        c->steps = more_steps(c->steps, wall, o->min_seconds);
+        return;
+    }
     if (!c->calibrated) {
-        if (wall < o->min_seconds) {
-            c->steps = more_steps(c->steps, wall, o->min_seconds);
-            return;
-        }
         c->calibrated = true;
         c->total = 0;
     } else {
-        const double busy =
-            wall > 0.0 ? (ended.cpu - c->begun.cpu) / ((double)o->threads * wall) : 0.0;
+        const double busy = busy_share(team, o->threads, wall);
         const bool warm_up = c->warm < o->warm, accepted = busy >= o->busy;
-        print_sample(&c->begun, &ended, c->steps, warm_up, busy, accepted);
+        print_sample(&c->begun, &c->ended, c->steps, warm_up, busy, accepted);
         if (warm_up) {
             c->warm++;
         } else {
@@ -395,8 +403,13 @@ static void run(struct thread *me, struct thread *team, const struct options *o,
 #pragma omp barrier
 #pragma omp master
         c->begun = stamp();
+        const double before = seconds(CLOCK_THREAD_CPUTIME_ID);
 #pragma omp barrier
         t = advance(me, c->steps, t);
+#pragma omp barrier
+        me->cpu = seconds(CLOCK_THREAD_CPUTIME_ID) - before;
+#pragma omp master
+        c->ended = stamp();
 #pragma omp barrier
 #pragma omp master
         judge(c, o, team);

@@ -9,6 +9,7 @@ struct thread {
     long first, last;
     long ld; /* distance of two rows of an array, in doubles */
     double h;
+    double cpu; /* seconds of CPU time in the last sample */
     double *array[MAX_ARRAYS]; /* exchanged where a program swaps buffers */
     double since;
     double seconds[MAX_PHASES];

@@ -1,0 +1,33 @@
+"""The programs of a skeleton, each made once for all sizes, thread counts and builds."""
+
+from autotune.codegen import ir, tree
+from autotune.codegen.transform import Illegal
+from autotune.problem import Problem
+from autotune.variant import Candidate, Pad, Skeleton, Variant
+
+
+class Programs:
+    """Variant and problem to program; remembers what was made and what was refused."""
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        self._skeleton = skeleton
+        self._known: dict[tuple[str | int, ...], ir.Program | str] = {}
+
+    def __call__(self, candidate: Candidate) -> ir.Program:
+        """The program of a candidate; raises ``Illegal`` where there is none."""
+        made = self.make(candidate.variant, candidate.problem)
+        if isinstance(made, str):
+            raise Illegal(made)
+        return made
+
+    def make(self, variant: Variant, problem: Problem) -> ir.Program | str:
+        """The program, or the reason why there is none."""
+        loops = tuple(t for t in variant.transformations if not isinstance(t, Pad))
+        key = (repr(loops), problem.ivp.name, problem.method.name, problem.correctors)
+        if key not in self._known:
+            try:
+                self._known[key] = tree.program(variant, self._skeleton, problem)
+            except Illegal as refusal:
+                self._known[key] = refusal.reason
+        found = self._known[key]
+        return found if isinstance(found, str) else tree.padded(found, variant)

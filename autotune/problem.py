@@ -1,5 +1,6 @@
 """Methods and problems: Butcher tableaux, initial value problems, one of them at a size."""
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -249,6 +250,9 @@ class Problem:
     step_fraction: float = 0.1
     """Step size h as a fraction of 1 / stability bound."""
 
+    definition: str = field(init=False, default="")
+    """12 hexadecimal digits over what the IVP and the method compute, whatever their names."""
+
     def __post_init__(self) -> None:
         if self.correctors < 1:
             raise ValueError(f"correctors must be at least 1, not {self.correctors}")
@@ -258,6 +262,16 @@ class Problem:
             )
         if not 0 < self.step_fraction <= 1:
             raise ValueError(f"step_fraction must be in (0, 1], not {self.step_fraction}")
+
+        ivp, method = self.ivp, self.method
+        essence = repr(
+            (
+                *(method.A, method.b, method.c),
+                *(ivp.dimension, ivp.constants, ivp.locals, ivp.row, ivp.regions, ivp.initial),
+                *(ivp.start, ivp.stability),
+            )
+        )
+        object.__setattr__(self, "definition", hashlib.sha256(essence.encode()).hexdigest()[:12])
 
     @property
     def n(self) -> int:

@@ -6,8 +6,10 @@ from typing import Literal
 
 from autotune.machine import Machine
 from autotune.problem import Problem
+from autotune.skeleton import Skeleton
+from autotune.space import Space
 from autotune.units import Bytes, Seconds
-from autotune.variant import Build, Skeleton, Space
+from autotune.variant import Build
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

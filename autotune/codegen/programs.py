@@ -3,7 +3,8 @@
 from autotune.codegen import ir, tree
 from autotune.codegen.transform import Illegal
 from autotune.problem import Problem
-from autotune.variant import Candidate, Pad, Skeleton, Variant
+from autotune.skeleton import Skeleton
+from autotune.variant import Candidate, Pad, Variant
 
 
 class Programs:

@@ -10,7 +10,8 @@ from autotune.codegen.programs import Programs
 from autotune.errors import Fault, InputError
 from autotune.problem import Problem
 from autotune.setup import Setup
-from autotune.variant import Build, Candidate, Value, Variant, same
+from autotune.space import same
+from autotune.variant import Build, Candidate, Value, Variant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

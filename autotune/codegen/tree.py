@@ -11,21 +11,8 @@ from autotune.codegen.transform import Illegal
 from autotune.expression import Sym, number
 from autotune.kernel import Kernel
 from autotune.problem import ButcherTableau, Problem
-from autotune.variant import (
-    CallStep,
-    CommStep,
-    Fuse,
-    FuseTiles,
-    Interchange,
-    LoopStep,
-    Pad,
-    Skeleton,
-    Step,
-    SyncStep,
-    Tile,
-    Transformation,
-    Variant,
-)
+from autotune.skeleton import CallStep, CommStep, LoopStep, Skeleton, Step, SyncStep
+from autotune.variant import Fuse, FuseTiles, Interchange, Pad, Tile, Transformation, Variant
 
 
 def program(variant: Variant, skeleton: Skeleton, problem: Problem) -> ir.Program:

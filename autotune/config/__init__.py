@@ -21,7 +21,8 @@ from autotune.config.studies import read_study
 from autotune.machine import Calibration, Machine
 from autotune.problem import ButcherTableau, Ivp
 from autotune.setup import Setup
-from autotune.variant import Skeleton, Space
+from autotune.skeleton import Skeleton
+from autotune.space import Space
 
 __all__ = [
     "dump_calibration",

@@ -12,7 +12,7 @@ from autotune.config.validate import validate
 from autotune.errors import nearest, one_of, unknown_name
 from autotune.expression import Expr, Ref, references, show, symbols
 from autotune.kernel import Evaluation, Kernel
-from autotune.variant import CallStep, CommStep, LoopStep, Skeleton, Step, SyncStep
+from autotune.skeleton import CallStep, CommStep, LoopStep, Skeleton, Step, SyncStep
 
 SCHEMA = "autotune.skeleton/1"
 

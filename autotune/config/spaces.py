@@ -12,16 +12,9 @@ from autotune.config.session import Session
 from autotune.config.skeletons import read_skeleton
 from autotune.config.validate import validate
 from autotune.errors import nearest, one_of, unknown_name
-from autotune.variant import (
-    TRANSFORMATIONS,
-    Constraint,
-    Interchange,
-    Rule,
-    Skeleton,
-    Space,
-    Value,
-    within,
-)
+from autotune.skeleton import Skeleton
+from autotune.space import TRANSFORMATIONS, Constraint, Rule, Space, within
+from autotune.variant import Interchange, Value
 
 SCHEMA = "autotune.space/1"
 

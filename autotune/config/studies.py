@@ -22,8 +22,10 @@ from autotune.errors import nearest
 from autotune.machine import Machine
 from autotune.problem import Problem
 from autotune.setup import Limits, Measuring, Selection, Setup
+from autotune.skeleton import Skeleton
+from autotune.space import Space
 from autotune.units import Bytes, Seconds
-from autotune.variant import Build, Skeleton, Space
+from autotune.variant import Build
 
 SCHEMA = "autotune.config/1"
 PLACEHOLDERS = ("command",)

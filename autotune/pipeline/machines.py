@@ -10,6 +10,8 @@ from autotune.host import calibrate, detect
 from autotune.machine import Machine
 from autotune.progress import Progress
 from autotune.setup import Setup
+from autotune.toolchain import compiler as compilers
+from autotune.variant import Build
 
 HOST = "host"
 DEFAULT_BUDGET = 45.0
@@ -30,8 +32,21 @@ def uncalibrated_machine(setup: Setup) -> Machine:
 
 
 def examine_host() -> detect.Detected:
-    """This host and the reason for each figure."""
-    return detect.examine()
+    """This host and its compiler, and the reason for each figure."""
+    found = detect.examine()
+    build = Build()
+    try:
+        compiler = compilers.find(build)
+    except InputError as error:
+        reason = detect.Reason(key="compiler", decided="none", because=str(error))
+    else:
+        stands_for = " ".join(f for f in compiler.resolved_flags if f.startswith("-m"))
+        reason = detect.Reason(
+            key="compiler",
+            decided=compiler.version,
+            because=f"{' '.join(build.flags)} stands for {stands_for[:60]} ...",
+        )
+    return dataclasses.replace(found, reasons=(*found.reasons, reason))
 
 
 def host(progress: Progress) -> Machine:

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import hashlib
 import importlib.metadata
 import platform
 import time
@@ -297,7 +298,12 @@ def versions() -> dict[str, str]:
 
 
 def _text(setup: Setup) -> str:
-    return Path(setup.source).read_text(encoding="utf-8")
+    """The configuration, word for word, and a digest of the skeleton that it names.
+
+    Methods and problems are part of the identity of each candidate.
+    """
+    skeleton = hashlib.sha256(repr(setup.skeleton).encode()).hexdigest()[:12]
+    return f"{Path(setup.source).read_text(encoding='utf-8')}\n# skeleton {skeleton}\n"
 
 
 # --- reading back ---------------------------------------------------------------------------

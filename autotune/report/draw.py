@@ -145,6 +145,7 @@ def samples(record: Samples, caption: str) -> str:
     """Every sample of each candidate as it was taken: how far apart the candidates really are."""
 
     def paint(axes: Axes) -> None:
+        disturbed = [place for place, strip in enumerate(record.strips) if strip.rejected]
         for place, strip in enumerate(record.strips):
             colour, _, _ = _ROLES[strip.role]
             spread = [place + 0.22 * ((k % 5) / 2 - 1) for k in range(len(strip.accepted))]
@@ -155,7 +156,8 @@ def samples(record: Samples, caption: str) -> str:
             if strip.rejected:
                 axes.plot(
                     strip.rejected, [place] * len(strip.rejected), "x", color="#999999",
-                    markersize=5, label="rejected (contended)",
+                    markersize=5,
+                    label="rejected (contended)" if place == disturbed[0] else None,
                 )  # fmt: skip
             axes.plot(
                 [strip.location] * 2, [place - 0.36, place + 0.36], color="black", linewidth=2,
@@ -231,7 +233,7 @@ def _time_ticks(axes: Axes, side: str, log: tuple[float, float] | None = None) -
 
 def _round_values(low: float, high: float) -> list[float]:
     """1, 2, 5 (or only 1) times powers of ten between two limits; finer where few of them fit."""
-    for steps in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 7)):
+    for steps in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
         values = [s * 10.0**e for e in range(-10, 5) for s in steps if low <= s * 10.0**e <= high]
         if len(values) >= 4:
             return values

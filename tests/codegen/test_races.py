@@ -10,15 +10,8 @@ from autotune.codegen import tree
 from autotune.codegen.ir import Block, Program, Repeat, Row, Swap, Sweep, Sync, Tiles
 from autotune.codegen.races import races
 from autotune.codegen.transform import Illegal
-from autotune.variant import (
-    FuseTiles,
-    Interchange,
-    LoopStep,
-    Skeleton,
-    SyncStep,
-    Transformation,
-    Variant,
-)
+from autotune.skeleton import LoopStep, Skeleton, SyncStep
+from autotune.variant import FuseTiles, Interchange, Transformation, Variant
 
 SKELETON = config.skeleton("pirk")
 FUSED: tuple[Transformation, ...] = (FuseTiles("rhs", "lc", 64, "Y"),)

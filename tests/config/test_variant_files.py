@@ -8,7 +8,8 @@ import pytest
 from autotune import config, paths
 from autotune.errors import ConfigError
 from autotune.expression import Ref, Sym
-from autotune.variant import CallStep, CommStep, FuseTiles, LoopStep, SyncStep, Tile, Variant
+from autotune.skeleton import CallStep, CommStep, LoopStep, SyncStep
+from autotune.variant import FuseTiles, Tile, Variant
 
 SPACE = """\
 schema: autotune.space/1

@@ -4,19 +4,8 @@ import dataclasses
 
 import pytest
 
-from autotune.variant import (
-    Constraint,
-    Fuse,
-    FuseTiles,
-    Interchange,
-    Pad,
-    Rule,
-    Space,
-    Tile,
-    Variant,
-    holds,
-    same,
-)
+from autotune.space import Constraint, Rule, Space, holds, same
+from autotune.variant import Fuse, FuseTiles, Interchange, Pad, Tile, Variant
 
 SPACE = Space(
     name="small",

@@ -1,0 +1,63 @@
+"""The README's first command and its Python example work as they stand."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_first_command_ends_with_a_winner_and_a_page(tmp_path: Path) -> None:
+    """All but the set-up lines, in a folder of its own; the set-up made this environment."""
+    block = re.findall(r"^```sh\n(.*?)^```", TEXT, re.M | re.S)[0]
+    lines = [line for line in block.splitlines() if "venv .venv" not in line and "pip" not in line]
+    assert lines
+    assert all(line.startswith(".venv/bin/autotune tune") for line in lines)
+    (tmp_path / "configs").symlink_to(ROOT / "configs")
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path)}
+    for line in lines:
+        words = [sys.executable, "-m", "autotune", *line.split()[1:]]
+        done = subprocess.run(
+            words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        assert "Speed-up over the baseline" in done.stdout
+        assert "noise floor" in done.stdout
+    assert "</svg>" in (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert (tmp_path / "autotune-results.sqlite").exists()
+
+
+def test_the_python_example(tmp_path: Path) -> None:
+    example = re.findall(r"^```python\n(.*?)^```", TEXT, re.M | re.S)[0]
+    text = (ROOT / "configs" / "quickstart.yaml").read_text(encoding="utf-8")
+    (tmp_path / "configs").mkdir()
+    text = text.replace("machine: host", "machine: generic-x86-64")
+    (tmp_path / "configs" / "quickstart.yaml").write_text(text, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", example], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert "predicted_s" in done.stdout
+
+
+def test_the_study_of_the_readme_is_valid(tmp_path: Path) -> None:
+    from autotune import config
+
+    block = re.findall(r"^```yaml\n(.*?)^```", TEXT, re.M | re.S)[0]
+    path = tmp_path / "study.yaml"
+    path.write_text(block, encoding="utf-8")
+    assert config.load(path).problems[0].ivp.name == "inverterchain"
+
+
+def test_every_command_of_the_table_exists() -> None:
+    from autotune.cli.app import app, machine_app
+
+    known = {c.name or c.callback.__name__ for c in app.registered_commands if c.callback}
+    named = set(re.findall(r"`autotune (\w+)", TEXT)) - {"machine"}
+    assert named <= known
+    assert {"list", "show", "check", "detect", "calibrate"} == {
+        c.name for c in machine_app.registered_commands
+    }

@@ -1,13 +1,8 @@
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-# codegen_build is shared by the tests of this folder
-sys.path.insert(0, str(Path(__file__).parent))
-
 from codegen_build import COMPILER, Workshop
 
 

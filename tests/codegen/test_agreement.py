@@ -13,8 +13,6 @@ from autotune.measure import reference, verify
 from autotune.problem import Problem
 from autotune.variant import Candidate, Fuse, FuseTiles, Interchange, Pad
 
-pytestmark = pytest.mark.slow
-
 STEPS = 3
 SIZES = {
     "heat2d": 67,

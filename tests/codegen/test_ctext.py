@@ -89,7 +89,6 @@ def evaluated(expressions: list[Expr], workshop: Workshop) -> list[float]:
     return [float(line) for line in done.stdout.split()]
 
 
-@pytest.mark.slow
 def test_printed_expressions_have_the_value_of_the_language(workshop: Workshop) -> None:
     expressions = [parse(text) for text in EXPRESSIONS]
     found = evaluated(expressions, workshop)

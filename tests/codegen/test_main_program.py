@@ -12,8 +12,6 @@ from autotune.measure import protocol, reference
 from autotune.setup import Measuring
 from autotune.variant import Interchange, Pad
 
-pytestmark = pytest.mark.slow
-
 AT = problem("heat2d", 33)
 CHOSEN = variant(Interchange("lc", ("j", "l", "i")), Pad(5))
 QUICK = Measuring(samples=2, min_sample=0.002, busy=0.0, attempts=3, verify_steps=2)  # type: ignore[arg-type]

@@ -1,13 +1,9 @@
 """One build cache for all these tests, apart from the user's."""
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-# fake_program and measurer_conformance are shared by the tests of this folder
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -37,7 +37,7 @@ WRITER = textwrap.dedent(
 
 def writer(path: Path, launches: int, samples: int) -> subprocess.Popen[str]:
     command = [sys.executable, "-c", WRITER, str(path), str(launches), str(samples)]
-    here = str(Path(__file__).parent)
+    here = str(Path(__file__).parents[1] / "support")
     return subprocess.Popen([*command, here], stdout=subprocess.PIPE, text=True)
 
 

@@ -29,13 +29,13 @@ class Listener:
     """The first thing that is not as it should be."""
     watch: quiet.Watch = field(default_factory=quiet.Watch)
 
-    def hear(self, text: str) -> None:
-        """One line of output."""
+    def hear(self, text: str) -> bool:
+        """One line of output; True for a sample, which is kept when this returns."""
         try:
             line = protocol.parse(text)
         except ValueError as error:
             self.wrong = self.wrong or str(error)
-            return
+            return False
         match line:
             case protocol.Start():
                 self.start = line
@@ -49,6 +49,7 @@ class Listener:
                 self._take(line)
             case protocol.End():
                 self.ended = True
+        return isinstance(line, protocol.Timed)
 
     def _take(self, line: protocol.Timed) -> None:
         start = self.start

@@ -29,6 +29,8 @@ Reference = Callable[[Problem, int], NDArray[np.float64]]
 
 PHASES = "-DAUTOTUNE_PHASES"
 _DIE_WITH_PARENT = {"AUTOTUNE_PDEATHSIG": "1"}
+_PACED = {"AUTOTUNE_PACED": "1"}
+"""The program goes on after a sample when it was told that the sample is kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,7 +138,8 @@ class HostMeasurer:
             },
         )
         arguments = protocol.time_arguments(candidate.problem, candidate.threads, self.measuring)
-        outcome = self._run([str(executable), *arguments], candidate, expected, listener.hear)
+        command = [str(executable), *arguments]
+        outcome = self._run(command, candidate, expected, listener.hear, paced=True)
         return listener.finish(*_ended(outcome), outcome.out)
 
     def phases(self, candidate: Candidate, expected: float | None = None) -> Phases:
@@ -185,15 +188,19 @@ class HostMeasurer:
         command: list[str],
         candidate: Candidate,
         expected: float | None,
-        hear: Callable[[str], None],
+        hear: Callable[[str], bool | None],
+        *,
+        paced: bool = False,
     ) -> Outcome:
+        environment = self._environment(candidate.threads, timed=True)
         return process.run(
             launcher.expand(self.launcher, command),
             timeout=self.time_limit(expected),
-            environment=self._environment(candidate.threads, timed=True),
+            environment=environment | _PACED if paced else environment,
             memory=self.limits.memory,
             output_limit=self.limits.output,
             on_line=hear,
+            paced=paced,
             niceness=quiet.RAISED,
         )
 

@@ -81,7 +81,8 @@ def run(
     environment: Mapping[str, str] | None = None,
     memory: int | None = None,
     output_limit: int = OUTPUT_LIMIT,
-    on_line: Callable[[str], None] | None = None,
+    on_line: Callable[[str], bool | None] | None = None,
+    paced: bool = False,
     niceness: int | None = None,
     folder: Path | None = None,
 ) -> Outcome:
@@ -89,8 +90,10 @@ def run(
 
     ``timeout`` in seconds; ``environment`` is the whole environment (None: this process's);
     ``memory`` bytes of address space; ``on_line`` gets every complete line of standard output as it
-    arrives; ``niceness`` -20..19 (None: as this process). On a limit the children get SIGTERM and,
-    half a second later, SIGKILL. Raises MissingTool when the program cannot be started.
+    arrives; with ``paced`` a line end is sent to the child's standard input, which is closed else,
+    whenever ``on_line`` returns True; ``niceness`` -20..19 (None: as this process). On a limit the
+    children get SIGTERM and, half a second later, SIGKILL.
+    Raises MissingTool when the program cannot be started.
 
     The memory limit is set from outside right after the start: code between fork and exec is not
     safe beside threads, and a limit on address space counts what was taken before it was set.
@@ -98,7 +101,7 @@ def run(
     mark = uuid.uuid4().hex
     variables = dict(os.environ if environment is None else environment)
     started = time.monotonic()
-    child = _start(command, variables | {_MARK: mark}, folder)
+    child = _start(command, variables | {_MARK: mark}, folder, paced=paced)
     reader = _Reader(child, output_limit, on_line)
     timed_out = False
     try:
@@ -169,12 +172,12 @@ def _inherit(pid: int) -> Priority:
 
 
 def _start(
-    command: Sequence[str], environment: Mapping[str, str], folder: Path | None
+    command: Sequence[str], environment: Mapping[str, str], folder: Path | None, *, paced: bool
 ) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
             list(command),
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE if paced else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,
@@ -205,7 +208,7 @@ class _Reader:
         self,
         child: subprocess.Popen[bytes],
         limit: int,
-        on_line: Callable[[str], None] | None,
+        on_line: Callable[[str], bool | None] | None,
     ) -> None:
         assert child.stdout is not None
         assert child.stderr is not None
@@ -271,7 +274,9 @@ class _Reader:
         while (end := self._out.find(b"\n", self._line_start)) >= 0:
             line = bytes(self._out[self._line_start : end])
             self._line_start = end + 1
-            self._on_line(line.decode(errors="replace"))
+            if self._on_line(line.decode(errors="replace")) and self._child.stdin is not None:
+                with contextlib.suppress(BrokenPipeError):  # it has ended meanwhile
+                    self._child.stdin.write(b"\n")
 
     def _finish_line(self) -> None:
         rest = bytes(self._out[self._line_start :])
@@ -287,8 +292,9 @@ class _Reader:
 
     def close(self) -> None:
         self._selector.close()
-        for stream in self._streams:
-            stream.close()
+        for stream in (*self._streams, self._child.stdin):
+            if stream is not None:
+                stream.close()
 
 
 def _end(pid: int, mark: str, *, gentle: bool) -> set[int]:

@@ -184,3 +184,23 @@ def test_several_threads_at_once():
     for thread in threads:
         thread.join()
     assert sorted(int(r.out) for r in results) == list(range(8))
+
+
+def test_a_paced_child_goes_on_only_when_it_was_answered() -> None:
+    script = "for i in 1 2 3; do echo line $i; read answer; echo got; done"
+    heard: list[str] = []
+
+    def hear(line: str) -> bool:
+        heard.append(line)
+        return line.startswith("line")
+
+    outcome = process.run(["sh", "-c", script], timeout=20, on_line=hear, paced=True)
+    assert outcome.ok
+    assert heard == ["line 1", "got", "line 2", "got", "line 3", "got"]
+
+
+def test_an_unanswered_paced_child_ends_at_its_limit() -> None:
+    outcome = process.run(
+        ["sh", "-c", "echo x; read a"], timeout=0.5, on_line=lambda _: False, paced=True
+    )
+    assert outcome.timed_out

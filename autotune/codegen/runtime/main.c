@@ -307,6 +307,18 @@ static void print_sample(const struct stamp *a, const struct stamp *b, long step
     fflush(stdout);
 }
 
+/* With AUTOTUNE_PACED=1: wait until whoever reads the samples has kept this one. */
+static void wait_until_kept(void)
+{
+    const char *const paced = getenv("AUTOTUNE_PACED");
+    if (!paced || strcmp(paced, "1"))
+        return;
+    int read;
+    do
+        read = getchar();
+    while (read != '\n' && read != EOF);
+}
+
 static void write_state(const char *path, const double *y, long n)
 {
     FILE *const file = fopen(path, "wb");
@@ -371,6 +383,7 @@ static void judge(struct control *c, const struct options *o, struct thread *tea
         const double busy = busy_share(team, o->threads, wall);
         const bool warm_up = c->warm < o->warm, accepted = busy >= o->busy;
         print_sample(&c->begun, &c->ended, c->steps, warm_up, busy, accepted);
+        wait_until_kept();
         if (warm_up) {
             c->warm++;
         } else {

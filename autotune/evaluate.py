@@ -130,9 +130,10 @@ class StudyResult:
 def evaluate(study: StudyRecord, engine: str | None = None) -> StudyResult:
     """Compare the predictions of one engine (the first by name, when none is given) with the times.
 
-    Pure: the same record gives the same result.
+    Pure: the same record gives the same result. Times of other machines than that of the last run
+    take no part in the statistics.
     """
-    groups: dict[tuple[str, int, str, int, float], list[CandidateRecord]] = {}
+    groups: dict[str, list[CandidateRecord]] = {}
     for candidate in study.candidates:
         groups.setdefault(candidate.problem.key, []).append(candidate)
     labels = [group[0].problem.label for group in groups.values()]
@@ -150,7 +151,9 @@ def _problem(
     study: StudyRecord, label: str, candidates: Sequence[CandidateRecord], engine: str | None
 ) -> ProblemResult:
     ordered = _by_prediction(study, candidates, engine)
-    heats = [heat for run in study.runs if (heat := _heat(run, candidates))]
+    here = study.runs[-1].machine_identity if study.runs else ""
+    runs = [run for run in study.runs if run.machine_identity == here]
+    heats = [heat for run in runs if (heat := _heat(run, candidates))]
     champion, heat = _champion(heats)
     rows = tuple(_row(study, c, p, rank, heat) for c, p, rank in ordered)
     by_identity = {row.candidate.identity: row for row in rows}

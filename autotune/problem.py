@@ -284,6 +284,11 @@ class Problem:
         return self.step_fraction / float(number(self.ivp.stability, self.ivp.values(self.size)))
 
     @property
+    def key(self) -> str:
+        """Equal for problems that compute the same: definition, correctors, size, step."""
+        return f"{self.definition} m{self.correctors} N{self.size} h{self.step_fraction!r}"
+
+    @property
     def label(self) -> str:
         """Readable and unique within a study: ``heat2d-N256``."""
         return f"{self.ivp.name}-N{self.size}"

@@ -44,17 +44,9 @@ def rank(candidates: Sequence[Candidate], predictions: Sequence[Prediction]) -> 
     """
     groups: dict[str, tuple[Problem, list[tuple[Candidate, Prediction]]]] = {}
     for candidate, prediction in zip(candidates, predictions, strict=True):
-        group = groups.setdefault(problem_key(candidate.problem), (candidate.problem, []))
+        group = groups.setdefault(candidate.problem.key, (candidate.problem, []))
         group[1].append((candidate, prediction))
     return [Ranking(problem, _ordered(pairs)) for problem, pairs in groups.values()]
-
-
-def problem_key(problem: Problem) -> str:
-    """What makes two problems the same: IVP, size, method, correctors, step."""
-    return (
-        f"{problem.ivp.name} {problem.size} {problem.method.name}"
-        f" {problem.correctors} {problem.step_fraction}"
-    )
 
 
 def _ordered(pairs: Sequence[tuple[Candidate, Prediction]]) -> tuple[Ranked, ...]:

@@ -1,7 +1,8 @@
 """Skeletons: the kernel calls, loops, communication and synchronisation of one time step."""
 
+import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from autotune.expression import Expr
 from autotune.kernel import Kernel
@@ -54,8 +55,12 @@ class Skeleton:
     arrays: Mapping[str, tuple[str, ...]]
     kernels: Mapping[str, Kernel]
     steps: tuple[Step, ...]
+    definition: str = field(init=False, default="")
+    """12 hexadecimal digits over what a step computes, whatever its name."""
 
     def __post_init__(self) -> None:
+        essence = repr((self.dimensions, self.arrays, self.kernels, self.steps))
+        object.__setattr__(self, "definition", hashlib.sha256(essence.encode()).hexdigest()[:12])
         for kernel in self.kernels.values():
             for loop in kernel.loops:
                 if loop not in self.dimensions:

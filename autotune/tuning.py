@@ -1,8 +1,7 @@
 """Measuring the chosen candidates of a problem: interleaved, verified, every sample kept.
 
 The candidates of one problem are built and verified, then launched in rounds: every candidate once
-per round, in shuffled order, so that drift of the machine hits all alike. An Optuna study mirrors
-what is tried; the store is the truth, the study can be rebuilt from it.
+per round, in shuffled order, so that drift of the machine hits all alike.
 """
 
 import os
@@ -13,13 +12,11 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from typing import Protocol
 
-import optuna
-
 from autotune.measure.base import Launch, Measurer, Prepared
-from autotune.measure.stats import location
 from autotune.progress import Clock, Progress
 from autotune.results import Measurement, Prediction, Sample, Status
 from autotune.setup import Measuring
+from autotune.trials import Trials
 from autotune.variant import Candidate
 
 CHECKSUM_TOLERANCE = 1e-11
@@ -57,8 +54,8 @@ class Plan:
     """How a group is measured, and until when."""
 
     measuring: Measuring
-    baseline: str | None
-    """Identity of the baseline, whose checksum the others must share."""
+    candidates: tuple[Candidate, ...] = ()
+    """All legal candidates of the problem, the domain of the Optuna study; else the chosen ones."""
     deadline: float = float("inf")
     """time.monotonic() after which no launch is started."""
     seed: int = 1
@@ -75,12 +72,13 @@ def tune_problem(
     """Build, verify and time the chosen candidates of one problem.
 
     One measurement per candidate, in order; a candidate that fails is a result with its status.
-    Stops starting launches at the deadline: candidates that never ran have no measurement.
+    Starts no build and no launch after the deadline: what never ran has no measurement, what ran
+    for too few rounds has one but no outcome, so that a resumed study takes it up again.
     """
-    mirror = Mirror(plan.seed)
-    mirror.enqueue(chosen)
+    trials = Trials(plan.candidates or [c.candidate for c in chosen], plan.seed)
+    trials.ask([c.candidate for c in chosen], [_attributes(c) for c in chosen])
     started = time.monotonic()
-    prepared = _prepare(chosen, measurer, journal, progress)
+    prepared = _prepare(chosen, measurer, journal, plan.deadline, progress)
     clock.timed("build", started)
     group = _Group(
         prepared=[p for p in prepared if p.status == "ok"],
@@ -92,31 +90,46 @@ def tune_problem(
     started = time.monotonic()
     group.run(progress)
     clock.timed("run", started)
-    measurements = [group.finish(p) for p in prepared]
-    for measurement in measurements:
-        if measurement:
-            journal.outcome(measurement, group.checksums.get(measurement.candidate))
-    mirror.tell(measurements)
-    return [measurement for measurement in measurements if measurement]
+    measurements = {p.candidate.identity: group.finish(p) for p in prepared}
+    for identity, measurement in measurements.items():
+        if measurement and group.complete(measurement):
+            journal.outcome(measurement, group.checksums.get(identity))
+    trials.tell([measurements.get(choice.candidate.identity) for choice in chosen])
+    return [measurement for measurement in measurements.values() if measurement]
+
+
+def _attributes(choice: Chosen) -> dict[str, str | float | None]:
+    return {"predicted_s": choice.prediction.seconds, "why": choice.why}
 
 
 def _prepare(
-    chosen: Sequence[Chosen], measurer: Measurer, journal: Journal, progress: Progress
+    chosen: Sequence[Chosen],
+    measurer: Measurer,
+    journal: Journal,
+    deadline: float,
+    progress: Progress,
 ) -> list[Prepared]:
-    """Build and verify in parallel; nothing is timed meanwhile."""
+    """Build and verify in parallel; nothing is timed meanwhile. Those after the deadline lack."""
+
+    def prepare(candidate: Candidate) -> Prepared | None:
+        return measurer.prepare(candidate) if time.monotonic() < deadline else None
+
     done: dict[str, Prepared] = {}
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        futures = [pool.submit(measurer.prepare, choice.candidate) for choice in chosen]
+        futures = [pool.submit(prepare, choice.candidate) for choice in chosen]
+        progress("build and verify", 0, len(chosen))
         try:
             for number, future in enumerate(as_completed(futures), start=1):
                 prepared = future.result()
-                journal.prepared(prepared)
-                done[prepared.candidate.identity] = prepared
-                progress("build and verify", number, len(chosen), prepared.candidate.label)
+                if prepared is not None:
+                    journal.prepared(prepared)
+                    done[prepared.candidate.identity] = prepared
+                    progress("build and verify", number, len(chosen), prepared.candidate.label)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    return [done[choice.candidate.identity] for choice in chosen]
+    identities = [choice.candidate.identity for choice in chosen]
+    return [done[identity] for identity in identities if identity in done]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -150,7 +163,8 @@ class _Group:
         for number in range(rounds, rounds + _TAIL_LAUNCHES):
             for prepared in self.prepared:
                 if self._short(prepared.candidate.identity) and self._in_time():
-                    progress("measure again what was disturbed", done, total, prepared.build)
+                    label = prepared.candidate.label
+                    progress("measure again what was disturbed", done, total, label)
                     self._launch(prepared, number)
         progress("measure", total, total)
 
@@ -194,6 +208,12 @@ class _Group:
             detail = f"the checksum changed between launches: {first[0]!r}, {launch.checksum[0]!r}"
             self.failed[identity] = ("wrong-result", detail)
 
+    def complete(self, measurement: Measurement) -> bool:
+        """Nothing more is to be done about a candidate: all samples, or a lasting failure."""
+        if measurement.status not in ("ok", "contended"):
+            return True
+        return len(measurement.accepted) >= self._wanted() or self._in_time()
+
     def finish(self, prepared: Prepared) -> Measurement | None:
         """The measurement of a candidate; None if the deadline came before its first launch."""
         identity = prepared.candidate.identity
@@ -217,12 +237,9 @@ class _Group:
             return prepared.status, prepared.detail
         if identity in self.failed:
             return self.failed[identity]
-        reference = self.checksums.get(self.plan.baseline or "")
-        own = self.checksums.get(identity)
-        if own and reference and not agree(own, reference):
-            return "wrong-result", (
-                f"checksum {own[0]!r} at the timed size, the baseline's is {reference[0]!r}"
-            )
+        if identity in odd_ones_out(self.checksums):
+            checksum = self.checksums[identity][0]
+            return "wrong-result", f"no majority shares its checksum {checksum!r} at the timed size"
         if not any(s.accepted and not s.warm_up for s in self.samples.get(identity, [])):
             return "contended", "every sample was rejected: other processes took the cores"
         return "ok", ""
@@ -233,58 +250,15 @@ def agree(first: tuple[float, float], second: tuple[float, float]) -> bool:
     return abs(first[0] - second[0]) <= CHECKSUM_TOLERANCE * max(first[1], second[1])
 
 
-class Mirror:
-    """An Optuna study of what is tried: one trial per candidate, its parameters as categories.
-
-    The candidates are enumerated and legal, so nothing is sampled: each is enqueued with its
-    prediction as an attribute, asked for, and told.
-    """
-
-    def __init__(self, seed: int) -> None:
-        optuna.logging.set_verbosity(optuna.logging.ERROR)
-        self.study = optuna.create_study(
-            direction="minimize", sampler=optuna.samplers.RandomSampler(seed=seed)
-        )
-        self._trials: list[optuna.trial.Trial] = []
-
-    def enqueue(self, chosen: Sequence[Chosen]) -> None:
-        """Queue the candidates in order, predictions attached, and ask for their trials."""
-        rows = [trial_parameters(choice.candidate) for choice in chosen]
-        domains: dict[str, optuna.distributions.BaseDistribution] = {
-            name: optuna.distributions.CategoricalDistribution(
-                sorted({str(row.get(name)) for row in rows})
-            )
-            for name in {name for row in rows for name in row}
-        }
-        for choice, row in zip(chosen, rows, strict=True):
-            self.study.enqueue_trial(
-                {name: str(row.get(name)) for name in domains},
-                user_attrs={
-                    "candidate": choice.candidate.id,
-                    "predicted_s": choice.prediction.seconds,
-                    "why": choice.why,
-                },
-            )
-        self._trials = [self.study.ask(domains) for _ in chosen]
-
-    def tell(self, measurements: Sequence[Measurement | None]) -> None:
-        """Finish the trials in order: the measured time, or failed with the status attached."""
-        for trial, measurement in zip(self._trials, measurements, strict=True):
-            trial.set_user_attr("status", measurement.status if measurement else "not run")
-            values = [sample.seconds for sample in measurement.accepted] if measurement else []
-            if measurement and measurement.status == "ok":
-                self.study.tell(trial, location(values))
-            else:
-                self.study.tell(trial, state=optuna.trial.TrialState.FAIL)
-
-
-def trial_parameters(candidate: Candidate) -> dict[str, str | int | bool | None]:
-    """The parameters of a candidate as Optuna sees them."""
-    return {
-        **candidate.variant.parameters,
-        "compiler": candidate.build.compiler,
-        "flags": " ".join(candidate.build.flags),
-        "threads": candidate.threads,
-        "ranks": candidate.ranks,
-        "communication": candidate.communication,
-    }
+def odd_ones_out(checksums: Mapping[str, tuple[float, float]]) -> set[str]:
+    """Those whose checksum is not that of the largest group that agrees; all, if groups tie."""
+    groups: list[list[str]] = []
+    for name in sorted(checksums):
+        home = next((g for g in groups if agree(checksums[g[0]], checksums[name])), None)
+        if home is None:
+            groups.append([name])
+        else:
+            home.append(name)
+    groups.sort(key=len, reverse=True)
+    tied = len(groups) > 1 and len(groups[0]) == len(groups[1])
+    return {name for group in (groups if tied else groups[1:]) for name in group}

@@ -87,6 +87,8 @@ class Variant:
     """A skeleton with transformations, and the parameter values that they came from."""
 
     skeleton: str
+    definition: str = ""
+    """Digest of what the skeleton computes."""
     transformations: tuple[Transformation, ...]
     parameters: Mapping[str, Value]
 
@@ -127,6 +129,7 @@ class Candidate:
         problem = self.problem
         return {
             "skeleton": self.variant.skeleton,
+            "step": self.variant.definition,
             "transformations": [
                 {"kind": type(t).__name__}
                 | {name: _plain(getattr(t, name)) for name in t.__dataclass_fields__}

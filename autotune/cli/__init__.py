@@ -15,6 +15,8 @@ def main() -> NoReturn:
     """Run the command line and exit: 0 done, 1 the work failed, 2 wrong input, 130 interrupted."""
     try:
         app(prog_name="autotune")
+    except KeyboardInterrupt:
+        sys.exit(130)
     except InputError as error:
         if len(error.faults) > 1:
             print(f"{len(error.faults)} mistakes:", file=sys.stderr)

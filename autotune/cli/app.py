@@ -206,9 +206,10 @@ def tune(
             result = jobs.collect(setup, collect, store, progress)
         else:
             result = study.tune(setup, options, store, progress)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         progress.close()
-        note(f"interrupted; every finished sample is kept: autotune tune {config} --resume")
+        begun = f"; every finished sample is kept: autotune tune {config} --resume"
+        note("interrupted" + (begun if stop.args else "; nothing was measured yet"))
         raise typer.Exit(130) from None
     _show_study(result, json=json, report=report, store=store)
 
@@ -373,10 +374,10 @@ def _show_study(
     from autotune.report import table
     from autotune.report.documents import studies
 
-    if report is not None:
-        note(f"wrote {write_report(result, report)}")
     if json:
         document(studies.study(result.evaluation, command, store))
     else:
         typer.echo(table.study(result.evaluation, store=store))
+    if report is not None:
+        note(f"wrote {write_report(result, report)}")
     require_success(result)

@@ -24,7 +24,7 @@ class Programs:
     def make(self, variant: Variant, problem: Problem) -> ir.Program | str:
         """The program, or the reason why there is none."""
         loops = tuple(t for t in variant.transformations if not isinstance(t, Pad))
-        key = (repr(loops), problem.ivp.name, problem.method.name, problem.correctors)
+        key = (repr(loops), problem.definition, problem.correctors)
         if key not in self._known:
             try:
                 self._known[key] = tree.program(variant, self._skeleton, problem)

@@ -91,6 +91,7 @@ def _combinations(setup: Setup) -> list[dict[str, Value]]:
 def _variant(setup: Setup, values: Mapping[str, Value]) -> Variant:
     return Variant(
         skeleton=setup.skeleton.name,
+        definition=setup.skeleton.definition,
         transformations=setup.space.transformations(values),
         parameters=dict(values),
     )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from autotune.measure import quiet, stats
+from autotune.measure import stats
 from autotune.measure.run import Phases
 from autotune.pipeline.prospect import find, prospect
 from autotune.pipeline.study import host_measurer
@@ -51,12 +51,11 @@ def measure(setup: Setup, name: str, *, phases: bool, progress: Progress) -> Mea
     ranked = find(found, name)
     measurer = host_measurer(setup)
     chosen = [Chosen(ranked.candidate, ranked.prediction, "asked for")]
-    plan = Plan(measuring=setup.measuring, baseline=None)
-    with quiet.raise_priority():
-        measurement = tune_problem(chosen, measurer, _Unkept(), plan, progress, Clock())[0]
-        parts = None
-        if phases and measurement.status == "ok":
-            progress("time the phases", 0, 1)
-            parts = measurer.phases(ranked.candidate, ranked.prediction.seconds)
-            progress("time the phases", 1, 1)
+    plan = Plan(measuring=setup.measuring)
+    measurement = tune_problem(chosen, measurer, _Unkept(), plan, progress, Clock())[0]
+    parts = None
+    if phases and measurement.status == "ok":
+        progress("time the phases", 0, 1)
+        parts = measurer.phases(ranked.candidate, ranked.prediction.seconds)
+        progress("time the phases", 1, 1)
     return Measured(ranked=ranked, measurement=measurement, phases=parts)

@@ -15,6 +15,7 @@ from autotune.codegen.programs import Programs
 from autotune.errors import Fault, InputError, WorkFailed
 from autotune.evaluate import StudyResult, evaluate
 from autotune.host import calibrate
+from autotune.machine import Machine
 from autotune.measure import quiet
 from autotune.measure.base import Measurer, Prepared
 from autotune.measure.run import HostMeasurer
@@ -26,13 +27,16 @@ from autotune.report import page
 from autotune.results import Measurement, Sample
 from autotune.select import choose, everything
 from autotune.setup import Selection, Setup
-from autotune.store import Choice, RunFacts, Store, StudyRecord
+from autotune.store import Choice, RunFacts, RunRecord, Store, StudyRecord
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain import launcher
 from autotune.toolchain.compiler import Compiler
 from autotune.tuning import Chosen, Plan, tune_problem
 from autotune.variant import Build, Candidate
 from autotune.version import VERSION
+
+_HOLDS = 0.2
+"""A calibration holds while clock and memory bandwidth are within this share of its figures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,22 +64,19 @@ def tune(setup: Setup, options: Options, store: str, progress: Progress) -> Resu
     with Store.open(store) as results:
         name = _study_name(setup, options, results)
         found = prospect(setup, progress)
-        with quiet.raise_priority() as priority:
-            before = time.monotonic()
-            conditions = {"priority": priority, **_conditions(found, progress)}
-            found.clock.timed("calibrate", before)
-            conduct = Conduct(
-                results=results,
-                study=name,
-                found=found,
-                measurer=host_measurer(setup),
-                conditions=conditions,
-                deadline=wall + (options.budget_seconds or float("inf")),
-                started=wall,
-            )
-            return conduct.run(
-                lambda r: choose_candidates(found, r, options, results, name), progress
-            )
+        before = time.monotonic()
+        conditions = _conditions(found, progress)
+        found.clock.timed("calibrate", before)
+        conduct = Conduct(
+            results=results,
+            study=name,
+            found=found,
+            measurer=host_measurer(setup),
+            conditions=conditions,
+            deadline=wall + (options.budget_seconds or float("inf")),
+            started=wall,
+        )
+        return conduct.run(lambda r: choose_candidates(found, r, options, results, name), progress)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +91,8 @@ class Conduct:
     deadline: float
     """time.monotonic() after which nothing is started."""
     started: float
+    machine_identity: str | None = None
+    """Where the times come from, if not from the machine that was predicted for."""
 
     def run(self, choose_of: Callable[[Ranking], list[Chosen]], progress: Progress) -> Result:
         """Measure what is chosen of each problem, one after the other."""
@@ -98,7 +101,7 @@ class Conduct:
             self.study,
             config=found.setup.name,
             setup_text=_text(found.setup),
-            versions=versions(),
+            versions=versions(found.setup),
         )
         run = self._begin()
         state = "interrupted"
@@ -110,7 +113,9 @@ class Conduct:
                     plan = self._plan(ranking)
                     journal = _Journal(results, run)
                     tune_problem(chosen, self.measurer, journal, plan, progress, found.clock)
-            state = "done"
+            state = "done" if time.monotonic() < self.deadline else "budget"
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(self.study) from None
         finally:
             found.clock.stages["wall"] = time.monotonic() - self.started
             results.end_run(run, state=state, timings=found.clock.stages)
@@ -122,11 +127,10 @@ class Conduct:
         self.results.add_candidates(self.study, found.enumerated.legal, baselines=safe)
         pairs = [(e.candidate, e.prediction) for r in found.rankings for e in r.entries]
         self.results.add_predictions(self.study, pairs)
-        calibration = machine.calibration
         facts = RunFacts(
             machine=machine,
-            machine_identity=calibration.identity if calibration else machine.name,
-            versions=versions(),
+            machine_identity=self.machine_identity or identity_of(machine),
+            versions=versions(found.setup),
             conditions=self.conditions,
         )
         return self.results.begin_run(self.study, facts)
@@ -135,7 +139,7 @@ class Conduct:
         setup = self.found.setup
         return Plan(
             measuring=setup.measuring,
-            baseline=baseline(self.found, ranking).identity if setup.selection.baseline else None,
+            candidates=tuple(entry.candidate for entry in ranking.entries),
             deadline=self.deadline,
             seed=setup.selection.seed,
         )
@@ -192,9 +196,9 @@ def choose_candidates(
     chosen = [Chosen(pick.entry.candidate, pick.entry.prediction, pick.why) for pick in picks]
     if not options.resume or results is None:
         return chosen
-    record = results.load_study(study)
-    finished = {identity for run in record.runs for identity in run.finished}
-    best = _incumbent(record, {choice.candidate.identity for choice in chosen})
+    alike = _alike(results.load_study(study).runs, found)
+    finished = {identity for run in alike for identity in run.finished}
+    best = _incumbent(alike, {choice.candidate.identity for choice in chosen})
     left = [choice for choice in chosen if choice.candidate.identity not in finished]
     again = [
         dataclasses.replace(choice, why=f"{choice.why}; measured again, to compare with")
@@ -212,9 +216,24 @@ def _within(budget: int, selection: Selection) -> Selection:
     return dataclasses.replace(selection, top=rest - random, random=random, baseline=safe)
 
 
-def _incumbent(record: StudyRecord, identities: set[str]) -> str | None:
+def _alike(runs: Sequence[RunRecord], found: Prospect) -> list[RunRecord]:
+    """The runs whose results still hold: same machine, same compilers."""
+    machine, compilers_now = identity_of(found.machine), versions(found.setup)["compilers"]
+    return [
+        run
+        for run in runs
+        if run.machine_identity == machine and run.versions.get("compilers") == compilers_now
+    ]
+
+
+def identity_of(machine: Machine) -> str:
+    """What times are filed under: the identity of the calibrated host, else the name."""
+    return machine.calibration.identity if machine.calibration else machine.name
+
+
+def _incumbent(runs: Sequence[RunRecord], identities: set[str]) -> str | None:
     """The fastest finished candidate of the latest run that finished any of these."""
-    for run in reversed(record.runs):
+    for run in reversed(runs):
         times = {
             m.candidate: location([sample.seconds for sample in m.accepted])
             for m in run.measurements
@@ -276,7 +295,10 @@ def _study_name(setup: Setup, options: Options, results: Store) -> str:
 
 def _conditions(found: Prospect, progress: Progress) -> dict[str, float | int | str]:
     """What the host is like at the start of a run, and whether the calibration still holds."""
-    conditions: dict[str, float | int | str] = {"others": quiet.others().note or "idle"}
+    conditions: dict[str, float | int | str] = {
+        "priority": quiet.attainable_priority(),
+        "others": quiet.others().note or "idle",
+    }
     if found.setup.machine is not None or found.machine.calibration is None:
         return conditions
     progress("check the calibration", 0, 1)
@@ -284,13 +306,20 @@ def _conditions(found: Prospect, progress: Progress) -> dict[str, float | int | 
         check = calibrate.recheck(found.machine)
         conditions["clock_ratio"] = round(check.clock_ratio, 3)
         conditions["bandwidth_ratio"] = round(check.bandwidth_ratio, 3)
+        if max(abs(check.clock_ratio - 1), abs(check.bandwidth_ratio - 1)) > _HOLDS:
+            conditions["warning"] = f"{check}; calibrate again: autotune machine calibrate"
     progress("check the calibration", 1, 1)
     return conditions
 
 
-def versions() -> dict[str, str]:
+def versions(setup: Setup) -> dict[str, str]:
     """Versions of what takes part: part of the provenance of every run."""
-    known = {"autotune": VERSION, "python": platform.python_version()}
+    builds = [compilers.find(build) for build in setup.builds]
+    known = {
+        "autotune": VERSION,
+        "python": platform.python_version(),
+        "compilers": "; ".join(f"{c.version} [{c.identity}]" for c in builds),
+    }
     for name in ("osaca", "kerncraft", "optuna", "numpy"):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             known[name] = importlib.metadata.version(name)
@@ -298,12 +327,11 @@ def versions() -> dict[str, str]:
 
 
 def _text(setup: Setup) -> str:
-    """The configuration, word for word, and a digest of the skeleton that it names.
-
-    Methods and problems are part of the identity of each candidate.
-    """
-    skeleton = hashlib.sha256(repr(setup.skeleton).encode()).hexdigest()[:12]
-    return f"{Path(setup.source).read_text(encoding='utf-8')}\n# skeleton {skeleton}\n"
+    """The configuration, word for word, and digests of what it names."""
+    names = [setup.skeleton.definition, *(p.definition for p in setup.problems)]
+    space = hashlib.sha256(repr(setup.space).encode()).hexdigest()[:12]
+    text = Path(setup.source).read_text(encoding="utf-8")
+    return f"{text}\n# definitions: {' '.join(names)} {space}\n"
 
 
 # --- reading back ---------------------------------------------------------------------------
@@ -331,6 +359,6 @@ def write_report(result: Result, path: Path) -> Path:
 
 def require_success(result: Result) -> None:
     """Raise WorkFailed when not a single candidate ran."""
-    statuses = {m.status for run in result.record.runs[-1:] for m in run.measurements}
+    statuses = {m.status for run in result.record.runs for m in run.measurements}
     if statuses and "ok" not in statuses:
         raise WorkFailed(f"no candidate ran: {', '.join(sorted(statuses))}")

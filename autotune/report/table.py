@@ -59,6 +59,8 @@ def _taken(result: StudyResult) -> str:
     runs = result.study.runs
     count = sum(len(m.samples) for run in runs for m in run.measurements)
     text = f"{len(runs)} run{'' if len(runs) == 1 else 's'}, {count} samples"
+    if runs and "warning" in runs[-1].conditions:
+        text += f"\nwarning: {runs[-1].conditions['warning']}"
     if runs and "wall" in runs[-1].timings:
         spent = dict(runs[-1].timings)
         wall = spent.pop("wall")

@@ -137,7 +137,7 @@ def _run(connection: sa.Connection, row: sa.RowMapping) -> RunRecord:
             for identity, outcome in outcomes.items()
             if outcome["checksum"] is not None
         },
-        finished=frozenset(outcomes)
+        finished=frozenset(i for i, o in outcomes.items() if o["status"] != "contended")
         | {identity for identity, build in builds.items() if build.status != "ok"},
     )
 

@@ -42,11 +42,8 @@ class ProblemFacts:
     components: int
     """n."""
     step_fraction: float
-
-    @property
-    def key(self) -> tuple[str, int, str, int, float]:
-        """What makes two problems the same."""
-        return self.ivp, self.size, self.method, self.correctors, self.step_fraction
+    key: str
+    """Equal for problems that compute the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

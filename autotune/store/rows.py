@@ -60,6 +60,7 @@ def candidate_record(value: Candidate, *, baseline: bool = False) -> CandidateRe
             size=problem.size,
             components=problem.n,
             step_fraction=problem.step_fraction,
+            key=problem.key,
         ),
         compiler=value.build.compiler,
         flags=value.build.flags,

@@ -185,3 +185,33 @@ def test_stdout_is_json_only(autotune: Cli, config: Path) -> None:
     run = autotune("tune", "small.yaml", "--json")
     json.loads(run.out)
     assert "measure" in run.err
+
+
+def test_two_problems_of_the_same_file_name_keep_apart(
+    autotune: Cli, config: Path, tmp_path: Path
+) -> None:
+    ivps = Path(__file__).parents[2] / "kernels" / "ivp"
+    for folder, source in (("a", "heat2d"), ("b", "wave1d")):
+        (tmp_path / folder).mkdir()
+        text = (ivps / f"{source}.yaml").read_text(encoding="utf-8")
+        (tmp_path / folder / "mine.yaml").write_text(text, encoding="utf-8")
+    text = config.read_text(encoding="utf-8")
+    row = "  - {ivp: heat2d, method: radau-iia-5, correctors: 4, size: 40}\n"
+    rows = row.replace("heat2d", "a/mine.yaml") + row.replace("heat2d", "b/mine.yaml")
+    config.write_text(text.replace(row, rows), encoding="utf-8")
+    problems = autotune("tune", "small.yaml", "--json").json()["problems"]
+    assert len(problems) == 2
+    assert all(row["status"] == "ok" for p in problems for row in p["evaluated"])
+
+
+def test_a_budget_of_seconds_ends_and_a_resume_takes_up_what_is_left(
+    autotune: Cli, config: Path
+) -> None:
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace("rounds: 3", "rounds: 60"), encoding="utf-8")
+    first = autotune("tune", "small.yaml", "--budget-seconds", "3", "--json").json()
+    taken = sum(row["samples"] for row in first["problems"][0]["evaluated"])
+    assert taken < 3 * 120
+    second = autotune("tune", "small.yaml", "--resume", "--json").json()
+    assert second["runs"] == 2
+    assert all(row["samples"] == 120 for row in second["problems"][0]["evaluated"])

@@ -10,9 +10,11 @@ from autotune import config
 from autotune.measure.base import Prepared
 from autotune.measure.replay import Recording, ReplayMeasurer
 from autotune.problem import Problem
+from autotune.progress import Clock
 from autotune.results import Measurement, Prediction, Sample
 from autotune.setup import Measuring
-from autotune.tuning import Chosen, Clock, Mirror, Plan, tune_problem
+from autotune.trials import Trials
+from autotune.tuning import Chosen, Plan, odd_ones_out, tune_problem
 from autotune.variant import Candidate, Variant
 
 PROBLEM = Problem(
@@ -44,18 +46,14 @@ class Journal:
 
 
 def run(
-    recordings: list[Recording], baseline: int | None = 0, deadline: float = float("inf")
+    recordings: list[Recording], deadline: float = float("inf")
 ) -> tuple[list[Measurement], Journal]:
     group = [chosen(number) for number in range(len(recordings))]
     measurer = ReplayMeasurer(
         {c.candidate.identity: r for c, r in zip(group, recordings, strict=True)}
     )
     journal = Journal()
-    plan = Plan(
-        measuring=MEASURING,
-        baseline=None if baseline is None else group[baseline].candidate.identity,
-        deadline=deadline,
-    )
+    plan = Plan(measuring=MEASURING, deadline=deadline)
     done = tune_problem(group, measurer, journal, plan, lambda *_: None, Clock())
     return done, journal
 
@@ -90,7 +88,7 @@ def test_a_disturbed_candidate_is_contended_not_slow() -> None:
     assert done[1].samples, "rejected samples are kept"
 
 
-def test_another_checksum_than_the_baseline_is_a_wrong_result() -> None:
+def test_another_checksum_than_the_majority_is_a_wrong_result() -> None:
     good = Recording(launches=[[1.0, 1.0]], checksum=(10.0, 10.0))
     near = Recording(launches=[[1.0, 1.0]], checksum=(10.0 + 1e-12, 10.0))
     bad = Recording(launches=[[0.1, 0.1]], checksum=(10.1, 10.0))
@@ -106,9 +104,10 @@ def test_after_the_deadline_nothing_starts_and_unmeasured_candidates_have_no_row
 
 
 def test_the_optuna_study_mirrors_what_was_tried() -> None:
-    mirror = Mirror(seed=1)
     group = [chosen(0), chosen(1)]
-    mirror.enqueue(group)
+    every = [chosen(number).candidate for number in range(5)]
+    trials = Trials(every, seed=1)
+    trials.ask([c.candidate for c in group], [{"predicted_s": 1.0}] * 2)
     good = Measurement(
         candidate=group[0].candidate.identity,
         run="",
@@ -125,9 +124,17 @@ def test_the_optuna_study_mirrors_what_was_tried() -> None:
             ),
         ),
     )
-    mirror.tell([good, None])
-    trials = mirror.study.trials
-    assert [t.params["order"] for t in trials] == ["v0", "v1"]
-    assert trials[0].value == 2.0
-    assert trials[0].user_attrs["predicted_s"] == 1.0
-    assert trials[1].state == optuna.trial.TrialState.FAIL
+    trials.tell([good, None])
+    done = trials.study.trials
+    assert [t.params["order"] for t in done] == ["v0", "v1"]
+    assert set(done[0].distributions["order"].choices) == {f"v{number}" for number in range(5)}
+    assert done[0].value == 2.0
+    assert done[0].user_attrs["predicted_s"] == 1.0
+    assert done[1].state == optuna.trial.TrialState.FAIL
+
+
+def test_a_wrong_majority_of_one_does_not_condemn_the_rest() -> None:
+    wrong, right = (9.0, 10.0), (10.0, 10.0)
+    assert odd_ones_out({"base": wrong, "a": right, "b": right}) == {"base"}
+    assert odd_ones_out({"a": right, "b": wrong}) == {"a", "b"}, "nobody can tell which is right"
+    assert odd_ones_out({"a": right}) == set()

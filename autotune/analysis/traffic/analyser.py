@@ -39,7 +39,7 @@ class TrafficAnalyser:
 
         Raises ValueError where a sweep is not in canonical form or a tile loop holds a barrier.
         """
-        place = (problem.ivp.name, problem.size)
+        place = (problem.definition, problem.size)
         if place not in self._values:
             self._values[place] = problem.ivp.values(problem.size)
         plan = self._schedule(program)

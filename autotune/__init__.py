@@ -15,6 +15,10 @@ __version__ = VERSION
 __all__ = ["__version__", "load", "predict", "rank", "tune"]
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 def __getattr__(name: str) -> object:
     if name in ("load", "predict", "rank", "tune"):
         from autotune import api

@@ -60,10 +60,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class TopLoss:
-    """Loss of the best of the predicted top ``k``, among the measured candidates."""
+    """Loss of the best of the predicted top ``k``, among the measured candidates.
+
+    None where not all of the ``k`` were measured well enough to compare, but for those that failed.
+    """
 
     k: int
-    loss: float
+    loss: float | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +168,6 @@ def _problem(
         if heat and row.compared and row.predicted is not None
     ]
     predicted, measured = [p for p, _ in pairs], [m for _, m in pairs]
-    top = [(k, stats.top_loss(predicted, measured, k)) for k in TOPS]
     return ProblemResult(
         problem=candidates[0].problem,
         label=label,
@@ -174,7 +176,7 @@ def _problem(
         best=best,
         baseline=baseline,
         speedup=_speedup(heats, best, baseline),
-        losses=tuple(TopLoss(k, loss) for k, loss in top if loss is not None),
+        losses=tuple(TopLoss(k, _top_loss(rows, heat, k)) for k in TOPS) if pairs else (),
         noise_floor=stats.noise_floor(heat.rounds) if heat else None,
         rank_correlation=stats.kendall(predicted, measured),
         ordered_pairs=stats.ordered_pairs(predicted, measured),
@@ -234,6 +236,16 @@ def _heat(run: RunRecord, candidates: Sequence[CandidateRecord]) -> _Heat | None
         return None
     pooled = {name: [t for times in r.values() for t in times] for name, r in enough.items()}
     return _Heat(run.id, enough, stats.locations(pooled))
+
+
+def _top_loss(rows: Sequence[Row], heat: _Heat | None, k: int) -> float | None:
+    """The loss of the true predicted top k; ranks are those among all candidates."""
+    top = [row for row in rows if row.rank is not None and row.rank <= k]
+    failed = [row for row in top if row.status not in (None, "ok", "contended")]
+    times = [heat.times[r.candidate.identity] for r in top if heat and r.compared]
+    if heat is None or not times or len(times) + len(failed) < len(top):
+        return None
+    return stats.loss(min(times), min(heat.times.values()))
 
 
 def _rounds(measurement: Measurement) -> Rounds:

@@ -8,6 +8,8 @@ import os
 from pathlib import Path
 from typing import Literal
 
+from autotune.errors import Fault, InputError
+
 Collection = Literal[
     "machines",
     "configs",
@@ -50,7 +52,12 @@ def user_data_dir() -> Path:
 
 
 def _base(own: str, xdg: str, fallback: str) -> Path:
-    if own in os.environ:
+    if os.environ.get(own):
         return Path(os.environ[own])
-    base = os.environ.get(xdg)
-    return (Path(base) if base else Path.home() / fallback) / "autotune"
+    if os.environ.get(xdg):
+        return Path(os.environ[xdg]) / "autotune"
+    try:
+        return Path.home() / fallback / "autotune"
+    except RuntimeError as error:
+        fault = Fault(where=own, found="there is no home directory", hint=f"set {own} to a folder")
+        raise InputError(fault) from error

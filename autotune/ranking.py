@@ -24,16 +24,17 @@ class Ranking:
     problem: Problem
     entries: tuple[Ranked, ...]
 
-    def find(self, name: str) -> Ranked | None:
-        """The entry whose id, identity or label is ``name``, or begins with it unambiguously."""
-        exact = [e for e in self.entries if name in (e.candidate.id, e.candidate.identity)]
-        if exact:
-            return exact[0]
-        labelled = [e for e in self.entries if e.candidate.label == name]
-        if len(labelled) == 1:
-            return labelled[0]
-        near = [e for e in self.entries if e.candidate.id.startswith(name)]
-        return near[0] if len(near) == 1 else None
+    def matching(self, name: str) -> list[Ranked]:
+        """The entries whose id or identity is ``name``, else whose label is, else that begin so."""
+        for fits in (
+            lambda c: name in (c.id, c.identity),
+            lambda c: c.label == name,
+            lambda c: c.id.startswith(name),
+        ):
+            found = [entry for entry in self.entries if fits(entry.candidate)]
+            if found:
+                return found
+        return []
 
 
 def rank(candidates: Sequence[Candidate], predictions: Sequence[Prediction]) -> list[Ranking]:

@@ -161,10 +161,12 @@ class _Group:
                 if prepared.candidate.identity not in self.failed and self._in_time():
                     self._launch(prepared, number)
         for number in range(rounds, rounds + _TAIL_LAUNCHES):
-            for prepared in self.prepared:
-                if self._short(prepared.candidate.identity) and self._in_time():
-                    label = prepared.candidate.label
-                    progress("measure again what was disturbed", done, total, label)
+            disturbed = [p for p in self.prepared if self._short(p.candidate.identity)]
+            attempt = f"attempt {number - rounds + 1} of {_TAIL_LAUNCHES}"
+            for done, prepared in enumerate(disturbed):
+                if self._in_time():
+                    stage = f"measure again what was disturbed, {attempt}"
+                    progress(stage, done, len(disturbed), prepared.candidate.label)
                     self._launch(prepared, number)
         progress("measure", total, total)
 

@@ -23,6 +23,11 @@ def main() -> NoReturn:
         for fault in error.faults:
             print(f"error: {fault}", file=sys.stderr)
         sys.exit(error.exit_code)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        hint = "AUTOTUNE_CACHE and AUTOTUNE_DATA name the folders that autotune writes to"
+        print(f"error: {where}{error.strerror or error} ({hint})", file=sys.stderr)
+        sys.exit(2)
     except AutotuneError as error:
         print(f"failed: {error}", file=sys.stderr)
         sys.exit(error.exit_code)

@@ -188,7 +188,14 @@ def tune(
 ) -> None:
     """The main job: rank, build, verify, time and compare the most promising candidates."""
     from autotune.pipeline import jobs, prospect, study
+    from autotune.report.documents import studies
 
+    if collect is not None and (emit_job or resume or exhaustive or budget_evaluations):
+        raise typer.BadParameter("--collect goes with none of the other options of a run")
+    if emit_job is not None and resume:
+        raise typer.BadParameter("--emit-job does not go with --resume")
+    if exhaustive and budget_evaluations is not None:
+        raise typer.BadParameter("--exhaustive does not go with --budget-evaluations")
     setup = prospect.load(config)
     options = study.Options(
         budget_seconds=budget_seconds,
@@ -199,6 +206,8 @@ def tune(
     progress = TerminalProgress()
     if emit_job is not None:
         script = jobs.emit_job(setup, options, emit_job, progress)
+        if json:
+            document(studies.emitted(setup.name, script))
         note(f"wrote {script}; run it there, then: autotune tune {config} --collect results.jsonl")
         return
     try:
@@ -317,6 +326,8 @@ def machine_check(
         document(documents.machine_check(machine, gaps))
     else:
         typer.echo(text.machine_check(machine, gaps))
+    if gaps:
+        raise typer.Exit(2)
 
 
 @machine_app.command("detect", epilog="Example: autotune machine detect -o myhost.yaml")
@@ -336,6 +347,8 @@ def machine_detect(
     if output is not None:
         hosts.write_machine(machine, output)
         note(f"wrote {output}")
+        for gap in hosts.machine_gaps(machine):
+            note(f"to be added: {gap}")
     if json:
         document(documents.machine_detect(machine, reasons))
     else:

@@ -59,7 +59,7 @@ class CollectedMeasurer:
             return "build-failed", f"see log/{identity}.build of the job", None
         recorded = self._find(candidate, "verify", 0)
         if recorded is None:
-            return "build-failed", "the job did not run it", None
+            return "crashed", "the job ended before it ran this candidate", None
         listener = Listener(
             threads=candidate.threads,
             busy=0.0,

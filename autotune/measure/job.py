@@ -203,9 +203,9 @@ def collect(path: Path) -> Results:
         elif kind == "build" and row.get("code"):
             failed.append(identity)
         elif kind in ("verify", "launch"):
-            current = (identity, str(kind), int(str(row.get("round", 0))), [])
+            current = (identity, str(kind), _whole(row, "round", f"{path}:{number}"), [])
         elif kind == "exit" and current:
-            code = int(str(row.get("code", 1)))
+            code = _whole(row, "code", f"{path}:{number}")
             launches.append(Collected(current[0], current[1], current[2], tuple(current[3]), code))
             current = None
         elif current:
@@ -246,18 +246,20 @@ def _rows(path: Path) -> Iterator[tuple[int, str, Mapping[str, object]]]:
     for number, line in enumerate(lines, start=1):
         try:
             row = json.loads(line)
-        except ValueError as error:
-            if number == len(lines):
-                return  # the job was ended while it wrote its last line
-            raise InputError(
-                Fault(where=f"{path}:{number}", found=line[:80], expected="one JSON object a line")
-            ) from error
-        if isinstance(row, dict):
-            yield number, line, row
+        except ValueError:
+            row = {}  # what a launcher printed, or a line that was cut off
+        yield number, line, row if isinstance(row, dict) else {}
+
+
+def _whole(row: Mapping[str, object], name: str, where: str) -> int:
+    value = row.get(name)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    raise InputError(Fault(where=where, found=f"{name} is {value!r}", expected="a whole number"))
 
 
 def _pair(task: object) -> tuple[float, float]:
-    if isinstance(task, dict) and isinstance(task.get("expected"), list):
-        first, second = task["expected"]
-        return float(first), float(second)
+    match task:
+        case {"expected": [int() | float() as first, int() | float() as second]}:
+            return float(first), float(second)
     raise InputError(Fault(where="job.json", found="a task without its expected checksum"))

@@ -5,11 +5,9 @@ sample: load, stolen time, context switches. The verdict on a single sample, CPU
 (threads x wall time), is the measuring program's own.
 """
 
-import contextlib
 import functools
 import os
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,25 +43,6 @@ def openmp(threads: int, *, timed: bool = True) -> dict[str, str]:
         "OMP_WAIT_POLICY": "active" if active else "passive",
         "OMP_DYNAMIC": "false",
     }
-
-
-@contextlib.contextmanager
-def raise_priority() -> Iterator[Priority]:
-    """Raise the priority of this process for a while; gives how: ``autogroup``, ``nice``, ``none``.
-
-    Everything is put back at the end. Children started meanwhile by ``process.run`` share it.
-    """
-    nice = os.getpriority(os.PRIO_PROCESS, 0)
-    group = process.group_niceness()
-    worked = process.renice(0, RAISED)
-    try:
-        yield worked
-    finally:
-        with contextlib.suppress(OSError):
-            os.setpriority(os.PRIO_PROCESS, 0, nice)
-        if group is not None:
-            with contextlib.suppress(OSError):
-                Path("/proc/self/autogroup").write_text(str(group), encoding="ascii")
 
 
 @functools.cache

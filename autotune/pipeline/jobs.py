@@ -1,5 +1,6 @@
 """Jobs for machines where autotune does not run: written out, and their results read back."""
 
+import hashlib
 import time
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import numpy as np
 from autotune.codegen import harness
 from autotune.codegen.programs import Programs
 from autotune.errors import Fault, InputError
-from autotune.measure import job, protocol, quiet, verify
+from autotune.measure import job, protocol, verify
 from autotune.measure.collected import CollectedMeasurer
 from autotune.measure.job import Job, JobTask
 from autotune.measure.reference import integrate
@@ -22,6 +23,14 @@ from autotune.store import Store
 from autotune.tuning import Chosen
 from autotune.variant import Candidate
 
+_OPENMP = {
+    "OMP_PLACES": "cores",
+    "OMP_PROC_BIND": "close",
+    "OMP_WAIT_POLICY": "active",
+    "OMP_DYNAMIC": "false",
+}
+"""On a machine that has the cores; how many it uses is set for each launch."""
+
 
 def emit_job(setup: Setup, options: Options, folder: Path, progress: Progress) -> Path:
     """Write the job that measures what ``tune`` would measure; the path of its script."""
@@ -32,17 +41,13 @@ def emit_job(setup: Setup, options: Options, folder: Path, progress: Progress) -
         for choice in choose_candidates(found, ranking, options):
             progress("write the job", len(tasks), len(tasks) + 1, choice.candidate.label)
             tasks.append(_task(choice.candidate, setup, programs))
-    threads = max(task.candidate.threads for task in tasks)
-    environment = {
-        name: value for name, value in quiet.openmp(threads).items() if name != "OMP_NUM_THREADS"
-    }
     return job.emit(
         Job(
             study=setup.name,
             tasks=tuple(tasks),
             rounds=setup.measuring.rounds,
             launcher=setup.launcher,
-            environment={**environment, **setup.environment},
+            environment={**_OPENMP, **setup.environment},
             compile_seconds=setup.limits.compile,
             run_seconds=setup.limits.run,
             seed=setup.selection.seed,
@@ -98,6 +103,7 @@ def collect(setup: Setup, path: Path, store: str, progress: Progress) -> Result:
             if entry.candidate.identity in results.expected
         ]
 
+    facts = sorted((key, str(value)) for key, value in results.machine.items())
     with Store.open(store) as target:
         conduct = Conduct(
             results=target,
@@ -107,5 +113,6 @@ def collect(setup: Setup, path: Path, store: str, progress: Progress) -> Result:
             conditions={f"job_{key}": str(value) for key, value in results.machine.items()},
             deadline=float("inf"),
             started=started,
+            machine_identity=f"job:{hashlib.sha256(repr(facts).encode()).hexdigest()[:12]}",
         )
         return conduct.run(of_the_job, progress)

@@ -86,9 +86,12 @@ def machines() -> list[Machine]:
 
 
 def machine(name: str) -> Machine:
-    """A machine by name or path; ``host`` is this host with its stored calibration, if any."""
+    """A machine by name or path; ``host`` is this host with its stored calibration, if any.
+
+    Figures may be missing: ``machine_gaps`` tells for which uses.
+    """
     if name != HOST:
-        return config.machine(name)
+        return config.machine(name, complete=False)
     found = detect.detect()
     return dataclasses.replace(found, calibration=calibrate.stored(found))
 

@@ -17,6 +17,7 @@ from autotune.prediction.reuse import ReuseEngine
 from autotune.progress import Clock, Progress
 from autotune.ranking import Ranked, Ranking, rank
 from autotune.setup import Setup
+from autotune.toolchain import compiler as compilers
 from autotune.variant import Build
 
 
@@ -40,6 +41,7 @@ def prospect(setup: Setup, progress: Progress) -> Prospect:
     """Predict and rank every legal candidate; nothing is run."""
     clock = Clock()
     started = time.monotonic()
+    check_builds(setup)
     machine = resolve_machine(setup, progress)
     clock.timed("calibrate", started)
     started = time.monotonic()
@@ -63,6 +65,18 @@ def prospect(setup: Setup, progress: Progress) -> Prospect:
         rankings=tuple(rank(enumerated.legal, predictions)),
         clock=clock,
     )
+
+
+def check_builds(setup: Setup, *, openmp: bool = False) -> None:
+    """Raise InputError, with its place, for a compiler that is missing or refuses its flags.
+
+    With ``openmp`` also for one that cannot build a program with threads.
+    """
+    for index, build in enumerate(setup.builds):
+        where = setup.place(f"builds.{index}")
+        compiler = compilers.find(build, where)
+        if openmp:
+            compilers.require_openmp(compiler, where)
 
 
 def enumerate_space(
@@ -91,7 +105,7 @@ def enumerate_space(
 
 def find(prospect: Prospect, name: str) -> Ranked:
     """The ranked candidate of an id, identity or label; InputError names the nearest."""
-    found = [entry for ranking in prospect.rankings if (entry := ranking.find(name))]
+    found = [entry for ranking in prospect.rankings for entry in ranking.matching(name)]
     if len(found) == 1:
         return found[0]
     known = [e.candidate.id for ranking in prospect.rankings for e in ranking.entries]

@@ -20,7 +20,7 @@ from autotune.measure import quiet
 from autotune.measure.base import Measurer, Prepared
 from autotune.measure.run import HostMeasurer
 from autotune.measure.stats import location
-from autotune.pipeline.prospect import Prospect, prospect
+from autotune.pipeline.prospect import Prospect, check_builds, prospect
 from autotune.progress import Progress
 from autotune.ranking import Ranking
 from autotune.report import page
@@ -63,6 +63,9 @@ def tune(setup: Setup, options: Options, store: str, progress: Progress) -> Resu
     wall = time.monotonic()
     with Store.open(store) as results:
         name = _study_name(setup, options, results)
+        check_builds(setup, openmp=True)
+        launcher.check(setup.launcher, setup.place("launcher"))
+        progress(_opening(setup, name, options, results), 0, 1)
         found = prospect(setup, progress)
         before = time.monotonic()
         conditions = _conditions(found, progress)
@@ -155,7 +158,6 @@ def host_measurer(setup: Setup) -> HostMeasurer:
     def compiler(build: Build) -> Compiler:
         return compilers.find(build, setup.place(f"builds.{setup.builds.index(build)}"))
 
-    launcher.check(setup.launcher, setup.place("launcher"))
     return HostMeasurer(
         measuring=setup.measuring,
         limits=setup.limits,
@@ -291,6 +293,16 @@ def _study_name(setup: Setup, options: Options, results: Store) -> str:
             )
         )
     return name
+
+
+def _opening(setup: Setup, name: str, options: Options, results: Store) -> str:
+    """What a run begins or continues; names an unfinished study that it leaves alone."""
+    if options.resume:
+        return f"continue study {name}"
+    before = results.latest_study(setup.name)
+    states = [run.state for run in results.load_study(before).runs] if before else []
+    left = states and states[-1] != "done"
+    return f"begin study {name}" + (f" ({before} is unfinished: see --resume)" if left else "")
 
 
 def _conditions(found: Prospect, progress: Progress) -> dict[str, float | int | str]:

@@ -182,8 +182,8 @@ def use(row: Row, config: str) -> Use:
         for name, value in one.parameters.items()
     }
     return Use(
-        command=f"autotune variants {config} --emit {one.id} -o {one.variant}",
-        build=" ".join([one.compiler, *one.flags, "-fopenmp"]),
+        command=f"autotune variants {config}.yaml --emit {one.id} -o {one.variant}",
+        build=" ".join([one.compiler, *one.flags, "-fopenmp", f"{one.variant}/*.c", "-lm"]),
         environment=f"OMP_NUM_THREADS={one.threads} OMP_PLACES=cores OMP_PROC_BIND=close",
         layout=parameters,
     )

@@ -66,13 +66,14 @@ def rankings(found: Sequence[Ranking], machine: Machine, *, top: int) -> str:
     blocks = []
     for ranking in found:
         entries = ranking.entries[: top or None]
+        builds = {(e.candidate.build.compiler, e.candidate.build.flags) for e in ranking.entries}
         rows = [("", "predicted", "interval", "candidate", "reason")]
         rows += [
             (
                 "-" if e.rank is None else str(e.rank),
                 seconds(e.prediction.seconds),
                 _interval(e.prediction.interval),
-                e.candidate.id,
+                e.candidate.id + (f" ({_build(e)})" if len(builds) > 1 else ""),
                 e.prediction.reason,
             )
             for e in entries
@@ -124,9 +125,10 @@ def why(chosen: Ranked, other: Ranked | None) -> str:
             f"against {other.candidate.id}: {seconds(other.prediction.seconds)} per step",
             other.prediction.reason,
         ]
-        table = [("sweep", "part", "this", "other", "difference")]
+        table = [("sweep", "part", "this", "other", "other - this")]
+        total = chosen.prediction.seconds or 0.0
         for d in differences(chosen.prediction, other.prediction):
-            if d.first != d.second:
+            if abs(d.second - d.first) > 1e-3 * total:
                 sign = "+" if d.second > d.first else "-"
                 gap = sign + seconds(abs(d.second - d.first))
                 table.append((d.sweep, d.kind, seconds(d.first), seconds(d.second), gap))
@@ -230,6 +232,11 @@ def machine_check(found: Machine, gaps: Sequence[str]) -> str:
 def machine_detected(found: Machine, reasons: Sequence[Reason]) -> str:
     """This host, and why it is described so."""
     return "\n".join([machine(found), "decided:", *(f"  {reason}" for reason in reasons)])
+
+
+def _build(entry: Ranked) -> str:
+    build = entry.candidate.build
+    return " ".join((build.compiler, *build.flags))
 
 
 def _by_kind(parts: Sequence[Part]) -> dict[str, float]:

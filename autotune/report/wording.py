@@ -85,12 +85,25 @@ def speedup(result: ProblemResult) -> str:
     return text + (f", {result.speedup.note}" if result.speedup.note else "")
 
 
+def caution(result: ProblemResult) -> str:
+    """A warning where the winner cannot be told from the baseline; empty else."""
+    if result.speedup is None or result.best is result.baseline:
+        return ""
+    low = result.speedup.interval[0] if result.speedup.interval else result.speedup.value
+    spread = result.noise_floor.maximum if result.noise_floor else 0.0
+    if result.speedup.value - 1 > spread and low > 1:
+        return ""
+    return "the speed-up is within the noise of this run: the winner is not decided"
+
+
 def losses(result: ProblemResult) -> str:
     """The losses of the predicted top k among the measured, with the noise floor beside them."""
     if not result.losses:
         return "no loss: nothing was both predicted and measured"
     parts = ", ".join(f"top {top.k} {percent(top.loss)}" for top in result.losses)
-    return f"{parts} (measured: {result.compared} of {len(result.rows)}; {floor(result)})"
+    unknown = any(top.loss is None for top in result.losses)
+    why = "; -: not all of them were measured" if unknown else ""
+    return f"{parts} (measured: {result.compared} of {len(result.rows)}{why}; {floor(result)})"
 
 
 def floor(result: ProblemResult) -> str:
@@ -111,9 +124,11 @@ def sentences_of(problem: ProblemResult) -> list[str]:
     lines = [
         f"{problem.label}: {best.candidate.id} takes {seconds(best.measured)} per time step"
         f" (predicted {seconds(best.predicted)}, deviation {signed(best.deviation)}).",
-        f"  Speed-up over the baseline: {speedup(problem)}.",
+        f"  Speed-up over the baseline, within rounds: {speedup(problem)}.",
         f"  Losses of the predicted: {losses(problem)}.",
     ]
+    if caution(problem):
+        lines.append(f"  Caution: {caution(problem)}.")
     failed = len(problem.failures)
     if failed:
         lines.append(f"  {failed} candidate{'s' if failed > 1 else ''} failed; see the status.")

@@ -1,4 +1,7 @@
-"""Launcher templates: how a measuring program is started (``srun -n 1 {command}``)."""
+"""Launcher templates: how a measuring program is started (``srun -n 1 {command}``).
+
+A launcher must pass standard input on to the program, as srun and mpirun do.
+"""
 
 import shlex
 import shutil

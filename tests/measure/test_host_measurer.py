@@ -164,14 +164,6 @@ def test_openmp_settings():
     assert quiet.openmp(1, timed=False)["OMP_WAIT_POLICY"] == "passive"
 
 
-def test_priority_is_put_back():
-    before = os.getpriority(os.PRIO_PROCESS, 0)
-    with quiet.raise_priority() as how:
-        assert how in ("autogroup", "nice", "none")
-    if os.geteuid() == 0:
-        assert os.getpriority(os.PRIO_PROCESS, 0) == before
-
-
 def test_others_are_noticed_and_own_children_are_not():
     pid = os.fork()
     if pid == 0:

@@ -61,11 +61,9 @@ def test_a_candidate_is_found_by_id_identity_label_and_unique_beginning() -> Non
     ranking = rank([candidate(0), candidate(11)], [prediction(1.0), prediction(2.0)])[0]
     wanted = candidate(11)
     for name in (wanted.id, wanted.identity, wanted.label, wanted.label[:3]):
-        found = ranking.find(name)
-        assert found is not None
-        assert found.candidate == wanted
-    assert ranking.find("v") is None
-    assert ranking.find("nothing") is None
+        assert [entry.candidate for entry in ranking.matching(name)] == [wanted]
+    assert len(ranking.matching("v")) == 2
+    assert ranking.matching("nothing") == []
 
 
 def test_differences_name_the_largest_first() -> None:

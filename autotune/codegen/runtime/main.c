@@ -307,7 +307,8 @@ static void print_sample(const struct stamp *a, const struct stamp *b, long step
     fflush(stdout);
 }
 
-/* With AUTOTUNE_PACED=1: wait until whoever reads the samples has kept this one. */
+/* With AUTOTUNE_PACED=1: wait until whoever reads the samples has kept this one. When standard
+   input ends, nobody does any more: a program that outlived its parent must not go on. */
 static void wait_until_kept(void)
 {
     const char *const paced = getenv("AUTOTUNE_PACED");
@@ -317,6 +318,8 @@ static void wait_until_kept(void)
     do
         read = getchar();
     while (read != '\n' && read != EOF);
+    if (read == EOF)
+        fail("standard input ended: the launcher must pass it on, or the parent is gone");
 }
 
 static void write_state(const char *path, const double *y, long n)

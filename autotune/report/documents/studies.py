@@ -35,10 +35,13 @@ class EvaluatedRow(TypedDict):
 
 
 class LossRow(TypedDict):
-    """Loss of the best of the predicted top k, among the measured candidates."""
+    """Loss of the best of the predicted top k, among the measured candidates.
+
+    Null where not all of the k were measured well enough to compare.
+    """
 
     k: int
-    loss: float
+    loss: float | None
 
 
 class NoiseRow(TypedDict):
@@ -172,6 +175,20 @@ def measure(
         "rejected": sum(not s.accepted for s in counted),
         "phases_s": dict(phases.seconds) if phases else None,
     }
+
+
+class EmitJobDocument(TypedDict):
+    """``autotune tune --emit-job --json``."""
+
+    schema: str
+    study: str
+    script: str
+    """What to run on the other machine; it writes results.jsonl beside itself."""
+
+
+def emitted(name: str, script: Path) -> EmitJobDocument:
+    """Where a job was written."""
+    return {"schema": "autotune.emit-job/1", "study": name, "script": str(script)}
 
 
 class ReportDocument(TypedDict):

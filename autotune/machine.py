@@ -179,7 +179,7 @@ class Calibration:
     contended: bool
     """Other processes took the cores while it was measured."""
     priority: str
-    """How priority was raised: ``autogroup``, ``fifo``, ``nice`` or ``none``."""
+    """How priority was raised: ``autogroup``, ``nice`` or ``none``."""
     compiler: str
 
     def curve(self, threads: int) -> BandwidthCurve:
@@ -248,11 +248,6 @@ class Machine:
     def frequency(self) -> Hertz:
         """The measured clock, else the documented one."""
         return self.calibration.clock if self.calibration else self.clock
-
-    @property
-    def hardware_threads(self) -> int:
-        """Cores times hardware threads per core."""
-        return self.cores * self.threads_per_core
 
     def exposed(self, level: str) -> float:
         """The exposed share of a level (``MEM`` for memory), measured where there is one."""

@@ -10,7 +10,7 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 
 from autotune.host.probe import EXTRAS, GROUP, Sample
-from autotune.machine import BandwidthCurve, CacheLevel
+from autotune.machine import BandwidthCurve
 from autotune.units import Bytes, BytesPerCycle, Hertz, Seconds
 
 BUSY = 0.95
@@ -91,24 +91,6 @@ def exposed(
         if shares:
             result[name] = min(1.0, max(0.0, statistics.median(shares)))
     return result
-
-
-def effective_size(curve: BandwidthCurve, level: CacheLevel, inner: CacheLevel) -> Bytes | None:
-    """The largest measured working set that this cache still serves; None where none can be told.
-
-    Served means: nearer, as a ratio, to the bandwidth just outside the inner cache than to that of
-    the largest working set. A share of a cache that other tenants take shows up here.
-    """
-    inside, outside = curve.at(2 * inner.size), curve.bandwidth[-1]
-    if inside < _FLAT * outside or curve.working_set[-1] <= level.size:
-        return None
-    border = math.sqrt(inside * outside)
-    served = inner.size
-    for size, bandwidth in zip(curve.working_set, curve.bandwidth, strict=True):
-        if size > inner.size and bandwidth < border:
-            break
-        served = max(served, size)
-    return served
 
 
 def quartile(values: Sequence[float], which: int) -> float:

@@ -11,12 +11,10 @@ process left half-written is made again. Locks are the kernel's and end with the
 import contextlib
 import fcntl
 import hashlib
-import os
 import re
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,27 +85,6 @@ def executable(key: str) -> Path | None:
     """The program of a build by its key; None when it is not (or no longer) in the cache."""
     entry = _place("program", key)
     return entry if _trusted(entry) else None
-
-
-def build_many(
-    programs: Sequence[tuple[Mapping[str, str], Compiler]],
-    *,
-    extra_flags: Sequence[str] = OPENMP,
-    link: Sequence[str] = LINK,
-    limit: float = LIMIT,
-    workers: int | None = None,
-) -> list[Built]:
-    """``build`` for each of ``programs``, in order, several at once at low priority."""
-    with ThreadPoolExecutor(workers or os.cpu_count() or 1) as pool:
-        futures = [
-            pool.submit(build, units, compiler, extra_flags=extra_flags, link=link, limit=limit)
-            for units, compiler in programs
-        ]
-        try:
-            return [future.result() for future in futures]
-        except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
 
 
 def assembly(

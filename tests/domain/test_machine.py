@@ -61,7 +61,6 @@ CALIBRATION = Calibration(
 def test_derived_figures():
     assert L1.sets == 64
     assert MACHINE.line == 64
-    assert MACHINE.hardware_threads == 8
     assert MACHINE.frequency == 2e9
     assert MACHINE.exposed("L2") == 0.5
     assert MACHINE.exposed("MEM") == 0.25

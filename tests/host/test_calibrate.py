@@ -51,7 +51,7 @@ def test_quick_calibration_has_every_part(machine, quick):
     assert all(seconds > 0 for seconds in done.barriers.values())
     assert all(0 <= share <= 1 for share in done.exposed.values())
     assert set(done.exposed) <= {c.name for c in machine.caches[1:]} | {"MEM"}
-    assert done.priority in ("autogroup", "fifo", "nice", "none")
+    assert done.priority in ("autogroup", "nice", "none")
     assert done.compiler
 
 

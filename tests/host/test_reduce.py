@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from autotune.host import plan, reduce
 from autotune.host.detect import detect
 from autotune.host.probe import EXTRAS, GROUP, PAGE, Sample
-from autotune.machine import BandwidthCurve, CacheLevel
 
 CLOCK = 3.0e9
 KI, MI = 1024, 1024**2
@@ -96,24 +95,6 @@ def test_work_beside_a_stream_is_chosen_as_long_as_the_stream():
     samples = [stream((2 + extra) / 2, size=PAGE, extra=extra) for extra in EXTRAS]
     samples.append(stream(9.1, size=64 * MI))
     assert reduce.extra_loads(samples, 64 * MI, PAGE) == 16
-
-
-def test_effective_size_is_where_the_curve_falls():
-    sizes = tuple(2**k * KI for k in range(4, 18))
-    level = CacheLevel(name="L3", size=32 * MI, line=64, ways=16, cores=2)
-    inner = CacheLevel(name="L2", size=512 * KI, line=64, ways=8, cores=1)
-
-    def curve(border):
-        rates = tuple(24.0 if size <= border else 7.0 for size in sizes)
-        return BandwidthCurve(
-            threads=1, working_set=sizes, bandwidth=rates, spread=(0.0,) * len(sizes)
-        )
-
-    assert reduce.effective_size(curve(8 * MI), level, inner) == 8 * MI
-    assert reduce.effective_size(curve(1024 * MI), level, inner) is None
-
-
-# --- plans ------------------------------------------------------------------------------------
 
 
 def test_thread_counts():

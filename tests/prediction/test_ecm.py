@@ -6,8 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autotune.prediction.ecm import along, combine, kernel_cycles, kernel_seconds, step_seconds
-from autotune.prediction.system import system_seconds
-from autotune.units import Seconds
 
 CYCLES = st.floats(0, 1e6, allow_nan=False)
 SHARE = st.floats(0, 1)
@@ -63,7 +61,7 @@ def test_links_add_where_exposed_and_hide_where_not() -> None:
     assert np.isnan(broken).tolist() == [False, True, True]
 
 
-def test_equations_8_to_11_by_hand() -> None:
+def test_equations_8_to_10_by_hand() -> None:
     """alpha 20 cy per line of 8 components, 2^20 components each, 2 GHz, a barrier of 1 us."""
     cycles = kernel_cycles(np.array([20.0]), np.array([2.0**20]), 8)
     assert cycles[0] == 20 * 2**17
@@ -71,7 +69,6 @@ def test_equations_8_to_11_by_hand() -> None:
     assert seconds[0] == pytest.approx(20 * 2**17 / 2e9)
     theta = step_seconds(seconds, 3, 1e-6)
     assert theta == pytest.approx(20 * 2**17 / 2e9 + 3e-6)
-    assert system_seconds([Seconds(theta), Seconds(1.0)], Seconds(0.5)) == 1.5
 
 
 @given(cycles=st.floats(1, 1e9), moved=st.floats(0, 1e12), bandwidth=st.floats(1e6, 1e12))

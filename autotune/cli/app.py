@@ -358,7 +358,7 @@ def machine_detect(
 @machine_app.command("calibrate", epilog="Example: autotune machine calibrate")
 def machine_calibrate(
     budget_seconds: Annotated[
-        float, typer.Option(help="Wall time to spend.", min=2, max=600)
+        float, typer.Option(help="Wall time to spend.", min=5, max=600)
     ] = 45.0,
     json: Json = False,
 ) -> None:

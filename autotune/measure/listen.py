@@ -24,6 +24,7 @@ class Listener:
     samples: list[Sample] = field(default_factory=list)
     start: protocol.Start | None = None
     check: protocol.Check | None = None
+    final: protocol.Final | None = None
     ended: bool = False
     wrong: str = ""
     """The first thing that is not as it should be."""
@@ -47,6 +48,8 @@ class Listener:
                 self.check = line
             case protocol.Timed() if not self.wrong:
                 self._take(line)
+            case protocol.Final():
+                self.final = line
             case protocol.End():
                 self.ended = True
         return isinstance(line, protocol.Timed)
@@ -90,9 +93,13 @@ class Listener:
     def _verdict(self, printed: str) -> tuple[Status, str]:
         if self.wrong:
             return "crashed", self.wrong
-        if self.check and (not self.check.finite or self.check.denormal):
-            what = "denormal numbers" if self.check.finite else "numbers that are not finite"
-            return "wrong-result", f"{what} in the state at the timed size"
+        for state, when in (
+            (self.check, "after the check steps"),
+            (self.final, "after the last timed step"),
+        ):
+            if state and (not state.finite or state.denormal):
+                what = "denormal numbers" if state.finite else "numbers that are not finite"
+                return "wrong-result", f"{what} in the state at the timed size {when}"
         for missing, there in (
             ("start", self.start),
             ("check", self.check),

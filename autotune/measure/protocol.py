@@ -68,11 +68,19 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
+class Final:
+    """The state at the timed size after the last step."""
+
+    finite: bool
+    denormal: bool
+
+
+@dataclass(frozen=True, slots=True)
 class End:
     """The program reached its end."""
 
 
-Line = Start | Check | Timed | Phase | End
+Line = Start | Check | Timed | Phase | Final | End
 
 
 def parse(text: str) -> Line | None:
@@ -114,6 +122,8 @@ def _line(row: Mapping[str, object]) -> Line:
             )  # fmt: skip
         case "phase":
             return Phase(str(row["name"]), _real(row, "seconds"))
+        case "final":
+            return Final(row["finite"] is True, row["denormal"] is True)
         case "end":
             return End()
         case kind:

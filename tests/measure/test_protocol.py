@@ -24,6 +24,8 @@ def test_good_lines():
     assert protocol.parse(SAMPLE) == protocol.Timed(False, 0.5, 3, 0.99, 1.5e9, 1, 2, True)
     phase = protocol.parse('{"kind":"phase","name":"lc","seconds":0}')
     assert phase == protocol.Phase("lc", 0.0)
+    final = protocol.parse('{"kind":"final","finite":true,"denormal":true}')
+    assert final == protocol.Final(finite=True, denormal=True)
     assert protocol.parse('{"kind":"end"}') == protocol.End()
 
 

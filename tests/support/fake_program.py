@@ -36,7 +36,8 @@ PROBLEM = Problem(ivp=DECAY, method=MIDPOINT, correctors=1, size=1000)
 MODES = (
     "good", "wrong", "nan", "denormal", "short", "no_state", "crash_verify", "hang_verify",
     "crash", "hang", "flood", "garbage", "banner", "no_samples", "no_end", "silent", "lie_threads",
-    "lie_negative", "lie_nan", "contended", "not_finite", "orphan", "exit3",
+    "lie_negative", "lie_nan", "contended", "not_finite", "final_nan", "final_denormal",
+    "no_final", "orphan", "exit3",
 )  # fmt: skip
 
 _PROGRAM = r"""
@@ -112,6 +113,9 @@ int main(int argc, char **argv) {
     if (IS("crash")) { fprintf(stderr, "last words\n"); raise(SIGSEGV); }
     if (IS("hang")) for (;;) pause();
     if (IS("exit3")) return 3;
+    if (!IS("no_final") && !IS("no_end"))
+        printf("{\"kind\":\"final\",\"finite\":%s,\"denormal\":%s}\n",
+               IS("final_nan") ? "false" : "true", IS("final_denormal") ? "true" : "false");
     if (!IS("no_end")) printf("{\"kind\":\"end\"}\n");
     return 0;
 }

@@ -274,26 +274,49 @@ static void print_list(const char *key, const int *values, long count)
     printf("]");
 }
 
-static void print_check(const double *y, long n, long steps)
+struct summary {
+    double sum, magnitude, most;
+    bool finite, denormal;
+};
+
+static struct summary summarise(const double *y, long n)
 {
-    double sum = 0.0, magnitude = 0.0, most = 0.0;
-    bool finite = true, denormal = false;
+    struct summary s = {.finite = true};
     for (long j = 0; j < n; j++) {
         const double size = fabs(y[j]);
-        finite = finite && isfinite(y[j]);
-        denormal = denormal || (size > 0.0 && size < DBL_MIN);
-        sum += y[j] * (1.0 + (double)(j % 7) / 8.0);
-        magnitude += size;
-        most = size > most ? size : most;
+        s.finite = s.finite && isfinite(y[j]);
+        s.denormal = s.denormal || (size > 0.0 && size < DBL_MIN);
+        s.sum += y[j] * (1.0 + (double)(j % 7) / 8.0);
+        s.magnitude += size;
+        s.most = size > s.most ? size : s.most;
     }
+    return s;
+}
+
+static void print_soundness(const struct summary *s)
+{
+    printf(",\"finite\":%s,\"denormal\":%s}\n", s->finite ? "true" : "false",
+           s->denormal ? "true" : "false");
+    fflush(stdout);
+}
+
+static void print_check(const double *y, long n, long steps)
+{
+    const struct summary s = summarise(y, n);
     printf("{\"kind\":\"check\",\"steps\":%ld", steps);
-    if (finite)
-        printf(",\"sum\":%.17g,\"magnitude\":%.17g,\"max\":%.17g", sum, magnitude, most);
+    if (s.finite)
+        printf(",\"sum\":%.17g,\"magnitude\":%.17g,\"max\":%.17g", s.sum, s.magnitude, s.most);
     else
         printf(",\"sum\":null,\"magnitude\":null,\"max\":null");
-    printf(",\"finite\":%s,\"denormal\":%s}\n", finite ? "true" : "false",
-           denormal ? "true" : "false");
-    fflush(stdout);
+    print_soundness(&s);
+}
+
+/* After the last timed step: its checksum depends on how many there were, its soundness not. */
+static void print_final(const double *y, long n)
+{
+    const struct summary s = summarise(y, n);
+    printf("{\"kind\":\"final\"");
+    print_soundness(&s);
 }
 
 static void print_sample(const struct stamp *a, const struct stamp *b, long steps, bool warm_up,
@@ -318,8 +341,11 @@ static void wait_until_kept(void)
     do
         read = getchar();
     while (read != '\n' && read != EOF);
-    if (read == EOF)
-        fail("standard input ended: the launcher must pass it on, or the parent is gone");
+    if (read == EOF) {
+        fprintf(stderr, "%s: standard input ended: the launcher must pass it on, or the parent"
+                        " is gone\n", self);
+        _exit(3); /* at once: the rest of the team is waiting at a barrier */
+    }
 }
 
 static void write_state(const char *path, const double *y, long n)
@@ -371,12 +397,19 @@ static double busy_share(const struct thread *team, long threads, double wall)
     return wall > 0.0 ? cpu / ((double)threads * wall) : 0.0;
 }
 
+static void forget_phases(struct thread *team, long threads)
+{
+    for (long i = 0; i < threads; i++)
+        memset(team[i].seconds, 0, sizeof team[i].seconds);
+}
+
 static void judge(struct control *c, const struct options *o, struct thread *team)
 {
     const double wall = c->ended.wall - c->begun.wall;
     /* a trial that was interrupted looks longer than it is: the first sample tells */
     if (c->taken == 0 && wall < (c->calibrated ? 0.8 : 1.0) * o->min_seconds) {
         c->steps = more_steps(c->steps, wall, o->min_seconds);
+        forget_phases(team, o->threads);
         return;
     }
     if (!c->calibrated) {
@@ -396,8 +429,7 @@ static void judge(struct control *c, const struct options *o, struct thread *tea
         }
     }
     if (c->warm == o->warm && c->taken == 0)
-        for (long i = 0; i < o->threads; i++)
-            memset(team[i].seconds, 0, sizeof team[i].seconds);
+        forget_phases(team, o->threads);
     c->more = c->accepted < o->samples && c->taken < o->attempts * o->samples;
 }
 
@@ -484,6 +516,7 @@ int main(int count, char **arguments)
     if (control.total)
         print_phases(team, o.threads, (double)control.total);
 #endif
+    print_final(team[0].array[solution], o.n);
     puts("{\"kind\":\"end\"}");
     if (fflush(stdout) || ferror(stdout))
         return 2;

@@ -1,5 +1,6 @@
 """The commands and their options."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -190,10 +191,17 @@ def tune(
     from autotune.pipeline import jobs, prospect, study
     from autotune.report.documents import studies
 
-    if collect is not None and (emit_job or resume or exhaustive or budget_evaluations):
-        raise typer.BadParameter("--collect goes with none of the other options of a run")
-    if emit_job is not None and resume:
-        raise typer.BadParameter("--emit-job does not go with --resume")
+    _refuse_together("--emit-job", emit_job, {"--collect": collect is not None, "--resume": resume})
+    _refuse_together(
+        "--collect",
+        collect,
+        {
+            "--resume": resume,
+            "--exhaustive": exhaustive,
+            "--budget-seconds": budget_seconds is not None,
+            "--budget-evaluations": budget_evaluations is not None,
+        },
+    )
     if exhaustive and budget_evaluations is not None:
         raise typer.BadParameter("--exhaustive does not go with --budget-evaluations")
     setup = prospect.load(config)
@@ -205,10 +213,15 @@ def tune(
     )
     progress = TerminalProgress()
     if emit_job is not None:
-        script = jobs.emit_job(setup, options, emit_job, progress)
+        emitted = jobs.emit_job(setup, options, emit_job, progress)
         if json:
-            document(studies.emitted(setup.name, script))
-        note(f"wrote {script}; run it there, then: autotune tune {config} --collect results.jsonl")
+            document(
+                studies.emitted(emitted.study, emitted.folder, emitted.script, emitted.candidates)
+            )
+        note(
+            f"wrote {emitted.script}; run it there, bring the folder back, then:"
+            f" autotune tune {config} --collect {emitted.folder / 'results.jsonl'}"
+        )
         return
     try:
         if collect is not None:
@@ -372,6 +385,12 @@ def machine_calibrate(
         document(documents.machine(machine, "calibrate"))
     else:
         typer.echo(text.machine(machine))
+
+
+def _refuse_together(option: str, value: Path | None, others: Mapping[str, bool]) -> None:
+    given = [name for name, wanted in others.items() if wanted]
+    if value is not None and given:
+        raise typer.BadParameter(f"does not go with {', '.join(given)}", param_hint=option)
 
 
 def _prospect(config: Path) -> "Prospect":

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from autotune.report.documents import machines, predictions, studies
+from autotune.store import Store
 
 Cli = Callable[..., typing.Any]
 
@@ -124,14 +125,40 @@ def test_measure_with_phases(autotune: Cli, config: Path) -> None:
 def test_a_job_runs_without_autotune_and_its_results_are_read_back(
     autotune: Cli, config: Path, tmp_path: Path
 ) -> None:
-    autotune("tune", "small.yaml", "--emit-job", "job")
+    emitted = autotune("tune", "small.yaml", "--emit-job", "job", "--json").json()
+    _documented(emitted, studies.EmitJobDocument, "emit-job")
+    assert (emitted["folder"], emitted["script"]) == ("job", "job/job.sh")
     subprocess.run(["sh", "job/job.sh"], cwd=tmp_path, check=True, env={"PATH": os.environ["PATH"]})
     result = autotune("tune", "small.yaml", "--collect", "job/results.jsonl", "--json").json()
     rows = result["problems"][0]["evaluated"]
+    assert {row["candidate"] for row in rows} == set(emitted["candidates"])
     assert {row["status"] for row in rows} == {"ok"}
     assert all(row["samples"] == 6 for row in rows)
+    assert all(row["verified_error"] <= 1e-12 for row in rows)
+    with Store.open(str(tmp_path / "autotune-results.sqlite")) as store:
+        (run,) = store.load_study(result["study"]).runs
+    assert run.machine_identity.startswith("job:")
     again = autotune("tune", "small.yaml", "--emit-job", "job", check=2)
     assert "exists already" in again.err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--emit-job", "job", "--collect", "results.jsonl"],
+        ["--emit-job", "job", "--resume"],
+        ["--collect", "results.jsonl", "--resume"],
+        ["--collect", "results.jsonl", "--exhaustive"],
+        ["--collect", "results.jsonl", "--budget-seconds", "5"],
+        ["--collect", "results.jsonl", "--budget-evaluations", "5"],
+    ],
+)
+def test_options_of_jobs_that_exclude_each_other(
+    autotune: Cli, config: Path, options: list[str]
+) -> None:
+    refused = autotune("tune", "small.yaml", *options, check=2)
+    assert f"{options[0]}" in refused.err
+    assert options[2] in refused.err
 
 
 def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(

@@ -1,5 +1,6 @@
 """Documents of what was measured: ``tune``, ``compare``, ``measure``, ``report``."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
 
@@ -182,13 +183,23 @@ class EmitJobDocument(TypedDict):
 
     schema: str
     study: str
+    folder: str
+    """What to take to the other machine, and to bring back."""
     script: str
-    """What to run on the other machine; it writes results.jsonl beside itself."""
+    """What to run there; it writes results.jsonl and states/ beside itself."""
+    candidates: list[str]
+    """Ids of what it measures."""
 
 
-def emitted(name: str, script: Path) -> EmitJobDocument:
-    """Where a job was written."""
-    return {"schema": "autotune.emit-job/1", "study": name, "script": str(script)}
+def emitted(name: str, folder: Path, script: Path, candidates: Sequence[str]) -> EmitJobDocument:
+    """Where a job was written, and what is in it."""
+    return {
+        "schema": "autotune.emit-job/1",
+        "study": name,
+        "folder": str(folder),
+        "script": str(script),
+        "candidates": list(candidates),
+    }
 
 
 class ReportDocument(TypedDict):

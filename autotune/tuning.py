@@ -23,6 +23,8 @@ CHECKSUM_TOLERANCE = 1e-11
 """Largest difference of the checksums of two candidates at the timed size, over the sum of
 magnitudes: the agreement of the states, 1e-12, and room for the sum itself."""
 
+_SOON = 0.02
+"""Seconds between two looks at whether interrupted work has ended."""
 _TAIL_LAUNCHES = 2
 """Further launches, after the last round, of a candidate whose samples were rejected."""
 
@@ -109,7 +111,10 @@ def _prepare(
     deadline: float,
     progress: Progress,
 ) -> list[Prepared]:
-    """Build and verify in parallel; nothing is timed meanwhile. Those after the deadline lack."""
+    """Build and verify in parallel; nothing is timed meanwhile. Those after the deadline lack.
+
+    An interrupt does not wait for a compiler: what runs is ended.
+    """
 
     def prepare(candidate: Candidate) -> Prepared | None:
         return measurer.prepare(candidate) if time.monotonic() < deadline else None
@@ -127,6 +132,9 @@ def _prepare(
                     progress("build and verify", number, len(chosen), prepared.candidate.label)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
+            while not all(future.done() for future in futures):
+                measurer.interrupt()
+                time.sleep(_SOON)
             raise
     identities = [choice.candidate.identity for choice in chosen]
     return [done[identity] for identity in identities if identity in done]

@@ -327,8 +327,12 @@ def _node(node: ir.Node, phases: list[str] | None, first: str, last: str) -> Ite
             yield "#pragma omp barrier"
         case ir.Swap(first=one, second=other):
             yield f"exchange(me, {array(one)}, {array(other)});"
-        case ir.Comm():
-            pass
+        case ir.Comm(array=array_):
+            yield "PHASE(COMMUNICATION);"
+            yield "#pragma omp master"
+            yield f"communicate(me, {array(array_)});"
+            yield "PHASE(BARRIER);"
+            yield "#pragma omp barrier"
 
 
 def array(name_: str) -> str:

@@ -1,11 +1,12 @@
 """The complete source of a measuring program: sweeps, time step, main program."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from autotune.codegen import ctext, emit, ir, regions
+from autotune.codegen import communication, ctext, emit, ir, regions
 from autotune.expression import Num, symbols
 from autotune.problem import Ivp, Problem
 
@@ -18,21 +19,29 @@ _TEMPLATES = Environment(
     keep_trailing_newline=True,
     autoescape=False,
 )
+_ONE_RANK = {"program.h": "program.h", "ranks.h": "one_rank.h", "main.c": "main.c"}
+_DISTRIBUTED = {name: name for name in ("program.h", "ranks.h", "ranks.c", "main.c")}
+Constant = tuple[ctext.Kind, str, str]
+"""Type, name and value, in C."""
+
 _STATE = "y"
 """The array that holds the state, by the language of skeletons and right-hand sides."""
 
 
-def units(program: ir.Program, problem: Problem) -> dict[str, str]:
-    """File name to C text: each sweep in a file of its own, step.c, main.c and program.h.
+def units(program: ir.Program, problem: Problem, *, distributed: bool = False) -> dict[str, str]:
+    """File name to C text: each sweep in a file of its own, step.c, main.c and their headers.
 
-    ``main.c`` and ``program.h`` are the same for every program, and a sweep for every program
-    that has it. The texts do not depend on the size of the problem, nor on threads.
+    ``distributed``: a program of several ranks, with MPI; ``communication.refusal`` says whether
+    there is one. ``main.c`` and ``program.h`` are the same for every program, and a sweep for every
+    program that has it. The texts do not depend on the size of the problem, nor on threads, ranks
+    or the kind of communication.
     """
-    texts = {
-        file: (_RUNTIME / file).read_text(encoding="utf-8") for file in ("program.h", "main.c")
-    }
+    files = _DISTRIBUTED if distributed else _ONE_RANK
+    texts = {unit: (_RUNTIME / file).read_text(encoding="utf-8") for unit, file in files.items()}
     functions = _functions(program, problem.ivp)
-    texts["step.c"] = _step(program, problem, functions)
+    if not distributed:
+        program = replace(program, body=communication.without(program.body))
+    texts["step.c"] = _step(program, problem, functions, distributed)
     for sweep in functions:
         code = emit.sweep_code(sweep)
         texts[f"{code.function}.c"] = code.text
@@ -52,7 +61,9 @@ def _initial(ivp: Ivp) -> list[ir.Sweep]:
     return regions.initial(ivp, ir.Row(_STATE))
 
 
-def _step(program: ir.Program, problem: Problem, functions: list[ir.Sweep]) -> str:
+def _step(
+    program: ir.Program, problem: Problem, functions: list[ir.Sweep], distributed: bool
+) -> str:
     ivp, method = problem.ivp, problem.method
     phases = list(dict.fromkeys(sweep.kernel for sweep in ir.sweeps(program.body)))
     constants, kinds = _constants(ivp)
@@ -73,18 +84,42 @@ def _step(program: ir.Program, problem: Problem, functions: list[ir.Sweep]) -> s
         initial=emit.initial_lines(_initial(ivp)),
         support=ctext.support("\n".join(value for _, _, value in constants)),
         body=emit.step_lines(program, phases),
+        distributed=int(distributed),
+        header="ranks.h" if distributed else "program.h",
+        **_reading(ivp, constants, kinds),
     )
 
 
-def _constants(ivp: Ivp) -> tuple[list[tuple[ctext.Kind, str, str]], ctext.Kinds]:
-    """(type, name, value) of each constant in C, and the types of all names."""
+def _constants(ivp: Ivp) -> tuple[list[Constant], ctext.Kinds]:
+    """Each constant in C, and the types of all names."""
     kinds: dict[str, ctext.Kind] = dict(ctext.SIZES)
-    found: list[tuple[ctext.Kind, str, str]] = []
+    found: list[Constant] = []
     for constant, value in ivp.constants.items():
         kinds[constant] = kind = ctext.kind(value, kinds)
         text = ctext.whole(value, kinds) if kind == "long" else ctext.real(value, kinds)
         found.append((kind, ctext.name(constant), text))
     return found, kinds
+
+
+def _reading(ivp: Ivp, constants: list[Constant], kinds: ctext.Kinds) -> dict[str, object]:
+    """What a program of several ranks knows of the components that the right-hand side reads."""
+    found = communication.readings(ivp)
+    fields = ("lower", "upper", "shift", "row", "begin", "end")
+    expressions = [getattr(reading, field) for reading in found for field in fields]
+    needed = {s for e in (*expressions, ivp.access_distance) for s in symbols(e)}
+    known = [("long", "N"), ("long", "n"), *((kind, name) for kind, name, _ in constants)]
+    return {
+        "sizes": [
+            f"    const {kind} {name} = constants.{name};\n    (void){name};"
+            for kind, name in known
+            if name in {ctext.name(symbol) for symbol in needed}
+        ],
+        "distance": ctext.whole(ivp.access_distance, kinds),
+        "readings": [
+            [(field, ctext.whole(getattr(reading, field), kinds)) for field in fields]
+            for reading in found
+        ],
+    }
 
 
 def _tables(coefficients: dict[str, Sequence[float] | Sequence[Sequence[float]]]) -> list[str]:

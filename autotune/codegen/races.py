@@ -1,5 +1,9 @@
-"""Which threads may meet on an element: what the barriers of a program must order."""
+"""Which threads may meet on an element: what the barriers of a program must order.
 
+On several ranks also: which remote elements must have been fetched, and when.
+"""
+
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from autotune.codegen.ir import Assign, Block, Comm, Program, Repeat, Row, Swap, Sweep, Sync, Tiles
@@ -32,6 +36,21 @@ class Race:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """A row whose remote components are read although they changed since they were fetched."""
+
+    array: str
+    row: int
+    reader: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.reader} reads remote components of {self.array} (row {self.row}) without a"
+            " communication after they were written"
+        )
+
+
 @dataclass(slots=True)
 class _Interval:
     """What happens between two barriers (or within one loop over tiles)."""
@@ -47,17 +66,22 @@ class _Interval:
         ]
 
 
-def races(program: Program, distance: int = 1) -> list[Race]:
+def races(program: Program, distance: int = 1, *, distributed: bool = False) -> list[Race | Stale]:
     """Every conflict that no barrier orders; ``distance`` is the access distance (0: none).
 
     A thread writes only components of its own block, so threads meet only where one reads at an
     offset of the long variable. Between two barriers no row may be both read so and written,
     in any order; and inside one loop over tiles neither, where the loop has more than one tile.
     Two time steps are walked through, loops unrolled, exchanged buffers followed.
+
+    ``distributed``: on several ranks one thread fetches the remote parts of an array where the
+    program communicates, and a barrier follows. No other thread may touch that array since the
+    barrier before, and whatever a sweep reads at an offset must have been fetched after it was
+    written.
     """
     if distance == 0:
         return []
-    walker = _Walker({name: name for name, _ in program.arrays})
+    walker = _Walker({name: name for name, _ in program.arrays}, dict(program.arrays), distributed)
     for _ in range(_STEPS):
         walker.walk(program.body, {})
     walker.barrier()
@@ -65,12 +89,15 @@ def races(program: Program, distance: int = 1) -> list[Race]:
 
 
 class _Walker:
-    def __init__(self, buffers: dict[str, str]) -> None:
+    def __init__(self, buffers: dict[str, str], rows: Mapping[str, int], distributed: bool) -> None:
         self.buffers = buffers
+        self.rows = rows
+        self.distributed = distributed
+        self.fetched: set[Cell] = set()
         self.accesses: dict[int, tuple[tuple[Row, ...], tuple[Row, ...]]] = {}
         self.now = _Interval({}, {})
         self.tile: _Interval | None = None
-        self.found: list[Race] = []
+        self.found: list[Race | Stale] = []
 
     def walk(self, block: Block, values: dict[str, int]) -> None:
         for node in block.nodes:
@@ -89,22 +116,43 @@ class _Walker:
                     self.barrier()
                 case Swap(first=one, second=other):
                     self.buffers[one], self.buffers[other] = self.buffers[other], self.buffers[one]
-                case Comm():
-                    pass
+                case Comm(array=array):
+                    if self.distributed:
+                        self._communicate(array)
 
     def barrier(self) -> None:
         self.found += self.now.races(tiles=False)
         self.now = _Interval({}, {})
 
+    def _communicate(self, array: str) -> None:
+        """One thread reads the own components of all rows and writes the remote ones."""
+        for row in range(self.rows[array]):
+            cell = self.buffers[array], row
+            who = "the communication"
+            for met in (self.now.read, self.now.written):
+                if cell in met:
+                    self.found.append(Race(cell[0], row, who, met[cell]))
+            self.fetched.add(cell)
+        self.barrier()
+
     def _sweep(self, sweep: Sweep, values: dict[str, int]) -> None:
         if id(sweep) not in self.accesses:
             self.accesses[id(sweep)] = _accesses(sweep)
         around, written = self.accesses[id(sweep)]
+        if self.distributed:
+            self._check_fetched(around, sweep.kernel, values)
+            self.fetched -= {self._cell(row, values) for row in written}
         for interval in (self.now, self.tile) if self.tile else (self.now,):
             for row in around:
                 interval.read[self._cell(row, values)] = sweep.kernel
             for row in written:
                 interval.written[self._cell(row, values)] = sweep.kernel
+
+    def _check_fetched(self, around: tuple[Row, ...], kernel: str, values: dict[str, int]) -> None:
+        for row in around:
+            cell = self._cell(row, values)
+            if cell not in self.fetched:
+                self.found.append(Stale(cell[0], cell[1], kernel))
 
     def _cell(self, row: Row, values: dict[str, int]) -> Cell:
         return self.buffers[row.array], 0 if row.index is None else int(number(row.index, values))

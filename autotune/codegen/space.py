@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
-from autotune.codegen import ir
+from autotune.codegen import communication, ir, regions
 from autotune.codegen.programs import Programs
 from autotune.errors import Fault, InputError
 from autotune.problem import Problem
 from autotune.setup import Setup
 from autotune.space import same
-from autotune.variant import Build, Candidate, Value, Variant
+from autotune.variant import Build, Candidate, Communication, Value, Variant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,28 +22,38 @@ class Enumerated:
     illegal: list[tuple[str, Problem, str]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """A layout on a machine, with one way to communicate."""
+
+    nodes: int
+    ranks: int
+    """On all nodes together."""
+    threads: int
+    communication: Communication
+
+
 def enumerate_candidates(
     setup: Setup, machine_cores: int, programs: Programs | None = None
 ) -> Enumerated:
-    """Parameters x problems x builds x threads, the baseline first, then in the space's order.
+    """Parameters x problems x builds x layouts x communications, the baseline first.
 
-    Illegal are: what a constraint of the space leaves out, what a transformation refuses, and
-    what is the same program as a candidate before it. Raises InputError for more threads than
-    ``machine_cores``. ``programs`` keeps the programs for later use.
+    Illegal are: what a constraint of the space leaves out, what a transformation refuses, a
+    communication that the problem does not allow, and what is the same program as a candidate
+    before it. Raises InputError for a layout with more threads on a node than ``machine_cores``.
+    ``programs`` keeps the programs for later use.
     """
-    counts = thread_counts(setup, machine_cores)
+    everywhere = spreads(setup, machine_cores)
     combinations = _combinations(setup)
     maker = _Maker(setup, programs or Programs(setup.skeleton))
     legal: list[Candidate] = []
     illegal: list[tuple[str, Problem, str]] = []
     for problem in setup.problems:
-        for build, threads in product(setup.builds, counts):
+        for build, spread in product(setup.builds, everywhere):
             seen: dict[str, str] = {}
             for values in combinations:
-                made = maker.make(values, problem, threads)
-                candidate = Candidate(
-                    variant=made.variant, problem=problem, build=build, threads=threads
-                )
+                made = maker.make(values, problem, spread)
+                candidate = _candidate(made.variant, problem, build, spread)
                 reason = made.reason
                 if reason is None and made.key in seen:
                     reason = f"same program as {seen[made.key]}"
@@ -55,30 +65,76 @@ def enumerate_candidates(
     return Enumerated(legal=legal, illegal=illegal)
 
 
-def baseline(setup: Setup, problem: Problem, threads: int, build: Build) -> Candidate:
-    """The baseline of the space on a problem; its first combination where it names none."""
-    values = next(iter(_combinations(setup)))
-    return Candidate(variant=_variant(setup, values), problem=problem, build=build, threads=threads)
+def baseline(setup: Setup, problem: Problem, machine_cores: int, build: Build) -> Candidate:
+    """The baseline of the space on a problem, on the most threads of one rank, else of several.
 
-
-def thread_counts(setup: Setup, machine_cores: int) -> list[int]:
-    """The thread counts of a setup as numbers, ascending, each once.
-
-    Raises InputError where one is below 1 or exceeds ``machine_cores``.
+    The first combination of the space where it names none.
     """
-    counts = [machine_cores if count == "all" else count for count in setup.threads]
-    faults = [
-        Fault(
-            where=setup.place(f"threads.{index}"),
-            found=f"{count} threads",
-            expected=f"from 1 to {machine_cores}, the cores of the machine",
-        )
-        for index, count in enumerate(counts)
-        if not 1 <= count <= machine_cores
-    ]
+    values = next(iter(_combinations(setup)))
+    variant = _variant(setup, values)
+    legal = [spread for spread in spreads(setup, machine_cores) if _unfit(problem, spread) is None]
+    most = max(
+        legal or spreads(setup, machine_cores),
+        key=lambda spread: (spread.nodes, spread.ranks * spread.threads, -spread.ranks),
+    )
+    return _candidate(variant, problem, build, most)
+
+
+def spreads(setup: Setup, machine_cores: int) -> list[Spread]:
+    """The layouts of a setup in numbers, fewest threads first, each once per communication.
+
+    Raises InputError where one has more threads on a node than ``machine_cores``.
+    """
+    faults: list[Fault] = []
+    found: list[Spread] = []
+    for index, layout in enumerate(setup.layouts):
+        per_rank = max(1, machine_cores // layout.ranks)
+        threads = per_rank if layout.threads == "all" else layout.threads
+        if layout.ranks * threads > machine_cores:
+            faults.append(
+                Fault(
+                    where=setup.place_of_layout(index),
+                    found=f"{layout.ranks} x {threads} threads on a node"
+                    if layout.ranks > 1
+                    else f"{threads} threads",
+                    expected=f"from 1 to {machine_cores}, the cores of the machine",
+                )
+            )
+            continue
+        ranks = layout.nodes * layout.ranks
+        ways: tuple[Communication, ...] = setup.communications if ranks > 1 else ("none",)
+        found += [
+            Spread(nodes=layout.nodes, ranks=ranks, threads=threads, communication=way)
+            for way in ways
+        ]
     if faults:
         raise InputError(*faults)
-    return sorted(set(counts))
+    return sorted(
+        dict.fromkeys(found),
+        key=lambda spread: (spread.nodes, spread.ranks * spread.threads, spread.ranks),
+    )
+
+
+def _candidate(variant: Variant, problem: Problem, build: Build, spread: Spread) -> Candidate:
+    return Candidate(
+        variant=variant,
+        problem=problem,
+        build=build,
+        threads=spread.threads,
+        ranks=spread.ranks,
+        nodes=spread.nodes,
+        communication=spread.communication,
+    )
+
+
+def _unfit(problem: Problem, spread: Spread) -> str | None:
+    """Why ranks cannot exchange this way, or None."""
+    if spread.ranks == 1:
+        return None
+    granule = regions.granule(problem.ivp)
+    return communication.legal(
+        problem.ivp, problem.size, granule, spread.ranks, spread.communication
+    )
 
 
 def _combinations(setup: Setup) -> list[dict[str, Value]]:
@@ -112,16 +168,27 @@ class _Maker:
         self._setup = setup
         self._programs = programs
         self._keys: dict[tuple[int, int], str] = {}
+        self._refusals: dict[int, str | None] = {}
 
-    def make(self, values: Mapping[str, Value], problem: Problem, threads: int) -> _Made:
+    def make(self, values: Mapping[str, Value], problem: Problem, spread: Spread) -> _Made:
         variant = _variant(self._setup, values)
         reason = self._setup.space.forbidden(values, problem.ivp.limited)
+        reason = reason or _unfit(problem, spread)
         if reason is not None:
             return _Made(variant, "", reason)
         program = self._programs.make(variant, problem)
         if isinstance(program, str):
             return _Made(variant, "", program)
-        return _Made(variant, self._key(program, _largest_block(program, problem.n, threads)), None)
+        if spread.ranks > 1 and (refused := self._refusal(program)) is not None:
+            return _Made(variant, "", refused)
+        block = _largest_block(program, problem.n, spread.ranks * spread.threads)
+        return _Made(variant, self._key(program, block), None)
+
+    def _refusal(self, program: ir.Program) -> str | None:
+        known = id(program.body)
+        if known not in self._refusals:
+            self._refusals[known] = communication.refusal(program)
+        return self._refusals[known]
 
     def _key(self, program: ir.Program, block: int) -> str:
         """Equal for programs that do the same on blocks of this size."""

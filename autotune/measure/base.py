@@ -40,6 +40,9 @@ class Measurer(Protocol):
     def prepare(self, candidate: Candidate) -> Prepared:
         """Build and verify; never raises for a candidate that fails."""
 
+    def interrupt(self) -> None:
+        """End what other threads build, verify or launch at this moment."""
+
     def launch(
         self,
         prepared: Prepared,

@@ -283,6 +283,9 @@ class CollectedMeasurer:
             build="job",
         )
 
+    def interrupt(self) -> None:
+        """Nothing runs."""
+
     def launch(
         self,
         prepared: Prepared,
@@ -299,11 +302,17 @@ class CollectedMeasurer:
             return Launch(status="contended", detail="the job has no launch of this round")
         listener = Listener(
             threads=candidate.threads,
+            ranks=candidate.ranks,
             busy=self.measuring.busy,
             launch=launch,
             round=round_number,
             on_sample=on_sample,
-            conditions={"threads": candidate.threads, "priority": "unknown", "wait": "unknown"},
+            conditions={
+                "threads": candidate.threads,
+                "priority": "unknown",
+                "wait": "unknown",
+                **({"ranks": candidate.ranks} if candidate.ranks > 1 else {}),
+            },
         )
         for line in recorded.lines:
             listener.hear(line)

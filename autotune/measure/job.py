@@ -1,7 +1,8 @@
 """A self-contained job for a machine where autotune itself does not run.
 
 ``emit`` writes a folder: the C sources of every chosen candidate, ``job.sh`` (builds, verifies and
-times them in interleaved rounds; needs a POSIX shell and a C compiler, nothing else) and
+times them in interleaved rounds; needs a POSIX shell and a C compiler, for programs of several
+ranks also mpicc and mpiexec or another launcher, nothing else) and
 ``job.json`` (what the job is). A run writes ``results.jsonl`` and ``states/``, the state of every
 verification; ``collected`` reads them back.
 """
@@ -10,14 +11,14 @@ import json
 import random
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autotune.errors import Fault, InputError
 from autotune.measure import protocol, verify
 from autotune.setup import Limits, Measuring
 from autotune.toolchain.launcher import expand
-from autotune.variant import Build, Candidate
+from autotune.variant import Candidate
 
 SCHEMA = "autotune.job/1"
 RESULTS = "results"
@@ -32,6 +33,15 @@ OPENMP: Mapping[str, str] = {
     "OMP_WAIT_POLICY": "active",
 }
 """One thread per core, waiting actively: the machine of the job is taken to have the cores."""
+MPI: Mapping[str, str] = {
+    "I_MPI_PIN": "0",
+    "OMPI_MCA_hwloc_base_binding_policy": "none",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_hwloc_default_binding_policy": "none",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+"""Ranks are not bound to one core each (Intel MPI, Open MPI 4, Open MPI 5): the program binds its
+threads; verification may have more ranks than cores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +64,8 @@ class Job:
     launcher: str
     environment: Mapping[str, str]
     """Set on top of ``OPENMP``; OMP_NUM_THREADS is set for each launch."""
+    mpi_launcher: str = ""
+    """Of programs of several ranks; empty: mpiexec."""
     seed: int = 1
 
 
@@ -118,7 +130,8 @@ _PROLOGUE = """\
 #!/bin/sh
 # Builds, verifies and times the programs in src/. Writes results.jsonl and states/ beside this
 # script; those of an earlier run become results-1.jsonl and states-1/, and so on.
-# Set CC to use another compiler, LAUNCH to put a launcher in front (LAUNCH='srun -n 1').
+# Set CC to use another compiler, LAUNCH to put a launcher in front (LAUNCH='srun -n 1'), MPICC and
+# MPIEXEC to use another MPI (MPIEXEC=srun).
 set -u
 cd "$(dirname "$0")" || exit 1
 results=results.jsonl
@@ -140,6 +153,14 @@ build() { # identity, compiler, seconds, flags...
     then note "{\\"kind\\":\\"build\\",\\"candidate\\":\\"$id\\",\\"code\\":0}"
     else note "{\\"kind\\":\\"build\\",\\"candidate\\":\\"$id\\",\\"code\\":1}"
     fi
+}
+
+build_ranks() { # as build, with MPI around the same compiler
+    (
+        OMPI_CC=${CC:-$2} MPICH_CC=${CC:-$2} I_MPI_CC=${CC:-$2} CC=${MPICC:-mpicc}
+        export OMPI_CC MPICH_CC I_MPI_CC
+        build "$@"
+    )
 }
 
 launch() { # identity, row to begin with, threads, seconds, command...
@@ -171,6 +192,11 @@ note "{\\"kind\\":\\"machine\\",\\"node\\":\\"$(uname -n)\\",\\"system\\":\\"$(u
 \\"architecture\\":\\"$(uname -m)\\",\\"model\\":\\"${model:-unknown}\\"}"
 """
 
+_ROOT = """\
+if [ "$(id -u)" = 0 ]; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+fi"""
+
 _WARNING = """\
 cpus=$(unset OMP_NUM_THREADS OMP_THREAD_LIMIT; nproc 2>/dev/null)
 if [ "${{cpus:-{threads}}}" -lt {threads} ]; then
@@ -180,11 +206,14 @@ fi"""
 
 def _script(job: Job) -> Iterator[str]:
     yield _PROLOGUE
-    yield _WARNING.format(threads=max((t.candidate.threads for t in job.tasks), default=1))
-    for name, value in sorted({**OPENMP, **job.environment}.items()):
+    yield _WARNING.format(threads=max((t.candidate.threads_per_node for t in job.tasks), default=1))
+    several = any(task.candidate.ranks > 1 for task in job.tasks)
+    if several:
+        yield _ROOT
+    for name, value in sorted({**OPENMP, **(MPI if several else {}), **job.environment}.items()):
         yield f"export {name}={shlex.quote(value)}"
     for task in job.tasks:
-        yield _build_line(task.candidate.identity, task.candidate.build, job.limits.compile)
+        yield _build_line(task.candidate, job.limits.compile)
     for task in job.tasks:
         yield from _verify_lines(job, task.candidate)
     generator = random.Random(job.seed)
@@ -192,28 +221,42 @@ def _script(job: Job) -> Iterator[str]:
         order = [task.candidate for task in job.tasks]
         generator.shuffle(order)
         for candidate in order:
-            arguments = protocol.time_arguments(candidate.problem, candidate.threads, job.measuring)
-            command = _command(job, candidate.identity, arguments)
+            arguments = protocol.time_arguments(candidate, job.measuring)
+            command = _command(job, candidate, arguments)
             yield f"measure {candidate.identity} {candidate.threads} {number} {command}"
     yield 'note "{\\"kind\\":\\"done\\"}"'
     yield 'echo "done. Read it back: autotune tune CONFIG --collect $(pwd)/$results"'
 
 
-def _build_line(identity: str, build: Build, seconds: float) -> str:
+def _build_line(candidate: Candidate, seconds: float) -> str:
+    identity, build = candidate.identity, candidate.build
     flags = " ".join(shlex.quote(flag) for flag in build.flags)
-    return f"build {identity} {shlex.quote(build.compiler)} {seconds:g} {flags}"
+    how = "build" if candidate.ranks == 1 else "build_ranks"
+    return f"{how} {identity} {shlex.quote(build.compiler)} {seconds:g} {flags}"
 
 
 def _verify_lines(job: Job, candidate: Candidate) -> Iterator[str]:
     small = verify.verification_problem(candidate)
     for threads in verified_threads(candidate):
         out = Path(STATES) / state_name(candidate.identity, threads)
-        arguments = protocol.verify_arguments(small, threads, job.measuring.verify_steps, out)
-        command = _command(job, candidate.identity, arguments)
+        at_small = replace(candidate, problem=small, threads=threads)
+        arguments = protocol.verify_arguments(at_small, job.measuring.verify_steps, out)
+        command = _command(job, candidate, arguments)
         yield f"verify {candidate.identity} {threads} {command}"
 
 
-def _command(job: Job, identity: str, arguments: Sequence[str]) -> str:
+def _command(job: Job, candidate: Candidate, arguments: Sequence[str]) -> str:
     """Time limit in seconds and command line of a launch."""
-    command = shlex.join(expand(job.launcher, [f"./bin/{identity}", *arguments]))
-    return f"{job.limits.run:g} ${{LAUNCH:-}} {command}"
+    words = [f"./bin/{candidate.identity}", *arguments]
+    seconds = f"{job.limits.run:g}"
+    if candidate.ranks == 1:
+        return f"{seconds} ${{LAUNCH:-}} {shlex.join(expand(job.launcher, words))}"
+    # OpenMP would bind the threads of all ranks to the same cores
+    own = {"AUTOTUNE_PIN": "1", "OMP_PROC_BIND": "false"}
+    settings = [f"{name}={value}" for name, value in own.items() if name not in job.environment]
+    if not job.mpi_launcher:
+        start = f"${{MPIEXEC:-mpiexec}} -n {candidate.ranks}"
+        return f"{seconds} env {shlex.join(settings)} {start} {shlex.join(words)}"
+    numbers = {"nodes": candidate.nodes, "ranks": candidate.ranks, "threads": candidate.threads}
+    command = expand(job.mpi_launcher, words, "mpi_launcher", numbers)
+    return f"{seconds} env {shlex.join([*settings, *command])}"

@@ -16,6 +16,8 @@ class Listener:
     """Turns the lines of one launch into samples and a verdict; mutable while it listens."""
 
     threads: int
+    """Of each rank."""
+    ranks: int = 1
     busy: float
     launch: int
     round: int
@@ -44,6 +46,8 @@ class Listener:
                     self.wrong = (
                         self.wrong or f"ran with {line.threads}, not {self.threads} threads"
                     )
+                if line.ranks != self.ranks:
+                    self.wrong = self.wrong or f"ran with {line.ranks}, not {self.ranks} ranks"
             case protocol.Check():
                 self.check = line
             case protocol.Timed() if not self.wrong:
@@ -114,6 +118,9 @@ class Listener:
             best = max(s.busy for s in self.samples if not s.warm_up)
             return "contended", (
                 f"every sample was rejected: at best {best:.2f} of the CPU time of"
-                f" {self.threads} thread(s), {self.busy:g} is wanted"
+                f" {self.threads} thread(s){self._each()}, {self.busy:g} is wanted"
             )
         return "ok", ""
+
+    def _each(self) -> str:
+        return f" of one of {self.ranks} ranks" if self.ranks > 1 else ""

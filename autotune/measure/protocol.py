@@ -4,6 +4,11 @@ prog verify --size N --n n --h H --threads T --steps K --out FILE    y after K s
 prog time   --size N --n n --h H --threads T --check K --samples S --warm W --attempts A
             --busy B --min-seconds X                                 one JSON object per line
 prog phases ...as time...                                            seconds per kernel
+
+Programs of several ranks also take --ranks R --communication allgather|neighbour|sparse; --threads
+is that of each rank. Rank 0 prints: ``affinity`` has the CPUs of all ranks' threads, ``busy`` is
+that of the least busy rank, ``seconds`` those of the slowest, switches are those of all; the last
+line says what each rank sent.
 """
 
 import json
@@ -12,8 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autotune.problem import Problem
 from autotune.setup import Measuring
+from autotune.variant import Candidate
 
 WARM_UPS = 1
 """Samples at the start of every launch that are kept but never counted."""
@@ -25,9 +30,10 @@ class Start:
 
     threads: int
     affinity: tuple[int, ...]
-    """CPU of each thread."""
+    """CPU of each thread, rank by rank."""
     leading: int
     """Leading dimension of the rows, in components."""
+    ranks: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,14 @@ class Final:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """The program reached its end."""
+    """The program reached its end; what its ranks sent in a time step."""
+
+    exchanges: float = 0.0
+    """Communications of a row."""
+    messages: tuple[float, ...] = ()
+    """Of each rank; a rank's part in an Allgather is one."""
+    bytes: tuple[float, ...] = ()
+    """Of each rank; empty for a program of one."""
 
 
 Line = Start | Check | Timed | Phase | Final | End
@@ -106,7 +119,10 @@ def _line(row: Mapping[str, object]) -> Line:
             affinity = row["affinity"]
             if not isinstance(affinity, list):
                 raise TypeError
-            return Start(_whole(row, "threads"), tuple(map(int, affinity)), _whole(row, "ld"))
+            return Start(
+                _whole(row, "threads"), tuple(map(int, affinity)), _whole(row, "ld"),
+                _whole(row, "ranks") if "ranks" in row else 1,
+            )  # fmt: skip
         case "check":
             return Check(
                 _real(row, "sum"), _real(row, "magnitude"),
@@ -125,7 +141,9 @@ def _line(row: Mapping[str, object]) -> Line:
         case "final":
             return Final(row["finite"] is True, row["denormal"] is True)
         case "end":
-            return End()
+            if "exchanges" not in row:
+                return End()
+            return End(_real(row, "exchanges"), _reals(row, "messages"), _reals(row, "bytes"))
         case kind:
             raise ValueError(f"a line of unknown kind {kind!r}")
 
@@ -138,6 +156,13 @@ def _real(row: Mapping[str, object], name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise TypeError(name)
     return float(value)
+
+
+def _reals(row: Mapping[str, object], name: str) -> tuple[float, ...]:
+    values = row[name]
+    if not isinstance(values, list):
+        raise TypeError(name)
+    return tuple(map(float, values))
 
 
 def _positive(row: Mapping[str, object], name: str) -> float:
@@ -154,18 +179,16 @@ def _whole(row: Mapping[str, object], name: str) -> int:
     return value
 
 
-def verify_arguments(problem: Problem, threads: int, steps: int, out: Path) -> list[str]:
+def verify_arguments(candidate: Candidate, steps: int, out: Path) -> list[str]:
     """Arguments of a verification run that writes its state to ``out``."""
-    return ["verify", *_common(problem, threads), "--steps", str(steps), "--out", str(out)]
+    return ["verify", *_common(candidate), "--steps", str(steps), "--out", str(out)]
 
 
-def time_arguments(
-    problem: Problem, threads: int, measuring: Measuring, command: str = "time"
-) -> list[str]:
+def time_arguments(candidate: Candidate, measuring: Measuring, command: str = "time") -> list[str]:
     """Arguments of a timed launch (or of an instrumented one, ``phases``)."""
     return [
         command,
-        *_common(problem, threads),
+        *_common(candidate),
         *("--check", str(measuring.verify_steps)),
         *("--samples", str(measuring.samples)),
         *("--warm", str(WARM_UPS)),
@@ -175,10 +198,13 @@ def time_arguments(
     ]
 
 
-def _common(problem: Problem, threads: int) -> list[str]:
+def _common(candidate: Candidate) -> list[str]:
+    problem = candidate.problem
+    several = ["--ranks", str(candidate.ranks), "--communication", candidate.communication]
     return [
         *("--size", str(problem.size)),
         *("--n", str(problem.n)),
         *("--h", problem.h.hex()),
-        *("--threads", str(threads)),
+        *("--threads", str(candidate.threads)),
+        *(several if candidate.ranks > 1 else []),
     ]

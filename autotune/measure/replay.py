@@ -55,6 +55,9 @@ class ReplayMeasurer:
             provenance={"compiler": "replay"},
         )
 
+    def interrupt(self) -> None:
+        """Nothing runs."""
+
     def launch(
         self,
         prepared: Prepared,

@@ -4,14 +4,14 @@ import math
 import tempfile
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from autotune import paths
-from autotune.measure import protocol, quiet, verify
+from autotune.measure import protocol, quiet, ranks, verify
 from autotune.measure.base import Launch, Prepared
 from autotune.measure.listen import Listener
 from autotune.measure.reference import integrate
@@ -67,6 +67,7 @@ class HostMeasurer:
 
     ``sources`` gives the units of a candidate (file name to C text), ``compiler`` what builds it.
     ``environment`` is set on top of OpenMP's settings, for launchers and programs alike.
+    ``mpi_launcher`` starts programs of several ranks; empty: the mpiexec that is found.
     """
 
     measuring: Measuring
@@ -74,23 +75,26 @@ class HostMeasurer:
     sources: Callable[[Candidate], Mapping[str, str]]
     compiler: Callable[[Build], Compiler] = compilers.find
     launcher: str = launcher.PLACE
+    mpi_launcher: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
     references: References = field(default_factory=References)
 
     def prepare(self, candidate: Candidate) -> Prepared:
         """Build and verify; never raises for a candidate that fails. Safe for several threads.
 
-        Raises InputError for a compiler or launcher that cannot work for any candidate.
+        Raises InputError for a compiler or launcher that cannot work for any candidate, and for an
+        MPI that is missing.
         """
         compiler = self.compiler(candidate.build)
         compilers.require_openmp(compiler)
-        built = cache.build(self.sources(candidate), compiler, limit=self.limits.compile)
+        built = self._build(candidate, compiler)
         provenance = {
             "compiler": compiler.path,
             "version": compiler.version,
             "flags": " ".join(compiler.flags),
             "resolved_flags": " ".join(compiler.resolved_flags),
             "notes": "; ".join(compiler.notes),
+            **({"mpi": ranks.libraries(candidate).title} if candidate.ranks > 1 else {}),
         }
         verdict = (
             verify.Verdict("build-failed", None, built.detail)
@@ -105,6 +109,10 @@ class HostMeasurer:
             build=built.key,
             provenance=provenance,
         )
+
+    def interrupt(self) -> None:
+        """End the compilers and programs that other threads wait for."""
+        process.end_all()
 
     def launch(
         self,
@@ -124,8 +132,12 @@ class HostMeasurer:
         if executable is None:
             return Launch(status="build-failed", detail="the program is no longer in the cache")
         candidate = prepared.candidate
+        if candidate.ranks > 1 and not (self.mpi_launcher or ranks.fits(candidate)):
+            text = f"{candidate.ranks} x {candidate.threads} threads on {quiet.cpus()} CPUs"
+            return Launch(status="contended", detail=f"{text}: verified, not timed")
         listener = Listener(
             threads=candidate.threads,
+            ranks=candidate.ranks,
             busy=self.measuring.busy,
             launch=launch,
             round=round_number,
@@ -133,23 +145,19 @@ class HostMeasurer:
             conditions={
                 "priority": quiet.attainable_priority(),
                 "threads": candidate.threads,
-                "wait": quiet.openmp(candidate.threads)["OMP_WAIT_POLICY"],
+                "wait": self._settings(candidate, candidate.threads, True)["OMP_WAIT_POLICY"],
+                **({"ranks": candidate.ranks} if candidate.ranks > 1 else {}),
             },
         )
-        arguments = protocol.time_arguments(candidate.problem, candidate.threads, self.measuring)
+        arguments = protocol.time_arguments(candidate, self.measuring)
         command = [str(executable), *arguments]
         outcome = self._run(command, candidate, expected, listener.hear, paced=True)
-        return listener.finish(*_ended(outcome), outcome.out)
+        return listener.finish(*_ended(outcome, candidate), outcome.out)
 
     def phases(self, candidate: Candidate, expected: float | None = None) -> Phases:
         """Seconds per step of each kernel, from a build of its own with timers around kernels."""
         compiler = self.compiler(candidate.build)
-        built = cache.build(
-            self.sources(candidate),
-            compiler,
-            extra_flags=(*cache.OPENMP, PHASES),
-            limit=self.limits.compile,
-        )
+        built = self._build(candidate, compiler, PHASES)
         if built.executable is None:
             return Phases(status="build-failed", seconds={}, detail=built.detail)
         found: dict[str, Seconds] = {}
@@ -164,11 +172,9 @@ class HostMeasurer:
             if isinstance(line, protocol.Phase):
                 found[line.name] = Seconds(found.get(line.name, 0.0) + line.seconds)
 
-        arguments = protocol.time_arguments(
-            candidate.problem, candidate.threads, self.measuring, "phases"
-        )
+        arguments = protocol.time_arguments(candidate, self.measuring, "phases")
         outcome = self._run([str(built.executable), *arguments], candidate, expected, hear)
-        status, detail = _ended(outcome)
+        status, detail = _ended(outcome, candidate)
         if status == "ok" and (wrong or not found):
             status, detail = "crashed", wrong[0] if wrong else "the program printed no phases"
         return Phases(status=status, seconds=found, detail=detail)
@@ -191,75 +197,101 @@ class HostMeasurer:
         *,
         paced: bool = False,
     ) -> Outcome:
-        environment = self._environment(candidate.threads, timed=True)
-        return process.run(
-            launcher.expand(self.launcher, command),
-            timeout=self.time_limit(expected),
-            environment=environment | _PACED if paced else environment,
-            memory=self.limits.memory,
-            output_limit=self.limits.output,
-            on_line=hear,
-            paced=paced,
-            niceness=quiet.RAISED,
+        environment = self._environment(candidate, candidate.threads, timed=True)
+        with ranks.scratch(candidate) as folders:
+            return process.run(
+                self._command(candidate, candidate.threads, command),
+                timeout=self.time_limit(expected),
+                environment={**environment, **folders, **(_PACED if paced else {})},
+                memory=self.limits.memory,
+                output_limit=self.limits.output,
+                on_line=hear,
+                paced=paced,
+                niceness=quiet.RAISED,
+            )
+
+    def _build(self, candidate: Candidate, compiler: Compiler, *flags: str) -> cache.Built:
+        libraries = ranks.libraries(candidate)
+        return cache.build(
+            self.sources(candidate),
+            compiler,
+            extra_flags=(*libraries.compile, *flags),
+            link=libraries.link,
+            limit=self.limits.compile,
         )
 
-    def _environment(self, threads: int, *, timed: bool) -> dict[str, str]:
+    def _command(self, candidate: Candidate, threads: int, command: list[str]) -> list[str]:
+        if candidate.ranks == 1:
+            return launcher.expand(self.launcher, command)
+        return ranks.command(self.mpi_launcher, candidate, threads, command)
+
+    def _environment(self, candidate: Candidate, threads: int, *, timed: bool) -> dict[str, str]:
         return {
             **compilers.environment(),
-            **quiet.openmp(threads, timed=timed),
+            **self._settings(candidate, threads, timed),
             **self.environment,
             **_DIE_WITH_PARENT,
         }
 
+    def _settings(self, candidate: Candidate, threads: int, timed: bool) -> Mapping[str, str]:
+        if candidate.ranks == 1:
+            return quiet.openmp(threads, timed=timed)
+        return ranks.environment(self.mpi_launcher, candidate, threads, timed=timed)
+
     def _verify(self, candidate: Candidate, executable: Path) -> verify.Verdict:
         """Compare with the reference: at a small awkward size, then at the timed one."""
         small = verify.verification_problem(candidate)
-        verdict = self._compare(executable, small, sorted({1, candidate.threads}))
+        at_small = replace(candidate, problem=small)
+        verdict = self._compare(executable, at_small, sorted({1, candidate.threads}))
         if verdict.status != "ok" or candidate.problem.n > WHOLE:
             return verdict
-        timed = self._compare(executable, candidate.problem, [candidate.threads])
+        timed = self._compare(executable, candidate, [candidate.threads])
         worst = max(verdict.error or 0.0, timed.error or 0.0)
         return timed if timed.status != "ok" else verify.Verdict("ok", worst)
 
     def _compare(
-        self, executable: Path, problem: Problem, thread_counts: Sequence[int]
+        self, executable: Path, candidate: Candidate, thread_counts: Sequence[int]
     ) -> verify.Verdict:
+        problem = candidate.problem
         field_of = verify.fields(problem.ivp, problem.size)
         reference = self.references.state(problem, self.measuring.verify_steps)
         worst = 0.0
         for threads in thread_counts:
-            state = self._state(executable, problem, threads)
+            state = self._state(executable, replace(candidate, threads=threads))
             verdict = (
                 state
                 if isinstance(state, verify.Verdict)
                 else verify.judge(state, reference, field_of)
             )
             if verdict.status != "ok":
-                text = f"N = {problem.size}, {threads} thread(s): {verdict.detail}"
+                on = f"{candidate.ranks} ranks x " if candidate.ranks > 1 else ""
+                text = f"N = {problem.size}, {on}{threads} thread(s): {verdict.detail}"
                 return verify.Verdict(verdict.status, verdict.error, text)
             worst = max(worst, verdict.error or 0.0)
         return verify.Verdict("ok", worst)
 
     def _state(
-        self, executable: Path, problem: Problem, threads: int
+        self, executable: Path, candidate: Candidate
     ) -> NDArray[np.float64] | verify.Verdict:
         # beside the builds, not in /tmp: a launcher may run the program on another node
         scratch = paths.cache_dir() / "verify"
         scratch.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=scratch) as folder:
+        with (
+            tempfile.TemporaryDirectory(dir=scratch) as folder,
+            ranks.scratch(candidate) as folders,
+        ):
             out = Path(folder) / "state.bin"
-            arguments = protocol.verify_arguments(
-                problem, threads, self.measuring.verify_steps, out
-            )
+            arguments = protocol.verify_arguments(candidate, self.measuring.verify_steps, out)
+            environment = self._environment(candidate, candidate.threads, timed=False)
             outcome = process.run(
-                launcher.expand(self.launcher, [str(executable), *arguments]),
+                self._command(candidate, candidate.threads, [str(executable), *arguments]),
                 timeout=self.limits.run,
-                environment=self._environment(threads, timed=False),
+                environment={**environment, **folders},
                 memory=self.limits.memory,
                 output_limit=self.limits.output,
                 niceness=quiet.VERIFYING,
             )
-            status, detail = _ended(outcome)
+            status, detail = _ended(outcome, candidate)
             if status != "ok":
                 return verify.Verdict(status, None, detail)
             try:
@@ -271,7 +303,8 @@ class HostMeasurer:
         return np.frombuffer(data, dtype="<f8").astype(np.float64)
 
 
-def _ended(outcome: Outcome) -> tuple[Status, str]:
+def _ended(outcome: Outcome, candidate: Candidate) -> tuple[Status, str]:
     if outcome.ok:
         return "ok", ""
-    return ("timed-out" if outcome.timed_out else "crashed"), outcome.describe()
+    text = ranks.remark(outcome.err, candidate) + outcome.describe()
+    return ("timed-out" if outcome.timed_out else "crashed"), text

@@ -147,6 +147,11 @@ def ratio(
     return float(np.median(ratios)) if ratios else None
 
 
+def deviation(predicted: float, measured: float) -> float:
+    """(predicted - measured) / measured."""
+    return (predicted - measured) / measured
+
+
 def loss(chosen: float, best: float) -> float:
     """(time of the chosen - time of the best) / time of the best."""
     if not (best > 0 and chosen > 0):

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from autotune.codegen import communication, regions
 from autotune.problem import Ivp, Problem, Region
 from autotune.results import Status
 from autotune.variant import Candidate, FuseTiles, Tile
@@ -35,16 +36,32 @@ class Verdict:
 def verification_problem(candidate: Candidate) -> Problem:
     """The candidate's problem at the smallest odd size with every case that its code has.
 
-    Every region has components, and every thread has more than two and a half tiles, so that
-    first, middle and last (cut off) tiles occur.
+    Every region has components, and every thread of every rank has more than two and a half tiles,
+    so that first, middle and last (cut off) tiles occur; the ranks can exchange.
     """
     problem = candidate.problem
     tiles = [t.size for t in candidate.variant.transformations if isinstance(t, Tile | FuseTiles)]
-    wanted = max([_TILES * size for size in tiles] + [5.0 * _LINE]) * candidate.threads
+    team = candidate.ranks * candidate.threads
+    wanted = max([_TILES * size for size in tiles] + [5.0 * _LINE]) * team
     smallest = _smallest(problem.ivp, wanted)
-    sizes = [size for size in range(smallest, smallest + 64, 2) if _complete(problem.ivp, size)]
+    while _apart(candidate, smallest) and smallest < problem.size:
+        smallest += 2
+    sizes = [
+        size
+        for size in range(smallest, smallest + 64, 2)
+        if _complete(problem.ivp, size) and not _apart(candidate, size)
+    ]
     awkward = [size for size in sizes if _components(problem.ivp, size) % _LINE]
     return problem.at((awkward or sizes or [smallest])[0])
+
+
+def _apart(candidate: Candidate, size: int) -> bool:
+    """The ranks cannot exchange in the candidate's way at this size."""
+    ivp = candidate.problem.ivp
+    reason = communication.legal(
+        ivp, size, regions.granule(ivp), candidate.ranks, candidate.communication
+    )
+    return reason is not None
 
 
 def _smallest(ivp: Ivp, wanted: float) -> int:

@@ -1,26 +1,39 @@
 """Launcher templates: how a measuring program is started (``srun -n 1 {command}``).
 
-A launcher must pass standard input on to the program, as srun and mpirun do.
+A launcher must pass standard input on to the program (to rank 0), as srun and mpirun do. Templates
+for several ranks also name ``{nodes}``, ``{ranks}`` (on all nodes together) and ``{threads}`` (of a
+rank).
 """
 
+import os
 import shlex
 import shutil
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from autotune.errors import Fault, InputError, MissingTool
 
 PLACE = "{command}"
 
 
-def expand(template: str, command: Sequence[str], where: str = "launcher") -> list[str]:
+def expand(
+    template: str,
+    command: Sequence[str],
+    where: str = "launcher",
+    numbers: Mapping[str, int] | None = None,
+) -> list[str]:
     """The arguments of the command line, never read by a shell.
 
     Words are split as a POSIX shell would; the word ``{command}`` becomes the arguments. Inside a
     longer word it becomes the command quoted for a shell (``sh -c "module load gcc; {command}"``).
+    ``numbers`` replaces ``{ranks}`` and the like by their values.
     Raises InputError for a template without ``{command}`` or with an open quote.
 
     >>> expand("taskset -c 0 {command}", ["./prog", "a b"])
     ['taskset', '-c', '0', './prog', 'a b']
+    >>> expand("srun -n {ranks} {command}", ["./prog"], numbers={"ranks": 4})
+    ['srun', '-n', '4', './prog']
     """
     try:
         words = shlex.split(template)
@@ -30,11 +43,29 @@ def expand(template: str, command: Sequence[str], where: str = "launcher") -> li
         raise InputError(_fault(where, template, f"does not contain {PLACE}"))
     result: list[str] = []
     for word in words:
+        for name, value in (numbers or {}).items():
+            word = word.replace(f"{{{name}}}", str(value))
         if word == PLACE:
             result.extend(command)
         else:
             result.append(word.replace(PLACE, shlex.join(command)))
     return result
+
+
+def tethered(command: Sequence[str]) -> list[str]:
+    """The same command, ended with SIGTERM when the process that starts it ends.
+
+    Raises MissingTool where its program is not installed.
+    """
+    if shutil.which(command[0]) is None:
+        fault = Fault(
+            where="",
+            found=f"cannot run {command[0]!r}: it is not installed",
+            expected="a program on PATH or a path to one",
+        )
+        raise MissingTool(fault)
+    tether = str(Path(__file__).with_name("tether.py"))
+    return [sys.executable, "-I", "-S", tether, str(os.getpid()), *command]
 
 
 def check(template: str, where: str = "launcher") -> None:

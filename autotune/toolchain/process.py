@@ -32,6 +32,8 @@ _MARK = "AUTOTUNE_MARK"
 _GRACE = 0.5
 _LAST_WAIT = 5.0
 _POLL = 0.25
+_running: dict[str, int] = {}
+"""Mark and number of each child that a ``run`` waits for: children belong to the whole process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +104,7 @@ def run(
     variables = dict(os.environ if environment is None else environment)
     started = time.monotonic()
     child = _start(command, variables | {_MARK: mark}, folder, paced=paced)
+    _running[mark] = child.pid
     reader = _Reader(child, output_limit, on_line)
     timed_out = False
     try:
@@ -114,6 +117,7 @@ def run(
         gentle = timed_out or reader.flooded
         left = _end(child.pid, mark, gentle=gentle)
         code = child.wait() if child.pid not in left else None
+        _running.pop(mark, None)
         reader.close()
     return Outcome(
         code=code if code is not None and code >= 0 else None,
@@ -126,6 +130,12 @@ def run(
         priority=priority,
         left=tuple(sorted(left)),
     )
+
+
+def end_all() -> None:
+    """End every child that a ``run`` of another thread of this process is waiting for."""
+    for mark, pid in tuple(_running.items()):
+        _end(pid, mark, gentle=False)
 
 
 def renice(pid: int, niceness: int) -> Priority:

@@ -10,7 +10,7 @@ from codegen_build import Workshop, common, problem, run, sources, variant
 
 from autotune.measure import protocol, reference
 from autotune.setup import Measuring
-from autotune.variant import Interchange, Pad
+from autotune.variant import Candidate, Interchange, Pad
 
 AT = problem("heat2d", 33)
 CHOSEN = variant(Interchange("lc", ("j", "l", "i")), Pad(5))
@@ -27,8 +27,12 @@ def instrumented(workshop: Workshop) -> Path:
     return workshop.build(sources(CHOSEN, AT), "-DAUTOTUNE_PHASES")
 
 
+def candidate(threads: int) -> Candidate:
+    return Candidate(variant=CHOSEN, problem=AT, threads=threads)
+
+
 def lines(program: Path, command: str, threads: int = 2) -> list[protocol.Line]:
-    done = run(program, *protocol.time_arguments(AT, threads, QUICK, command))
+    done = run(program, *protocol.time_arguments(candidate(threads), QUICK, command))
     assert done.returncode == 0, done.stderr
     parsed = [protocol.parse(line) for line in done.stdout.splitlines()]
     assert all(line is not None for line in parsed)
@@ -60,7 +64,7 @@ def test_check_is_the_weighted_sum_of_the_state(program: Path) -> None:
 
 
 def test_samples_end_at_the_number_of_attempts(program: Path) -> None:
-    arguments = protocol.time_arguments(AT, 1, QUICK)
+    arguments = protocol.time_arguments(candidate(1), QUICK)
     arguments[arguments.index("--busy") + 1] = "1"
     done = run(program, *arguments)
     samples = [json.loads(line) for line in done.stdout.splitlines()]
@@ -76,7 +80,7 @@ def test_phases_are_named_by_kernel(instrumented: Path) -> None:
 
 
 def test_phases_need_the_instrumented_program(program: Path) -> None:
-    done = run(program, *protocol.time_arguments(AT, 1, QUICK, "phases"))
+    done = run(program, *protocol.time_arguments(candidate(1), QUICK, "phases"))
     assert done.returncode == 2
     assert "AUTOTUNE_PHASES" in done.stderr
 

@@ -7,7 +7,8 @@ from codegen_build import IVPS, problem, setup
 
 from autotune.codegen import space
 from autotune.errors import InputError
-from autotune.variant import Build, FuseTiles, Interchange, Pad
+from autotune.setup import Layout
+from autotune.variant import EXCHANGES, Build, FuseTiles, Interchange, Pad
 
 
 def test_full_space_has_24_programs_for_every_problem() -> None:
@@ -55,20 +56,20 @@ def test_the_baseline_comes_first_and_is_legal() -> None:
     at = problem("heat2d", 101)
     study = setup(at)
     found = space.enumerate_candidates(study, 4)
-    base = space.baseline(study, at, 1, Build())
+    base = space.baseline(study, at, 4, Build())
     assert found.legal[0] == base
     assert base.variant.transformations == (Interchange("lc", ("j", "l", "i")), Pad(5))
 
 
 def test_threads_are_counted_once_and_all_means_every_core() -> None:
-    study = replace(setup(problem("heat2d", 101)), threads=(1, "all", 4))
-    assert space.thread_counts(study, 4) == [1, 4]
+    study = setup(problem("heat2d", 101), threads=(1, "all", 4))
+    assert [spread.threads for spread in space.spreads(study, 4)] == [1, 4]
     found = space.enumerate_candidates(study, 4)
     assert {c.threads for c in found.legal} == {1, 4}
 
 
 def test_more_threads_than_cores_name_the_place() -> None:
-    study = replace(setup(problem()), threads=(1, 8), places={"threads.1": "study.yaml:7:1"})
+    study = replace(setup(problem(), threads=(1, 8)), places={"threads.1": "study.yaml:7:1"})
     with pytest.raises(InputError, match=r"study.yaml:7:1: 8 threads; expected from 1 to 4"):
         space.enumerate_candidates(study, 4)
 
@@ -77,3 +78,36 @@ def test_builds_are_told_apart() -> None:
     builds = (Build(), Build(flags=("-O2",)))
     study = replace(setup(problem("heat2d", 101), space="pirk-orders"), builds=builds)
     assert len(space.enumerate_candidates(study, 2).legal) == 12
+
+
+def test_ranks_and_communications_make_candidates() -> None:
+    layouts = (Layout(threads=2), Layout(ranks=2, threads=1), Layout(nodes=2, ranks=1, threads=2))
+    study = replace(setup(problem("heat2d", 101), space="pirk-orders"), layouts=layouts)
+    found = space.enumerate_candidates(study, 2)
+    spread = {(c.nodes, c.ranks, c.threads, c.communication) for c in found.legal}
+    assert spread == {
+        (1, 1, 2, "none"),
+        *((1, 2, 1, way) for way in EXCHANGES),
+        *((2, 2, 2, way) for way in EXCHANGES),
+    }
+    assert len({c.id for c in found.legal}) == len(found.legal) == 6 * 7
+    labels = {c.label for c in found.legal}
+    assert "jli-pad5@heat2d-N101-T2-P2-R2-sparse" in labels
+
+
+def test_neighbours_need_a_limited_access_distance() -> None:
+    at = problem("medakzo", 101)
+    study = replace(setup(at, space="pirk-orders"), layouts=(Layout(ranks=2, threads=1),))
+    found = space.enumerate_candidates(study, 2)
+    assert {c.communication for c in found.legal} == {"allgather", "sparse"}
+    assert all("access distance" in reason for _, _, reason in found.illegal)
+
+
+def test_ranks_with_more_threads_than_cores_name_the_place() -> None:
+    study = replace(
+        setup(problem()),
+        layouts=(Layout(ranks=2, threads=2),),
+        places={"layouts.0": "study.yaml:9:5"},
+    )
+    with pytest.raises(InputError, match=r"study.yaml:9:5: 2 x 2 threads on a node; expected"):
+        space.enumerate_candidates(study, 2)

@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 
 import pytest
-from fake_program import PROBLEM
+from fake_program import PROBLEM, make_candidate
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -72,12 +72,12 @@ def test_nothing_else_than_a_value_error(text: str):
 
 
 def test_the_step_size_is_passed_exactly():
-    words = protocol.time_arguments(PROBLEM, 2, Measuring(min_sample=0.02))
+    words = protocol.time_arguments(make_candidate(threads=2), Measuring(min_sample=0.02))
     options = dict(zip(words[1::2], words[2::2], strict=True))
     assert words[0] == "time"
     assert float.fromhex(options["--h"]) == PROBLEM.h
     assert options["--n"] == "1000"
     assert options["--threads"] == "2"
     assert float(options["--min-seconds"]) == 0.02
-    words = protocol.verify_arguments(PROBLEM, 1, 3, Path("/tmp/out"))
+    words = protocol.verify_arguments(make_candidate(), 3, Path("/tmp/out"))
     assert words[:1] + words[-4:] == ["verify", "--steps", "3", "--out", "/tmp/out"]

@@ -8,13 +8,14 @@ import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from autotune import config
 from autotune.codegen import harness, tree
 from autotune.problem import Problem
-from autotune.setup import Setup
+from autotune.setup import Layout, Setup
 from autotune.variant import Build, Candidate, Transformation, Variant
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
@@ -26,7 +27,9 @@ def problem(ivp: str = "heat2d", size: int = 13, method: str = "radau-iia-7") ->
     return Problem(ivp=config.ivp(ivp), method=tableau, correctors=tableau.order - 1, size=size)
 
 
-def setup(*problems: Problem, space: str = "pirk", threads: tuple[int, ...] = (1,)) -> Setup:
+def setup(
+    *problems: Problem, space: str = "pirk", threads: tuple[int | Literal["all"], ...] = (1,)
+) -> Setup:
     return Setup(
         name="test",
         source="test.yaml",
@@ -35,7 +38,7 @@ def setup(*problems: Problem, space: str = "pirk", threads: tuple[int, ...] = (1
         skeleton=config.skeleton("pirk"),
         space=config.space(space),
         builds=(Build(),),
-        threads=threads,
+        layouts=tuple(Layout(threads=count) for count in threads),
     )
 
 
@@ -54,30 +57,39 @@ class Workshop:
 
     folder: Path
     flags: tuple[str, ...] = ("-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-fopenmp")
+    link: tuple[str, ...] = ()
     _number: itertools.count = field(default_factory=itertools.count)
 
     def build(self, units: Mapping[str, str], *extra: str) -> Path:
-        header = self.folder / "program.h"
-        if not header.exists():
-            header.write_text(units["program.h"])
+        headers = {name: text for name, text in units.items() if name.endswith(".h")}
+        key = hashlib.sha256(repr(sorted(headers.items())).encode()).hexdigest()[:12]
+        folder = self.folder / f"headers-{key}"
+        if not folder.exists():
+            scratch = self.folder / f"headers-{next(self._number)}.tmp"
+            scratch.mkdir()
+            for name, text in headers.items():
+                (scratch / name).write_text(text)
+            scratch.replace(folder)
         objects = [
-            self._object(name, text, units["program.h"], extra)
+            self._object(name, text, folder, extra)
             for name, text in units.items()
             if name.endswith(".c")
         ]
         program = self.folder / f"program_{next(self._number)}"
-        self._gcc(*extra, *map(str, objects), "-o", str(program), "-lm")
+        self._gcc(*extra, *map(str, objects), "-o", str(program), "-lm", *self.link)
         return program
 
-    def _object(self, name: str, text: str, header: str, extra: tuple[str, ...]) -> Path:
+    def _object(self, name: str, text: str, headers: Path, extra: tuple[str, ...]) -> Path:
         flags = (*extra, "-O0") if name == "step.c" and not extra else extra
-        key = hashlib.sha256("\0".join([name, text, header, *flags]).encode()).hexdigest()[:24]
+        key = hashlib.sha256("\0".join([name, text, headers.name, *flags]).encode()).hexdigest()[
+            :24
+        ]
         target = self.folder / f"{key}.o"
         if not target.exists():
             source = self.folder / f"{key}.c"
             source.write_text(text)
             scratch = self.folder / f"{key}.{next(self._number)}.tmp"
-            self._gcc(*flags, "-I", str(self.folder), "-c", str(source), "-o", str(scratch))
+            self._gcc(*flags, "-I", str(headers), "-c", str(source), "-o", str(scratch))
             scratch.replace(target)
         return target
 

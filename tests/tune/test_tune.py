@@ -1,5 +1,8 @@
 """The rounds: interleaving, statuses, deadline, checksums; with recorded times."""
 
+import os
+import signal
+import threading
 import time
 from dataclasses import dataclass, field
 
@@ -7,12 +10,13 @@ import optuna
 import pytest
 
 from autotune import config
-from autotune.measure.base import Prepared
+from autotune.measure.base import Launch, Prepared
 from autotune.measure.replay import Recording, ReplayMeasurer
 from autotune.problem import Problem
 from autotune.progress import Clock
 from autotune.results import Measurement, Prediction, Sample
 from autotune.setup import Measuring
+from autotune.toolchain import process
 from autotune.trials import Trials
 from autotune.tuning import Chosen, Plan, odd_ones_out, tune_problem
 from autotune.variant import Candidate, Variant
@@ -45,6 +49,10 @@ class Journal:
         self.outcomes.append(measurement)
 
 
+def no_progress(stage: str, done: int, total: int, detail: str = "") -> None:
+    """Nothing is shown."""
+
+
 def run(
     recordings: list[Recording], deadline: float = float("inf")
 ) -> tuple[list[Measurement], Journal]:
@@ -54,7 +62,7 @@ def run(
     )
     journal = Journal()
     plan = Plan(measuring=MEASURING, deadline=deadline)
-    done = tune_problem(group, measurer, journal, plan, lambda *_: None, Clock())
+    done = tune_problem(group, measurer, journal, plan, no_progress, Clock())
     return done, journal
 
 
@@ -101,6 +109,38 @@ def test_after_the_deadline_nothing_starts_and_unmeasured_candidates_have_no_row
     done, journal = run([Recording(launches=[[1.0]])], deadline=time.monotonic() - 1)
     assert done == []
     assert journal.outcomes == []
+
+
+@dataclass
+class Slow:
+    """Prepares in a child that would take minutes."""
+
+    ended: list[str | None] = field(default_factory=list)
+
+    def prepare(self, candidate: Candidate) -> Prepared:
+        outcome = process.run(["sleep", "300"], timeout=400)
+        self.ended.append(outcome.signal)
+        return Prepared(candidate=candidate, status="build-failed")
+
+    def interrupt(self) -> None:
+        process.end_all()
+
+    def launch(self, prepared: Prepared, **_: object) -> Launch:
+        raise AssertionError("nothing was built")
+
+
+def test_an_interrupt_does_not_wait_for_what_is_being_built() -> None:
+    """The signal comes while all that can be built at once is being built."""
+    group = [chosen(number) for number in range(2 * (os.cpu_count() or 1) + 1)]
+    measurer = Slow()
+    main = threading.main_thread().ident
+    assert main is not None
+    threading.Timer(0.5, signal.pthread_kill, [main, signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        tune_problem(group, measurer, Journal(), Plan(measuring=MEASURING), no_progress, Clock())
+    assert measurer.ended
+    assert set(measurer.ended) == {"SIGKILL"}
+    assert len(measurer.ended) < len(group)
 
 
 def test_the_optuna_study_mirrors_what_was_tried() -> None:

@@ -5,7 +5,9 @@
           --attempts A --busy B --min-seconds X
    phases   like time, in a program compiled with AUTOTUNE_PHASES
 
-   One JSON object per line on standard output. Exit code 2: wrong arguments or environment. */
+   Programs of several ranks take --ranks R --communication allgather|neighbour|sparse as well.
+   Rank 0 prints: one JSON object per line on standard output. Exit code 2: wrong arguments or
+   environment. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <float.h>
@@ -26,6 +28,7 @@
 #include <unistd.h>
 
 #include "program.h"
+#include "ranks.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "states are written as little endian");
 
@@ -33,7 +36,7 @@ enum { PAGE = 4096, LINE_DOUBLES = 8, PAGE_DOUBLES = 512, MAX_THREADS = 4096 };
 
 static const char *self = "program";
 
-__attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *format, ...)
+void fail(const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -42,7 +45,7 @@ __attribute__((noreturn, format(printf, 1, 2))) static void fail(const char *for
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
-    exit(2);
+    leave(2);
 }
 
 /* --- arguments -------------------------------------------------------------------------- */
@@ -51,9 +54,9 @@ enum mode { VERIFY, TIME, PHASES };
 
 struct options {
     enum mode mode;
-    long size, n, threads, steps, check, samples, warm, attempts;
+    long size, n, threads, ranks, steps, check, samples, warm, attempts;
     double h, busy, min_seconds;
-    const char *out;
+    const char *out, *communication;
 };
 
 static long whole(const char *option, const char *text, long low, long high)
@@ -79,8 +82,9 @@ static double real(const char *option, const char *text, double low, double high
 static struct options read_options(int count, char **arguments)
 {
     struct options o = {
-        .size = -1, .n = -1, .threads = -1, .steps = -1, .check = 0, .samples = -1,
+        .size = -1, .n = -1, .threads = -1, .ranks = 1, .steps = -1, .check = 0, .samples = -1,
         .warm = 0, .attempts = 1, .h = -1.0, .busy = 0.0, .min_seconds = 0.0, .out = NULL,
+        .communication = NULL,
     };
     if (count < 2)
         fail("needs a mode: verify, time or phases");
@@ -103,6 +107,10 @@ static struct options read_options(int count, char **arguments)
             o.n = whole(option, value, 1, INT_MAX);
         else if (!strcmp(option, "--threads"))
             o.threads = whole(option, value, 1, MAX_THREADS);
+        else if (!strcmp(option, "--ranks"))
+            o.ranks = whole(option, value, 1, INT_MAX);
+        else if (!strcmp(option, "--communication"))
+            o.communication = value;
         else if (!strcmp(option, "--steps"))
             o.steps = whole(option, value, 0, LONG_MAX);
         else if (!strcmp(option, "--check"))
@@ -132,6 +140,9 @@ static struct options read_options(int count, char **arguments)
         fail("%s needs --samples", arguments[1]);
     if (dimension(o.size) != o.n)
         fail("--n is %ld, but size %ld has %ld components", o.n, o.size, dimension(o.size));
+    if (rank_count() != o.ranks)
+        fail("asked for %ld ranks, got %d: is the launcher that of another MPI?", o.ranks,
+             rank_count());
 #ifndef AUTOTUNE_PHASES
     if (o.mode == PHASES)
         fail("phases needs a program compiled with AUTOTUNE_PHASES");
@@ -172,23 +183,18 @@ static struct storage allocate(long n)
     return s;
 }
 
-static long cut(long n, long thread, long threads)
-{
-    const long blocks = (n + granule - 1) / granule;
-    const long at = granule * (long)((long long)blocks * thread / threads);
-    return at < n ? at : n;
-}
-
 /* The block of the thread, its memory touched first by itself, and the initial values. */
 static void prepare(struct thread *me, const struct storage *s, const struct options *o, int id)
 {
-    me->first = cut(o->n, id, o->threads);
-    me->last = cut(o->n, id + 1, o->threads);
+    const long own = cut(0, o->n, rank(), rank_count());
+    const long end_of_own = cut(0, o->n, rank() + 1, rank_count());
+    me->first = cut(own, end_of_own, id, o->threads);
+    me->last = cut(own, end_of_own, id + 1, o->threads);
     me->ld = s->ld;
     me->h = o->h;
     me->phase = -1;
     double *row = s->base;
-    const long end = id == o->threads - 1 ? s->ld : me->last;
+    const long end = me->last == o->n ? s->ld : me->last;
     for (int a = 0; a < array_count; a++) {
         me->array[a] = row;
         for (int r = 0; r < array_rows[a]; r++, row += s->ld)
@@ -240,6 +246,9 @@ static void print_phases(const struct thread *threads, long count, double steps)
         double most = 0.0;
         for (long i = 0; i < count; i++)
             most = fmax(most, threads[i].seconds[p]);
+        most = ranks_most(most);
+        if (rank())
+            continue;
         printf("{\"kind\":\"phase\",\"name\":\"%s\",\"seconds\":%.9g}\n", phase_names[p],
                most / steps);
     }
@@ -272,6 +281,20 @@ static void print_list(const char *key, const int *values, long count)
     for (long i = 0; i < count; i++)
         printf("%s%d", i ? "," : "", values[i]);
     printf("]");
+}
+
+static void print_start(const struct options *o, long ld, const int *cpus, const int *allowed)
+{
+    const int *const all_cpus = ranks_list(cpus, o->threads);
+    const int *const all_allowed = ranks_list(allowed, o->threads);
+    if (rank())
+        return;
+    printf("{\"kind\":\"start\",\"threads\":%ld", o->threads);
+    ranks_print_start();
+    print_list("affinity", all_cpus, rank_count() * o->threads);
+    print_list("allowed", all_allowed, rank_count() * o->threads);
+    printf(",\"ld\":%ld,\"pid\":%ld}\n", ld, (long)getpid());
+    fflush(stdout);
 }
 
 struct summary {
@@ -319,14 +342,13 @@ static void print_final(const double *y, long n)
     print_soundness(&s);
 }
 
-static void print_sample(const struct stamp *a, const struct stamp *b, long steps, bool warm_up,
-                         double busy, bool accepted)
+static void print_sample(const struct trial *trial, long steps, bool warm_up, bool accepted)
 {
     printf("{\"kind\":\"sample\",\"warm_up\":%s,\"seconds\":%.9g,\"steps\":%ld,\"busy\":%.6f,"
            "\"taken\":%.6f,\"voluntary\":%ld,\"involuntary\":%ld,\"accepted\":%s}\n",
-           warm_up ? "true" : "false", (b->wall - a->wall) / (double)steps, steps, busy,
-           seconds(CLOCK_REALTIME), b->voluntary - a->voluntary,
-           b->involuntary - a->involuntary, accepted ? "true" : "false");
+           warm_up ? "true" : "false", trial->wall / (double)steps, steps, trial->busy,
+           seconds(CLOCK_REALTIME), trial->voluntary, trial->involuntary,
+           accepted ? "true" : "false");
     fflush(stdout);
 }
 
@@ -360,12 +382,12 @@ static void write_state(const char *path, const double *y, long n)
 
 /* --- running ---------------------------------------------------------------------------- */
 
-/* What the master decides and the team reads, always with a barrier between. */
+/* What the master of rank 0 decides and every team reads, always with a barrier between. */
 struct control {
     long steps;
     bool more;
     long warm, taken, accepted, total;
-    bool calibrated;
+    bool calibrated, forget;
     struct stamp begun, ended;
 };
 
@@ -375,6 +397,7 @@ static double advance(struct thread *me, long steps, double t)
         step(me, t);
         t += me->h;
     }
+    me->made += steps;
     return t;
 }
 
@@ -403,22 +426,21 @@ static void forget_phases(struct thread *team, long threads)
         memset(team[i].seconds, 0, sizeof team[i].seconds);
 }
 
-static void judge(struct control *c, const struct options *o, struct thread *team)
+/* What becomes of a trial: nothing, or a sample that is printed; and whether there is a next one. */
+static void decide(struct control *c, const struct options *o, const struct trial *trial)
 {
-    const double wall = c->ended.wall - c->begun.wall;
     /* a trial that was interrupted looks longer than it is: the first sample tells */
-    if (c->taken == 0 && wall < (c->calibrated ? 0.8 : 1.0) * o->min_seconds) {
-        c->steps = more_steps(c->steps, wall, o->min_seconds);
-        forget_phases(team, o->threads);
+    if (c->taken == 0 && trial->wall < (c->calibrated ? 0.8 : 1.0) * o->min_seconds) {
+        c->steps = more_steps(c->steps, trial->wall, o->min_seconds);
+        c->forget = true;
         return;
     }
     if (!c->calibrated) {
         c->calibrated = true;
         c->total = 0;
     } else {
-        const double busy = busy_share(team, o->threads, wall);
-        const bool warm_up = c->warm < o->warm, accepted = busy >= o->busy;
-        print_sample(&c->begun, &c->ended, c->steps, warm_up, busy, accepted);
+        const bool warm_up = c->warm < o->warm, accepted = trial->busy >= o->busy;
+        print_sample(trial, c->steps, warm_up, accepted);
         wait_until_kept();
         if (warm_up) {
             c->warm++;
@@ -428,9 +450,25 @@ static void judge(struct control *c, const struct options *o, struct thread *tea
             c->total += c->steps;
         }
     }
-    if (c->warm == o->warm && c->taken == 0)
-        forget_phases(team, o->threads);
+    c->forget = c->warm == o->warm && c->taken == 0;
     c->more = c->accepted < o->samples && c->taken < o->attempts * o->samples;
+}
+
+static void judge(struct control *c, const struct options *o, struct thread *team)
+{
+    const double wall = c->ended.wall - c->begun.wall;
+    struct trial trial = {
+        .wall = wall,
+        .busy = busy_share(team, o->threads, wall),
+        .voluntary = c->ended.voluntary - c->begun.voluntary,
+        .involuntary = c->ended.involuntary - c->begun.involuntary,
+    };
+    ranks_join(&trial);
+    if (rank() == 0)
+        decide(c, o, &trial);
+    ranks_share(c, sizeof *c);
+    if (c->forget)
+        forget_phases(team, o->threads);
 }
 
 /* The whole run of one thread of the team. */
@@ -442,12 +480,16 @@ static void run(struct thread *me, struct thread *team, const struct options *o,
         return;
 #pragma omp master
     {
-        print_check(me->array[solution], o->n, o->check);
+        const double *const y = ranks_state(me->array[solution], o->n);
+        if (rank() == 0)
+            print_check(y, o->n, o->check);
         c->more = true;
         c->steps = 1;
     }
 #pragma omp barrier
     while (c->more) {
+#pragma omp master
+        ranks_wait();
 #pragma omp barrier
 #pragma omp master
         c->begun = stamp();
@@ -472,6 +514,7 @@ int main(int count, char **arguments)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (count > 0)
         self = arguments[0];
+    ranks_begin(&count, &arguments);
     const struct options o = read_options(count, arguments);
     const struct storage s = allocate(o.n);
     struct thread *team = NULL;
@@ -481,6 +524,7 @@ int main(int count, char **arguments)
         fail("cannot allocate the data of %ld threads", o.threads);
     memset(team, 0, (size_t)o.threads * sizeof *team);
     setup(o.size, o.n);
+    ranks_prepare(o.n, o.threads, o.communication);
     struct control control = {.more = false};
     int started = 0;
     omp_set_dynamic(0);
@@ -491,33 +535,41 @@ int main(int count, char **arguments)
         started = omp_get_num_threads();
 #pragma omp barrier
         if (started == o.threads) {
+            ranks_pin(id);
             cpus[id] = first_cpu();
             allowed[id] = allowed_cpus();
             prepare(&team[id], &s, &o, id);
 #pragma omp barrier
 #pragma omp master
-            if (o.mode != VERIFY) {
-                printf("{\"kind\":\"start\",\"threads\":%ld", o.threads);
-                print_list("affinity", cpus, o.threads);
-                print_list("allowed", allowed, o.threads);
-                printf(",\"ld\":%ld,\"pid\":%ld}\n", s.ld, (long)getpid());
-                fflush(stdout);
+            {
+                ranks_spoil(&team[id]);
+                if (o.mode != VERIFY)
+                    print_start(&o, s.ld, cpus, allowed);
             }
             run(&team[id], team, &o, &control);
         }
     }
     if (started != o.threads)
         fail("asked for %ld threads, got %d", o.threads, started);
+    const double *const y = ranks_state(team[0].array[solution], o.n);
     if (o.mode == VERIFY) {
-        write_state(o.out, team[0].array[solution], o.n);
+        if (rank() == 0)
+            write_state(o.out, y, o.n);
+        ranks_end();
         return 0;
     }
 #ifdef AUTOTUNE_PHASES
     if (control.total)
         print_phases(team, o.threads, (double)control.total);
 #endif
-    print_final(team[0].array[solution], o.n);
-    puts("{\"kind\":\"end\"}");
+    if (rank() == 0) {
+        print_final(y, o.n);
+        printf("{\"kind\":\"end\"");
+    }
+    ranks_print_end(team[0].made);
+    if (rank() == 0)
+        puts("}");
+    ranks_end();
     if (fflush(stdout) || ferror(stdout))
         return 2;
     return 0;

@@ -10,11 +10,27 @@ struct thread {
     long ld; /* distance of two rows of an array, in doubles */
     double h;
     double cpu; /* seconds of CPU time in the last sample */
+    long made;  /* time steps so far */
     double *array[MAX_ARRAYS]; /* exchanged where a program swaps buffers */
     double since;
     double seconds[MAX_PHASES];
     int phase;
 } __attribute__((aligned(256)));
+
+/* The generated program. */
+extern const int array_count;
+extern const int array_rows[];
+extern const int solution; /* the array that holds the state */
+extern const long pad_lines;
+extern const long granule; /* blocks of ranks and threads are multiples of it */
+extern const double start_time;
+extern const int phase_count;
+extern const char *const phase_names[];
+
+long dimension(long N);               /* n */
+void setup(long N, long n);           /* constants of the problem, before the threads start */
+void initial(struct thread *me);      /* initial values of the block */
+void step(struct thread *me, double t); /* one time step; called by all threads of the team */
 
 static inline double *row(const struct thread *me, int array, long index)
 {
@@ -28,6 +44,23 @@ static inline void exchange(struct thread *me, int one, int other)
     me->array[other] = saved;
 }
 
+/* Where part `part` of `parts` of the components [first, last) begins: whole granules. */
+static inline long cut(long first, long last, long part, long parts)
+{
+    const long blocks = (last - first + granule - 1) / granule;
+    const long at = first + granule * (long)((long long)blocks * part / parts);
+    return at < last ? at : last;
+}
+
+/* A stretch of time steps: seconds of wall time, CPU time over (threads x wall time), switches. */
+struct trial {
+    double wall, busy;
+    long voluntary, involuntary;
+};
+
+/* Prints a message and ends the program, every rank of it, with exit code 2. */
+__attribute__((noreturn, format(printf, 1, 2))) void fail(const char *format, ...);
+
 /* With AUTOTUNE_PHASES the time since the last mark goes to the phase that it began. */
 #ifdef AUTOTUNE_PHASES
 void enter_phase(struct thread *me, int phase);
@@ -35,20 +68,5 @@ void enter_phase(struct thread *me, int phase);
 #else
 #define PHASE(number) ((void)0)
 #endif
-
-/* The generated program. */
-extern const int array_count;
-extern const int array_rows[];
-extern const int solution; /* the array that holds the state */
-extern const long pad_lines;
-extern const long granule;
-extern const double start_time;
-extern const int phase_count;
-extern const char *const phase_names[];
-
-long dimension(long N);               /* n */
-void setup(long N, long n);           /* constants of the problem, before the threads start */
-void initial(struct thread *me);      /* initial values of the block */
-void step(struct thread *me, double t); /* one time step; called by all threads of the team */
 
 #endif

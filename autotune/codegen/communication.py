@@ -1,0 +1,312 @@
+"""What ranks exchange: blocks, index ranges and messages, derived from program and right-hand side.
+
+The components are cut into one block per rank. Before a right-hand side is evaluated the ranks
+fetch the remote parts of its argument, one row after another (an operation each):
+
+    allgather   every component, MPI_Allgatherv in place
+    neighbour   the access distance on both sides of the block, from both neighbours
+    sparse      exactly the components that the regions read, from whoever owns them
+
+The measuring program finds the same ranges by itself, for any N and number of ranks.
+"""
+
+import functools
+import itertools
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+from autotune.codegen import ir, regions
+from autotune.codegen.races import races
+from autotune.expression import Expr, Num, number, references, substitute
+from autotune.network import Operation
+from autotune.problem import Ivp, Problem
+from autotune.units import Bytes
+from autotune.variant import Candidate, Communication
+
+Range = tuple[int, int]
+"""Components, the end left out."""
+
+_DOUBLE = 8
+_ROW = ir.Row("y")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Phase:
+    """The communication of one array in one time step.
+
+    ``times`` operations: each exchanges one row. ``bytes`` is what the busiest rank contributes to
+    one: its block (allgather), what it sends to one neighbour (neighbour), all that it sends
+    (sparse).
+    """
+
+    array: str
+    operation: Operation
+    times: int
+    """Operations in a time step: rows x communications of the array."""
+    rows: int
+    bytes: Bytes
+    messages: int
+    """Messages of the busiest rank in one operation; 1 where it is collective."""
+    sent: tuple[tuple[int, Bytes], ...]
+    """(messages, bytes) of each rank in one operation; a block of an Allgather is one message."""
+
+
+def blocks(n: int, granule: int, ranks: int) -> list[Range]:
+    """The components of each rank: whole granules, as equal as they can be.
+
+    >>> blocks(70, 8, 4)
+    [(0, 16), (16, 32), (32, 48), (48, 70)]
+    """
+    count = -(-n // granule)
+    cuts = [min(n, granule * (count * rank // ranks)) for rank in range(ranks + 1)]
+    return list(itertools.pairwise(cuts))
+
+
+def legal(
+    ivp: Ivp, size: int, granule: int, ranks: int, communication: Communication
+) -> str | None:
+    """Why ranks cannot exchange this way, or None."""
+    if communication != "neighbour":
+        return None
+    values = ivp.values(size)
+    n, distance = int(values["n"]), ivp.distance(size)
+    if not ivp.limited:
+        return (
+            f"neighbour communication needs a limited access distance; that of {ivp.name} is"
+            f" {distance} of {n} components"
+        )
+    own = blocks(n, granule, ranks)
+    for rank, (first, last) in enumerate(own):
+        if first == last:
+            return f"rank {rank} of {ranks} has no components: neighbours cannot exchange"
+        left = own[rank - 1][0] if rank else 0
+        right = own[rank + 1][1] if rank + 1 < ranks else n
+        if max(0, first - distance) < left or min(n, last + distance) > right:
+            return (
+                f"the access distance, {distance}, reaches beyond the neighbours of rank {rank}:"
+                f" {n} components are too few for {ranks} ranks"
+            )
+    return None
+
+
+def refusal(program: ir.Program) -> str | None:
+    """Why a program cannot run on several ranks (a lack of its Comm and Sync nodes), or None."""
+    if any(isinstance(node, ir.Comm) for tiles in _tiles(program.body) for node in _nodes(tiles)):
+        return "a communication lies within a loop over tiles"
+    unknown = _communications(program.body).keys() - dict(program.arrays).keys()
+    if unknown:
+        return f"{sorted(unknown)[0]} is communicated, but not stored"
+    found = races(program, distributed=True)
+    return str(found[0]) if found else None
+
+
+def phases(program: ir.Program, problem: Problem, candidate: Candidate) -> list[Phase]:
+    """The communication of one time step, an entry per array, in order; none for one rank."""
+    way = candidate.communication
+    if way == "none":
+        return []
+    rows = dict(program.arrays)
+    sent = _sent(
+        _Case(
+            definition=problem.definition,
+            size=problem.size,
+            distance=problem.ivp.distance(problem.size),
+            granule=program.granule,
+            ranks=candidate.ranks,
+            way=way,
+            ivp=problem.ivp,
+        )
+    )
+    return [
+        Phase(
+            array=array,
+            operation=way,
+            times=count * rows[array],
+            rows=rows[array],
+            bytes=Bytes(_DOUBLE * sent.most),
+            messages=max(messages for messages, _ in sent.ranks),
+            sent=tuple((messages, Bytes(_DOUBLE * count)) for messages, count in sent.ranks),
+        )
+        for array, count in _communications(program.body).items()
+    ]
+
+
+def without(block: ir.Block) -> ir.Block:
+    """The block of a program of one rank: it communicates nothing."""
+    nodes = [node for node in block.nodes if not isinstance(node, ir.Comm)]
+    return ir.Block(
+        tuple(
+            replace(node, body=without(node.body))
+            if isinstance(node, ir.Repeat | ir.Tiles)
+            else node
+            for node in nodes
+        )
+    )
+
+
+def _communications(block: ir.Block) -> Counter[str]:
+    """How often each array is communicated in a time step."""
+    found: Counter[str] = Counter()
+    for node in block.nodes:
+        match node:
+            case ir.Comm(array=array):
+                found[array] += 1
+            case ir.Repeat(first=first, end=end, body=body):
+                for array, count in _communications(body).items():
+                    found[array] += (end - first) * count
+            case ir.Tiles(body=body):
+                found += _communications(body)
+    return found
+
+
+def _nodes(block: ir.Block) -> Iterator[ir.Node]:
+    for node in block.nodes:
+        yield node
+        if isinstance(node, ir.Repeat | ir.Tiles):
+            yield from _nodes(node.body)
+
+
+def _tiles(block: ir.Block) -> Iterator[ir.Block]:
+    return (node.body for node in _nodes(block) if isinstance(node, ir.Tiles))
+
+
+# --- what is read ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The components j of a stretch of a right-hand side read ``y[j + shift]``; expressions of N.
+
+    The stretch is [lower, upper), within rows of ``row`` components only [begin, end) of each.
+    """
+
+    lower: Expr
+    upper: Expr
+    shift: Expr
+    row: Expr
+    """0: no rows."""
+    begin: Expr
+    end: Expr
+
+
+def readings(ivp: Ivp) -> list[Reading]:
+    """What the regions read beside y[j], each once."""
+    found: dict[Reading, None] = {}
+    for sweep in regions.evaluation(ivp, "rhs", ir.Row("F"), _ROW, Num(0)):
+        for stretch in sweep.stretches:
+            begin, end = stretch.columns or (Num(0), Num(0))
+            for statement in stretch.statements:
+                for ref in references(statement.value):
+                    shift = substitute(ref.indices[-1], {"j": Num(0)})
+                    if ref.array == "y" and shift != Num(0):
+                        row = stretch.row or Num(0)
+                        found[Reading(stretch.lower, stretch.upper, shift, row, begin, end)] = None
+    return list(found)
+
+
+def wanted(ivp: Ivp, size: int, own: Range, communication: Communication) -> list[Range]:
+    """The remote components that a rank with the block ``own`` fetches, ascending, merged."""
+    values = ivp.values(size)
+    return _wanted(_numbers(ivp, size), int(values["n"]), ivp.distance(size), own, communication)
+
+
+_Numbers = tuple[int, int, int, int, int, int]
+
+
+def _numbers(ivp: Ivp, size: int) -> list[_Numbers]:
+    """The readings at a size."""
+    values = ivp.values(size)
+
+    def at(expr: Expr) -> int:
+        return int(number(expr, values))
+
+    return [
+        (at(r.lower), at(r.upper), at(r.shift), at(r.row), at(r.begin), at(r.end))
+        for r in readings(ivp)
+    ]
+
+
+def _wanted(
+    reads: Sequence[_Numbers], n: int, distance: int, own: Range, way: Communication
+) -> list[Range]:
+    first, last = own
+    if first == last:
+        return []
+    if way == "allgather":
+        return _merged([(0, first), (last, n)])
+    if way == "neighbour":
+        return _merged([(max(0, first - distance), first), (last, min(n, last + distance))])
+    return _merged([part for read in reads for part in _outside(read, first, last)])
+
+
+def _outside(read: _Numbers, first: int, last: int) -> Iterator[Range]:
+    """The ranges that a reading takes from outside the block."""
+    lower, upper, shift, row, begin, end = read
+    a = max(lower, first if shift < 0 else max(first, last - shift))
+    b = min(upper, last if shift > 0 else min(last, first - shift))
+    if row == 0:
+        yield a + shift, b + shift
+        return
+    for start in range(a // row * row, b, row):
+        yield max(a, start + begin) + shift, min(b, start + end) + shift
+
+
+def _merged(ranges: Sequence[Range]) -> list[Range]:
+    """Disjoint and ascending; empty ones left out."""
+    found: list[Range] = []
+    for first, last in sorted(r for r in ranges if r[0] < r[1]):
+        if found and first <= found[-1][1]:
+            found[-1] = (found[-1][0], max(found[-1][1], last))
+        else:
+            found.append((first, last))
+    return found
+
+
+# --- who sends what -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """What the messages of one operation depend on."""
+
+    definition: str
+    size: int
+    distance: int
+    granule: int
+    ranks: int
+    way: Operation
+    ivp: Ivp = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """(messages, components) that each rank sends in one operation, and the size of a curve."""
+
+    ranks: tuple[tuple[int, int], ...]
+    most: int
+
+
+@functools.lru_cache(maxsize=4096)
+def _sent(case: _Case) -> _Sent:
+    n = int(case.ivp.values(case.size)["n"])
+    own = blocks(n, case.granule, case.ranks)
+    if case.way == "allgather":
+        return _Sent(tuple((1, last - first) for first, last in own), max(b - a for a, b in own))
+    assert case.way in ("neighbour", "sparse")
+    way: Communication = "neighbour" if case.way == "neighbour" else "sparse"
+    reads = _numbers(case.ivp, case.size)
+    starts = [first for first, _ in own]
+    to: list[Counter[int]] = [Counter() for _ in own]  # of each owner: components per receiver
+    for receiver, block in enumerate(own):
+        for first, last in _wanted(reads, n, case.distance, block, way):
+            while first < last:
+                owner = bisect_right(starts, first) - 1
+                end = min(last, own[owner][1])
+                to[owner][receiver] += end - first
+                first = end
+    ranks = tuple((len(sent), sent.total()) for sent in to)
+    if way == "neighbour":
+        return _Sent(ranks, max((count for sent in to for count in sent.values()), default=0))
+    return _Sent(ranks, max(count for _, count in ranks))

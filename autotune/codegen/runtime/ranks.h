@@ -1,0 +1,53 @@
+/* The ranks of a program: what main.c and the generated step ask of them.
+
+   Every rank has rows of full length and touches its own block of them and what it fetches. All
+   functions but ranks_pin are called by the first thread alone (MPI_THREAD_FUNNELED), and those
+   marked * by that of every rank. */
+#ifndef AUTOTUNE_RANKS_H
+#define AUTOTUNE_RANKS_H
+
+#include <stddef.h>
+
+#include "program.h"
+
+void ranks_begin(int *count, char ***arguments);             /* * */
+void ranks_end(void);                                        /* * */
+__attribute__((noreturn)) void leave(int code);              /* ends every rank */
+
+int rank(void);
+int rank_count(void);
+
+/* * Plans the messages of an exchange, allgather, neighbour or sparse, and the CPUs of threads. */
+void ranks_prepare(long n, long threads, const char *communication);
+void ranks_pin(int thread);                                  /* the calling thread, to its CPU */
+
+/* What was never fetched is not a number, so that nobody reads it unnoticed. */
+void ranks_spoil(struct thread *me);
+
+/* * Fetches the remote parts of an array, one row after another. */
+void communicate(struct thread *me, int array);
+
+void ranks_wait(void);                                       /* * a barrier of all ranks */
+void ranks_join(struct trial *trial);                        /* * one trial of all ranks */
+double ranks_most(double value);                             /* * the largest of all ranks */
+void ranks_share(void *data, size_t size);                   /* * that of rank 0, on every rank */
+
+/* * On rank 0: the lists of all ranks, and the state, each in memory of its own. */
+const int *ranks_list(const int *values, long count);
+const double *ranks_state(const double *y, long n);
+
+void ranks_print_start(void);                                /* parts of printed lines, on rank 0 */
+void ranks_print_end(long steps);                            /* * */
+
+/* The generated program: the components j of a stretch, within rows only some columns, read
+   y[j + shift]. */
+struct reading {
+    long lower, upper, shift;
+    long row, begin, end; /* row 0: no rows */
+};
+
+extern const int reading_count;
+void readings(struct reading *found); /* all of them, at the size that setup was given */
+long access_distance(void);
+
+#endif

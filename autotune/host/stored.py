@@ -1,17 +1,23 @@
-"""Calibrations kept in the user's data folder, one file per host hardware."""
+"""What was measured of a host, kept in the user's data folder: a file per hardware and kind."""
 
 import contextlib
 import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from autotune import config, paths
 from autotune.errors import Fault, InputError
 from autotune.machine import Calibration, Machine
+from autotune.network import Network
+
+T = TypeVar("T")
 
 _REMEDY = "delete the file, or run: autotune machine calibrate"
+_NETWORK_REMEDY = "delete the file, or fit it anew: autotune comm fit FILE --machine host"
 
 
 def identity(machine: Machine) -> str:
@@ -43,19 +49,7 @@ def stored(machine: Machine) -> Calibration | None:
     path = location(key)
     if not path.exists():
         return None
-    try:
-        calibration = config.read_calibration(path)
-    except InputError as error:
-        raise InputError(
-            *(
-                Fault(where=f.where or str(path), found=f.found, expected=f.expected, hint=_REMEDY)
-                for f in error.faults
-            )
-        ) from error
-    except OSError as error:
-        raise InputError(
-            Fault(where=str(path), found=f"cannot be read: {error.strerror}", hint=_REMEDY)
-        ) from error
+    calibration = _read(path, config.read_calibration, _REMEDY)
     if not calibration.curves:
         raise InputError(Fault(where=str(path), found="has no bandwidth curve", hint=_REMEDY))
     if calibration.identity != key:
@@ -71,10 +65,48 @@ def stored(machine: Machine) -> Calibration | None:
 
 def save(calibration: Calibration) -> Path:
     """Keep a calibration, replacing an earlier one at once; returns its file."""
-    path = location(calibration.identity)
+    return _write(location(calibration.identity), config.dump_calibration(calibration))
+
+
+def network_location(key: str) -> Path:
+    """The file of the network curves of the machine with this identity."""
+    return paths.user_data_dir() / "networks" / f"{key}.yaml"
+
+
+def stored_network(machine: Machine) -> Network | None:
+    """The network curves that were measured on this machine, if there are any.
+
+    Raises InputError, naming the file and the remedy, for a file that cannot be used.
+    """
+    path = network_location(identity(machine))
+    return _read(path, config.read_network, _NETWORK_REMEDY) if path.exists() else None
+
+
+def save_network(machine: Machine, network: Network) -> Path:
+    """Keep the network curves of this machine, replacing earlier ones at once; their file."""
+    return _write(network_location(identity(machine)), config.dump_network(network))
+
+
+def _read(path: Path, reader: Callable[[Path], T], remedy: str) -> T:
+    try:
+        return reader(path)
+    except InputError as error:
+        raise InputError(
+            *(
+                Fault(where=f.where or str(path), found=f.found, expected=f.expected, hint=remedy)
+                for f in error.faults
+            )
+        ) from error
+    except OSError as error:
+        raise InputError(
+            Fault(where=str(path), found=f"cannot be read: {error.strerror}", hint=remedy)
+        ) from error
+
+
+def _write(path: Path, text: str) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _replace(path, config.dump_calibration(calibration))
+        replace_file(path, text)
     except OSError as error:
         fault = Fault(
             where=str(path),
@@ -86,7 +118,7 @@ def save(calibration: Calibration) -> Path:
     return path
 
 
-def _replace(path: Path, text: str) -> None:
+def replace_file(path: Path, text: str) -> None:
     """Write beside the file, then rename over it: a reader never sees half of it."""
     handle, name = tempfile.mkstemp(prefix=".", suffix=".yaml", dir=path.parent)
     try:

@@ -25,7 +25,7 @@ _ROLES: dict[Role, tuple[str, str, str]] = {
     "measured": ("#0072B2", "o", "other candidates"),
     "predicted": ("#999999", "x", "predicted only"),
 }
-_INK, _GRID = "#222222", "#dddddd"
+INK, GRID = "#222222", "#dddddd"
 
 
 def stack(record: Stack, caption: str) -> str:
@@ -75,8 +75,8 @@ def stack(record: Stack, caption: str) -> str:
         axes.set_xlim(left=0)
         axes.set_xlabel("time of one step")
         _time_ticks(axes, "x")
-        axes.grid(axis="x", color=_GRID, linewidth=0.7)
-        _legend_above(axes)
+        axes.grid(axis="x", color=GRID, linewidth=0.7)
+        legend_above(axes)
 
     return _svg(paint, (8.4, 1.5 + 0.42 * max(1, len(record.bars))), "stack", caption)
 
@@ -128,8 +128,8 @@ def scatter(record: Scatter, caption: str) -> str:
         axes.set_ylabel("predicted time of one step")
         for side in ("x", "y"):
             _time_ticks(axes, side, log=(low, high))
-        axes.grid(color=_GRID, linewidth=0.7)
-        _legend_above(axes, columns=3)
+        axes.grid(color=GRID, linewidth=0.7)
+        legend_above(axes, columns=3)
 
     return _svg(paint, (5.4, 5.6), "scatter", caption)
 
@@ -168,8 +168,8 @@ def samples(record: Samples, caption: str) -> str:
         axes.invert_yaxis()
         axes.set_xlabel("time of one step")
         _time_ticks(axes, "x")
-        axes.grid(axis="x", color=_GRID, linewidth=0.7)
-        _legend_above(axes)
+        axes.grid(axis="x", color=GRID, linewidth=0.7)
+        legend_above(axes)
 
     return _svg(paint, (11.5, 1.2 + 0.34 * max(1, len(record.strips))), "samples", caption)
 
@@ -204,8 +204,8 @@ def bandwidths(record: Bandwidths, caption: str) -> str:
         axes.set_xlabel("working set of one thread")
         axes.set_ylabel("load bandwidth of one thread")
         _bandwidth_ticks(axes, record)
-        axes.grid(color=_GRID, linewidth=0.7)
-        _legend_above(axes)
+        axes.grid(color=GRID, linewidth=0.7)
+        legend_above(axes)
 
     return _svg(paint, (8.4, 3.9), "bandwidths", caption)
 
@@ -214,7 +214,8 @@ def _tagged(label: str, role: Role) -> str:
     return f"{label} ({role})" if role in ("winner", "baseline") else label
 
 
-def _legend_above(axes: Axes, columns: int = 8) -> None:
+def legend_above(axes: Axes, columns: int = 8) -> None:
+    """A legend that covers no data."""
     axes.legend(
         loc="lower left", bbox_to_anchor=(0, 1.01), ncols=columns, frameon=False, fontsize=9,
         handlelength=1.2, columnspacing=1.2, borderaxespad=0,
@@ -227,11 +228,11 @@ def _time_ticks(axes: Axes, side: str, log: tuple[float, float] | None = None) -
     if log is None:
         axis.set_major_locator(MaxNLocator(7))
         return
-    axis.set_major_locator(FixedLocator(_round_values(*log)))
+    axis.set_major_locator(FixedLocator(round_values(*log)))
     axis.set_minor_locator(NullLocator())
 
 
-def _round_values(low: float, high: float) -> list[float]:
+def round_values(low: float, high: float) -> list[float]:
     """1, 2, 5 (or only 1) times powers of ten between two limits; finer where few of them fit."""
     for steps in ((1,), (1, 2, 5), (1, 1.5, 2, 3, 5, 7)):
         values = [s * 10.0**e for e in range(-10, 5) for s in steps if low <= s * 10.0**e <= high]
@@ -258,6 +259,13 @@ def _bandwidth_ticks(axes: Axes, record: Bandwidths) -> None:
 
 def _svg(paint: Callable[[Axes], None], size: tuple[float, float], name: str, caption: str) -> str:
     """An <svg> element for a page: it scales with the page, and names what it shows."""
+    return figure_svg(lambda figure: paint(figure.add_subplot()), size, name, caption)
+
+
+def figure_svg(
+    paint: Callable[[Figure], None], size: tuple[float, float], name: str, caption: str
+) -> str:
+    """As ``_svg``, of a figure with axes of its own."""
     style = mpl.rc_context(
         {
             "svg.fonttype": "none",
@@ -266,18 +274,18 @@ def _svg(paint: Callable[[Axes], None], size: tuple[float, float], name: str, ca
             "font.family": ["sans-serif"],
             "font.size": 10,
             "axes.edgecolor": "#888888",
-            "axes.labelcolor": _INK,
+            "axes.labelcolor": INK,
             "axes.axisbelow": True,
             "axes.spines.top": False,
             "axes.spines.right": False,
-            "xtick.color": _INK,
-            "ytick.color": _INK,
+            "xtick.color": INK,
+            "ytick.color": INK,
             "hatch.linewidth": 0.6,
         }
     )
     with style:
         figure = Figure(figsize=size)
-        paint(figure.add_subplot())
+        paint(figure)
         text = _rendered(figure)
     return _inline(text, caption)
 

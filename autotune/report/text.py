@@ -1,11 +1,11 @@
 """What the commands print for a person: plain text, one function per command."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from autotune.codegen.space import Enumerated
 from autotune.host.detect import Reason
 from autotune.host.doctor import Finding
-from autotune.machine import Calibration, Machine
+from autotune.machine import OVERLAP_RULES, CacheLevel, Calibration, Machine
 from autotune.measure.run import Phases
 from autotune.ranking import Ranked, Ranking, differences
 from autotune.report.documents.machines import in_core
@@ -80,7 +80,7 @@ def rankings(found: Sequence[Ranking], machine: Machine, *, top: int) -> str:
         ]
         head = (
             f"{ranking.problem.label}: {len(ranking.entries)} candidates on {machine.name},"
-            " predicted time per step"
+            f" time per step predicted by engine {ranking.engine}"
         )
         left = len(ranking.entries) - len(entries)
         tail = f"\n... and {left} more (--top 0 shows all)" if left else ""
@@ -104,7 +104,8 @@ def predictions(found: Sequence[Ranking]) -> str:
                     *(seconds(sums.get(kind)) for kind in kinds),
                 )
             )
-        blocks.append(f"{ranking.problem.label}\n{columns(rows, right=range(3, 3 + len(kinds)))}")
+        head = f"{ranking.problem.label}, engine {ranking.engine}"
+        blocks.append(f"{head}\n{columns(rows, right=range(3, 3 + len(kinds)))}")
     return "\n\n".join(blocks)
 
 
@@ -112,7 +113,7 @@ def why(chosen: Ranked, other: Ranked | None) -> str:
     """The parts of one prediction, or where two predictions differ."""
     lines = [
         f"{chosen.candidate.id}: {seconds(chosen.prediction.seconds)} per step"
-        f" {_interval(chosen.prediction.interval)}",
+        f" {_interval(chosen.prediction.interval)}, engine {chosen.prediction.engine}",
         chosen.prediction.reason,
     ]
     if other is None:
@@ -179,25 +180,67 @@ def machines(found: Sequence[Machine]) -> str:
 
 
 def machine(found: Machine) -> str:
-    """One machine with the source of each figure, and its calibration."""
+    """One machine with the source of each figure, and its calibration; ``?`` marks figures that
+    were never checked."""
+    doubt = _doubt(found)
     lines = [
         f"{found.name}: {found.title}",
-        f"  {found.architecture}, {found.cores} cores, {found.sockets} socket(s),"
-        f" clock {show(found.clock, 'frequency')}, in-core {in_core(found)}",
+        f"  {found.architecture}, {found.cores} cores{doubt('cores')}, {found.sockets} socket(s),"
+        f" clock {show(found.clock, 'frequency')}{doubt('clock')}, in-core {in_core(found)}",
+        f"  overlap {found.overlap.rule}{doubt('overlap.rule')}:"
+        f" {OVERLAP_RULES[found.overlap.rule]}",
     ]
-    for cache in found.caches:
-        inbound = f", {cache.inbound:g} B/cy inbound" if cache.inbound else ""
+    lines += [_cache(found, cache) for cache in found.caches]
+    if found.overlap.store_path:
+        path = found.overlap.store_path
         lines.append(
-            f"  {cache.name}  {show(cache.size, 'size')}, {cache.ways} ways, shared by"
-            f" {cache.cores}{inbound}, exposed {found.exposed(cache.name):.2f}"
+            f"  stores through the innermost cache: {path.throughput:g} B/cy"
+            f"{doubt('overlap.store_path.throughput')}, path shared by {path.cores}"
         )
-    for label, value in (("all cores", found.memory.saturated), ("one core", found.memory.single)):
+    memory = found.memory
+    for label, key, value in (
+        ("all cores of a domain", "saturated", memory.saturated),
+        ("one core", "single", memory.single),
+        *((name, f"benchmarks.{name}.saturated", b.saturated)
+          for name, b in memory.benchmarks.items()),
+    ):  # fmt: skip
         if value:
-            lines.append(f"  memory, {label}: {show(value, 'bandwidth')}")
+            figure = show(value, "bandwidth")
+            lines.append(f"  memory, {label}: {figure}{doubt(f'memory.{key}')}")
+    if found.network:
+        curves = ", ".join(
+            f"{c.operation} {c.ranks} ranks/{c.nodes} nodes ({c.benchmark})"
+            for c in found.network.curves
+        )
+        lines.append(f"  network {found.network.title}: {curves}")
     if found.calibration:
         lines += _calibration(found.calibration)
     lines += [f"  source of {key}: {source}" for key, source in sorted(found.sources.items())]
     return "\n".join(lines)
+
+
+def _doubt(found: Machine) -> Callable[[str], str]:
+    """The mark behind a figure: ``?`` where its source says that it was never checked."""
+    return lambda key: "?" if key in found.unverified else ""
+
+
+def _cache(found: Machine, cache: CacheLevel) -> str:
+    doubt, key = _doubt(found), f"caches.{cache.name}"
+    text = (
+        f"  {cache.name}  {show(cache.size, 'size')}{doubt(f'{key}.size')}, {cache.ways}"
+        f"{doubt(f'{key}.ways')} ways, shared by {cache.cores}{doubt(f'{key}.cores')}"
+    )
+    for way in ("inbound", "outbound"):
+        value = getattr(cache, way)
+        if value:
+            text += f", {value:g}{doubt(f'{key}.{way}')} B/cy {way}"
+    kinds = {
+        "victim": cache.victim,
+        "write-through": not cache.write_back,
+        "no write-allocate": not cache.write_allocate,
+    }
+    text += "".join(f", {name}" for name, holds in kinds.items() if holds)
+    return f"{text}, exposed {found.exposed(cache.name):.2f}{doubt(f'{key}.exposed')}"
 
 
 def _calibration(found: Calibration) -> list[str]:
@@ -225,7 +268,7 @@ def _calibration(found: Calibration) -> list[str]:
 def machine_check(found: Machine, gaps: Sequence[str]) -> str:
     """A valid machine file, and what it lacks for which use."""
     if not gaps:
-        return f"{found.name}: valid, complete for node predictions"
+        return f"{found.name}: valid, complete for every use"
     return "\n".join([f"{found.name}: valid; missing:", *(f"  {gap}" for gap in gaps)])
 
 

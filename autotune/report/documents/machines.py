@@ -21,6 +21,11 @@ class CacheRow(TypedDict):
     """Bytes per cycle and core from this level."""
     exposed: float
     """Share of its transfers that does not overlap with L1 work."""
+    outbound: float | None
+    duplex: str | None
+    write_back: bool
+    write_allocate: bool
+    victim: bool
 
 
 class CurveRow(TypedDict):
@@ -60,9 +65,17 @@ class MachineRow(TypedDict):
     caches: list[CacheRow]
     memory: dict[str, float | None]
     """saturated and single: load bandwidth of all cores and of one, bytes per second."""
+    benchmarks: dict[str, float]
+    """Raw saturated bandwidth of streaming kernels, bytes per second."""
+    overlap: str
+    """The rule: ``levels``, ``serial``, ``data-serial`` or ``full``."""
     in_core: str
     """``osaca:ZEN3``, ``ports`` or ``none``."""
     sources: dict[str, str]
+    unverified: list[str]
+    """Keys of figures that were never checked."""
+    kerncraft: bool
+    """It was read from a machine file of kerncraft."""
     calibration: CalibrationRow | None
 
 
@@ -144,12 +157,21 @@ def _machine(found: Machine) -> MachineRow:
                 "cores": c.cores,
                 "inbound": c.inbound,
                 "exposed": c.exposed,
+                "outbound": c.outbound,
+                "duplex": c.duplex,
+                "write_back": c.write_back,
+                "write_allocate": c.write_allocate,
+                "victim": c.victim,
             }
             for c in found.caches
         ],
         "memory": {"saturated": found.memory.saturated, "single": found.memory.single},
+        "benchmarks": {name: b.saturated for name, b in found.memory.benchmarks.items()},
+        "overlap": found.overlap.rule,
         "in_core": in_core(found),
         "sources": dict(found.sources),
+        "unverified": sorted(found.unverified),
+        "kerncraft": found.kerncraft is not None,
         "calibration": _calibration(found.calibration) if found.calibration else None,
     }
 

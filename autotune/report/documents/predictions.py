@@ -30,7 +30,13 @@ class PredictionRow(TypedDict):
     """``label:identity``."""
     variant: str
     parameters: dict[str, Plain]
+    nodes: int
+    ranks: int
+    """On all nodes together."""
     threads: int
+    """Of each rank."""
+    communication: str
+    """none, allgather, neighbour or sparse."""
     compiler: str
     flags: list[str]
     predicted_s: float | None
@@ -90,13 +96,18 @@ class RankDocument(TypedDict):
 def predict(
     setup: Setup, machine: Machine, order: Sequence[Candidate], rankings: Sequence[Ranking]
 ) -> PredictDocument:
-    """The predictions in the order of the space."""
-    entries = {e.candidate.identity: e for r in rankings for e in r.entries}
+    """The predictions in the order of the space, by one engine after the other."""
+    entries = {(r.engine, e.candidate.identity): e for r in rankings for e in r.entries}
+    engines = dict.fromkeys(ranking.engine for ranking in rankings)
     return {
         "schema": "autotune.predict/1",
         "study": setup.name,
         "machine": machine.name,
-        "predictions": [_prediction(entries[candidate.identity]) for candidate in order],
+        "predictions": [
+            _prediction(entries[engine, candidate.identity])
+            for engine in engines
+            for candidate in order
+        ],
     }
 
 
@@ -139,7 +150,10 @@ def _prediction(entry: Ranked) -> PredictionRow:
         "candidate": candidate.id,
         "variant": candidate.variant.label,
         "parameters": dict(candidate.variant.parameters),
+        "nodes": candidate.nodes,
+        "ranks": candidate.ranks,
         "threads": candidate.threads,
+        "communication": candidate.communication,
         "compiler": candidate.build.compiler,
         "flags": list(candidate.build.flags),
         "predicted_s": prediction.seconds,
@@ -167,7 +181,13 @@ class VariantRow(TypedDict):
     problem: str
     variant: str
     parameters: dict[str, Plain]
+    nodes: int
+    ranks: int
+    """On all nodes together."""
     threads: int
+    """Of each rank."""
+    communication: str
+    """none, allgather, neighbour or sparse."""
     compiler: str
     flags: list[str]
 
@@ -201,7 +221,10 @@ def variants(setup: Setup, enumerated: Enumerated, *, illegal: bool) -> Variants
                 "problem": c.problem.label,
                 "variant": c.variant.label,
                 "parameters": dict(c.variant.parameters),
+                "nodes": c.nodes,
+                "ranks": c.ranks,
                 "threads": c.threads,
+                "communication": c.communication,
                 "compiler": c.build.compiler,
                 "flags": list(c.build.flags),
             }

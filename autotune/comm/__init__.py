@@ -1,0 +1,1 @@
+"""MPI cost curves: benchmark, other tools' output, regression."""

@@ -1,0 +1,189 @@
+"""Times MPI operations through mpi4py, where no program can be compiled: as bench.c does.
+
+    python bench_mpi4py.py LEAST UNTIL TRIES BUSY OPERATION:BYTES...
+
+Same arguments, same operations, same lines. Every operation also costs a call from Python.
+"""
+
+import ctypes
+import json
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
+
+_TAG = 7
+_PDEATHSIG = 1
+
+
+def main() -> None:
+    """Take the samples that the command line names."""
+    if os.environ.get("AUTOTUNE_PDEATHSIG"):
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
+    priority, begun = _raise_priority(), time.monotonic()
+    from mpi4py import MPI  # noqa: PLC0415 - initialises MPI
+
+    world = MPI.COMM_WORLD
+    least, until, tries, busy = (float(text) for text in sys.argv[1:5])
+    points = [(name, int(size)) for name, _, size in (a.partition(":") for a in sys.argv[5:])]
+    bench = _Bench(MPI, world, max(size for _, size in points))
+    hosts = world.gather(socket.gethostname())
+    if world.rank == 0:
+        library = MPI.Get_library_version().split(",")[0].split("\n")[0]
+        _print(
+            kind="start",
+            ranks=world.size,
+            cores=len(os.sched_getaffinity(0)),
+            library=library.strip("\0 "),
+            priority=priority,
+            hosts=hosts,
+        )
+    known: dict[tuple[str, int], int] = {}
+    for point in points:
+        for _ in range(int(tries)):
+            count, times = bench.measure(point, known.get(point, 0), least, begun + until)
+            if not count:
+                break
+            known[point] = count
+            if world.rank == 0:
+                each = max(seconds for seconds, _ in times) / count
+                _print(
+                    kind="sample",
+                    operation=point[0],
+                    bytes=point[1],
+                    seconds=each / (2 if point[0] == "pingpong" else 1),
+                    count=count,
+                    taken=time.time(),
+                    busy=[share for _, share in times],
+                )
+            again = world.bcast(min((share for _, share in times), default=1.0) < busy)
+            time.sleep(0.001)
+            if not again:
+                break
+    if world.rank == 0:
+        _print(kind="end")
+
+
+class _Bench:
+    """The operations of one communicator, with buffers for the largest message."""
+
+    def __init__(self, mpi: ModuleType, world: "MPI.Intracomm", largest: int) -> None:
+        self.world, self.rank, self.ranks = world, world.rank, world.size
+        self.wait, self.in_place = mpi.Request.Waitall, mpi.IN_PLACE
+        self.out = bytearray(max(1, largest))
+        self.into = bytearray(max(2, self.ranks) * max(1, largest))
+
+    def operation(self, name: str, size: int) -> Callable[[], object]:
+        """One operation, ready to be called many times."""
+        world, out, into = self.world, memoryview(self.out), memoryview(self.into)
+        if name == "barrier":
+            return lambda: world.Barrier()
+        if name == "allgather":
+            counts = [size] * self.ranks
+            starts = [size * r for r in range(self.ranks)]
+            whole = (into[: size * self.ranks], (counts, starts))
+            return lambda: world.Allgatherv(self.in_place, whole)
+        if name == "pingpong":
+            return self._pingpong(out[:size], into[:size])
+        if name == "neighbour":
+            others = [r for r in (self.rank - 1, self.rank + 1) if 0 <= r < self.ranks]
+            sends = [(out[:size], r) for r in others]
+            receives = [(into[k * size : (k + 1) * size], r) for k, r in enumerate(others)]
+        else:
+            distances = [1 << k for k in range((self.ranks - 1).bit_length())]
+            cuts = [size * k // len(distances) for k in range(len(distances) + 1)]
+            parts = list(zip(cuts, cuts[1:], distances, strict=False))
+            sends = [(out[a:b], (self.rank + d) % self.ranks) for a, b, d in parts]
+            receives = [(into[a:b], (self.rank - d) % self.ranks) for a, b, d in parts]
+        return self._exchange(sends, receives)
+
+    def _pingpong(self, out: memoryview, into: memoryview) -> Callable[[], object]:
+        world, last = self.world, self.ranks - 1
+
+        def first() -> None:
+            world.Send(out, last, _TAG)
+            world.Recv(into, last, _TAG)
+
+        def second() -> None:
+            world.Recv(into, 0, _TAG)
+            world.Send(out, 0, _TAG)
+
+        return {0: first, last: second}.get(self.rank, lambda: None)
+
+    def _exchange(
+        self, sends: list[tuple[memoryview, int]], receives: list[tuple[memoryview, int]]
+    ) -> Callable[[], object]:
+        world, wait = self.world, self.wait
+
+        def exchange() -> None:
+            requests = [world.Irecv(part, other, _TAG) for part, other in receives]
+            requests += [world.Isend(part, other, _TAG) for part, other in sends]
+            wait(requests)
+
+        return exchange
+
+    def measure(
+        self, point: tuple[str, int], count: int, least: float, end: float
+    ) -> tuple[int, list[tuple[float, float]]]:
+        """Operations in a row and, on rank 0, each rank's (seconds, share of its core)."""
+        operation = self.operation(*point)
+        if not count:
+            count = 1
+            operation()
+        while self.world.bcast(time.monotonic() < end):
+            times = self._sample(point[0], operation, count)
+            following = count
+            longest = max((seconds for seconds, _ in times), default=least)
+            if longest < least / 8:
+                following = 2 * count
+            elif longest < 0.75 * least:
+                following = int(count * 1.05 * least / longest) + 1
+            following = self.world.bcast(following)
+            if following == count:
+                return count, times
+            count = following
+        return 0, []
+
+    def _sample(
+        self, name: str, operation: Callable[[], object], count: int
+    ) -> list[tuple[float, float]]:
+        self.world.Barrier()
+        cpu, start = time.thread_time(), time.monotonic()
+        for _ in range(count):
+            operation()
+        seconds = time.monotonic() - start
+        share = (time.thread_time() - cpu) / seconds
+        if name == "pingpong" and self.rank not in (0, self.ranks - 1):
+            share = 1.0
+        return self.world.gather((seconds, share)) or []
+
+
+def _raise_priority() -> str:
+    wanted, worked = os.environ.get("AUTOTUNE_NICE"), "none"
+    if wanted is None:
+        return worked
+    with suppress(OSError):
+        os.setpriority(os.PRIO_PROCESS, 0, int(wanted))
+        worked = "nice"
+    with suppress(OSError):
+        Path("/proc/self/autogroup").write_text(wanted, encoding="ascii")
+        worked = "autogroup"
+    return worked
+
+
+def _print(**row: object) -> None:
+    print(json.dumps(row), flush=True)  # noqa: T201 - read by the parent
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,156 @@
+"""MPI cost curves, from measuring to what a machine is predicted with."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune import config, paths
+from autotune.comm import bench as benching
+from autotune.comm import fit as fitting
+from autotune.comm import samples, tool
+from autotune.comm.bench import Benched, Plan
+from autotune.comm.fit import Fitted
+from autotune.comm.samples import Writer
+from autotune.comm.tool import Imported, Tool
+from autotune.errors import Fault, InputError, nearest
+from autotune.host import detect, stored
+from autotune.machine import Machine
+from autotune.network import Network
+from autotune.progress import Progress
+
+HOST = "host"
+
+
+def bench(plan: Plan, path: Path, progress: Progress) -> Benched:
+    """Measure on this host, appending to ``path``; see ``autotune.comm.bench.bench``."""
+    return benching.bench(plan, path, stored.identity(detect.detect()), progress)
+
+
+def measure_host(machine: Machine, plan: Plan, progress: Progress) -> Network:
+    """Measure what a plan says on this host, fit it, and keep the curves beside its calibration.
+
+    The samples stay in the user's data folder.
+    """
+    identity = stored.identity(machine)
+    path = stored.network_location(identity).with_suffix(".jsonl")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    benching.bench(plan, path, identity, progress)
+    fitted = fitting.fit(samples.read([path]))
+    known = stored.stored_network(machine) or Network(title=f"measured on {machine.title}")
+    network = known.updated(tuple(one.curve for one in fitted))
+    stored.save_network(machine, network)
+    return network
+
+
+def fit(
+    files: Sequence[Path], *, contended: bool, output: Path | None, host: bool
+) -> tuple[list[Fitted], Path | None]:
+    """Curves of some files of samples, and the network file that now holds them, if one was wanted.
+
+    Curves of other operations, nodes and ranks stay in that file. Raises InputError where samples
+    of another machine would become this host's.
+    """
+    recorded = samples.read(files)
+    fitted = fitting.fit(recorded, contended=contended)
+    curves = tuple(one.curve for one in fitted)
+    if output is not None:
+        known = config.read_network(output) if output.exists() else Network()
+        write(output, config.dump_network(known.updated(curves)))
+        return fitted, output
+    if not host:
+        return fitted, None
+    machine = detect.detect()
+    ours = stored.identity(machine)
+    for one in recorded:
+        if one.run.machine not in ("", ours):
+            fault = Fault(
+                where="--machine host",
+                found=f"samples of another machine, {one.run.machine}"
+                f" ({', '.join(one.run.hosts) or 'unknown'})",
+                expected=f"samples of this host, {ours}",
+                hint="write a file of its own with -o",
+            )
+            raise InputError(fault)
+    known = stored.stored_network(machine) or Network(title=f"measured on {machine.title}")
+    return fitted, stored.save_network(machine, known.updated(curves))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """Curves to be shown, and the fits that they come from where those are at hand."""
+
+    title: str
+    network: Network
+    fitted: tuple[Fitted, ...] = ()
+
+
+def show(name: str) -> Shown:
+    """The curves of a machine by name, of ``host``, of a machine or network file, or of samples.
+
+    Raises InputError where there are none.
+    """
+    path = Path(name)
+    if path.is_file() and not name.endswith((".yaml", ".yml")):
+        fitted = tuple(fitting.fit(samples.read([path])))
+        network = Network().updated(tuple(one.curve for one in fitted))
+        return Shown(title=path.name, network=network, fitted=fitted)
+    if path.is_file() and _is_network(path):
+        network = config.read_network(path)
+        return Shown(title=network.title or path.name, network=network)
+    found = _of_machine(name)
+    if found is None or not found.curves:
+        fault = Fault(
+            where=name,
+            found="this machine has no network curves",
+            hint="autotune comm bench -o FILE; autotune comm fit FILE --machine host",
+        )
+        raise InputError(fault)
+    return Shown(title=found.title or name, network=found)
+
+
+def _of_machine(name: str) -> Network | None:
+    if name == HOST:
+        return stored.stored_network(detect.detect())
+    if "/" in name or name.endswith(".jsonl"):
+        known = [HOST, *paths.names("machines")]
+        if not Path(name).exists():
+            fault = Fault(
+                where=name, found="there is no such file", hint=nearest(Path(name).name, known)
+            )
+            raise InputError(fault)
+    return config.machine(name, complete=False).network
+
+
+def _is_network(path: Path) -> bool:
+    try:
+        head = path.read_text(encoding="utf-8-sig", errors="replace")[:4096]
+    except OSError:
+        return False
+    return "autotune.network/" in head
+
+
+def load(
+    files: Sequence[Path], name: Tool | None, ranks: int | None, nodes: int, output: Path
+) -> list[Imported]:
+    """Samples of other benchmarks' output, appended to ``output``; nothing if a file is faulty."""
+    found = [tool.load(path, name, ranks, nodes) for path in files]
+    writer = Writer(output)
+    try:
+        for recorded in (one for imported in found for one in imported.recorded):
+            writer.begin(recorded.run)
+            for sample in recorded.samples:
+                writer(sample)
+    finally:
+        writer.close()
+    return found
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file, replacing an earlier one at once; InputError where that is not possible."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        stored.replace_file(path, text)
+        path.chmod(0o644)
+    except OSError as error:
+        fault = Fault(where=str(path), found=f"cannot be written: {error.strerror}")
+        raise InputError(fault) from error

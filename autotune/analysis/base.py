@@ -26,6 +26,8 @@ class InCoreResult:
     route: str
     """``osaca:ZEN3``, ``osaca:ZEN4 (nearest)``, ``ports``: how it was found."""
     approximate: bool
+    crowded: Cycles | None = None
+    """T_OL when the cores that have units in common with this one run too; None: as ``T_OL``."""
     notes: tuple[str, ...] = ()
     assembly: str = ""
     vector: int = 8

@@ -20,6 +20,7 @@ from autotune.analysis.base import InCoreResult
 from autotune.analysis.incore_alike import alike
 from autotune.analysis.incore_arch import Architecture
 from autotune.analysis.incore_client import Reply, Worker, WorkerFailed
+from autotune.analysis.incore_isa import DOUBLE
 from autotune.analysis.incore_pressure import Uop
 from autotune.analysis.loops import HotLoop
 from autotune.codegen.emit import SweepCode
@@ -114,6 +115,8 @@ class OsacaAnalyser:
             loop = loops.hot_loop(assembly, code.function, vector)
         except loops.NoLoop as fault:
             return self._from_source(code, str(fault))
+        if architecture is None and loop.isa.name != self.machine.architecture:
+            return self._from_source(code, f"{loop.isa.name} code is no code of the machine")
         if architecture is None:
             return self._from_ports(loop, ())
         if loop.isa.name != architecture.isa:
@@ -158,6 +161,7 @@ class OsacaAnalyser:
         return InCoreResult(
             T_OL=found.T_OL,
             T_nOL=found.T_nOL,
+            crowded=found.crowded,
             chain=Cycles(0.0),
             bottleneck=found.bottleneck,
             iterations=loop.iterations,
@@ -171,10 +175,13 @@ class OsacaAnalyser:
         )
 
     def _from_source(self, code: SweepCode, reason: str) -> InCoreResult:
-        found = ports.estimate(ports.count_source(code.text), self._table(16))
+        table = self._table(16)
+        counts = ports.count_source(code.text, table.vector // DOUBLE, table.unroll)
+        found = ports.estimate(counts, table)
         return InCoreResult(
             T_OL=found.T_OL,
             T_nOL=found.T_nOL,
+            crowded=found.crowded,
             chain=Cycles(0.0),
             bottleneck=found.bottleneck,
             iterations=1.0,

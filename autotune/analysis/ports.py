@@ -5,7 +5,10 @@ what is loaded, stored and computed) or, without a compiler, from its C text, an
 the machine does per cycle with vectors of its own width.
 """
 
+import ast
+import math
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -29,6 +32,10 @@ class Counts:
     """Doubles that are shuffled or compared: work of vectors only."""
     overhead: float = 0.0
     """Other instructions per vector: counters, branches."""
+    body: float = 1.0
+    """Vectors of one pass of the loop."""
+    chain: float = 0.0
+    """Operations per component that wait for the one before: sums carried by the loop."""
 
     def without_fused(self) -> "Counts":
         """The same work on a machine without fused multiply-add."""
@@ -40,6 +47,8 @@ class Counts:
             divides=self.divides,
             other=self.other,
             overhead=self.overhead,
+            body=self.body,
+            chain=self.chain,
         )
 
 
@@ -50,6 +59,8 @@ class Estimate:
     T_OL: Cycles
     T_nOL: Cycles
     bottleneck: str
+    crowded: Cycles
+    """T_OL when every core that has units in common with this one does the same."""
 
 
 def generic(vector: int) -> PortTable:
@@ -63,34 +74,70 @@ def generic(vector: int) -> PortTable:
 def estimate(counts: Counts, table: PortTable) -> Estimate:
     """T_OL and T_nOL of the counted work, each the largest of its limits.
 
-    T_OL: adds, multiplies, fused, all floating-point work, divides, issue. T_nOL: loads, stores,
-    and both together.
+    T_OL: adds, multiplies, fused, all floating-point work, divides, issue, dispatch groups, the
+    loop-carried chain. T_nOL: loads, stores, and both together.
     """
     if table.fused == 0:
         counts = counts.without_fused()
     lanes = max(table.vector // DOUBLE, 1)
-    other = counts.other if lanes > 1 else 0.0
-    arithmetic = counts.adds + counts.multiplies + counts.fused
+    floating, front = _computing(counts, table, lanes), _front(counts, table, lanes)
     moved = counts.loads + counts.stores
-    vectors = {
-        "adds": counts.adds / table.adds,
-        "multiplies": counts.multiplies / table.multiplies,
-        "fused multiply-adds": counts.fused / table.fused if table.fused else 0.0,
-        "floating-point units": (arithmetic + other) / table.floating,
-        "divider": counts.divides * table.divide,
-        "issue": (arithmetic + other + counts.divides + moved + counts.overhead) / table.issue,
-    }
     data = {
         "loads": counts.loads / table.loads,
         "stores": counts.stores / table.stores,
         "loads and stores": moved / table.memory_operations,
     }
-    both = vectors | data
+    chain = {"chain": counts.chain * table.latency * lanes}
+    computing = floating | front | chain
+    both = computing | data
+    crowds = {
+        name: table.shared_by if name in table.shared else 1 for name in ("floating", "issue")
+    }
+    crowded = [
+        *(cycles * crowds["floating"] for cycles in floating.values()),
+        *(cycles * crowds["issue"] for cycles in front.values()),
+        *chain.values(),
+    ]
     return Estimate(
-        T_OL=Cycles(max(vectors.values()) / lanes),
+        T_OL=Cycles(max(computing.values()) / lanes),
         T_nOL=Cycles(max(data.values()) / lanes),
         bottleneck=max(both, key=lambda name: both[name]),
+        crowded=Cycles(max(*crowded, *chain.values()) / lanes),
     )
+
+
+def _crowded(limits: dict[str, float], unit: str, table: PortTable) -> list[float]:
+    """The limits of a unit while all cores that share it are busy."""
+    cores = table.shared_by if unit in table.shared else 1
+    return [cycles * cores for cycles in limits.values()]
+
+
+def _computing(counts: Counts, table: PortTable, lanes: int) -> dict[str, float]:
+    """Cycles per vector of each kind of arithmetic."""
+    other = counts.other if lanes > 1 else 0.0
+    arithmetic = counts.adds + counts.multiplies + counts.fused
+    passing = counts.stores if table.stores_compute else 0.0
+    return {
+        "adds": counts.adds / table.adds,
+        "multiplies": counts.multiplies / table.multiplies,
+        "fused multiply-adds": counts.fused / table.fused if table.fused else 0.0,
+        "floating-point units": (arithmetic + other + passing) / table.floating,
+        "divider": counts.divides * table.divide,
+    }
+
+
+def _front(counts: Counts, table: PortTable, lanes: int) -> dict[str, float]:
+    """Cycles per vector until the instructions are issued, or dispatched in groups."""
+    other = counts.other if lanes > 1 else 0.0
+    arithmetic = counts.adds + counts.multiplies + counts.fused
+    slots = arithmetic + other + counts.divides + counts.loads + counts.stores + counts.overhead
+    if table.folds:
+        slots -= min(counts.loads, arithmetic)
+    limits = {"issue": slots / table.issue}
+    if table.dispatch:
+        groups = math.ceil(counts.body * slots / table.dispatch - 1e-9)
+        limits["dispatch groups"] = groups / counts.body
+    return limits
 
 
 def count_loop(loop: HotLoop) -> Counts:
@@ -115,6 +162,7 @@ def count_loop(loop: HotLoop) -> Counts:
         divides=work["divide"] / per,
         other=work["other"] / per,
         overhead=overhead * loop.lanes / per,
+        body=max(1.0, per / loop.lanes),
     )
 
 
@@ -125,18 +173,24 @@ _FOR = re.compile(r"\bfor\s*\(")
 _REFERENCE = re.compile(r"\b([A-Za-z_]\w*)\s*\[([^\]]*)\]")
 _STEP = re.compile(r"\w+\s*\+=\s*(\d+)\s*$")
 _ASSIGNMENT = re.compile(r"(?<![=<>!])(\+|-|\*)?=(?!=)")
+_SHIFTED = re.compile(r"(\w+\[[A-Za-z_]\w*(?:[-+][A-Za-z_]\w*)*)([-+]\d+)?\]")
 _OVERHEAD = 3
-"""Increment, compare, branch."""
+"""Increment, compare, branch; three increments where the branch has a slot of its own."""
+_REMEMBERED = 4
+"""Passes over which a compiler keeps a loaded vector in a register."""
 
 
-def count_source(text: str) -> Counts:
+def count_source(text: str, lanes: int = 0, unroll: int = 1) -> Counts:
     """The work per component of the innermost loop with the most work in a C text.
 
-    Each element is loaded and stored once per pass, as a compiler keeps it in a register; a
-    multiplication whose result is added is fused. Without a loop, the whole text is one pass.
+    Each element is loaded and stored once per pass, as a compiler keeps it in a register; with
+    ``lanes``, the components of a vector, those that an earlier pass loaded are kept as well
+    (predictive commoning). A multiplication whose result is added is fused. ``unroll``: vectors of
+    a pass. Without a loop, the whole text is one pass.
     """
     text = _COMMENT.sub(" ", text)
-    found = [_count_body(*loop) for loop in _inner_loops(text)] or [_count_body("", text)]
+    loops = [*_inner_loops(text)] or [("", text)]
+    found = [_count_body(head, body, lanes, unroll) for head, body in loops]
     return max(found, key=lambda c: c.adds + c.multiplies + 2 * c.fused + c.loads + c.stores)
 
 
@@ -164,11 +218,12 @@ def _closing(text: str, start: int) -> int:
     return len(text)
 
 
-def _count_body(head: str, body: str) -> Counts:
+def _count_body(head: str, body: str, lanes: int, unroll: int) -> Counts:
     step = _STEP.search(head.strip())
     per = float(step[1]) if step else 1.0
     read, written = set[str](), set[str]()
-    adds = multiplies = divides = fused = 0
+    work = _Work()
+    carried: Counter[str] = Counter()
     for statement in re.split(r"[;{}]", body):
         match = _ASSIGNMENT.search(statement)
         if match is None:
@@ -176,19 +231,87 @@ def _count_body(head: str, body: str) -> Counts:
         target, value = statement[: match.start()], statement[match.end() :]
         read |= _places(value + (target if match[1] else "")) - written
         written |= _places(target)
-        bare = re.sub(r"\d\.?[eE][-+]?\d+", "1", _REFERENCE.sub("x", value))
-        plus = len(re.findall(r"(?<=[\w)\s])[-+](?=[\s\w(.])", bare)) + (match[1] in ("+", "-"))
-        times = bare.count("*") + (match[1] == "*")
-        both = min(plus, times)
-        adds, multiplies, fused = adds + plus - both, multiplies + times - both, fused + both
-        divides += bare.count("/") + len(re.findall(r"\bsqrt\s*\(", bare))
+        work.add(f"x {match[1]} ({value})" if match[1] else value)
+        name = target.strip()
+        if name.isidentifier() and (match[1] or re.search(rf"\b{name}\b", value)):
+            carried[name] += 1
+    own = {name for name in carried if re.search(rf"\bdouble\s+{name}\b", body)}
+    kept = _kept(read, written, lanes) if lanes and per == 1 else 0
     return Counts(
-        loads=len(read) / per, stores=len(written) / per, adds=adds / per,
-        multiplies=multiplies / per, fused=fused / per, divides=divides / per,
-        overhead=_OVERHEAD / per,
+        loads=(len(read) - kept) / per, stores=len(written) / per, adds=work.adds / per,
+        multiplies=work.multiplies / per, fused=work.fused / per, divides=work.divides / per,
+        overhead=_OVERHEAD / (per * unroll), body=float(unroll),
+        chain=max((count for name, count in carried.items() if name not in own), default=0) / per,
     )  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Work:
+    """Floating-point operations of C expressions."""
+
+    adds: int = 0
+    multiplies: int = 0
+    fused: int = 0
+    divides: int = 0
+
+    def add(self, text: str) -> None:
+        """Count an expression; what is no plain arithmetic is counted by its operators."""
+        bare = _REFERENCE.sub("x", " ".join(text.split()))
+        try:
+            self.visit(ast.parse(bare.strip(), mode="eval").body)
+        except (SyntaxError, ValueError, RecursionError):
+            self.guess(re.sub(r"\d\.?[eE][-+]?\d+", "1", bare))
+
+    def visit(self, node: ast.AST) -> None:
+        match node:
+            case ast.BinOp(left=left, op=ast.Add() | ast.Sub(), right=right):
+                product = _product(right) or _product(left)
+                if product is None:
+                    self.adds += 1
+                else:
+                    self.fused += 1
+                    self.multiplies -= 1
+            case ast.BinOp(op=ast.Mult()):
+                self.multiplies += 1
+            case ast.BinOp(op=ast.Div()) | ast.Call(func=ast.Name(id="sqrt")):
+                self.divides += 1
+        for child in ast.iter_child_nodes(node):
+            self.visit(child)
+
+    def guess(self, bare: str) -> None:
+        plus = len(re.findall(r"(?<=[\w)\s])[-+](?=[\s\w(.])", bare))
+        times = bare.count("*")
+        both = min(plus, times)
+        self.adds += plus - both
+        self.multiplies += times - both
+        self.fused += both
+        self.divides += bare.count("/") + len(re.findall(r"\bsqrt\s*\(", bare))
+
+
+def _product(node: ast.expr) -> ast.BinOp | None:
+    """The multiplication that a term is, whatever its sign."""
+    while isinstance(node, ast.UnaryOp):
+        node = node.operand
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return node
+    return None
 
 
 def _places(text: str) -> set[str]:
     """The array elements in a piece of C."""
     return {f"{name}[{''.join(index.split())}]" for name, index in _REFERENCE.findall(text)}
+
+
+def _kept(read: set[str], written: set[str], lanes: int) -> int:
+    """Elements whose vector was loaded by one of the passes before: ``y[j-1]`` was ``y[j+1]``."""
+    rows: dict[str, set[int]] = {}
+    changed = {place.partition("[")[0] for place in written}
+    for place in read:
+        match = _SHIFTED.fullmatch(place)
+        if match and match[1].partition("[")[0] not in changed:
+            rows.setdefault(match[1], set()).add(int(match[2] or 0))
+    return sum(
+        any(offset + lanes * back in offsets for back in range(1, _REMEMBERED + 1))
+        for offsets in rows.values()
+        for offset in offsets
+    )

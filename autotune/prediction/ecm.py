@@ -70,3 +70,39 @@ def kernel_seconds(
 def step_seconds(kernels: Floats, barriers: int, barrier: float) -> float:
     """Eq. 10: theta, the seconds of a time step, from the kernels and the barriers between them."""
     return float(kernels.sum()) + barriers * barrier
+
+
+# --- Eq. 9 for a node: all its cores on one kernel ------------------------------------------
+
+
+def saturation_point(T_ECM: Floats, memory: Floats) -> Floats:
+    """sigma = T_ECM / T_Mem, cores as a real number; inf where nothing comes from memory."""
+    sigma: Floats = np.full(np.broadcast(T_ECM, memory).shape, np.inf)
+    with np.errstate(over="ignore"):
+        np.divide(T_ECM, memory, out=sigma, where=memory > 0)
+    return sigma
+
+
+def paper_cycles(T_ECM: Floats, memory: Floats, threads: Floats | int) -> Floats:
+    """Cycles per line of work of ``threads`` cores together, rule ``paper``: T_ECM/min(tau, sigma).
+
+    With sigma = T_ECM / T_Mem that is max(T_ECM / tau, T_Mem): saturated, exactly T_Mem.
+    """
+    result: Floats = np.maximum(T_ECM / threads, memory)
+    return result
+
+
+def floor_cycles(lines: Floats, line: int, bandwidth: Floats, clock: float) -> Floats:
+    """Cycles in which memory can move ``lines`` cache lines at most: bytes / bandwidth."""
+    result: Floats = lines * line / bandwidth * clock
+    return np.where(lines > 0, result, 0.0)
+
+
+def domain_share(threads: int, cores: int) -> tuple[int, float]:
+    """Threads on the fullest NUMA domain of ``cores`` cores, and their share of the work.
+
+    Domains are filled one after the other and saturate on their own; every thread has the same
+    part of the work, so the fullest domain takes longest.
+    """
+    inside = min(threads, cores)
+    return inside, inside / threads

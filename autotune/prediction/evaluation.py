@@ -8,7 +8,7 @@ The outer two move all that is not known well at once, so the interval is wide r
 | cost of lines              | less its spread             | plus its spread            |
 | in-core time               | - 10 %, approximate - 30 %  | + 10 %, approximate + 30 % |
 | overlap, calibrated        | as measured                 | memory serial              |
-| overlap, machine file      | full                        | serial                     |
+| overlap, machine file      | full                        | serial, stores through too |
 | set conflicts              | none                        | also of physical pages     |
 | lines of another thread    | from the shared cache       | from memory                |
 | barriers                   | half                        | twice                      |
@@ -55,6 +55,9 @@ class Case:
 
     traffic: Traffic
     threads: int
+    """All that run on a node and share its caches and memory."""
+    team: int
+    """Threads of one rank, which wait for one another at barriers."""
     pad_lines: int
     results: tuple[InCoreResult, ...]
     """One per sweep of the program."""
@@ -89,13 +92,13 @@ class Evaluator:
         widths = np.array([0.3 if result.approximate else 0.1 for result in case.results])
         factor = 1.0 + scenario.lean * widths
         in_core = InCoreTimes(
-            T_OL=np.array([result.T_OL for result in case.results], dtype=np.float64) * factor,
+            T_OL=np.array([_overlapping(result, case.threads) for result in case.results]) * factor,
             T_nOL=np.array([result.T_nOL for result in case.results], dtype=np.float64) * factor,
         )
         moved = self._transfers(case, scenario)
         if scenario.lean >= 0:
             moved = self._with_conflicts(case, moved, costs, certain=scenario.lean == 0)
-        barrier = (self.barrier(case.threads) or 0.0) * 2.0**scenario.lean
+        barrier = (self.barrier(case.team) or 0.0) * 2.0**scenario.lean
         clock = float(self.machine.frequency)
         step = step_time(case.traffic, moved, in_core, costs, clock, barrier)
         return Evaluation(step=step, moved=moved, in_core=in_core)
@@ -115,6 +118,8 @@ class Evaluator:
                 capacity=scenario.capacity,
                 factor=1.0 + scenario.lean * min(costs.spread, 0.9),
                 exposed=exposed,
+                beside=costs.beside and scenario.lean <= 0,
+                serial_stores=scenario.lean > 0,
             )
         return self._costs[key]
 
@@ -167,3 +172,8 @@ class Evaluator:
             data = transfer.data if extra is None else transfer.data + extra[:, :, None]
             changed.append(replace(transfer, data=data))
         return tuple(changed)
+
+
+def _overlapping(result: InCoreResult, threads: int) -> float:
+    """T_OL of one of some threads, which lie side by side."""
+    return float(result.T_OL if threads == 1 or result.crowded is None else result.crowded)

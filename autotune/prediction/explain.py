@@ -14,6 +14,8 @@ from autotune.results import Part
 from autotune.units import Seconds
 
 BARRIER = "barrier"
+STORES = "stores"
+"""Bytes that are stored through a cache that does not keep them back."""
 _TOLD = 2
 """So many kernels are named in a reason."""
 
@@ -42,7 +44,7 @@ def parts(
     ``T_OL``, ``T_nOL`` and the levels overlap; ``sweep`` is what they combine to. The ``sweep``
     and ``barrier`` parts add up to the time step.
     """
-    kinds = ("T_OL", "T_nOL", *costs.names[1:], "sweep")
+    kinds = ("T_OL", "T_nOL", *costs.names[1:], STORES, "sweep")
     seconds = _by_sweep(traffic, moved, in_core, step) / clock
     seconds[:, -1] *= step.stretch
     made = []
@@ -75,13 +77,13 @@ def _by_sweep(
     """(sweeps, kinds): cycles on the critical path."""
     sweep_of = np.array([call.sweep for call in traffic.schedule.steps[-1].calls])
     levels = moved[0].data.shape[1]
-    total = np.zeros((len(traffic.schedule.sweeps), levels + 2))
+    total = np.zeros((len(traffic.schedule.sweeps), levels + 3))
     for thread, transfer, weight, cycles in zip(
         traffic.threads, moved, step.weights, step.cycles, strict=True
     ):
         owner = sweep_of[[item.call for item in thread.passes]]
         columns = [in_core.T_OL[owner], in_core.T_nOL[owner]]
-        columns += [*transfer.data.mean(axis=2).T[1:], cycles]
+        columns += [*transfer.data.mean(axis=2).T[1:], transfer.stored, cycles]
         for column, values in enumerate(columns):
             total[:, column] += np.bincount(owner, values * weight, len(total))
     return total
@@ -106,6 +108,8 @@ def reason(
         bound = max(kernel.bounds, key=lambda kind: kernel.bounds[kind])
         if bound in ("T_OL", "T_nOL"):
             told.append(f"{name} bound in core ({kernel.bottleneck[1]}): {share}")
+        elif bound == STORES:
+            told.append(f"{name} bound by stores through the innermost cache: {share}")
         else:
             rows = kernel.streams.get(bound, 0)
             rows_text = f"{rows} row{'s' if rows != 1 else ''} " if rows else ""

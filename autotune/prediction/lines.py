@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from autotune.machine import Machine
+from autotune.machine import OVERLAP_RULES, Machine
 from autotune.prediction.ecm import Floats, along
 
 Levels = npt.NDArray[np.int64]
@@ -33,7 +33,10 @@ class LineCosts:
     links: Floats
     """Cycles per line into each level from the next one, by the machine file."""
     outlinks: Floats
-    """The same outwards; 0 where hidden."""
+    """The same outwards, of dirty lines; 0 where hidden."""
+    victims: Floats
+    """Cycles for the line that each line into the level before a victim cache drives out into it,
+    clean or dirty, while lines from beyond pass by; 0 where there is none or it hides."""
     curve: tuple[Floats, Floats] | None
     """Logarithms of working set and bytes per cycle."""
     memory: float
@@ -49,16 +52,29 @@ class LineCosts:
     notes: tuple[str, ...]
     capacity: float = 1.0
     factor: float = 1.0
+    passed: int = 0
+    """Innermost caches that write through: stored lines are allocated behind them only, and leave
+    them byte by byte."""
+    store: float = 0.0
+    """Cycles per byte stored through these caches; runs beside everything else."""
+    beside: bool = False
+    """Transfers do not add to the loads and stores of the core, whatever their exposed share, which
+    then holds between levels only."""
+    serial_stores: bool = False
+    """Stores through do add."""
 
     def level(self, distance: Floats) -> Levels:
         """Position in ``names`` of the level that a reuse distance falls in."""
         found: Levels = np.searchsorted(self.borders, distance / self.capacity)
         return found
 
-    def inbound(self, distance: Floats, level: Levels) -> Floats:
-        """Cycles per line with a reuse distance, which falls in ``level``."""
+    def inbound(self, distance: Floats, level: Levels, *, beyond: int = 0) -> Floats:
+        """Cycles per line with a reuse distance, which falls in ``level``.
+
+        ``beyond``: innermost caches that the line does not come into.
+        """
         if self.curve is None:
-            costs = np.concatenate([[0.0], along(self.links, self.exposed[1:])])[level]
+            costs = np.array([self._path(end, beyond) for end in range(len(self.names))])[level]
         else:
             sizes, bandwidths = self.curve
             costs = self.line / self.measured(distance)
@@ -67,6 +83,15 @@ class LineCosts:
             costs = np.maximum(costs - inside * self.exposed[level] * innermost, 0.0)
         result: Floats = np.where(level > 0, costs * self.factor, 0.0)
         return result
+
+    def _path(self, level: int, beyond: int) -> float:
+        """Cycles of the links that a line from a level passes; a victim cache is passed by."""
+        links = self.links[:level].copy()
+        for link in range(level):
+            if self.victims[link]:
+                links[link] = self.victims[link] + (links[link] if link == level - 1 else 0.0)
+        links[:beyond] = 0.0
+        return float(along(links, self.exposed[1 : level + 1])[-1]) if level else 0.0
 
     def measured(self, distance: Floats) -> Floats:
         """Bytes per cycle at a working set, log-log interpolated; the memory's without a curve."""
@@ -114,10 +139,10 @@ def line_costs(machine: Machine, threads: int) -> LineCosts:
     memory = _memory(machine, threads)
     line = int(machine.line)
     links = [line / c.inbound if c.inbound else float("nan") for c in caches[1:]]
-    outlinks = [line / c.outbound if c.outbound else 0.0 for c in caches[1:]]
-    outward = machine.memory.outbound
-    share = min(threads, machine.memory.cores)
-    outlinks.append(line * machine.frequency * share / outward if outward else 0.0)
+    passed = next((k for k, cache in enumerate(caches) if cache.write_back), len(caches))
+    outlinks = _outlinks(machine, threads, passed)
+    victims = np.array([*(float(c.victim) for c in caches[1:]), 0.0]) * outlinks
+    outlinks = np.where(victims > 0, 0.0, outlinks)
     allocating = [b for c, b in zip(caches, borders, strict=True) if c.write_allocate]
     private = [b for c, b in zip(caches, borders, strict=True) if c.cores == 1]
     calibration = machine.calibration
@@ -134,14 +159,20 @@ def line_costs(machine: Machine, threads: int) -> LineCosts:
         if calibration.contended:
             notes.append("calibrated while other processes took the cores")
     else:
+        rule = machine.overlap.rule
         notes.append("bandwidths from the machine file, not measured")
+        notes.append(
+            f"overlap rule {rule} of the machine file, {OVERLAP_RULES[rule]}: the interval spans"
+            " full overlap to none"
+        )
     return LineCosts(
         names=names,
         borders=np.maximum.accumulate(np.array(borders)),
         exposed=np.array([0.0, *(machine.exposed(name) for name in names[1:])]),
         line=line,
-        links=np.array([*links, line / memory]),
-        outlinks=np.array(outlinks),
+        links=np.array([*links, line / memory + (machine.memory.penalty_load or 0.0)]),
+        outlinks=outlinks,
+        victims=victims,
         curve=curve,
         memory=memory,
         allocating=allocating[0] if allocating else float("inf"),
@@ -149,7 +180,30 @@ def line_costs(machine: Machine, threads: int) -> LineCosts:
         spread=spread,
         extrapolated=extrapolated,
         notes=tuple(notes),
+        passed=passed,
+        store=_store(machine, threads) if passed else 0.0,
+        beside=curve is None and machine.overlap.rule == "data-serial",
     )
+
+
+def _outlinks(machine: Machine, threads: int, passed: int) -> Floats:
+    """Cycles per dirty line into each level from the one below; 0 where hidden or not dirty."""
+    line, memory = int(machine.line), machine.memory
+    costs = [line / c.outward if c.outward else 0.0 for c in machine.caches[1:]]
+    share = min(threads, memory.cores)
+    costs.append(line * machine.frequency * share / memory.outward if memory.outward else 0.0)
+    costs[-1] += memory.penalty_store or 0.0
+    return np.array([0.0 if index < passed else cost for index, cost in enumerate(costs)])
+
+
+def _store(machine: Machine, threads: int) -> float:
+    """Cycles per byte that one core stores through; the cores of the path run together."""
+    path = machine.overlap.store_path
+    if path is not None:
+        return min(threads, path.cores) / path.throughput
+    beyond = machine.caches[1:2]
+    throughput = beyond[0].outbound or beyond[0].inbound if beyond else None
+    return 1 / throughput if throughput else 0.0
 
 
 def _memory(machine: Machine, threads: int) -> float:

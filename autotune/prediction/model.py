@@ -33,6 +33,8 @@ class Transfers:
     """(passes, levels, positions): cycles per iteration for lines from each level."""
     memory_lines: Floats
     """(passes,): inbound lines from memory per iteration."""
+    stored: Floats
+    """(passes,): cycles per iteration for bytes that are stored through caches."""
     streams: npt.NDArray[np.int64]
     """(passes, levels): inbound streams by the level of their median distance."""
 
@@ -61,23 +63,28 @@ def transfers(streams: Streams, costs: LineCosts, *, remote: float) -> Transfers
     distance = np.maximum(streams.distance, distance)
     level = costs.level(distance)
     cycles = costs.inbound(distance, level)
+    if costs.passed:
+        around = costs.inbound(distance, level, beyond=costs.passed)
+        cycles = np.where(streams.stores[:, None], around, cycles)
     kept = streams.stores[:, None] & (distance / costs.capacity <= costs.allocating)
     moved = streams.lines[:, None]
     cycles = np.where(kept, 0.0, cycles) * moved
     count, levels = len(streams.passes), len(costs.names)
     data = _gather(streams.owner, level, cycles, count, levels)
     memory = np.where(kept, 0.0, costs.from_memory(distance, level)) * moved
+    written = ~np.isnan(streams.outward)
     if costs.outlinks.any():
-        written = ~np.isnan(streams.outward)
         out_level = costs.level(np.where(written, streams.outward, 0.0))
         out = np.where(written, costs.outbound(out_level) * moved, 0.0)
         data += _gather(streams.owner, out_level, out, count, levels)
     median = costs.level(np.median(distance, axis=1))
+    through = np.where(written[:, 0], streams.lines * costs.line * costs.store, 0.0)
     return Transfers(
         data=data,
         memory_lines=np.asarray(
             np.bincount(streams.owner, memory.mean(axis=1), count), dtype=np.float64
         ),
+        stored=np.asarray(np.bincount(streams.owner, through, count), dtype=np.float64),
         streams=np.bincount(streams.owner * levels + median, minlength=count * levels).reshape(
             count, levels
         ),
@@ -137,12 +144,16 @@ def step_time(
     sweep_of = np.array([call.sweep for call in step.calls])
     regions, cycles, weights = [], [], []
     memory = np.zeros(len(step.regions))
+    shares = costs.exposed * (not costs.beside)
     for thread, transfer in zip(traffic.threads, moved, strict=True):
         calls = np.array([item.call for item in thread.passes])
         iterations = np.array([item.iterations for item in thread.passes])
         data = transfer.data.sum(axis=1)
-        exposed = np.einsum("plk,l->pk", transfer.data, costs.exposed)
-        T_OL = in_core.T_OL[sweep_of[calls]][:, None]
+        exposed = np.einsum("plk,l->pk", transfer.data, shares)
+        stored = transfer.stored[:, None]
+        if costs.serial_stores:
+            data, exposed = data + stored, exposed + stored
+        T_OL = np.maximum(in_core.T_OL[sweep_of[calls]][:, None], stored)
         T_nOL = in_core.T_nOL[sweep_of[calls]][:, None]
         combined = combine(T_OL, T_nOL, data, exposed).mean(axis=1)
         counts = traffic.executions[:, calls] * iterations

@@ -71,11 +71,10 @@ class ReuseEngine:
         ]
 
     def _want(self, candidate: Candidate) -> _Wanted | str:
-        if candidate.ranks > 1:
-            return "communication between ranks has no cost model"
         try:
             program = self._programs(candidate)
-            traffic = self._traffic.analyse(program, candidate.problem, candidate.threads)
+            everywhere = candidate.ranks * candidate.threads
+            traffic = self._traffic.analyse(program, candidate.problem, everywhere, candidate.nodes)
         except (Illegal, ValueError) as error:
             return f"no program to look at: {error}"
         return _Wanted(candidate, traffic, program.pad_lines)
@@ -130,13 +129,14 @@ class ReuseEngine:
             return self._unknown(failed[0])
         case = Case(
             traffic=wanted.traffic,
-            threads=wanted.candidate.threads,
+            threads=wanted.candidate.threads_per_node,
+            team=wanted.candidate.threads,
             pad_lines=wanted.pad_lines,
             results=tuple(result for result in found if isinstance(result, InCoreResult)),
         )
         # Padding matters through conflicts only, so most padded candidates share a prediction.
         crowded = tuple((call, *who) for call, who in self._evaluator.conflicts(case).items())
-        key = (id(case.traffic), wanted.candidate.build, crowded)
+        key = (id(case.traffic), case.threads, case.team, wanted.candidate.build, crowded)
         if key not in self._done:
             self._done[key] = self._predict(case)
         return self._done[key]
@@ -181,7 +181,7 @@ class ReuseEngine:
         notes = list(self._evaluator.costs(case.threads, CENTRAL).notes)
         notes.append("in-core by " + ", ".join(sorted({result.route for result in case.results})))
         notes += sorted({note for result in case.results for note in result.notes})
-        if self._evaluator.barrier(case.threads) is None:
+        if self._evaluator.barrier(case.team) is None:
             notes.append("barriers are not counted: the machine has no figure")
         notes += self._conflict_notes(case)
         if any(streams.remote.any() for streams in case.traffic.threads):

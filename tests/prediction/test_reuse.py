@@ -259,6 +259,27 @@ def test_crowded_sets_cost_time_and_are_told() -> None:
     assert slow.interval[0] <= fast.seconds
 
 
+def test_ranks_share_a_node_like_threads_but_wait_at_no_common_barrier() -> None:
+    made = program(*STEP)
+
+    def seconds(**spread: int) -> tuple[float, float]:
+        way = "allgather" if spread.get("ranks", 1) > 1 else "none"
+        asked = replace(candidate(), communication=way, **spread)
+        found = engine(calibrated(), made).predict([asked])[0]
+        barriers = sum(part.seconds for part in found.parts if part.kind == "barrier")
+        return found.seconds - barriers, barriers
+
+    threads, ranks, nodes = (
+        seconds(threads=4),
+        seconds(ranks=4),
+        seconds(ranks=4, nodes=4),
+    )
+    assert ranks[0] == pytest.approx(threads[0])
+    assert (threads[1] > 0, ranks[1]) == (True, 0)
+    assert seconds(ranks=2, threads=2)[1] > 0
+    assert nodes[0] <= ranks[0], "a node of its own shares no memory"
+
+
 def test_where_it_cannot_say_it_says_why() -> None:
     made = program(*STEP)
     unknown = engine(calibrated(), made, Broken()).predict([candidate()])[0]
@@ -267,8 +288,6 @@ def test_where_it_cannot_say_it_says_why() -> None:
     bare = predict(replace(documented(), memory=Memory()), made, 8_000_000)
     assert (bare.seconds, bare.interval) == (None, None)
     assert "no bandwidth of MEM" in bare.reason
-    ranks = replace(candidate(), ranks=2)
-    assert "ranks" in engine(calibrated(), made).predict([ranks])[0].reason
     odd = engine(calibrated(), program(Tiles(64, Block((Sync(),))))).predict([candidate()])[0]
     assert "tile loop" in odd.reason
 

@@ -32,20 +32,21 @@ class TrafficAnalyser:
     _values: dict[_Place, Mapping[str, float | int]] = field(default_factory=dict)
     _shapes: dict[tuple[Sweep, _Place], SweepShape] = field(default_factory=dict)
     _plans: dict[tuple[int, _Place], tuple[SweepShape, ...]] = field(default_factory=dict)
-    _known: dict[tuple[int, int, _Place, int], Traffic] = field(default_factory=dict)
+    _known: dict[tuple[int, int, _Place, int, int], Traffic] = field(default_factory=dict)
 
-    def analyse(self, program: Program, problem: Problem, threads: int) -> Traffic:
+    def analyse(self, program: Program, problem: Problem, threads: int, nodes: int = 1) -> Traffic:
         """The traffic of one steady-state time step of ``program`` on ``threads`` threads.
 
-        Raises ValueError where a sweep is not in canonical form or a tile loop holds a barrier.
+        The threads, all ranks' together, are spread evenly over ``nodes``. Raises ValueError where
+        a sweep is not in canonical form or a tile loop holds a barrier.
         """
         place = (problem.definition, problem.size)
         if place not in self._values:
             self._values[place] = problem.ivp.values(problem.size)
         plan = self._schedule(program)
-        key = (id(plan), program.granule, place, threads)
+        key = (id(plan), program.granule, place, threads, nodes)
         if key not in self._known:
-            self._known[key] = self._traffic(plan, program.granule, place, threads)
+            self._known[key] = self._traffic(plan, program.granule, place, threads, nodes)
         return self._known[key]
 
     def _schedule(self, program: Program) -> Schedule:
@@ -56,14 +57,16 @@ class TrafficAnalyser:
             self._programs[id(program)] = program, self._schedules[storage]
         return self._programs[id(program)][1]
 
-    def _traffic(self, plan: Schedule, granule: int, place: _Place, threads: int) -> Traffic:
+    def _traffic(
+        self, plan: Schedule, granule: int, place: _Place, threads: int, nodes: int
+    ) -> Traffic:
         line, n = int(self.machine.line), int(self._values[place]["n"])
         if (id(plan), place) not in self._plans:
             self._plans[id(plan), place] = tuple(self._shape(s, place) for s in plan.sweeps)
         shapes = self._plans[id(plan), place]
         found = thread_passes(plan, shapes, n, granule, threads, line)
         caches = self.machine.caches
-        sizes = [(cache.name, cache.size / min(threads, cache.cores)) for cache in caches]
+        sizes = [(cache.name, cache.size / min(threads // nodes, cache.cores)) for cache in caches]
         return Traffic(
             schedule=plan,
             shapes=shapes,

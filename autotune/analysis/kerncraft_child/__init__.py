@@ -1,0 +1,1 @@
+"""What runs kerncraft: a process of its own, never imported by the package."""

@@ -1,0 +1,74 @@
+# mypy: disable-error-code="import-untyped"
+"""A kernel of kerncraft's with what its models want beside it."""
+
+import copy
+import re
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from kerncraft import kerncraft as command
+from kerncraft.kernel import KernelCode
+from kerncraft.machinemodel import MachineModel
+from kerncraft.pycparser_utils import clean_code
+
+Json = dict[str, object]
+
+
+class Refused(Exception):
+    """Why a kernel has no trustworthy result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """The kernel of this folder on the machine file at ``place``."""
+
+    kernel: KernelCode
+    place: str
+    parser: ArgumentParser
+    given: Namespace
+
+    def arguments(self, cores: int = 1) -> Namespace:
+        """kerncraft's own command line."""
+        arguments = copy.copy(self.given)
+        arguments.cores = cores
+        return arguments
+
+    def machine(self, cores: int = 1) -> MachineModel:
+        """A machine of its own: one that has been asked keeps the caches of those cores."""
+        return MachineModel(self.place, args=self.arguments(cores))
+
+    def set_sizes(self, sizes: Mapping[str, int]) -> None:
+        """Give the kernel its sizes; without clearing, the sizes before would answer."""
+        self.kernel.clear_state()
+        for name, size in sizes.items():
+            self.kernel.set_constant(name, size)
+
+    def names(self) -> list[str]:
+        """The names of the sizes, sorted."""
+        kernel, loops = self.kernel, list(self.kernel.get_loop_stack())
+        used = [size for _, dimensions in kernel.variables.values() for size in dimensions or ()]
+        used += [loop[bound] for loop in loops for bound in ("start", "stop")]
+        for accesses in (*kernel.sources.values(), *kernel.destinations.values()):
+            used += [index for access in accesses if access is not None for index in access]
+        found = {symbol.name for size in used for symbol in size.free_symbols}
+        return sorted(found - {loop["index"] for loop in loops})
+
+
+def refuse_objects(place: str) -> None:
+    """kerncraft would build whatever Python object a machine file names."""
+    if re.search(r"!\S*python", Path(place).read_text(encoding="utf-8")):
+        raise Refused("a machine file with tags of Python objects is not read")
+
+
+def read_subject(place: str) -> Subject:
+    """The kernel ``kernel.c`` of the working folder, by kerncraft's own parser."""
+    refuse_objects(place)
+    parser = command.create_parser()
+    arguments = parser.parse_args(["-p", "ECM", "-m", place, "-P", "LC", "kernel.c"])
+    command.check_arguments(arguments, parser)
+    machine = MachineModel(place, args=arguments)
+    text = Path("kernel.c").read_text(encoding="utf-8")
+    kernel = KernelCode(clean_code(text), machine=machine, filename="kernel.c")
+    return Subject(kernel, place, parser, arguments)

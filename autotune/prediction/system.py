@@ -1,0 +1,116 @@
+"""The system level, Eq. 11: the slowest node plus the communication between ranks.
+
+    psi = max theta_i + t_com
+
+Source: Scherg, Seiferth, Korch, Rauber, ICPE 2019, section 4.3. Operations, message sizes and how
+often each occurs come from the program; what one costs from the curves of the machine.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from autotune.codegen import communication
+from autotune.codegen.ir import Program
+from autotune.network import Network
+from autotune.prediction.base import Predictor
+from autotune.results import Part, Prediction
+from autotune.units import Seconds, show
+from autotune.variant import Candidate
+
+COMMUNICATION = "communication"
+
+
+@dataclass(frozen=True, slots=True)
+class _Exchanged:
+    """The communication of one time step."""
+
+    seconds: float
+    low: float
+    high: float
+    extrapolated: bool
+    notes: tuple[str, ...]
+    text: str
+
+
+class SystemEngine:
+    """A node engine, and for candidates with several ranks the cost of their communication.
+
+    ``node`` predicts the slowest node without communication; ``network`` holds the cost curves,
+    None where the machine has none.
+    """
+
+    def __init__(
+        self,
+        node: Predictor,
+        programs: Callable[[Candidate], Program],
+        network: Network | None,
+    ) -> None:
+        self.name = node.name
+        self._node = node
+        self._programs = programs
+        self._network = network
+
+    def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
+        """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
+        predictions = self._node.predict(candidates)
+        return [
+            self._with_communication(candidate, prediction)
+            if candidate.ranks > 1 and prediction.seconds is not None
+            else prediction
+            for candidate, prediction in zip(candidates, predictions, strict=True)
+        ]
+
+    def _with_communication(self, candidate: Candidate, theta: Prediction) -> Prediction:
+        found = self._exchanged(candidate)
+        if isinstance(found, str):
+            return Prediction(
+                seconds=None, interval=None, parts=theta.parts, engine=self.name, reason=found
+            )
+        assert theta.seconds is not None
+        low, high = theta.interval or (theta.seconds, theta.seconds)
+        seconds = Seconds(theta.seconds + found.seconds)
+        part = Part(
+            sweep=COMMUNICATION,
+            kind=COMMUNICATION,
+            seconds=Seconds(found.seconds),
+            extrapolated=found.extrapolated,
+        )
+        return replace(
+            theta,
+            seconds=seconds,
+            interval=(Seconds(low + found.low), Seconds(high + found.high)),
+            parts=(*theta.parts, part),
+            reason=f"{found.text}: {100 * found.seconds / seconds:.0f} % of the step; "
+            f"in the rest {theta.reason}",
+            notes=(*theta.notes, *found.notes),
+        )
+
+    def _exchanged(self, candidate: Candidate) -> _Exchanged | str:
+        program = self._programs(candidate)
+        network = self._network or Network()
+        total = low = high = 0.0
+        extrapolated = False
+        notes: list[str] = []
+        told: list[str] = []
+        for phase in communication.phases(program, candidate.problem, candidate):
+            cost = network.cost(phase.operation, phase.bytes, candidate.nodes, candidate.ranks)
+            if cost is None:
+                where = "between nodes" if candidate.nodes > 1 else "within a node"
+                return (
+                    f"the machine has no cost curve for {phase.operation} {where}:"
+                    " autotune comm bench and comm fit make one"
+                )
+            total += phase.times * cost.seconds
+            low += phase.times * cost.interval[0]
+            high += phase.times * cost.interval[1]
+            extrapolated = extrapolated or cost.extrapolated
+            notes += cost.notes
+            told.append(f"{phase.times} x {phase.operation} of {show(phase.bytes, 'size')}")
+        return _Exchanged(
+            total,
+            low,
+            high,
+            extrapolated,
+            tuple(dict.fromkeys(notes)),
+            " and ".join(dict.fromkeys(told)) or "nothing to communicate",
+        )

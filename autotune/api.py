@@ -7,6 +7,7 @@ study = at.tune(setup, store="results.sqlite")
 study.frame().sort_values("measured_s")
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from autotune.pipeline.prospect import Prospect
 from autotune.pipeline.study import Options, Result
 from autotune.progress import Progress
 from autotune.report.documents import predictions, studies
-from autotune.setup import Setup
+from autotune.setup import Engine, Setup
 
 if TYPE_CHECKING:
     import pandas
@@ -70,14 +71,16 @@ def load(path: str | Path) -> Setup:
     return flow.load(Path(path))
 
 
-def predict(setup: Setup | str | Path) -> PredictionResult:
-    """Predict every candidate; seconds per time step."""
-    return PredictionResult(flow.prospect(_setup(setup), _silent))
+def predict(
+    setup: Setup | str | Path, *, engines: Sequence[Engine] | None = None
+) -> PredictionResult:
+    """Predict every candidate; seconds per time step. ``engines``: the setup's own if left out."""
+    return PredictionResult(flow.prospect(_setup(setup), _silent, engines))
 
 
-def rank(setup: Setup | str | Path) -> RankResult:
+def rank(setup: Setup | str | Path, *, engines: Sequence[Engine] | None = None) -> RankResult:
     """Rank the candidates of each problem by predicted time."""
-    return RankResult(flow.prospect(_setup(setup), _silent))
+    return RankResult(flow.prospect(_setup(setup), _silent, engines))
 
 
 def tune(

@@ -55,7 +55,7 @@ class Row:
         """(predicted - measured) / measured."""
         if self.predicted is None or self.measured is None:
             return None
-        return (self.predicted - self.measured) / self.measured
+        return stats.deviation(self.predicted, self.measured)
 
 
 @dataclass(frozen=True, slots=True)

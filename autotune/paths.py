@@ -1,4 +1,4 @@
-"""Finding the data files: machines, kernels, variants, configs; and the user's own folders.
+"""Finding the data files: machines, kernels, variants, configs, tables; the user's own folders.
 
 A checkout (the package's parent holds this project's pyproject.toml) is preferred over the data
 that the wheel ships at ``autotune/data``.
@@ -18,13 +18,14 @@ Collection = Literal[
     "kernels/stencil",
     "variants/skeleton",
     "variants/space",
+    "benchmarks/published",
 ]
 
 _PACKAGE = Path(__file__).resolve().parent
 
 
 def data_root() -> Path:
-    """The folder that holds machines/, kernels/, variants/ and configs/."""
+    """The folder that holds machines/, kernels/, variants/, configs/ and benchmarks/published/."""
     pyproject = _PACKAGE.parent / "pyproject.toml"
     if pyproject.is_file() and 'name = "autotune-ecm"' in pyproject.read_text(encoding="utf-8"):
         return _PACKAGE.parent

@@ -23,6 +23,7 @@ class Ranking:
 
     problem: Problem
     entries: tuple[Ranked, ...]
+    engine: str
 
     def matching(self, name: str) -> list[Ranked]:
         """The entries whose id or identity is ``name``, else whose label is, else that begin so."""
@@ -38,7 +39,7 @@ class Ranking:
 
 
 def rank(candidates: Sequence[Candidate], predictions: Sequence[Prediction]) -> list[Ranking]:
-    """One ranking per problem, in the order in which the problems first occur.
+    """One ranking per problem, in the order in which the problems first occur, by one engine.
 
     Equal predictions are ordered by the identity of the candidate, so that the ranking does not
     depend on the order of the input.
@@ -47,7 +48,8 @@ def rank(candidates: Sequence[Candidate], predictions: Sequence[Prediction]) -> 
     for candidate, prediction in zip(candidates, predictions, strict=True):
         group = groups.setdefault(candidate.problem.key, (candidate.problem, []))
         group[1].append((candidate, prediction))
-    return [Ranking(problem, _ordered(pairs)) for problem, pairs in groups.values()]
+    engine = predictions[0].engine if predictions else ""
+    return [Ranking(problem, _ordered(pairs), engine) for problem, pairs in groups.values()]
 
 
 def _ordered(pairs: Sequence[tuple[Candidate, Prediction]]) -> tuple[Ranked, ...]:

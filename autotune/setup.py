@@ -6,10 +6,32 @@ from typing import Literal
 
 from autotune.machine import Machine
 from autotune.problem import Problem
+from autotune.reference import Reference
 from autotune.skeleton import Skeleton
 from autotune.space import Space
 from autotune.units import Bytes, Seconds
-from autotune.variant import Build
+from autotune.variant import EXCHANGES, Build, Exchange
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a program is spread: nodes, ranks on each node, threads of each rank."""
+
+    nodes: int = 1
+    ranks: int = 1
+    """Per node."""
+    threads: int | Literal["all"] = "all"
+    """``all``: the cores of a node over the ranks on it."""
+
+    def __post_init__(self) -> None:
+        if min(self.nodes, self.ranks) < 1 or (self.threads != "all" and self.threads < 1):
+            raise ValueError("a layout needs at least one node, one rank per node, one thread")
+
+
+Engine = Literal["reuse", "kerncraft"]
+ENGINES: tuple[Engine, ...] = ("reuse", "kerncraft")
+Saturation = Literal["paper", "kerncraft"]
+"""Eq. 9 of Scherg et al. 2019 with sigma = T_ECM/T_Mem, or kerncraft 0.8.18's recursion."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,15 +114,23 @@ class Setup:
     skeleton: Skeleton
     space: Space
     builds: tuple[Build, ...]
-    threads: tuple[int | Literal["all"], ...]
-    """Thread counts; ``all`` is the number of cores of the machine."""
+    layouts: tuple[Layout, ...]
+    communications: tuple[Exchange, ...] = EXCHANGES
+    """How the ranks of layouts with several may exchange."""
     launcher: str = "{command}"
     """Template of the command line that runs a measuring program: ``srun -n 1 {command}``."""
+    mpi_launcher: str = ""
+    """The same for programs of several ranks: ``srun -N {nodes} -n {ranks} {command}``; empty: the
+    mpiexec that is found, with the options of its flavour."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    engine: Literal["reuse"] = "reuse"
+    engine: Engine = "reuse"
+    saturation: Saturation = "paper"
+    """The rule of engine ``kerncraft``."""
     selection: Selection = field(default_factory=Selection)
     measuring: Measuring = field(default_factory=Measuring)
     limits: Limits = field(default_factory=Limits)
+    reference: Reference | None = None
+    """A published table to compare with."""
     places: Mapping[str, str] = field(default_factory=dict)
     """Key path (``threads``, ``builds.0.compiler``) to ``file:line:column``, for later errors."""
 
@@ -116,3 +146,7 @@ class Setup:
     def place(self, key: str) -> str:
         """``file:line:column`` of a key, or the file where the key is not in it."""
         return self.places.get(key, self.source)
+
+    def place_of_layout(self, index: int) -> str:
+        """``file:line:column`` of a layout; ``threads`` is the short form."""
+        return self.places.get(f"layouts.{index}") or self.place(f"threads.{index}")

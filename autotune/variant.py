@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from autotune.problem import Problem
 
@@ -113,6 +114,13 @@ class Build:
     flags: tuple[str, ...] = ("-O3", "-march=native")
 
 
+Exchange = Literal["allgather", "neighbour", "sparse"]
+Communication = Literal["none"] | Exchange
+EXCHANGES: tuple[Exchange, ...] = ("allgather", "neighbour", "sparse")
+"""How ranks exchange what the right-hand side reads: every component by MPI_Allgatherv, those
+within the access distance with both neighbours, or exactly what is read with whoever owns it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
     """What is predicted, built, measured, ranked: a variant, built and run one way."""
@@ -121,8 +129,24 @@ class Candidate:
     problem: Problem
     build: Build = field(default_factory=Build)
     threads: int = 1
+    """OpenMP threads of each rank."""
     ranks: int = 1
-    communication: str = "none"
+    """MPI ranks on all nodes together; 1: a program without MPI."""
+    nodes: int = 1
+    communication: Communication = "none"
+
+    def __post_init__(self) -> None:
+        if min(self.threads, self.ranks, self.nodes) < 1 or self.ranks % self.nodes:
+            raise ValueError(
+                f"{self.ranks} ranks of {self.threads} threads do not fit {self.nodes} nodes"
+            )
+        if (self.ranks == 1) != (self.communication == "none"):
+            raise ValueError(f"{self.ranks} ranks and communication {self.communication}")
+
+    @property
+    def threads_per_node(self) -> int:
+        """The threads of all ranks of a node."""
+        return self.ranks // self.nodes * self.threads
 
     def canonical(self) -> dict[str, object]:
         """Everything that makes this candidate this one, in plain values."""
@@ -147,6 +171,7 @@ class Candidate:
             "threads": self.threads,
             "ranks": self.ranks,
             "communication": self.communication,
+            **({"nodes": self.nodes} if self.nodes > 1 else {}),
         }
 
     @property
@@ -160,7 +185,8 @@ class Candidate:
         """Readable, unique with the identity: ``jli-au@heat2d-N256-T2``."""
         text = f"{self.variant.label}@{self.problem.label}-T{self.threads}"
         if self.ranks > 1:
-            text += f"-R{self.ranks}-{self.communication}"
+            nodes = f"-P{self.nodes}" if self.nodes > 1 else ""
+            text += f"{nodes}-R{self.ranks}-{self.communication}"
         return text
 
     @property

@@ -1,17 +1,19 @@
 """The commands and their options."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from autotune.cli.comm import app as comm_app
 from autotune.cli.output import TerminalProgress, document, note
 from autotune.version import VERSION
 
 if TYPE_CHECKING:
     from autotune.pipeline.prospect import Prospect
     from autotune.pipeline.study import Result
+    from autotune.setup import Engine as EngineOfSetup
 
 app = typer.Typer(
     name="autotune",
@@ -26,6 +28,7 @@ machine_app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Machine files and this host."
 )
 app.add_typer(machine_app, name="machine")
+app.add_typer(comm_app, name="comm")
 
 Config = Annotated[Path, typer.Argument(help="A config file, such as configs/quickstart.yaml.")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")]
@@ -35,6 +38,15 @@ Store = Annotated[
         "--store",
         envvar="AUTOTUNE_STORE",
         help="Results file (SQLite) or database URL.",
+    ),
+]
+EngineName = Literal["reuse", "kerncraft", "both"]
+Engine = Annotated[
+    EngineName | None,
+    typer.Option(
+        "--engine",
+        help="Who predicts the time on a node: reuse (from the compiled loops), kerncraft (as"
+        " published), or both. Default: the config's.",
     ),
 ]
 Study = Annotated[str, typer.Argument(help="Name of a study in the store; the latest if left out.")]
@@ -104,13 +116,13 @@ def variants(
 
 
 @app.command(epilog="Example: autotune predict configs/quickstart.yaml --json > predictions.json")
-def predict(config: Config, json: Json = False) -> None:
+def predict(config: Config, engine: Engine = None, json: Json = False) -> None:
     """Predicted time of every candidate with its parts, in the order of the space."""
     from autotune.pipeline.prospect import require_predictions
     from autotune.report import text
     from autotune.report.documents import predictions
 
-    prospect = _prospect(config)
+    prospect = _prospect(config, engine)
     if json:
         document(
             predictions.predict(
@@ -135,6 +147,7 @@ def rank(
     against: Annotated[
         str | None, typer.Option("--against", help="With --why: what differs from this candidate.")
     ] = None,
+    engine: Engine = None,
     json: Json = False,
 ) -> None:
     """The candidates of each problem, fastest prediction first, with a reason each."""
@@ -144,15 +157,17 @@ def rank(
 
     if against and not why:
         raise typer.BadParameter("--against needs --why", param_hint="--against")
-    prospect = _prospect(config)
+    prospect = _prospect(config, engine)
     chosen = find(prospect, why) if why else None
     other = find(prospect, against) if against else None
     if json:
         document(
             predictions.rank(prospect.setup, prospect.machine, prospect.rankings, chosen, other)
         )
-    elif chosen:
-        typer.echo(text.why(chosen, other))
+    elif why:
+        for name in prospect.engines:
+            beside = find(prospect, against, name) if against else None
+            typer.echo(text.why(find(prospect, why, name), beside))
     else:
         typer.echo(text.rankings(prospect.rankings, prospect.machine, top=top))
     require_predictions(prospect)
@@ -262,13 +277,41 @@ def measure(
         raise typer.Exit(1)
 
 
-@app.command(epilog="Example: autotune compare quickstart")
-def compare(study: Study = "", store: Store = DEFAULT_STORE, json: Json = False) -> None:
-    """Predicted against measured times of a study."""
+@app.command(
+    epilog="Example: autotune compare quickstart; autotune compare configs/icpe19-wave1d.yaml"
+)
+def compare(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="[STUDY|CONFIG]",
+            help="Name of a study in the store, the latest if left out; or a config with a"
+            " published table (its key reference).",
+        ),
+    ] = "",
+    engine: Engine = None,
+    store: Store = DEFAULT_STORE,
+    json: Json = False,
+) -> None:
+    """Predicted against measured times: of a study, or of a published table."""
+    from autotune.pipeline import published
     from autotune.pipeline.study import study as load_study
+    from autotune.report import comparison as table
+    from autotune.report.documents import comparisons
 
-    result = load_study(study, store)
-    _show_study(result, json=json, report=None, store=store, command="compare")
+    config = published.config_of(name, store)
+    if config is None:
+        if engine is not None:
+            raise typer.BadParameter("needs a config, not a study", param_hint="--engine")
+        result = load_study(name, store)
+        _show_study(result, json=json, report=None, store=store, command="compare")
+        return
+    chosen = _engines(engine)
+    found, compared = published.compare_published(config, TerminalProgress(), chosen)
+    if json:
+        document(comparisons.comparison(compared, found.setup, found.machine))
+    else:
+        typer.echo(table.comparisons(compared, found.setup, found.machine))
 
 
 @app.command(epilog="Example: autotune report quickstart -o report.html")
@@ -333,14 +376,12 @@ def machine_check(
     from autotune.report import text
     from autotune.report.documents import machines as documents
 
-    machine = hosts.machine(str(file))
+    machine = hosts.check_machine(str(file))
     gaps = hosts.machine_gaps(machine)
     if json:
         document(documents.machine_check(machine, gaps))
     else:
         typer.echo(text.machine_check(machine, gaps))
-    if gaps:
-        raise typer.Exit(2)
 
 
 @machine_app.command("detect", epilog="Example: autotune machine detect -o myhost.yaml")
@@ -393,10 +434,17 @@ def _refuse_together(option: str, value: Path | None, others: Mapping[str, bool]
         raise typer.BadParameter(f"does not go with {', '.join(given)}", param_hint=option)
 
 
-def _prospect(config: Path) -> "Prospect":
+def _prospect(config: Path, engine: EngineName | None) -> "Prospect":
     from autotune.pipeline.prospect import load, prospect
 
-    return prospect(load(config), TerminalProgress())
+    return prospect(load(config), TerminalProgress(), _engines(engine))
+
+
+def _engines(engine: EngineName | None) -> "Sequence[EngineOfSetup] | None":
+    """The engines that an option stands for; None: that of the config."""
+    from autotune.setup import ENGINES
+
+    return None if engine is None else ENGINES if engine == "both" else (engine,)
 
 
 def _show_study(

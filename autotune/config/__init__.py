@@ -9,29 +9,40 @@ from pathlib import Path
 from typing import TypeVar
 
 from autotune import paths
-from autotune.config import calibrations, document
-from autotune.config.dump import dump_calibration, dump_machine
+from autotune.config import calibrations, document, networks
+from autotune.config.dump import dump_calibration, dump_machine, dump_network
 from autotune.config.ivps import read_ivp
+from autotune.config.kerncraft_text import kerncraft_gaps, kerncraft_text
+from autotune.config.machines import check_machine as _check_machine
 from autotune.config.machines import read_machine, read_sketch
 from autotune.config.methods import read_method
+from autotune.config.references import read_reference
 from autotune.config.session import Session
 from autotune.config.skeletons import read_skeleton
 from autotune.config.spaces import read_space
 from autotune.config.studies import read_study
 from autotune.machine import Calibration, Machine
+from autotune.network import Network
 from autotune.problem import ButcherTableau, Ivp
+from autotune.reference import Reference
 from autotune.setup import Setup
 from autotune.skeleton import Skeleton
 from autotune.space import Space
 
 __all__ = [
+    "check_machine",
     "dump_calibration",
     "dump_machine",
+    "dump_network",
     "ivp",
+    "kerncraft_gaps",
+    "kerncraft_text",
     "load",
     "machine",
     "method",
     "read_calibration",
+    "read_network",
+    "reference",
     "skeleton",
     "space",
 ]
@@ -70,6 +81,14 @@ def machine(name: str | Path, *, complete: bool = True) -> Machine:
     return _named(name, "machines", read_machine if complete else read_sketch)
 
 
+def check_machine(name: str | Path) -> Machine:
+    """A machine by name or path whose figures can be true; ConfigError with every fault.
+
+    Figures may be absent, but for an in-core model.
+    """
+    return _named(name, "machines", _check_machine)
+
+
 def method(name: str | Path) -> ButcherTableau:
     """A Butcher tableau by name or path; ConfigError with every fault."""
     return _named(name, "kernels/method", read_method)
@@ -90,10 +109,21 @@ def space(name: str | Path) -> Space:
     return _named(name, "variants/space", read_space)
 
 
+def reference(name: str | Path) -> Reference:
+    """A published table by name or path; ConfigError with every fault."""
+    return _named(name, "benchmarks/published", read_reference)
+
+
 def read_calibration(path: str | Path) -> Calibration:
     """The calibration of a file; ConfigError with every fault."""
     session = Session()
     return _finished(session, session.once(Path(path), calibrations.read_calibration))
+
+
+def read_network(path: str | Path) -> Network:
+    """The network of a file of its own; ConfigError with every fault."""
+    session = Session()
+    return _finished(session, session.once(Path(path), networks.read_network))
 
 
 def _named(

@@ -9,7 +9,7 @@ file and keys that are not scalars are faults. Every fault of a file is collecte
 import math
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -86,16 +86,16 @@ def read(path: Path, faults: list[Fault]) -> Document | None:
 
     Duplicate keys, anchors and tags are added to ``faults`` too, but the document is returned.
     """
-    text = _text(path, faults)
-    if text is None:
-        return None
-    return compose(text, path, faults)
+    content = text_of(path, faults)
+    return None if content is None else compose(content, path, faults)
 
 
-def compose(text: str, path: Path, faults: list[Fault]) -> Document | None:
-    """The document that a text stands for; as ``read``."""
+def compose(
+    text: str, path: Path, faults: list[Fault], *, tags: Collection[str] = ()
+) -> Document | None:
+    """The document that a text stands for; as ``read``. ``tags`` are passed over."""
     name = shown(path)
-    composer = _Composer(name, faults)
+    composer = _Composer(name, faults, tags)
     try:
         composer.run(text)
     except _TooDeepError:
@@ -137,7 +137,7 @@ def describe(value: object) -> str:
             return "keys and values"
 
 
-def _text(path: Path, faults: list[Fault]) -> str | None:
+def text_of(path: Path, faults: list[Fault]) -> str | None:
     """The text of a file, or None and a fault: absent, not a file, too large, not text."""
     name = shown(path)
     try:
@@ -203,9 +203,10 @@ class _TooDeepError(Exception):
 class _Composer:
     """Builds values from the parser's events, and notes where each is."""
 
-    def __init__(self, name: str, faults: list[Fault]) -> None:
+    def __init__(self, name: str, faults: list[Fault], tags: Collection[str] = ()) -> None:
         self.name = name
         self.faults = faults
+        self.tags = tags
         self.places: dict[Keys, str] = {}
         self.keys: dict[Keys, str] = {}
         self.root: Plain = None
@@ -255,7 +256,7 @@ class _Composer:
         if isinstance(event, yaml.NodeEvent) and event.anchor is not None:
             self._refuse(event, f"the anchor &{event.anchor}", "values written out: no anchors")
         tag = getattr(event, "tag", None)
-        if tag is not None:
+        if tag is not None and tag not in self.tags:
             self._refuse(event, f"the tag {tag}", "plain values: no tags")
 
     def _list(self, keys: Keys) -> list[Plain]:

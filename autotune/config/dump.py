@@ -4,18 +4,19 @@ from collections.abc import Mapping
 
 import yaml
 
-from autotune.config import calibrations, machines
+from autotune.config import calibrations, networks
 from autotune.config.document import scalar
-from autotune.machine import Calibration, InCore, Machine
+from autotune.config.machine_schema import SCHEMA
+from autotune.config.networks import Tree
+from autotune.machine import UNVERIFIED, Calibration, InCore, Machine, Overlap, Streaming
+from autotune.network import Network
 from autotune.units import exact
-
-Tree = str | int | float | bool | list["Tree"] | dict[str, "Tree"]
 
 
 def dump_machine(machine: Machine) -> str:
     """A machine file; each number with its source where there is one."""
     tree: dict[str, Tree] = {
-        "schema": machines.SCHEMA,
+        "schema": SCHEMA,
         "name": machine.name,
         "title": machine.title,
         "architecture": machine.architecture,
@@ -27,17 +28,30 @@ def dump_machine(machine: Machine) -> str:
         "memory": _memory(machine),
         "in_core": _in_core(machine.in_core),
     }
+    if machine.overlap != Overlap():
+        tree["overlap"] = _overlap(machine.overlap)
+    if machine.compilers:
+        tree["compilers"] = dict(machine.compilers)
     if machine.barrier is not None:
         tree["barrier"] = exact(machine.barrier, "time")
     tree = {name: _sourced(value, name, machine) for name, value in tree.items()}
+    if machine.network is not None:
+        tree["network"] = networks.network_tree(machine.network)
     if machine.calibration is not None:
         tree["calibration"] = _calibration(machine.calibration)
+    if machine.kerncraft is not None:
+        tree["kerncraft"] = machine.kerncraft
     return _text(tree)
 
 
 def dump_calibration(calibration: Calibration) -> str:
     """A calibration file."""
     return _text({"schema": calibrations.SCHEMA, **_calibration(calibration)})
+
+
+def dump_network(network: Network) -> str:
+    """A network file."""
+    return _text({"schema": networks.SCHEMA, **networks.network_tree(network)})
 
 
 def _caches(machine: Machine) -> list[Tree]:
@@ -54,6 +68,8 @@ def _caches(machine: Machine) -> list[Tree]:
         for way, throughput in (("inbound", cache.inbound), ("outbound", cache.outbound)):
             if throughput is not None:
                 level[way] = exact(throughput, "throughput")
+        if cache.duplex is not None:
+            level["duplex"] = cache.duplex
         for name in ("write_allocate", "write_back", "victim", "exposed"):
             level[name] = getattr(cache, name)
         levels.append(level)
@@ -67,10 +83,38 @@ def _memory(machine: Machine) -> dict[str, Tree]:
         ("saturated", memory.saturated),
         ("single", memory.single),
         ("outbound", memory.outbound),
+        ("peak", memory.peak),
     ):
         if bandwidth is not None:
             tree[name] = exact(bandwidth, "bandwidth")
+    if memory.duplex is not None:
+        tree["duplex"] = memory.duplex
+    for name, cycles in (
+        ("penalty_load", memory.penalty_load),
+        ("penalty_store", memory.penalty_store),
+    ):
+        if cycles is not None:
+            tree[name] = exact(cycles, "cycles")
+    if memory.benchmarks:
+        tree["benchmarks"] = {name: _streaming(found) for name, found in memory.benchmarks.items()}
     return tree | {"cores": memory.cores, "exposed": memory.exposed}
+
+
+def _streaming(found: Streaming) -> dict[str, Tree]:
+    tree: dict[str, Tree] = {"saturated": exact(found.saturated, "bandwidth")}
+    if found.single is not None:
+        tree["single"] = exact(found.single, "bandwidth")
+    return tree
+
+
+def _overlap(overlap: Overlap) -> dict[str, Tree]:
+    tree: dict[str, Tree] = {"rule": overlap.rule}
+    if overlap.store_path is not None:
+        tree["store_path"] = {
+            "throughput": exact(overlap.store_path.throughput, "throughput"),
+            "cores": overlap.store_path.cores,
+        }
+    return tree
 
 
 def _in_core(in_core: InCore) -> dict[str, Tree]:
@@ -78,12 +122,18 @@ def _in_core(in_core: InCore) -> dict[str, Tree]:
     if in_core.osaca is not None:
         tree["osaca"] = in_core.osaca
     tree["approximate"] = in_core.approximate
+    if in_core.overlapping:
+        tree["overlapping"] = list(in_core.overlapping)
+    if in_core.non_overlapping:
+        tree["non_overlapping"] = list(in_core.non_overlapping)
     if in_core.ports is not None:
         ports: dict[str, Tree] = {
             name: getattr(in_core.ports, name) for name in in_core.ports.__dataclass_fields__
         }
         ports["vector"] = exact(in_core.ports.vector, "size")
-        ports["divide"] = exact(in_core.ports.divide, "cycles")
+        for name in ("divide", "latency"):
+            ports[name] = exact(getattr(in_core.ports, name), "cycles")
+        ports["shared"] = list(in_core.ports.shared)
         tree["ports"] = ports
     return tree
 
@@ -122,7 +172,7 @@ def _calibration(calibration: Calibration) -> dict[str, Tree]:
 def _sourced(value: Tree, key: str, machine: Machine) -> Tree:
     """The value, and the values inside it, with their sources beside them."""
     source = machine.sources.get(key)
-    if isinstance(value, list):
+    if isinstance(value, list) and key == "caches":
         names = [cache.name for cache in machine.caches]
         return [
             _sourced(item, f"{key}.{name}", machine)
@@ -134,7 +184,7 @@ def _sourced(value: Tree, key: str, machine: Machine) -> Tree:
 
 
 def _with_source(value: Tree, source: str) -> dict[str, Tree]:
-    bare = source.removesuffix(machines.UNVERIFIED)
+    bare = source.removesuffix(UNVERIFIED)
     tree: dict[str, Tree] = {"value": value}
     if bare == source:
         return tree | {"source": source}

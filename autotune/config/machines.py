@@ -1,93 +1,41 @@
 """Machines from YAML (schema autotune.machine/1).
 
 A number may stand alone or with its source: ``{value: 2.3 GHz, source: ..., unverified: true}``.
+A machine file of kerncraft is read as well.
 """
 
 from pathlib import Path
-from typing import Literal
 
-from pydantic import Field
-
-from autotune.config.calibrations import CalibrationModel, build_calibration
-from autotune.config.document import Document, Keys, Plain, describe
-from autotune.config.fields import (
-    Bandwidth,
-    CycleCount,
-    Frequency,
-    Model,
-    Size,
-    Text,
-    Throughput,
-    Time,
+from autotune.config.calibrations import build_calibration
+from autotune.config.document import Document, Keys, Plain, describe, text_of
+from autotune.config.kerncraft_machines import is_kerncraft, read_kerncraft
+from autotune.config.machine_checks import check_physics
+from autotune.config.machine_schema import (
+    SCHEMA,
+    InCoreModel,
+    MachineModel,
+    MemoryModel,
+    OverlapModel,
+    PortsModel,
 )
+from autotune.config.networks import build_network
 from autotune.config.session import Session
 from autotune.config.validate import validate
-from autotune.errors import nearest
-from autotune.machine import CacheLevel, InCore, Machine, Memory, PortTable
+from autotune.errors import nearest, one_of
+from autotune.machine import (
+    BENCHMARKS,
+    UNVERIFIED,
+    CacheLevel,
+    InCore,
+    Machine,
+    Memory,
+    Overlap,
+    PortTable,
+    StorePath,
+    Streaming,
+    exposed_by,
+)
 from autotune.units import show
-
-SCHEMA = "autotune.machine/1"
-UNVERIFIED = "(unverified)"
-"""The end of a source that says so of its number."""
-
-
-class _Cache(Model):
-    name: Text
-    size: Size = Field(description="a size such as 32 KiB: decides which reuse hits this level")
-    line: Size = Field(description="a size such as 64 B: the unit of transfers")
-    ways: int = Field(ge=1, description="the associativity: decides where padding matters")
-    sets: int = Field(ge=1, description="the number of sets; sets x ways x line is the size")
-    cores: int = Field(default=1, ge=1)
-    inbound: Throughput | None = None
-    outbound: Throughput | None = None
-    write_allocate: bool = True
-    write_back: bool = True
-    victim: bool = False
-    exposed: float = Field(default=1.0, ge=0, le=1)
-
-
-class _Memory(Model):
-    saturated: Bandwidth | None = None
-    single: Bandwidth | None = None
-    outbound: Bandwidth | None = None
-    cores: int = Field(default=1, ge=1)
-    exposed: float = Field(default=1.0, ge=0, le=1)
-
-
-class _Ports(Model):
-    vector: Size
-    loads: float = Field(gt=0)
-    stores: float = Field(gt=0)
-    memory_operations: float = Field(gt=0)
-    adds: float = Field(gt=0)
-    multiplies: float = Field(gt=0)
-    fused: float = Field(ge=0)
-    floating: float = Field(gt=0)
-    divide: CycleCount
-    issue: float = Field(gt=0)
-
-
-class _InCore(Model):
-    osaca: Text | None = None
-    approximate: bool = False
-    ports: _Ports | None = None
-
-
-class _Machine(Model):
-    name: Text | None = None
-    title: str = ""
-    architecture: Literal["x86_64", "aarch64", "ppc64"]
-    clock: Frequency = Field(description="a frequency such as 2.3 GHz: turns cycles into seconds")
-    cores: int = Field(ge=1, description="how many cores: bounds the number of threads")
-    threads_per_core: int = Field(default=1, ge=1)
-    sockets: int = Field(default=1, ge=1)
-    caches: list[_Cache] = Field(
-        min_length=1, description="the caches from the core outwards: the time of transfers"
-    )
-    memory: _Memory = Field(description="the main memory: the time of transfers from it")
-    in_core: _InCore = Field(description="osaca or ports: the in-core time of a loop")
-    barrier: Time | None = None
-    calibration: CalibrationModel | None = None
 
 
 def read_machine(session: Session, path: Path) -> Machine | None:
@@ -104,19 +52,41 @@ def read_sketch(session: Session, path: Path) -> Machine | None:
     return _read(session, path)[1]
 
 
+def check_machine(session: Session, path: Path) -> Machine | None:
+    """As ``read_sketch``; figures that contradict physics or one another are faults, and so is the
+    lack of an in-core model, without which nothing can be predicted."""
+    document, machine = _read(session, path)
+    if machine is not None:
+        check_physics(session, path, document, machine)
+        if document is not None:
+            _check_in_core(session, document)
+    return machine
+
+
 def _read(session: Session, path: Path) -> tuple[Document | None, Machine | None]:
     known = len(session.faults)
-    document = session.open(path, SCHEMA)
+    text = text_of(path, session.faults)
+    if text is not None and is_kerncraft(text):
+        return None, read_kerncraft(session, text, path)
+    document = session.open(path, SCHEMA) if text is not None else None
     if document is None:
         return None, None
     sources = _take_sources(session, document)
-    model = validate(session, document, _Machine)
+    model = validate(session, document, MachineModel)
     if model is None:
         return document, None
-    caches = [_cache(session, document, model, i) for i in range(len(model.caches))]
+    innermost, beyond = exposed_by(model.overlap.rule)
+    caches = [
+        _cache(session, document, model, i, beyond if i else innermost)
+        for i in range(len(model.caches))
+    ]
+    _check_benchmarks(session, document, model.memory)
     calibration = None
     if model.calibration is not None:
         calibration = build_calibration(session, document, model.calibration, ("calibration",))
+    network = None
+    if model.network is not None:
+        network = build_network(session, document, model.network, ("network",))
     if len(session.faults) > known:
         return document, None
     try:
@@ -129,17 +99,15 @@ def _read(session: Session, path: Path) -> tuple[Document | None, Machine | None
             threads_per_core=model.threads_per_core,
             sockets=model.sockets,
             caches=tuple(cache for cache in caches if cache),
-            memory=Memory(
-                saturated=model.memory.saturated,
-                single=model.memory.single,
-                outbound=model.memory.outbound,
-                cores=model.memory.cores,
-                exposed=model.memory.exposed,
-            ),
+            memory=_memory(model.memory, beyond),
             in_core=_in_core(model.in_core),
+            overlap=_overlap(model.overlap),
+            compilers=model.compilers,
             barrier=model.barrier,
+            network=network,
             sources={_key(model, keys): source for keys, source in sources.items()},
             calibration=calibration,
+            kerncraft=model.kerncraft,
         )
     except ValueError as error:
         session.add(document.place(("caches",)), str(error))
@@ -147,7 +115,9 @@ def _read(session: Session, path: Path) -> tuple[Document | None, Machine | None
     return document, machine
 
 
-def _cache(session: Session, document: Document, model: _Machine, i: int) -> CacheLevel | None:
+def _cache(
+    session: Session, document: Document, model: MachineModel, i: int, exposed: float
+) -> CacheLevel | None:
     cache = model.caches[i]
     if cache.name == "MEM" or cache.name in [other.name for other in model.caches[:i]]:
         where = document.place(("caches", i, "name"))
@@ -170,19 +140,67 @@ def _cache(session: Session, document: Document, model: _Machine, i: int) -> Cac
             cores=cache.cores,
             inbound=cache.inbound,
             outbound=cache.outbound,
+            duplex=cache.duplex,
             write_allocate=cache.write_allocate,
             write_back=cache.write_back,
             victim=cache.victim,
-            exposed=cache.exposed,
+            exposed=exposed if cache.exposed is None else cache.exposed,
         )
     except ValueError as error:
         session.add(document.place(("caches", i)), str(error))
         return None
 
 
-def _in_core(model: _InCore) -> InCore:
-    ports = PortTable(**dict(model.ports)) if model.ports else None
-    return InCore(osaca=model.osaca, approximate=model.approximate, ports=ports)
+def _memory(model: MemoryModel, exposed: float) -> Memory:
+    return Memory(
+        saturated=model.saturated,
+        single=model.single,
+        cores=model.cores,
+        exposed=exposed if model.exposed is None else model.exposed,
+        outbound=model.outbound,
+        duplex=model.duplex,
+        peak=model.peak,
+        penalty_load=model.penalty_load,
+        penalty_store=model.penalty_store,
+        benchmarks={
+            name: Streaming(saturated=found.saturated, single=found.single)
+            for name, found in model.benchmarks.items()
+        },
+    )
+
+
+def _check_benchmarks(session: Session, document: Document, model: MemoryModel) -> None:
+    for name in model.benchmarks:
+        if name not in BENCHMARKS:
+            hint = "the bandwidth of loads is memory.saturated" if name == "load" else ""
+            session.add(
+                document.key(("memory", "benchmarks", name)),
+                f"unknown key {name!r}",
+                one_of(BENCHMARKS),
+                hint or nearest(name, BENCHMARKS),
+            )
+
+
+def _in_core(model: InCoreModel) -> InCore:
+    return InCore(
+        osaca=model.osaca,
+        approximate=model.approximate,
+        ports=_ports(model.ports) if model.ports else None,
+        overlapping=tuple(model.overlapping),
+        non_overlapping=tuple(model.non_overlapping),
+    )
+
+
+def _ports(model: PortsModel) -> PortTable:
+    return PortTable(**{**dict(model), "shared": tuple(model.shared)})
+
+
+def _overlap(model: OverlapModel) -> Overlap:
+    path = model.store_path
+    return Overlap(
+        rule=model.rule,
+        store_path=StorePath(throughput=path.throughput, cores=path.cores) if path else None,
+    )
 
 
 def _check_figures(session: Session, document: Document) -> None:
@@ -192,7 +210,7 @@ def _check_figures(session: Session, document: Document) -> None:
     def missing(keys: Keys, figure: str, use: str) -> None:
         session.add(document.place(keys), f"the figure {figure} is missing", use)
 
-    caches, memory, in_core = root.get("caches"), root.get("memory"), root.get("in_core")
+    caches, memory = root.get("caches"), root.get("memory")
     if "calibration" not in root:
         for i, cache in enumerate(caches if isinstance(caches, list) else []):
             if i > 0 and isinstance(cache, dict) and cache.get("inbound") is None:
@@ -202,9 +220,15 @@ def _check_figures(session: Session, document: Document) -> None:
         if isinstance(memory, dict) and memory.get("saturated") is None:
             use = "a bandwidth such as 51 GB/s: the time of transfers from memory with all cores"
             missing(("memory",), "saturated of memory", use)
+    _check_in_core(session, document)
+
+
+def _check_in_core(session: Session, document: Document) -> None:
+    in_core = document.root.get("in_core")
     if isinstance(in_core, dict) and not (in_core.get("osaca") or in_core.get("ports")):
         use = "OSACA's name of the architecture or a port table: the in-core time of loops"
-        missing(("in_core",), "osaca or ports of in_core", use)
+        found = "the figure osaca or ports of in_core is missing"
+        session.add(document.place(("in_core",)), found, use)
 
 
 def _take_sources(session: Session, document: Document) -> dict[Keys, str]:
@@ -238,7 +262,7 @@ def _take_sources(session: Session, document: Document) -> dict[Keys, str]:
     return sources
 
 
-def _key(model: _Machine, keys: Keys) -> str:
+def _key(model: MachineModel, keys: Keys) -> str:
     """A place in the file as text, cache levels by name: ``caches.L2.inbound``."""
     if keys[0] == "caches" and len(keys) > 1 and isinstance(keys[1], int):
         keys = ("caches", model.caches[keys[1]].name, *keys[2:])

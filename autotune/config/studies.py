@@ -1,8 +1,9 @@
 """Studies from YAML (schema autotune.config/1): the one file that names all others."""
 
+import dataclasses
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,6 +15,7 @@ from autotune.config.fields import Model, Read, Size, Text, Time
 from autotune.config.ivps import read_ivp
 from autotune.config.machines import read_machine
 from autotune.config.methods import read_method
+from autotune.config.references import check_reference, read_reference
 from autotune.config.session import Session
 from autotune.config.skeletons import read_skeleton
 from autotune.config.spaces import read_space
@@ -21,15 +23,18 @@ from autotune.config.validate import validate
 from autotune.errors import nearest
 from autotune.machine import Machine
 from autotune.problem import Problem
-from autotune.setup import Limits, Measuring, Selection, Setup
+from autotune.reference import Reference
+from autotune.setup import Engine, Layout, Limits, Measuring, Saturation, Selection, Setup
 from autotune.skeleton import Skeleton
 from autotune.space import Space
 from autotune.units import Bytes, Seconds
-from autotune.variant import Build
+from autotune.variant import EXCHANGES, Build, Exchange
 
 SCHEMA = "autotune.config/1"
 PLACEHOLDERS = ("command",)
 """What a launcher template may name in braces."""
+LAYOUT_PLACEHOLDERS = ("nodes", "ranks", "threads")
+"""What a template for programs of several ranks may name as well."""
 
 
 def _threads(value: object) -> int | str:
@@ -59,6 +64,23 @@ def _launcher(value: object) -> str:
     except ValueError as error:
         raise ValueError(f"{value!r} is not a command line: {error}") from error
     return value
+
+
+def _mpi_launcher(value: object) -> str:
+    """As ``_launcher``, but it may also name the nodes, the ranks and the threads of each rank."""
+    if isinstance(value, str):
+        plain = value
+        for name in LAYOUT_PLACEHOLDERS:
+            plain = plain.replace(f"{{{name}}}", "1")
+        _launcher(plain)
+        return value
+    return _launcher(value)
+
+
+class _Layout(Model):
+    nodes: int = Field(default=1, ge=1)
+    ranks: int = Field(default=1, ge=1)
+    threads: Annotated[int | Literal["all"], Read(_threads)] = "all"
 
 
 class _Problem(Model):
@@ -106,12 +128,21 @@ class _Study(Model):
     space: Text = Field(description="the name of a space, or a path that ends in .yaml")
     problems: list[_Problem] = Field(min_length=1)
     builds: list[_Build] = Field(default_factory=lambda: [_Build()], min_length=1)
-    threads: list[Annotated[int | Literal["all"], Read(_threads)]] = Field(
-        default_factory=lambda: list[int | Literal["all"]](["all"]), min_length=1
+    threads: list[Annotated[int | Literal["all"], Read(_threads)]] | None = Field(
+        default=None, min_length=1, description="thread counts of programs with one rank"
     )
+    layouts: list[_Layout] | None = Field(
+        default=None, min_length=1, description="nodes, ranks per node and threads per rank"
+    )
+    communication: list[Exchange] = Field(default_factory=lambda: list(EXCHANGES), min_length=1)
     launcher: Annotated[str, Read(_launcher)] = "{command}"
+    mpi_launcher: Annotated[str, Read(_mpi_launcher)] = ""
     environment: dict[str, str] = Field(default_factory=dict)
-    engine: Literal["reuse"] = "reuse"
+    engine: Engine = "reuse"
+    saturation: Saturation = "paper"
+    reference: Text | None = Field(
+        default=None, description="the name of a published table, or a path that ends in .yaml"
+    )
     selection: _Selection = _Selection()
     measuring: _Measuring = _Measuring()
     limits: _Limits = _Limits()
@@ -134,15 +165,19 @@ def read_study(session: Session, path: Path) -> Setup | None:
     problems = [reader.problem(i) for i in range(len(model.problems))]
     if readable:
         reader.check_repeats()
-    reader.check_threads(machine)
+    reader.check_layouts(machine, problems)
     reader.check_environment()
+    reference = reader.reference()
     if skeleton is None or space is None or len(session.faults) > known:
         return None
     try:
-        return _build(document, model, machine, skeleton, space, [p for p in problems if p])
+        setup = _build(document, model, machine, skeleton, space, [p for p in problems if p])
     except ValueError as error:
         session.add(shown(path), str(error))
         return None
+    setup = dataclasses.replace(setup, reference=reference)
+    check_reference(session, setup)
+    return setup
 
 
 def _build(
@@ -162,15 +197,25 @@ def _build(
         skeleton=skeleton,
         space=space,
         builds=tuple(Build(compiler=b.compiler, flags=tuple(b.flags)) for b in model.builds),
-        threads=tuple(model.threads),
+        layouts=_layouts(model),
+        communications=tuple(model.communication),
         launcher=model.launcher,
+        mpi_launcher=model.mpi_launcher,
         environment=model.environment,
         engine=model.engine,
+        saturation=model.saturation,
         selection=Selection(**dict(selection)),
         measuring=Measuring(**dict(measuring)),
         limits=Limits(**dict(limits)),
         places={".".join(str(k) for k in keys): p for keys, p in document.places.items() if keys},
     )
+
+
+def _layouts(model: _Study) -> tuple[Layout, ...]:
+    """``threads: [1, all]`` is short for layouts of one rank."""
+    if model.layouts is not None:
+        return tuple(Layout(each.nodes, each.ranks, each.threads) for each in model.layouts)
+    return tuple(Layout(threads=count) for count in model.threads or ["all"])
 
 
 def _follow_names(session: Session, document: Document) -> None:
@@ -193,6 +238,7 @@ def _follow_names(session: Session, document: Document) -> None:
     follow(("machine",), root.get("machine"), "machines", read_machine)
     follow(("skeleton",), root.get("skeleton"), "variants/skeleton", read_skeleton)
     follow(("space",), root.get("space"), "variants/space", read_space)
+    follow(("reference",), root.get("reference"), "benchmarks/published", read_reference)
     problems = root.get("problems")
     for i, problem in enumerate(problems if isinstance(problems, list) else []):
         if isinstance(problem, dict):
@@ -242,6 +288,14 @@ class _Reader:
             self.add(("space",), found, f"a space for {skeleton.name}, as the key skeleton says")
         return skeleton, space
 
+    def reference(self) -> Reference | None:
+        name = self.model.reference
+        if name is None:
+            return None
+        where, folder = self.document.place(("reference",)), self.document.path.parent
+        path = self.session.resolve(name, "benchmarks/published", folder, where)
+        return self.session.once(path, read_reference) if path else None
+
     def problem(self, i: int) -> Problem | None:
         model, folder = self.model.problems[i], self.document.path.parent
         where = self.document.place(("problems", i, "ivp"))
@@ -272,21 +326,39 @@ class _Reader:
         return problem
 
     def check_repeats(self) -> None:
-        """No problem, build or thread count twice: their results could not be told apart."""
-        for key in ("problems", "builds", "threads"):
-            listed = getattr(self.model, key)
+        """No problem, build or layout twice: their results could not be told apart."""
+        for key in ("problems", "builds", "threads", "layouts", "communication"):
+            listed = getattr(self.model, key) or []
             for i, item in enumerate(listed):
                 if item in listed[:i]:
                     first = self.document.place((key, listed.index(item)))
                     self.add((key, i), f"{key}: the same again", f"each once (first at {first})")
 
-    def check_threads(self, machine: Machine | None) -> None:
-        if machine is None:
+    def check_layouts(self, machine: Machine | None, problems: Sequence[Problem | None]) -> None:
+        """They fit the machine, and some communication that was asked for fits the problems."""
+        if self.model.threads is not None and self.model.layouts is not None:
+            self.add(("layouts",), "both threads and layouts are given", "one of them")
+        key = "layouts" if self.model.layouts is not None else "threads"
+        layouts = _layouts(self.model)
+        for i, layout in enumerate(layouts if machine else []):
+            assert machine is not None
+            threads = 1 if layout.threads == "all" else layout.threads
+            if layout.ranks * threads > machine.cores:
+                ranks = f"{layout.ranks} ranks of {threads} threads"
+                count = ranks if key == "layouts" else f"{threads}"
+                found = f"{key}: {count} are more than the cores of {machine.name}"
+                self.add((key, i), found, f"at most {machine.cores}")
+        several = any(layout.nodes * layout.ranks > 1 for layout in layouts)
+        if not several or self.model.communication != ["neighbour"]:
             return
-        for i, count in enumerate(self.model.threads):
-            if isinstance(count, int) and count > machine.cores:
-                found = f"threads: {count} are more than the cores of {machine.name}"
-                self.add(("threads", i), found, f"at most {machine.cores}")
+        for i, problem in enumerate(problems):
+            if problem is not None and not problem.ivp.limited:
+                found = f"{problem.ivp.name} has no limited access distance, so its ranks cannot"
+                self.add(
+                    ("communication", 0),
+                    f"{found} exchange with neighbours only (problem {i + 1})",
+                    "allgather or sparse",
+                )
 
     def check_environment(self) -> None:
         for name in self.model.environment:

@@ -6,6 +6,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
 from autotune.config.document import Document, Keys, describe
 from autotune.config.fields import Model, Unreadable
@@ -66,7 +67,7 @@ def _without(root: Any, model: type[Model], details: Sequence[Mapping[str, Any]]
             holder[keys[-1]] = error.stand_in
         elif isinstance(holder, dict) and keys and keys[-1] in holder:
             inner = _inner(model, keys[:-1])
-            field = inner.model_fields.get(str(keys[-1])) if inner else None
+            field = _fields(inner).get(str(keys[-1])) if inner else None
             if field is None or not field.is_required():
                 del holder[keys[-1]]
     return root
@@ -113,12 +114,17 @@ def _named(keys: Keys) -> str:
 
 def _known_keys(model: type[BaseModel], keys: Sequence[str | int]) -> list[str]:
     inner = _inner(model, keys)
-    return list(inner.model_fields) if inner else []
+    return list(_fields(inner)) if inner else []
+
+
+def _fields(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    """The fields of a model by the keys that stand for them in a file."""
+    return {field.alias or name: field for name, field in model.model_fields.items()}
 
 
 def _description(model: type[BaseModel], keys: Keys) -> str:
     inner = _inner(model, keys[:-1])
-    field = inner.model_fields.get(str(keys[-1])) if inner else None
+    field = _fields(inner).get(str(keys[-1])) if inner else None
     return (field.description if field else None) or ""
 
 
@@ -135,7 +141,7 @@ def _inner(annotation: object, keys: Sequence[str | int]) -> type[BaseModel] | N
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         if not keys:
             return annotation
-        field = annotation.model_fields.get(str(keys[0]))
+        field = _fields(annotation).get(str(keys[0]))
         return _inner(field.annotation, keys[1:]) if field else None
     if origin in (list, dict) and keys:
         return _inner(get_args(annotation)[-1], keys[1:])

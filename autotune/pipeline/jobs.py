@@ -42,7 +42,8 @@ def emit_job(setup: Setup, options: Options, folder: Path, progress: Progress) -
         for choice in choose_candidates(found, ranking, options):
             candidate = choice.candidate
             progress("write the job", len(tasks), len(tasks) + 1, candidate.label)
-            units = harness.units(programs(candidate), candidate.problem)
+            distributed = candidate.ranks > 1
+            units = harness.units(programs(candidate), candidate.problem, distributed=distributed)
             tasks.append(JobTask(candidate=candidate, units=units))
     script = job.emit(
         Job(
@@ -51,6 +52,7 @@ def emit_job(setup: Setup, options: Options, folder: Path, progress: Progress) -
             measuring=setup.measuring,
             limits=setup.limits,
             launcher=setup.launcher,
+            mpi_launcher=setup.mpi_launcher,
             environment=setup.environment,
             seed=setup.selection.seed,
         ),

@@ -1,13 +1,16 @@
 """Machines by name, and the host: detected, calibrated, checked against a setup."""
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from autotune import config, paths
+from autotune.comm.bench import Plan
 from autotune.errors import Fault, InputError
-from autotune.host import calibrate, detect
+from autotune.host import calibrate, detect, stored
 from autotune.machine import Machine
+from autotune.network import OPERATIONS, Network
+from autotune.pipeline import comm
 from autotune.progress import Progress
 from autotune.setup import Setup
 from autotune.toolchain import compiler as compilers
@@ -16,11 +19,16 @@ from autotune.variant import Build
 HOST = "host"
 DEFAULT_BUDGET = 45.0
 """Seconds of a calibration that nobody asked for: it is needed and there is none."""
+NETWORK_BUDGET = 25.0
+"""Seconds of measuring MPI that nobody asked for."""
 
 
 def resolve_machine(setup: Setup, progress: Progress) -> Machine:
-    """The machine of a setup; the host is detected, and calibrated when it has not been yet."""
-    return setup.machine or host(progress)
+    """The machine of a setup; the host is detected, and measured where it has not been yet.
+
+    The host is calibrated; where ranks of a layout exchange within it, their network is measured.
+    """
+    return setup.machine or with_network(host(progress), setup, progress)
 
 
 def uncalibrated_machine(setup: Setup) -> Machine:
@@ -58,6 +66,20 @@ def host(progress: Progress) -> Machine:
     return dataclasses.replace(machine, calibration=stored)
 
 
+def with_network(machine: Machine, setup: Setup, progress: Progress) -> Machine:
+    """The host with the stored curves of its MPI; missing ones of this setup are measured first."""
+    network = stored.stored_network(machine) or Network()
+    for ranks in sorted({layout.ranks for layout in setup.layouts if layout.nodes == 1}):
+        operations = tuple(
+            way for way in setup.communications if (way, 1, ranks) not in network.known
+        )
+        if ranks > 1 and operations:
+            progress("measure MPI on this host", 0, 1, f"{ranks} ranks")
+            plan = Plan(ranks=ranks, operations=operations, budget_seconds=NETWORK_BUDGET)
+            network = comm.measure_host(machine, plan, progress)
+    return dataclasses.replace(machine, network=network if network.curves else None)
+
+
 def calibrate_host(
     budget_seconds: float, progress: Progress, machine: Machine | None = None
 ) -> Machine:
@@ -93,7 +115,9 @@ def machine(name: str) -> Machine:
     if name != HOST:
         return config.machine(name, complete=False)
     found = detect.detect()
-    return dataclasses.replace(found, calibration=calibrate.stored(found))
+    return dataclasses.replace(
+        found, calibration=calibrate.stored(found), network=stored.stored_network(found)
+    )
 
 
 def write_machine(found: Machine, path: Path) -> None:
@@ -104,19 +128,41 @@ def write_machine(found: Machine, path: Path) -> None:
         raise InputError(Fault(where=str(path), found=f"cannot be written: {error}")) from error
 
 
+def check_machine(name: str) -> Machine:
+    """A machine as ``machine``; ConfigError with every figure that cannot be true."""
+    return machine(name) if name == HOST else config.check_machine(name)
+
+
 def machine_gaps(found: Machine) -> list[str]:
     """What a machine lacks, and for which use: ``memory.saturated: predictions in memory``."""
-    gaps = []
+    gaps = [f"{figure}: {use}" for figure, use in _gaps(found)]
+    gaps += [f"{figure}: {use}" for figure, use in config.kerncraft_gaps(found)]
+    return list(dict.fromkeys(gaps))
+
+
+def _gaps(found: Machine) -> Iterator[tuple[str, str]]:
     if found.in_core.osaca is None and found.in_core.ports is None:
-        gaps.append("in_core (osaca or ports): every prediction")
+        yield "in_core (osaca or ports)", "every prediction"
     if found.calibration is None:
         for cache in found.caches[1:]:
             if cache.inbound is None:
-                gaps.append(f"caches.{cache.name}.inbound: predictions of data in {cache.name}")
+                yield f"caches.{cache.name}.inbound", f"predictions of data in {cache.name}"
         if found.memory.saturated is None:
-            gaps.append("memory.saturated: predictions of data in memory, several threads")
+            yield "memory.saturated", "predictions of data in memory, several threads"
         if found.memory.single is None:
-            gaps.append("memory.single: predictions of data in memory, one thread")
+            yield "memory.single", "predictions of data in memory, one thread"
         if found.barrier is None and found.cores > 1:
-            gaps.append("barrier: predictions of short steps with several threads")
-    return gaps
+            yield "barrier", "predictions of short steps with several threads"
+    if not found.caches[0].write_back and found.overlap.store_path is None:
+        yield "overlap.store_path", "stores through the write-through cache"
+    if found.kerncraft is None and not found.memory.benchmarks:
+        yield (
+            "memory.benchmarks",
+            "bandwidths of kernels that store, with the engine kerncraft (loads only are used)",
+        )
+    curves = found.network.curves if found.network else ()
+    for nodes, where in ((False, "within a node"), (True, "on several nodes")):
+        known = {c.operation for c in curves if (c.nodes > 1) == nodes}
+        absent = [name for name in OPERATIONS if name != "pingpong" and name not in known]
+        if absent:
+            yield f"network curves {where} ({', '.join(absent)})", f"several ranks {where}"

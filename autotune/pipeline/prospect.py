@@ -1,24 +1,21 @@
 """From a config to ranked candidates: nothing is run."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from autotune import config
-from autotune.analysis import incore
-from autotune.analysis.incore import OsacaAnalyser
 from autotune.codegen import space
-from autotune.codegen.emit import sweep_code
 from autotune.codegen.programs import Programs
 from autotune.errors import Fault, InputError, WorkFailed, nearest
 from autotune.machine import Machine
+from autotune.pipeline.engines import predictor
 from autotune.pipeline.machines import resolve_machine
-from autotune.prediction.reuse import ReuseEngine
 from autotune.progress import Clock, Progress
 from autotune.ranking import Ranked, Ranking, rank
-from autotune.setup import Setup
+from autotune.setup import Engine, Setup
 from autotune.toolchain import compiler as compilers
-from autotune.variant import Build
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,7 +26,13 @@ class Prospect:
     machine: Machine
     enumerated: space.Enumerated
     rankings: tuple[Ranking, ...]
+    """Problem by problem; by each engine in turn where several were asked for."""
     clock: Clock = field(default_factory=Clock)
+
+    @property
+    def engines(self) -> tuple[str, ...]:
+        """The engines that predicted, in order."""
+        return tuple(dict.fromkeys(ranking.engine for ranking in self.rankings))
 
 
 def load(path: Path) -> Setup:
@@ -37,32 +40,31 @@ def load(path: Path) -> Setup:
     return config.load(path)
 
 
-def prospect(setup: Setup, progress: Progress) -> Prospect:
-    """Predict and rank every legal candidate; nothing is run."""
+def prospect(setup: Setup, progress: Progress, engines: Sequence[Engine] | None = None) -> Prospect:
+    """Predict and rank every legal candidate; nothing is run.
+
+    ``engines``: that of the setup where none is given; with two every problem is ranked by both.
+    """
     clock = Clock()
     started = time.monotonic()
-    check_builds(setup)
+    wanted = tuple(engines or (setup.engine,))
+    if "reuse" in wanted:
+        check_builds(setup)
     machine = resolve_machine(setup, progress)
     clock.timed("calibrate", started)
     started = time.monotonic()
     programs = Programs(setup.skeleton)
     enumerated = enumerate_space(setup, machine, programs)
-
-    def analysed(done: int, total: int) -> None:
-        progress("analyse the compiled loops", done, total)
-
-    def assemble(text: str, build: Build) -> str:
-        return incore.assemble(text, build, setup.place(f"builds.{setup.builds.index(build)}"))
-
-    with OsacaAnalyser(machine, assemble=assemble, progress=analysed) as analyser:
-        engine = ReuseEngine(machine, programs, analyser, sweep_code)
-        predictions = engine.predict(enumerated.legal)
+    rankings: list[Ranking] = []
+    for name in wanted:
+        with predictor(name, setup, machine, programs, progress) as engine:
+            rankings += rank(enumerated.legal, engine.predict(enumerated.legal))
     clock.timed("predict", started)
     return Prospect(
         setup=setup,
         machine=machine,
         enumerated=enumerated,
-        rankings=tuple(rank(enumerated.legal, predictions)),
+        rankings=tuple(rankings),
         clock=clock,
     )
 
@@ -103,12 +105,17 @@ def enumerate_space(
 # --- finding things by name -----------------------------------------------------------------
 
 
-def find(prospect: Prospect, name: str) -> Ranked:
-    """The ranked candidate of an id, identity or label; InputError names the nearest."""
-    found = [entry for ranking in prospect.rankings for entry in ranking.matching(name)]
+def find(prospect: Prospect, name: str, engine: str | None = None) -> Ranked:
+    """The ranked candidate of an id, identity or label; InputError names the nearest.
+
+    ``engine``: by whose prediction, the first where none is given.
+    """
+    wanted = engine or prospect.engines[0]
+    rankings = [ranking for ranking in prospect.rankings if ranking.engine == wanted]
+    found = [entry for ranking in rankings for entry in ranking.matching(name)]
     if len(found) == 1:
         return found[0]
-    known = [e.candidate.id for ranking in prospect.rankings for e in ranking.entries]
+    known = [e.candidate.id for ranking in rankings for e in ranking.entries]
     matching = [entry.candidate.id for entry in found]
     raise InputError(
         Fault(

@@ -26,7 +26,9 @@ def emit_sources(setup: Setup, enumerated: space.Enumerated, name: str, folder: 
             )
         )
     written = []
-    units = harness.units(Programs(setup.skeleton)(exact[0]), exact[0].problem)
+    chosen = exact[0]
+    program = Programs(setup.skeleton)(chosen)
+    units = harness.units(program, chosen.problem, distributed=chosen.ranks > 1)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for file_name, text in units.items():

@@ -29,7 +29,7 @@ from autotune.select import choose, everything
 from autotune.setup import Selection, Setup
 from autotune.store import Choice, RunFacts, RunRecord, Store, StudyRecord
 from autotune.toolchain import compiler as compilers
-from autotune.toolchain import launcher
+from autotune.toolchain import launcher, mpi
 from autotune.toolchain.compiler import Compiler
 from autotune.tuning import Chosen, Plan, tune_problem
 from autotune.variant import Build, Candidate
@@ -64,7 +64,7 @@ def tune(setup: Setup, options: Options, store: str, progress: Progress) -> Resu
     with Store.open(store) as results:
         name = _study_name(setup, options, results)
         check_builds(setup, openmp=True)
-        launcher.check(setup.launcher, setup.place("launcher"))
+        check_launchers(setup)
         progress(_opening(setup, name, options, results), 0, 1)
         found = prospect(setup, progress)
         before = time.monotonic()
@@ -153,7 +153,8 @@ def host_measurer(setup: Setup) -> HostMeasurer:
     programs = Programs(setup.skeleton)
 
     def sources(candidate: Candidate) -> Mapping[str, str]:
-        return harness.units(programs(candidate), candidate.problem)
+        distributed = candidate.ranks > 1
+        return harness.units(programs(candidate), candidate.problem, distributed=distributed)
 
     def compiler(build: Build) -> Compiler:
         return compilers.find(build, setup.place(f"builds.{setup.builds.index(build)}"))
@@ -164,8 +165,26 @@ def host_measurer(setup: Setup) -> HostMeasurer:
         sources=sources,
         compiler=compiler,
         launcher=setup.launcher,
+        mpi_launcher=setup.mpi_launcher,
         environment=setup.environment,
     )
+
+
+def check_launchers(setup: Setup) -> None:
+    """Raise InputError or MissingTool, with its place, for a launcher that cannot start anything.
+
+    For layouts of several ranks an MPI with its headers is needed too.
+    """
+    launcher.check(setup.launcher, setup.place("launcher"))
+    for index, layout in enumerate(setup.layouts):
+        if layout.nodes * layout.ranks > 1:
+            where = setup.place_of_layout(index)
+            found = mpi.find(where)
+            mpi.compile_flags(found, where)
+            if setup.mpi_launcher:
+                launcher.check(setup.mpi_launcher, setup.place("mpi_launcher"))
+            else:
+                mpi.launch_template(found, layout.ranks, where=where)
 
 
 # --- choosing -------------------------------------------------------------------------------
@@ -174,8 +193,7 @@ def host_measurer(setup: Setup) -> HostMeasurer:
 def baseline(found: Prospect, ranking: Ranking) -> Candidate:
     """The baseline of a problem: the space's own, first build, most threads."""
     setup = found.setup
-    counts = [found.machine.cores if t == "all" else t for t in setup.threads]
-    return space.baseline(setup, ranking.problem, max(counts), setup.builds[0])
+    return space.baseline(setup, ranking.problem, found.machine.cores, setup.builds[0])
 
 
 def choose_candidates(

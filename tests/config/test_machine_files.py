@@ -1,5 +1,7 @@
 """Machine files and calibrations: what they must hold, and that they round-trip."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -7,14 +9,22 @@ from hypothesis import strategies as st
 from autotune import config, paths
 from autotune.errors import ConfigError
 from autotune.machine import (
+    BENCHMARKS,
+    OVERLAP_RULES,
     BandwidthCurve,
     CacheLevel,
     Calibration,
     InCore,
     Machine,
     Memory,
+    Overlap,
     PortTable,
+    StorePath,
+    Streaming,
+    exposed_by,
 )
+from autotune.network import CostCurve, Network, Segment
+from autotune.pipeline.machines import machine_gaps
 
 MACHINE = """\
 schema: autotune.machine/1
@@ -108,6 +118,31 @@ def test_a_machine_file_is_read(tmp_path):
             "L2 is smaller than L1",
         ),
         ("cores: 4}", "cores: 4, exposed: 2}", "exposed: the number 2; expected at most 1"),
+        (
+            "cores: 4}",
+            "cores: 4, benchmarks: {cpy: {saturated: 1 GB/s}}}",
+            "m.yaml:14:53: unknown key 'cpy'; expected one of copy, update, triad, daxpy"
+            " (did you mean copy?)",
+        ),
+        (
+            "cores: 4}",
+            "cores: 4, benchmarks: {load: {saturated: 1 GB/s}}}",
+            "(the bandwidth of loads is memory.saturated)",
+        ),
+        ("cores: 4}", "cores: 4, benchmarks: {copy: {}}}", "the key 'saturated' is missing"),
+        ("cores: 4}", "cores: 4, duplex: both}", "duplex: text 'both'; expected 'half' or 'full'"),
+        ("{osaca: HSW}", "{osaca: HSW, overlapping: [[]]}", "a list is not the name of a port"),
+        ("in_core:", "overlap: {rule: sereal}\nin_core:", "(did you mean serial?)"),
+        (
+            "in_core:",
+            "overlap: {store_path: {}}\nin_core:",
+            "the key 'throughput' is missing; expected a throughput such as 5.3 B/cy",
+        ),
+        (
+            "cores: 4}",
+            "cores: 4, exposed: 0.5}\noverlap: {rule: serial}",
+            "the overlap rule serial needs exposed 1 of memory, not 0.5",
+        ),
     ],
 )
 def test_a_wrong_machine_is_one_clear_fault(tmp_path, old, new, expected):
@@ -144,14 +179,82 @@ def test_shipped_machines_are_complete_and_name_their_sources(name):
         assert sources[f"caches.{cache.name}.inbound"]
 
 
+@pytest.mark.parametrize("name", paths.names("machines"))
+def test_shipped_machines_are_physical(name):
+    assert config.check_machine(name) == config.machine(name)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("2.3 GHz", "2.3 MHz", "m.yaml:4:16: a clock of 2.3 MHz; expected 0.1 GHz to 10 GHz"),
+        ("51 GB/s", "51 GB/s, peak: 40 GB/s", "are more than the channels carry, 40 GB/s"),
+        ("51 GB/s", "51 GB/s, single: 60 GB/s", "one core reaches 60 GB/s, all together 51 GB/s"),
+        (
+            "51 GB/s",
+            "51 GB/s, peak: 60 GB/s, benchmarks: {copy: {saturated: 61 GB/s}}",
+            "61 GB/s are more than the channels carry",
+        ),
+        (
+            "51 GB/s",
+            "100 GB/s, single: 99 GB/s",
+            "one core loads 99 GB/s from memory, but 73.6 GB/s from L2",
+        ),
+        ("cores: 4}", "cores: 3}", "4 cores are no whole number of NUMA domains of 3"),
+        ("cores: 4\n", "cores: 4\nsockets: 3\n", "cannot be spread over 3 sockets"),
+        ("sets: 512", "sets: 512\n    cores: 5", "L2 is shared by 5 cores of 4"),
+        ("cores: 4\n", "cores: 4\nbarrier: 2 s\n", "a barrier of 2 s"),
+        (
+            "memory:",
+            "  - {name: L3, size: 1 MiB, line: 64 B, ways: 16, sets: 1024, inbound: 64 B/cy}\n"
+            "memory:",
+            "m.yaml:14:72: L3 delivers 64 B/cy, L2 inside it 32 B/cy",
+        ),
+        ("{osaca: HSW}", "{}", "osaca or ports of in_core is missing"),
+    ],
+)
+def test_what_cannot_be_true_is_one_clear_fault(tmp_path, old, new, expected):
+    assert old in MACHINE
+    path = write(tmp_path, MACHINE.replace(old, new, 1))
+    with pytest.raises(ConfigError) as caught:
+        config.check_machine(path)
+    assert len(caught.value.faults) == 1, caught.value
+    assert expected in str(caught.value).replace(str(path), "m.yaml")
+
+
+def test_gaps_name_their_use(tmp_path):
+    gaps = machine_gaps(config.check_machine(write(tmp_path, MACHINE)))
+    assert "memory.single: predictions of data in memory, one thread" in gaps
+    assert any(gap.startswith("memory.benchmarks: ") for gap in gaps)
+    assert any(gap.endswith("several ranks on several nodes") for gap in gaps)
+    bare = MACHINE.replace("    inbound: {value: 32 B/cy, source: a guess, unverified: true}\n", "")
+    gaps = machine_gaps(config.check_machine(write(tmp_path, bare)))
+    assert "caches.L2.inbound: predictions of data in L2" in gaps
+    assert "caches.L2.inbound: the engine kerncraft" in gaps
+
+
+def test_a_rule_gives_the_exposed_shares(tmp_path):
+    text = MACHINE.replace("in_core:", "overlap: {rule: data-serial}\nin_core:")
+    machine = config.machine(write(tmp_path, text))
+    assert [cache.exposed for cache in machine.caches] == [0, 1]
+    assert machine.memory.exposed == 1
+
+
+def test_unverified_figures_are_known():
+    found = config.machine("interlagos-6276").unverified
+    assert {"memory.saturated", "caches.L2.inbound", "overlap.rule"} <= found
+    assert "cores" not in found
+
+
 names = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12)
+duplexes = st.sampled_from([None, "half", "full"])
 shares = st.floats(min_value=0, max_value=1)
 positive = st.floats(min_value=1e-9, max_value=1e15)
 counts = st.integers(min_value=1, max_value=1000)
 
 
 @st.composite
-def cache_levels(draw, name):
+def cache_levels(draw, name, exposed=None):
     line, ways = draw(st.sampled_from([32, 64, 128])), draw(st.integers(1, 32))
     return CacheLevel(
         name=name,
@@ -164,7 +267,8 @@ def cache_levels(draw, name):
         write_allocate=draw(st.booleans()),
         write_back=draw(st.booleans()),
         victim=draw(st.booleans()),
-        exposed=draw(shares),
+        duplex=draw(duplexes),
+        exposed=draw(shares) if exposed is None else exposed,
     )
 
 
@@ -211,13 +315,47 @@ ports = st.builds(
         ],
         positive,
     ),
+    latency=st.just(0.0) | positive,
+    folds=st.booleans(),
+    stores_compute=st.booleans(),
+    dispatch=st.integers(0, 8),
+    unroll=counts,
+    shared=st.lists(st.sampled_from(["floating", "issue"]), unique=True).map(tuple),
+    shared_by=counts,
+)
+streaming = st.builds(Streaming, saturated=positive, single=st.none() | positive)
+overlaps = st.builds(
+    Overlap,
+    rule=st.sampled_from(list(OVERLAP_RULES)),
+    store_path=st.none() | st.builds(StorePath, throughput=positive, cores=counts),
+)
+networks = st.builds(
+    Network,
+    title=names,
+    curves=st.just(())
+    | st.builds(
+        CostCurve,
+        operation=st.sampled_from(["barrier", "allgather"]),
+        benchmark=st.just("anchor"),
+        nodes=st.just(2),
+        ranks=st.just(4),
+        segments=st.builds(
+            Segment, lower=st.just(0), latency=positive, bandwidth=st.none() | positive
+        ).map(lambda one: (one,)),
+        measured=st.just((8, 1 << 20)),
+    ).map(lambda one: (one,)),
 )
 
 
 @st.composite
 def machines(draw):
+    overlap = draw(overlaps)
+    named = overlap.rule != "levels"
+    inner, outer = exposed_by(overlap.rule) if named else (None, None)
     levels = draw(st.lists(st.sampled_from(["L1", "L2", "L3", "no"]), min_size=1, unique=True))
-    caches = sorted((draw(cache_levels(name)) for name in levels), key=lambda cache: cache.size)
+    caches = sorted((draw(cache_levels(name, outer)) for name in levels), key=lambda c: c.size)
+    if inner is not None:
+        caches[0] = replace(caches[0], exposed=inner)
     keys = ["clock", "cores", "memory.exposed", f"caches.{caches[0].name}.size", "in_core.osaca"]
     sources = draw(st.dictionaries(st.sampled_from(keys), names.map(str.strip).filter(bool)))
     osaca = draw(st.just("HSW") | st.none() if "in_core.osaca" not in sources else st.just("1e6"))
@@ -235,12 +373,27 @@ def machines(draw):
             single=draw(st.none() | positive),
             outbound=draw(st.none() | positive),
             cores=draw(counts),
-            exposed=draw(shares),
+            exposed=draw(shares) if outer is None else outer,
+            duplex=draw(duplexes),
+            peak=draw(st.none() | positive),
+            penalty_load=draw(st.none() | st.just(0.0) | positive),
+            penalty_store=draw(st.none() | positive),
+            benchmarks=draw(st.dictionaries(st.sampled_from(BENCHMARKS), streaming)),
         ),
-        in_core=InCore(osaca=osaca, approximate=draw(st.booleans()), ports=draw(st.none() | ports)),
+        in_core=InCore(
+            osaca=osaca,
+            approximate=draw(st.booleans()),
+            ports=draw(st.none() | ports),
+            overlapping=draw(st.just(()) | st.just(("0", "0DV", "1e6"))),
+            non_overlapping=draw(st.just(()) | st.just(("2D", "null"))),
+        ),
+        overlap=overlap,
+        compilers=draw(st.just({}) | st.just({"gcc": "-O3"})),
+        network=draw(st.none() | networks),
         barrier=draw(st.none() | positive),
         sources=sources,
         calibration=draw(st.none() | calibrations),
+        kerncraft=draw(st.none() | st.just("kerncraft version: 0.8.18\n")),
     )
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from autotune import config, paths
 from autotune.errors import ConfigError
+from autotune.setup import Layout
 from autotune.variant import Build
 
 STUDY = """\
@@ -53,7 +54,7 @@ def test_a_study_is_read(tmp_path):
     assert setup.problems[1].step_fraction == 0.5
     assert setup.builds[0] == Build(compiler="gcc", flags=("-O3", "-march=native"))
     assert setup.builds[1].flags == Build().flags
-    assert setup.threads == (1, "all")
+    assert setup.layouts == (Layout(threads=1), Layout(threads="all"))
     assert setup.launcher == "srun -n 1 {command}"
     assert setup.environment == {"OMP_PLACES": "cores"}
     assert setup.selection.seed == 7
@@ -88,14 +89,14 @@ def test_what_may_be_left_out(tmp_path):
     assert setup.machine is None
     assert setup.skeleton.name == "pirk"
     assert setup.builds == (Build(),)
-    assert setup.threads == ("all",)
+    assert setup.layouts == (Layout(),)
     assert setup.launcher == "{command}"
 
 
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
-        ("haswell-e5-2630v3", "hsot", "3:10: unknown machine 'hsot'; expected one of generic-x86"),
+        ("haswell-e5-2630v3", "hsot", "3:10: unknown machine 'hsot'; expected one of "),
         ("skeleton: pirk", "skeleton: prik", "4:11: unknown skeleton 'prik'"),
         ("pirk-orders", "pirk-order", "unknown space 'pirk-order'"),
         ("pirk-orders", "other.yaml", "there is no file"),
@@ -122,6 +123,12 @@ def test_what_may_be_left_out(tmp_path):
         ("[1, all]", "[9]", "12:11: threads: 9 are more than the cores of haswell-e5-2630v3"),
         ("[1, all]", "[1, 1]", "12:14: threads: the same again; expected each once"),
         ("[1, all]", "[]", "threads: 0 values; expected at least 1"),
+        ("threads: [1, all]", "layouts: [{ranks: 3, threads: 3}]", "layouts: 3 ranks of 3 threads"),
+        ("threads: [1, all]", "layouts: [{ranks: 0}]", "12:19: ranks: "),
+        ("threads: [1, all]", "layouts: [{node: 2}]", "unknown key 'node'"),
+        ("threads: [1, all]", "threads: [1]\nlayouts: [{ranks: 2}]", "both threads and layouts"),
+        ("threads: [1, all]", "communication: [neighbor]", "neighbour"),
+        ("threads: [1, all]", "mpi_launcher: 'srun -n {rank} {command}'", "placeholder {rank}"),
         ("srun -n 1 {command}", "srun -n 1", "must name {command} once"),
         ("srun -n 1 {command}", "srun {n} {comand}", "unknown placeholder {n}, {comand}; known:"),
         ("srun -n 1 {command}", "srun {command", "a brace stands alone"),
@@ -148,6 +155,29 @@ def test_a_wrong_study_is_one_clear_fault(tmp_path, old, new, expected):
         assert "builds: the same again" in found[0]
     assert len(found) == 1, found
     assert expected in found[0]
+
+
+def test_layouts_and_ways_to_communicate(tmp_path):
+    text = STUDY.replace(
+        "threads: [1, all]",
+        "layouts: [{nodes: 8, threads: 8}, {ranks: 2}]\ncommunication: [sparse, allgather]\n"
+        "mpi_launcher: srun -N {nodes} -n {ranks} -c {threads} {command}\n"
+        "engine: kerncraft\nsaturation: kerncraft",
+    )
+    setup = config.load(write(tmp_path, text))
+    assert setup.layouts == (Layout(8, 1, 8), Layout(1, 2, "all"))
+    assert setup.communications == ("sparse", "allgather")
+    assert setup.mpi_launcher == "srun -N {nodes} -n {ranks} -c {threads} {command}"
+    assert (setup.engine, setup.saturation) == ("kerncraft", "kerncraft")
+    assert setup.place_of_layout(1).endswith("study.yaml:12:35")
+
+
+def test_neighbours_alone_need_a_limited_access_distance(tmp_path):
+    text = STUDY.replace("ivp: heat2d", "ivp: medakzo", 1)
+    text = text.replace("threads: [1, all]", "layouts: [{ranks: 2}]\ncommunication: [neighbour]")
+    (found,) = faults(tmp_path, text)
+    assert found.startswith("study.yaml:13:17: medakzo has no limited access distance")
+    assert "allgather or sparse" in found
 
 
 def test_all_faults_of_all_files_at_once(tmp_path):

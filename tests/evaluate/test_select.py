@@ -16,7 +16,7 @@ def ranking(count: int = 12, unknown: int = 0) -> Ranking:
         one = fake.candidate("jli", pad=place)
         prediction = fake.prediction(place * 1e-3 if known else None, reason="no loop")
         entries.append(Ranked(place if known else None, one, prediction))
-    return Ranking(fake.problem(), tuple(entries))
+    return Ranking(fake.problem(), tuple(entries), "reuse")
 
 
 def pads(picks: list[select.Pick]) -> list[object]:
@@ -58,7 +58,7 @@ def test_unpredicted_candidates_are_only_drawn():
 
 def test_the_draw_depends_on_the_seed_not_on_the_order():
     ranked = ranking(40)
-    turned = Ranking(ranked.problem, tuple(reversed(ranked.entries)))
+    turned = Ranking(ranked.problem, tuple(reversed(ranked.entries)), ranked.engine)
     asked = Selection(top=3, random=5, seed=4)
     assert pads(select.choose(ranked, asked)) == pads(select.choose(turned, asked))
     others = {tuple(pads(select.choose(ranked, Selection(top=3, seed=k)))) for k in range(8)}

@@ -1,0 +1,300 @@
+"""The network: what a communication costs, as curves over the size of a message.
+
+    seconds = latency + bytes / bandwidth        per segment of sizes (Hockney 1994)
+
+The size is what *one rank contributes to one operation*: its block in an Allgather, the halo that
+it sends to each neighbour, all that it sends in a sparse exchange, the message of a ping-pong; a
+barrier has none.
+"""
+
+import math
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal
+
+from autotune.units import Bytes, BytesPerSecond, Seconds
+
+Operation = Literal["barrier", "allgather", "neighbour", "sparse", "pingpong"]
+OPERATIONS: tuple[Operation, ...] = ("barrier", "allgather", "neighbour", "sparse", "pingpong")
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Segment:
+    """Sizes from ``lower`` on, up to the next segment."""
+
+    lower: Bytes
+    latency: Seconds
+    """The line at 0 B; below zero in a segment that begins at larger sizes."""
+    bandwidth: BytesPerSecond | None = None
+    """Bytes of one rank's contribution over seconds; None: the size does not matter."""
+
+    def __post_init__(self) -> None:
+        if self.lower < 0:
+            raise ValueError(f"a segment cannot begin at {self.lower} B")
+        if not math.isfinite(self.latency):
+            raise ValueError(f"latency {self.latency} s is not a number")
+        if self.bandwidth is not None and not (
+            math.isfinite(self.bandwidth) and self.bandwidth > 0
+        ):
+            raise ValueError(
+                f"bandwidth {self.bandwidth} B/s is not positive: a larger message never costs less"
+            )
+
+    def at(self, size: float) -> float:
+        """Seconds of a message of ``size`` bytes."""
+        return self.latency + (size / self.bandwidth if self.bandwidth else 0.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostCurve:
+    """Seconds of one operation over the size of its messages, for one number of ranks and nodes."""
+
+    operation: Operation
+    benchmark: str
+    """What was measured: ``autotune``, ``osu``, ``imb``, ``b_eff`` (a loaded ring), ``anchor``
+    (figures of a paper). Times of different kinds of benchmark do not compare."""
+    nodes: int
+    ranks: int
+    """On all nodes together."""
+    segments: tuple[Segment, ...]
+    measured: tuple[Bytes, Bytes]
+    """Smallest and largest size that the curve was fitted to."""
+    residual: Interval = (1.0, 1.0)
+    """Measured over fitted: 5 % and 95 % quantiles of the samples, or what the source allows."""
+    points: tuple[tuple[Bytes, Seconds], ...] = ()
+    """Median of the samples at each size, ascending; empty where they are not known."""
+    source: str = ""
+    fitted_to: tuple[str, ...] = ()
+    """Rows of published tables that fed the curve: it must not be scored on them."""
+
+    def __post_init__(self) -> None:
+        if self.operation not in OPERATIONS:
+            raise ValueError(f"{self.operation!r} is not one of {', '.join(OPERATIONS)}")
+        if not 1 <= self.nodes <= self.ranks or self.ranks % self.nodes:
+            raise ValueError(f"{self.ranks} ranks cannot be spread evenly over {self.nodes} nodes")
+        if not self.segments or self.segments[0].lower != 0:
+            raise ValueError("a curve needs a segment from 0 B on")
+        if any(a.lower >= b.lower for a, b in pairwise(self.segments)):
+            raise ValueError("the segments of a curve must ascend")
+        if not 0 <= self.measured[0] <= self.measured[1]:
+            raise ValueError(f"the measured sizes {self.measured} are not a range")
+        low, high = self.residual
+        if not 0 < low <= 1 <= high < math.inf:
+            raise ValueError(f"the residual interval {self.residual} does not hold 1")
+        sizes = [size for size, _ in self.points]
+        if sizes != sorted(set(sizes)) or any(seconds <= 0 for _, seconds in self.points):
+            raise ValueError("the points of a curve must ascend in size and have positive times")
+        # a line through the origin costs nothing at 0 B; wherever there is a message, it costs
+        if self.segments[0].latency < 0 or any(
+            self.segment(size).at(size) <= 0
+            for size in [*(s.lower for s in self.segments[1:]), *self.measured]
+        ):
+            raise ValueError("the curve falls to zero or below within its range")
+
+    def segment(self, size: float) -> Segment:
+        """The segment that a size falls in."""
+        return self.segments[bisect_right([s.lower for s in self.segments], size) - 1]
+
+    def at(self, size: float) -> Seconds:
+        """Seconds of one operation with messages of ``size`` bytes; never negative."""
+        return Seconds(max(self.segment(size).at(size), 0.0))
+
+    def extrapolated(self, size: float) -> bool:
+        """The size lies outside the range that the curve was fitted to."""
+        return not self.measured[0] <= size <= self.measured[1]
+
+    @property
+    def key(self) -> tuple[Operation, int, int]:
+        """Operation, nodes, ranks: a network holds one curve of each."""
+        return self.operation, self.nodes, self.ranks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What one operation costs, and what that rests on."""
+
+    seconds: Seconds
+    interval: Interval
+    """Seconds; holds ``seconds``."""
+    extrapolated: bool = False
+    """Outside the measured sizes, another number of ranks or nodes, or derived."""
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.interval[0] <= self.seconds <= self.interval[1]:
+            raise ValueError(f"the interval {self.interval} does not hold {self.seconds} s")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network:
+    """The cost curves of a machine, in its file or measured beside it."""
+
+    title: str = ""
+    curves: tuple[CostCurve, ...] = ()
+
+    def __post_init__(self) -> None:
+        seen: set[tuple[Operation, int, int]] = set()
+        for curve in self.curves:
+            if curve.key in seen:
+                raise ValueError(
+                    f"two curves for {curve.operation} of {curve.ranks} ranks on"
+                    f" {curve.nodes} nodes"
+                )
+            seen.add(curve.key)
+
+    @property
+    def known(self) -> frozenset[tuple[Operation, int, int]]:
+        """Operation, nodes and ranks of each curve."""
+        return frozenset(curve.key for curve in self.curves)
+
+    def curve(self, operation: Operation, nodes: int, ranks: int) -> CostCurve | None:
+        """The curve of an operation whose nodes and ranks are nearest, by their ratios.
+
+        A curve within a node never stands for one between nodes, nor the other way round.
+        """
+        found = [
+            c for c in self.curves if c.operation == operation and (c.nodes > 1) == (nodes > 1)
+        ]
+
+        def distance(curve: CostCurve) -> tuple[float, int, int]:
+            apart = abs(math.log(curve.ranks / ranks)) + abs(math.log(curve.nodes / nodes))
+            return apart, curve.nodes, curve.ranks
+
+        return min(found, key=distance, default=None)
+
+    def cost(self, operation: Operation, size: float, nodes: int, ranks: int) -> Cost | None:
+        """The cost of one operation of ``ranks`` ranks on ``nodes`` nodes; None: nothing is known.
+
+        From the nearest curve of the operation. A curve of another number of ranks is scaled as
+        the operation's textbook formula is (see ``steps``); where there is only a ping-pong, or
+        only a ring of neighbours, the formula itself is used. Both count as extrapolated and say
+        so.
+        """
+        if ranks == 1:
+            return Cost(seconds=Seconds(0.0), interval=(0.0, 0.0))
+        measured = self.curve(operation, nodes, ranks)
+        if measured is not None:
+            return _measured(measured, size, nodes, ranks)
+        pair = self.curve("pingpong", nodes, ranks)
+        if pair is not None:
+            return _derived(pair, operation, size, nodes, ranks)
+        ring = self.curve("neighbour", nodes, ranks)
+        if ring is not None and operation != "pingpong":
+            return _of_ring(ring, operation, size, nodes, ranks)
+        return None
+
+    def updated(self, curves: tuple[CostCurve, ...]) -> "Network":
+        """With these curves; each replaces one of the same operation, nodes and ranks."""
+        kept = {curve.key: curve for curve in (*self.curves, *curves)}
+        order = sorted(kept, key=lambda k: (OPERATIONS.index(k[0]), k[1], k[2]))
+        return replace(self, curves=tuple(kept[key] for key in order))
+
+
+def steps(operation: Operation, ranks: int) -> int:
+    """Messages in a row that an operation of ``ranks`` ranks takes.
+
+    Barrier: ceil(log2 p), dissemination (Hensgen, Finkel and Manber 1988). Allgather: p - 1, ring
+    (Thakur, Rabenseifner and Gropp 2005, section 4.1: (p - 1)(alpha + m beta), m what one rank
+    contributes). Exchanges with neighbours, and sparse ones: 2, one each way. Ping-pong: 1.
+
+    >>> [steps("barrier", 5), steps("allgather", 5), steps("neighbour", 5)]
+    [3, 4, 2]
+    """
+    if ranks < 2:
+        return 0
+    if operation == "barrier":
+        return (ranks - 1).bit_length()
+    if operation == "allgather":
+        return ranks - 1
+    return 1 if operation == "pingpong" else 2
+
+
+def _measured(curve: CostCurve, size: float, nodes: int, ranks: int) -> Cost:
+    notes = []
+    scale = 1.0
+    if (curve.nodes, curve.ranks) != (nodes, ranks):
+        scale = steps(curve.operation, ranks) / max(1, steps(curve.operation, curve.ranks))
+        by = f", times {scale:.3g} (messages in a row)" if scale != 1 else ""
+        notes.append(
+            f"{curve.operation} of {_layout(nodes, ranks)} from the curve of"
+            f" {_layout(curve.nodes, curve.ranks)}{by}"
+        )
+    outside = _outside(curve, size)
+    seconds = scale * curve.at(size)
+    low, high = curve.residual
+    return Cost(
+        seconds=Seconds(seconds),
+        interval=(low * seconds, high * seconds),
+        extrapolated=bool(notes or outside),
+        notes=(*notes, *outside),
+    )
+
+
+def _derived(basis: CostCurve, operation: Operation, size: float, nodes: int, ranks: int) -> Cost:
+    """From a ping-pong alone; the interval is that of other algorithms of the textbooks.
+
+    Barrier: up to twice as long, a tree up and down. Allgather: down to ceil(log2 p) latencies,
+    recursive doubling (Thakur et al. 2005, section 4.1). Exchanges: down to one message, both
+    ways at once.
+    """
+    count = steps(operation, ranks)
+    alpha = basis.at(0)
+    one = alpha if operation == "barrier" else basis.at(size)
+    seconds = count * one
+    least, most = {
+        "barrier": (seconds, 2 * seconds),
+        "allgather": (min(seconds, seconds - (count - steps("barrier", ranks)) * alpha), seconds),
+    }.get(operation, (one, seconds))
+    low, high = basis.residual
+    ours = _layout(nodes, ranks)
+    theirs = _layout(basis.nodes, basis.ranks)
+    formula = {"barrier": "ceil(log2 p) latencies", "allgather": "p - 1 messages (ring)"}
+    note = (
+        f"{operation} of {ours} derived from the ping-pong of {theirs}:"
+        f" {formula.get(operation, 'one message each way')}"
+    )
+    return Cost(
+        seconds=Seconds(seconds),
+        interval=(low * max(0.0, least), high * most),
+        extrapolated=True,
+        notes=(note, *(() if operation == "barrier" else _outside(basis, size))),
+    )
+
+
+def _of_ring(basis: CostCurve, operation: Operation, size: float, nodes: int, ranks: int) -> Cost:
+    """From exchanges with neighbours alone, all ranks at once: messages under load.
+
+    A step of a ring is half of such an exchange if its two messages follow one another, all of it
+    if they share the way: the interval.
+    """
+    one = basis.at(0 if operation == "barrier" else size)
+    count = 1 if operation == "sparse" else steps(operation, ranks)
+    low, high = basis.residual
+    note = (
+        f"{operation} of {_layout(nodes, ranks)} derived from the exchange with neighbours of"
+        f" {_layout(basis.nodes, basis.ranks)}: {count} in a row"
+    )
+    return Cost(
+        seconds=Seconds(count * one),
+        interval=(low * count * one * (1.0 if operation == "sparse" else 0.5), high * count * one),
+        extrapolated=True,
+        notes=(note, *(() if operation == "barrier" else _outside(basis, size))),
+    )
+
+
+def _outside(curve: CostCurve, size: float) -> tuple[str, ...]:
+    if curve.operation == "barrier" or not curve.extrapolated(size):
+        return ()
+    low, high = curve.measured
+    return (
+        f"{curve.operation} of {size:.0f} B is extrapolated: the curve was measured from {low} to"
+        f" {high} B",
+    )
+
+
+def _layout(nodes: int, ranks: int) -> str:
+    where = "1 node" if nodes == 1 else f"{nodes} nodes"
+    return f"{ranks} ranks on {where}"

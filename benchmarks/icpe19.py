@@ -1,0 +1,259 @@
+"""The published tables of Scherg et al. (ICPE 2019) beside our predictions.
+
+    python benchmarks/icpe19.py [--engine kerncraft] [--tables 2,3,4,5,6]
+
+Nothing is measured: for each table and for figures 12 and 13 the config is predicted on the machine
+file of the Haswell cluster. Printed are
+
+    the differences between the orders, in ms per step: free of communication, so a check of traffic
+              and bandwidth; beside them those of the paper (goal: within 10 %)
+    node      time of ijl on a node at N = 5984, beside the paper's 0.30 s
+    tau-b     rank correlation with the measured times, of our predictions and of the paper's
+    top-k     loss of the best of the predicted k best; rule: always the order that is fastest for
+              Heat2D; rule-k: the k orders with the smallest mean loss over the other groups
+
+Groups that a cost curve was fitted to are marked and in no summary. The paper compiled with icc and
+predicted with kerncraft 0.7.0.
+"""
+
+import argparse
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+
+from autotune.comparison import TOPS, Comparison, Difference, Group, Score, overall
+from autotune.measure import stats
+from autotune.report import wording
+from autotune.report.comparison import milliseconds
+from autotune.report.text import columns
+from autotune.setup import Engine
+
+_CONFIGS = {
+    "2": "icpe19-inverterchain",
+    "3": "icpe19-medakzo",
+    "4": "icpe19-wave1d",
+    "5": "icpe19-string-row",
+    "6": "icpe19-string-mix",
+}
+_SPLIT = "icpe19-split"
+_GOAL = 0.10
+
+
+def main() -> None:
+    arguments = _arguments()
+    names = [_CONFIGS[number] for number in arguments.tables.split(",")]
+    found = [_compare(name, arguments.engine) for name in names]
+    tables = [table for table in found if table]
+    split = _compare(_SPLIT, arguments.engine)
+    if not tables:
+        sys.exit("nothing could be predicted")
+    reference = tables[0].reference
+    print(f"\nthere: {reference.compiler}; {reference.model}; here: engine {arguments.engine}")
+    for title, text in (
+        (f"differences to {reference.rule}, predicted", differences(tables)),
+        ("application and communication of a step", shares(split) if split else "-"),
+        ("order of the measured times", scores(tables)),
+    ):
+        print(f"\n{title}\n{text}")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--engine", choices=("kerncraft", "reuse"), default="kerncraft")
+    parser.add_argument("--tables", default=",".join(_CONFIGS))
+    return parser.parse_args()
+
+
+def _compare(name: str, engine: Engine) -> Comparison | None:
+    from pathlib import Path
+
+    from autotune.errors import WorkFailed
+    from autotune.pipeline.published import compare_published
+
+    started = time.perf_counter()
+    try:
+        _, (found,) = compare_published(Path(name), _silent, (engine,))
+    except WorkFailed as error:
+        print(f"{name}: {error}", flush=True)
+        return None
+    print(f"{name}: {time.perf_counter() - started:.1f} s", flush=True)
+    return found
+
+
+def _silent(stage: str, done: int, total: int, detail: str = "") -> None:
+    pass
+
+
+# --- differences between the orders -----------------------------------------------------------
+
+
+def differences(tables: Sequence[Comparison]) -> str:
+    """Ours and theirs, group by group; at the end ours against the paper's common figures."""
+    groups = [(c, group) for c in tables for group in c.groups]
+    variants = [gap.variant for gap in groups[0][1].differences]
+    lines = [["", *(f"{v}: ours, theirs" for v in variants)]]
+    for found, group in groups:
+        gaps = {gap.variant: gap for gap in group.differences}
+        lines.append([_name(found, group), *(_gap(gaps[v]) for v in variants)])
+    theirs = {v: common(tables, v) for v in variants}
+    ours = {v: _known([_find(group, v).predicted for _, group in groups]) for v in variants}
+    lines.append(["theirs, in common", *(milliseconds(theirs[v]) for v in variants)])
+    lines.append(["ours, smallest", *(milliseconds(min(ours[v], default=None)) for v in variants)])
+    lines.append(["ours, largest", *(milliseconds(max(ours[v], default=None)) for v in variants)])
+    table = columns(lines, right=range(1, len(lines[0])))
+    return f"{table}\n{_verdict(groups, variants, theirs)}\n?: a published prediction is doubted"
+
+
+def _verdict(
+    groups: Sequence[tuple[Comparison, Group]],
+    variants: Sequence[str],
+    theirs: dict[str, float | None],
+) -> str:
+    """How many differences lie within the goal of the paper's common figure.
+
+    Without those that are too small for the digits that the paper prints.
+    """
+    smallest = 2 * max(group.published.resolution for _, group in groups)
+    ratios = [
+        (deviation, f"{variant} of {_name(found, group)}")
+        for found, group in groups
+        for variant in variants
+        if (gap := _find(group, variant).predicted) is not None
+        and (figure := theirs[variant]) is not None
+        and abs(figure) > smallest
+        for deviation in [stats.deviation(gap, figure)]
+    ]
+    if not ratios:
+        return "no difference is predicted"
+    within = sum(abs(value) <= _GOAL for value, _ in ratios)
+    worst, where = max(ratios, key=lambda pair: abs(pair[0]))
+    return (
+        f"{within} of {len(ratios)} within {_GOAL:.0%} of the paper's common figure;"
+        f" worst {wording.signed(worst)}, {where}"
+    )
+
+
+def common(tables: Sequence[Comparison], variant: str) -> float | None:
+    """The paper's difference that its tables have in common: the median over those that print most
+    digits, without what is doubted."""
+    groups = [group for found in tables for group in found.groups]
+    finest = min(group.published.resolution for group in groups)
+    gaps = [_find(g, variant) for g in groups if g.published.resolution == finest]
+    values = [gap.published for gap in gaps if not gap.suspect]
+    return statistics.median(values) if values else None
+
+
+def _find(group: Group, variant: str) -> Difference:
+    return next(gap for gap in group.differences if gap.variant == variant)
+
+
+def _gap(gap: Difference) -> str:
+    doubt = "?" if gap.suspect else ""
+    return f"{milliseconds(gap.predicted)}, {milliseconds(gap.published)}{doubt}"
+
+
+def _known(values: Sequence[float | None]) -> list[float]:
+    return [value for value in values if value is not None]
+
+
+# --- shares -----------------------------------------------------------------------------------
+
+
+def shares(found: Comparison) -> str:
+    """Node time and communication, ours beside theirs."""
+    lines = [("", "ours", "theirs", "measured", "ours against theirs")]
+    for group in found.groups:
+        for row in group.rows:
+            name = f"{row.published.variant}, {_name(found, group)}"
+            both = {
+                "node": (row.application, row.published.application),
+                "communication": (row.communication, row.published.communication),
+            }
+            for part, (ours, share) in both.items():
+                if share is None:
+                    continue
+                theirs = share.predicted.value
+                apart = None if ours is None else stats.deviation(ours, theirs)
+                lines.append(
+                    (
+                        f"{name}, {part}",
+                        wording.seconds(ours),
+                        f"{theirs:g} s",
+                        f"{share.measured.value:g} s",
+                        wording.signed(apart),
+                    )
+                )
+    return columns(lines, right=range(1, 5))
+
+
+# --- order ------------------------------------------------------------------------------------
+
+
+def scores(tables: Sequence[Comparison]) -> str:
+    """tau-b and losses of ours, theirs and the constant rules, group by group and over all."""
+    head = ["", "mdev ours", "theirs", "tau-b ours", "theirs"]
+    head += [f"top-{k} {who}" for k in TOPS for who in ("ours", "theirs")]
+    head += [f"always {tables[0].reference.rule}", *(f"rule-{k}" for k in TOPS)]
+    counted = [(c, group) for c in tables for group in c.headline]
+    rules = _rules(counted)
+    lines = [head]
+    for found in tables:
+        for group in found.groups:
+            name = _name(found, group)
+            own = [rules[k].get(name) for k in TOPS]
+            lines.append(_line(name, group.predicted, group.theirs, group.rule, own))
+    ours = overall([(g.predicted, [r.deviation for r in g.scored]) for _, g in counted])
+    theirs = overall([(g.theirs, [r.published_deviation for r in g.scored]) for _, g in counted])
+    always = _known([g.rule for _, g in counted])
+    means = [list(rules[k].values()) for k in TOPS]
+    lines.append(
+        _line(
+            f"over {len(counted)} groups",
+            ours,
+            theirs,
+            statistics.fmean(always) if always else None,
+            [statistics.fmean(values) if values else None for values in means],
+        )
+    )
+    return columns(lines, right=range(1, len(head)))
+
+
+def _rules(counted: Sequence[tuple[Comparison, Group]]) -> dict[int, dict[str, float]]:
+    """The best constant rules, each chosen on the other groups."""
+    times = {
+        _name(found, group): {r.published.variant: r.published.measured.value for r in group.scored}
+        for found, group in counted
+    }
+    return {k: stats.constant_losses(times, k) for k in TOPS}
+
+
+def _line(
+    name: str,
+    ours: Score | None,
+    theirs: Score | None,
+    rule: float | None,
+    rules: Sequence[float | None],
+) -> list[str]:
+    def of(score: Score | None, what: str, i: int = 0) -> str:
+        if score is None:
+            return "-"
+        if what == "tau":
+            return "-" if score.tau is None else f"{score.tau:.2f}"
+        return wording.percent(score.deviation if what == "mdev" else score.losses[i])
+
+    both = (ours, theirs)
+    cells = [of(score, what) for what in ("mdev", "tau") for score in both]
+    cells += [of(score, "loss", i) for i in range(len(TOPS)) for score in both]
+    return [name, *cells, wording.percent(rule), *(wording.percent(value) for value in rules)]
+
+
+def _name(found: Comparison, group: Group) -> str:
+    mark = " (fitted)" if group.fitted else ""
+    return f"{found.reference.ivp} {group.published.communication}{mark}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,180 @@
+"""Cost curves, and what a network says of layouts that were not measured."""
+
+import dataclasses
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autotune.network import OPERATIONS, CostCurve, Network, Segment, steps
+
+ALPHA, BETA = 2e-6, 1e-9
+
+
+def curve(operation="pingpong", nodes=2, ranks=2, **change):
+    stated = {
+        "benchmark": "autotune",
+        "segments": (Segment(lower=0, latency=ALPHA, bandwidth=1 / BETA),),
+        "measured": (8, 1 << 20),
+        "residual": (0.9, 1.2),
+    }
+    return CostCurve(operation=operation, nodes=nodes, ranks=ranks, **(stated | change))
+
+
+PAIR = Network(curves=(curve(),))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"operation": "bcast"}, "is not one of"),
+        ({"ranks": 3}, "cannot be spread evenly"),
+        ({"segments": ()}, "from 0 B on"),
+        ({"segments": (Segment(lower=8, latency=1.0),)}, "from 0 B on"),
+        ({"segments": (Segment(lower=0, latency=1.0),) * 2}, "must ascend"),
+        ({"measured": (9, 8)}, "not a range"),
+        ({"residual": (1.1, 1.2)}, "does not hold 1"),
+        ({"residual": (0.5, math.inf)}, "does not hold 1"),
+        ({"segments": (Segment(lower=0, latency=-1e-9, bandwidth=1e9),)}, "zero or below"),
+        (
+            {
+                "segments": (
+                    Segment(lower=0, latency=1e-6),
+                    Segment(lower=1024, latency=-1e-5, bandwidth=1e9),
+                )
+            },
+            "zero or below",
+        ),
+        ({"points": ((8, 1e-6), (8, 1e-6))}, "must ascend"),
+        ({"points": ((8, 0.0),)}, "positive times"),
+    ],
+)
+def test_what_no_curve_can_be(change, words):
+    with pytest.raises(ValueError, match=words):
+        curve(**change)
+
+
+@pytest.mark.parametrize("bandwidth", [0.0, -1e9, math.inf, math.nan])
+def test_a_larger_message_never_costs_less(bandwidth):
+    with pytest.raises(ValueError, match="never costs less"):
+        Segment(lower=0, latency=1e-6, bandwidth=bandwidth)
+
+
+def test_a_line_through_the_origin_is_one():
+    anchor = curve(
+        segments=(Segment(lower=0, latency=0.0, bandwidth=705e6),), measured=(35_800_000,) * 2
+    )
+    assert anchor.at(35_800_000) == pytest.approx(0.0508, rel=0.01)
+    assert anchor.extrapolated(35_000_000)
+
+
+def test_segments_change_at_their_lower_end():
+    two = curve(
+        segments=(Segment(lower=0, latency=1.0), Segment(lower=100, latency=5.0, bandwidth=10.0))
+    )
+    assert [two.at(99), two.at(100), two.at(200)] == [1.0, 15.0, 25.0]
+
+
+def test_a_curve_of_the_very_layout():
+    cost = PAIR.cost("pingpong", 1000, 2, 2)
+    assert cost.seconds == pytest.approx(ALPHA + 1000 * BETA)
+    assert cost.interval == pytest.approx((0.9 * cost.seconds, 1.2 * cost.seconds))
+    assert not cost.extrapolated
+    assert cost.notes == ()
+
+
+def test_outside_the_measured_sizes():
+    cost = PAIR.cost("pingpong", 1 << 24, 2, 2)
+    assert cost.extrapolated
+    assert "extrapolated" in cost.notes[0]
+
+
+def test_one_rank_exchanges_nothing():
+    assert PAIR.cost("allgather", 1000, 1, 1).seconds == 0
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 5, 8, 16, 33])
+def test_textbook_formulas_where_there_is_only_a_ping_pong(ranks):
+    """Barrier: ceil(log2 p) alpha; ring Allgather: (p - 1)(alpha + m beta); exchanges: two."""
+    m = 4096
+    one = ALPHA + m * BETA
+    expected = {
+        "barrier": math.ceil(math.log2(ranks)) * ALPHA,
+        "allgather": (ranks - 1) * one,
+        "neighbour": 2 * one,
+        "sparse": 2 * one,
+    }
+    for operation, seconds in expected.items():
+        cost = PAIR.cost(operation, m, ranks, ranks)
+        assert cost.seconds == pytest.approx(seconds)
+        assert cost.interval[0] <= cost.seconds <= cost.interval[1]
+        assert cost.extrapolated
+        assert "derived from the ping-pong" in cost.notes[0]
+
+
+def test_a_ring_of_neighbours_stands_in_where_there_is_no_ping_pong():
+    """As b_eff measures it: every message under load."""
+    network = Network(curves=(curve("neighbour", 2, 8, benchmark="b_eff"),))
+    one = ALPHA + 4096 * BETA
+    assert network.cost("allgather", 4096, 2, 8).seconds == pytest.approx(7 * one)
+    assert network.cost("barrier", 0, 2, 8).seconds == pytest.approx(3 * ALPHA)
+    assert network.cost("sparse", 4096, 2, 8).seconds == pytest.approx(one)
+    assert network.cost("neighbour", 4096, 2, 8).notes == ()
+    assert network.cost("pingpong", 4096, 2, 8) is None
+    assert "exchange with neighbours" in network.cost("allgather", 4096, 2, 8).notes[0]
+
+
+def test_another_number_of_ranks_is_scaled_as_the_formula_is():
+    network = Network(curves=(curve("allgather", 8, 8), curve("barrier", 8, 8)))
+    m = 4096
+    four = network.cost("allgather", m, 4, 4)
+    assert four.seconds == pytest.approx(3 / 7 * (ALPHA + m * BETA))
+    assert four.extrapolated
+    assert "from the curve of 8 ranks on 8 nodes" in four.notes[0]
+    assert network.cost("barrier", 0, 4, 4).seconds == pytest.approx(2 / 3 * ALPHA)
+
+
+def test_the_nearest_layout_wins_and_nodes_are_never_crossed():
+    near, far = curve(nodes=4, ranks=4), curve(nodes=32, ranks=32)
+    within = curve(nodes=1, ranks=2)
+    network = Network(curves=(far, near, within))
+    assert network.curve("pingpong", 6, 6) is near
+    assert network.curve("pingpong", 32, 64) is far
+    assert network.curve("pingpong", 1, 8) is within
+    assert Network(curves=(within,)).cost("pingpong", 8, 2, 2) is None
+    assert PAIR.cost("allgather", 8, 1, 2) is None
+
+
+def test_one_curve_of_each():
+    with pytest.raises(ValueError, match="two curves for pingpong of 2 ranks on 2 nodes"):
+        Network(curves=(curve(), curve()))
+
+
+def test_an_update_replaces_and_keeps():
+    other = curve("barrier")
+    newer = curve(source="newer")
+    updated = Network(title="t", curves=(curve(), other)).updated((newer,))
+    assert updated == Network(title="t", curves=(other, newer))
+
+
+@given(
+    st.sampled_from(OPERATIONS),
+    st.integers(0, 1 << 26),
+    st.integers(2, 64),
+    st.floats(0, 1e-3),
+    st.floats(1e6, 1e12),
+)
+def test_costs_are_finite_within_their_interval_and_grow_with_the_message(
+    operation, size, ranks, latency, bandwidth
+):
+    line = Segment(lower=0, latency=latency, bandwidth=bandwidth)
+    network = Network(curves=(dataclasses.replace(curve(), segments=(line,)),))
+    cost = network.cost(operation, size, ranks, ranks)
+    more = network.cost(operation, 2 * size, ranks, ranks)
+    assert 0 <= cost.interval[0] <= cost.seconds <= cost.interval[1] < math.inf
+    assert more.seconds >= cost.seconds
+
+
+def test_messages_in_a_row():
+    assert [steps("barrier", p) for p in (1, 2, 3, 4, 5, 8, 9)] == [0, 1, 2, 2, 3, 3, 4]

@@ -35,7 +35,7 @@ _LARGEST = 1 << 30
 _LARGEST_VECTOR = 1 << 31
 """Bytes of all blocks of an Allgather: MPI counts them in a C int."""
 _ROUNDS = 1
-"""Of a launch: launches are slow or fast as a whole, so that time is better spent on more of them."""
+"""Of a launch: each is slow or fast as a whole, so more launches tell more than more rounds."""
 _TRIES = 3
 _BARRIERS = 8
 """Samples of a round: what has one point only is spread over the round."""

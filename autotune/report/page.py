@@ -141,7 +141,7 @@ def _section(result: ProblemResult, config: str, number: int, draw: "ModuleType"
         use=use(result.best, config) if result.best else None,
         kinds=kinds,
         breakdown=table,
-        builds=len({(c.compiler, c.flags, c.threads) for c in (r.candidate for r in result.rows)}),
+        builds=len({(c.compiler, c.flags, c.layout) for c in (r.candidate for r in result.rows)}),
         unfolded=len(result.rows) <= _OPEN,
     )
 
@@ -181,11 +181,15 @@ def use(row: Row, config: str) -> Use:
         else str(value)
         for name, value in one.parameters.items()
     }
+    alone = one.ranks == 1
+    compiler = one.compiler if alone else f"OMPI_CC={one.compiler} MPICH_CC={one.compiler} mpicc"
+    places = " OMP_PLACES=cores OMP_PROC_BIND=close" if alone else ""
+    start = f" mpiexec -n {one.ranks}" if not alone else ""
     return Use(
         command=f"autotune variants {config}.yaml --emit {one.id} -o {one.variant}",
-        build=" ".join([one.compiler, *one.flags, "-fopenmp", f"{one.variant}/*.c", "-lm"]),
-        environment=f"OMP_NUM_THREADS={one.threads} OMP_PLACES=cores OMP_PROC_BIND=close",
-        layout=parameters,
+        build=" ".join([compiler, *one.flags, "-fopenmp", f"{one.variant}/*.c", "-lm"]),
+        environment=f"OMP_NUM_THREADS={one.threads}{places}{start}",
+        layout=parameters if alone else parameters | {"layout": one.layout},
     )
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 from autotune.evaluate import Interval, ProblemResult, Row
 from autotune.machine import Calibration, Machine
+from autotune.report import wording
 from autotune.results import Prediction
 
 Role = Literal["winner", "baseline", "measured", "predicted"]
@@ -141,7 +142,7 @@ def stack(result: ProblemResult, top: int = 8) -> Stack:
 def _bar(row: Row, result: ProblemResult) -> Bar:
     own = row.compared
     return Bar(
-        label=row.candidate.variant,
+        label=wording.name(row.candidate, result),
         role=role(row, result),
         segments=contributions(row.prediction) if row.prediction else (),
         measured=row.measured if own else None,
@@ -184,7 +185,7 @@ def scatter(result: ProblemResult) -> Scatter:
     return Scatter(
         tuple(
             Point(
-                label=row.candidate.variant,
+                label=wording.name(row.candidate, result),
                 role=role(row, result),
                 predicted=row.predicted,
                 predicted_interval=row.prediction.interval if row.prediction else None,
@@ -205,7 +206,7 @@ def samples(result: ProblemResult) -> Samples:
             timed = [sample for sample in row.measurement.samples if not sample.warm_up]
             strips.append(
                 Strip(
-                    label=row.candidate.variant,
+                    label=wording.name(row.candidate, result),
                     role=role(row, result),
                     accepted=tuple(s.seconds for s in timed if s.accepted),
                     rejected=tuple(s.seconds for s in timed if not s.accepted),

@@ -1,6 +1,7 @@
 """Numbers as words: times with their unit, shares in percent, intervals, the summary sentences."""
 
 from autotune.evaluate import Interval, ProblemResult, Row
+from autotune.store.records import CandidateRecord
 
 NONE = "-"
 """Stands where there is no number."""
@@ -40,6 +41,12 @@ def span(interval: Interval | None) -> str:
     unit, factor = _unit(interval[1])
     low, high = (f"{value / factor:#.3g}".rstrip(".") for value in interval)
     return f"{low} to {high} {unit}"
+
+
+def name(candidate: CandidateRecord, result: ProblemResult) -> str:
+    """The variant of a candidate, and its layout where those of its problem differ."""
+    layouts = {row.candidate.layout for row in result.rows}
+    return candidate.variant + (f", {candidate.layout}" if len(layouts) > 1 else "")
 
 
 def _unit(value: float) -> tuple[str, float]:

@@ -4,6 +4,7 @@ Samples come grouped by run, never pooled: a statistic over two runs would mix t
 machine.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -69,6 +70,20 @@ class CandidateRecord:
     def id(self) -> str:
         """``label:identity``, as users name a candidate."""
         return f"{self.label}:{self.identity}"
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes the ranks are on."""
+        return int(json.loads(self.canonical).get("nodes", 1))
+
+    @property
+    def layout(self) -> str:
+        """Threads, ranks and nodes in words: ``2 ranks x 1 thread, neighbour``."""
+        threads = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
+        if self.ranks == 1:
+            return threads
+        where = f" on {self.nodes} nodes" if self.nodes > 1 else ""
+        return f"{self.ranks} ranks x {threads}{where}, {self.communication}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -207,3 +207,22 @@ def test_spans():
     assert wording.span((0.0999, 0.1234)) == "99.9 to 123 ms"
     assert wording.signed(-0.0312) == "-3.1 %"
     assert wording.percent(0.5) == "50.0 %"
+
+
+def test_candidates_of_several_layouts_are_told_apart(study):
+    """Two ranks beside two threads: names, compile line and command line say so."""
+    first, *rest = study.candidates
+    canonical = '{"nodes": 2}'
+    ranks = dataclasses.replace(
+        first, threads=1, ranks=4, communication="neighbour", canonical=canonical
+    )
+    assert ranks.layout == "4 ranks x 1 thread on 2 nodes, neighbour"
+    mixed = evaluate(dataclasses.replace(study, candidates=(ranks, *rest)))
+    text = Page(page.render(mixed)).text
+    assert f"{ranks.variant}, 4 ranks x 1 thread on 2 nodes, neighbour" in text
+    row = next(r for r in mixed.problems[0].rows if r.candidate.ranks == 4)
+    use = page.use(row, "study")
+    assert use.build.startswith(f"OMPI_CC={ranks.compiler}")
+    assert use.environment == "OMP_NUM_THREADS=1 mpiexec -n 4"
+    alike = evaluate(study).problems[0]
+    assert wording.name(alike.rows[0].candidate, alike) == alike.rows[0].candidate.variant

@@ -22,8 +22,8 @@ WORKER = (sys.executable, "-P", "-u", "-m", "autotune.analysis.kerncraft_child")
 Reply = Mapping[str, object]
 
 _SIZE = 1 << 16
-_PATIENCE = 2
-"""Workers that may end without ever having answered before none is started any more."""
+_PATIENCE = 4
+"""Workers that may end, where none has answered yet, before no more are started."""
 
 
 def failed(reason: str) -> Reply:
@@ -157,7 +157,6 @@ class Pool:
         return Worker(self._command, self._environment)
 
     def _drop(self, worker: Worker) -> int:
-        self._fruitless += not self._answered
         worker.close()
         return self._busy.pop(worker).position
 
@@ -172,6 +171,7 @@ class Pool:
             try:
                 reply = worker.receive()
             except EOFError as fault:
+                self._fruitless += not self._answered
                 yield self._drop(worker), failed(f"its worker ended: {fault}")
                 continue
             if reply is not None and reply.get("id") == self._busy[worker].position:

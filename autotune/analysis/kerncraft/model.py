@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -84,7 +85,7 @@ class EcmModel:
 
         scaling = np.empty((len(alone.rows), len(columns)))
         for place, (column, c) in enumerate(zip(columns, cores, strict=True)):
-            scaling[:, place] = column.of(lambda point, c=c: point.scaling(c))  # type: ignore[misc]
+            scaling[:, place] = column.of(partial(Point.scaling, cores=c))
         return EcmTimes(
             levels=record.levels,
             T_OL=record.T_OL,

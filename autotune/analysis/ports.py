@@ -90,19 +90,16 @@ def estimate(counts: Counts, table: PortTable) -> Estimate:
     chain = {"chain": counts.chain * table.latency * lanes}
     computing = floating | front | chain
     both = computing | data
-    crowds = {
-        name: table.shared_by if name in table.shared else 1 for name in ("floating", "issue")
-    }
     crowded = [
-        *(cycles * crowds["floating"] for cycles in floating.values()),
-        *(cycles * crowds["issue"] for cycles in front.values()),
+        *_crowded(floating, "floating", table),
+        *_crowded(front, "issue", table),
         *chain.values(),
     ]
     return Estimate(
         T_OL=Cycles(max(computing.values()) / lanes),
         T_nOL=Cycles(max(data.values()) / lanes),
         bottleneck=max(both, key=lambda name: both[name]),
-        crowded=Cycles(max(*crowded, *chain.values()) / lanes),
+        crowded=Cycles(max(crowded) / lanes),
     )
 
 

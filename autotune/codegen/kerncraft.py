@@ -237,6 +237,7 @@ def _pairs(sweep: ir.Sweep, ivp: Ivp, row: int) -> KernelText:
 
             place = Bin("+", Bin("*", Num(row), Sym("j")), Num(column))
             lines += [_assignment(s, writer, element, place) for s in _inlined(stretch.statements)]
+    _check_columns(writer, row)
     length = _at_least(Bin("//", Sym(SHARE), Num(row)), writer.inner)
     return KernelText(
         text=_text(writer, [_loop(writer, "j", _LENGTH, writer.inner)], lines),
@@ -244,6 +245,14 @@ def _pairs(sweep: ir.Sweep, ivp: Ivp, row: int) -> KernelText:
         components=row,
         notes=tuple(writer.notes),
     )
+
+
+def _check_columns(writer: _Writer, row: int) -> None:
+    """Every column is used: of others the lines are moved all the same, but would not count."""
+    for name in dict.fromkeys(name for name, _ in writer.arrays):
+        used = sum(name == other for other, _ in writer.arrays)
+        if used < row:
+            raise _Unfit(f"only {used} of the {row} columns of {name} count, but all are moved")
 
 
 def _text(writer: _Writer, loops: list[str], lines: list[str]) -> str:

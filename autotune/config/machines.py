@@ -18,7 +18,7 @@ from autotune.config.machine_schema import (
     OverlapModel,
     PortsModel,
 )
-from autotune.config.networks import build_network
+from autotune.config.networks import build_network, read_network
 from autotune.config.session import Session
 from autotune.config.validate import validate
 from autotune.errors import nearest, one_of
@@ -35,6 +35,7 @@ from autotune.machine import (
     Streaming,
     exposed_by,
 )
+from autotune.network import Network
 from autotune.units import show
 
 
@@ -72,6 +73,7 @@ def _read(session: Session, path: Path) -> tuple[Document | None, Machine | None
     if document is None:
         return None, None
     sources = _take_sources(session, document)
+    network = _network_beside(session, document)
     model = validate(session, document, MachineModel)
     if model is None:
         return document, None
@@ -84,7 +86,6 @@ def _read(session: Session, path: Path) -> tuple[Document | None, Machine | None
     calibration = None
     if model.calibration is not None:
         calibration = build_calibration(session, document, model.calibration, ("calibration",))
-    network = None
     if model.network is not None:
         network = build_network(session, document, model.network, ("network",))
     if len(session.faults) > known:
@@ -113,6 +114,23 @@ def _read(session: Session, path: Path) -> tuple[Document | None, Machine | None
         session.add(document.place(("caches",)), str(error))
         return document, None
     return document, machine
+
+
+def _network_beside(session: Session, document: Document) -> Network | None:
+    """The network of the file that the key ``network`` names; a section is left as it is."""
+    name = document.root.get("network")
+    if not isinstance(name, str):
+        return None
+    del document.root["network"]
+    where = document.place(("network",))
+    if not name.endswith((".yaml", ".yml")):
+        session.add(where, f"network: {name!r}", "curves, or a path that ends in .yaml")
+        return None
+    path = document.path.parent / name
+    if not path.exists():
+        session.add(where, f"network: there is no file {name!r}", "autotune comm fit -o writes one")
+        return None
+    return session.once(path, read_network)
 
 
 def _cache(

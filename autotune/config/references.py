@@ -28,7 +28,7 @@ def _share(value: object) -> float:
     match = _PERCENT.fullmatch(value) if isinstance(value, str) else None
     if match is None:
         raise ValueError(f"{describe(value)} is not a percentage such as -3.6 %")
-    return float(match.group(1)) / 100
+    return float(f"{match.group(1)}e-2")
 
 
 class _Figure:

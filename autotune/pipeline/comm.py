@@ -10,12 +10,12 @@ from autotune.comm import fit as fitting
 from autotune.comm import samples, tool
 from autotune.comm.bench import Benched, Plan
 from autotune.comm.fit import Fitted
-from autotune.comm.samples import Writer
+from autotune.comm.samples import Recorded, Run, Writer
 from autotune.comm.tool import Imported, Tool
 from autotune.errors import Fault, InputError, nearest
 from autotune.host import detect, stored
 from autotune.machine import Machine
-from autotune.network import Network
+from autotune.network import Network, Operation
 from autotune.progress import Progress
 
 HOST = "host"
@@ -29,17 +29,35 @@ def bench(plan: Plan, path: Path, progress: Progress) -> Benched:
 def measure_host(machine: Machine, plan: Plan, progress: Progress) -> Network:
     """Measure what a plan says on this host, fit it, and keep the curves beside its calibration.
 
-    The samples stay in the user's data folder.
+    The samples stay in the user's data folder; those that an earlier run took of the same points
+    under the same conditions count too. Other curves of the host stay as they are. An operation
+    that no curve can be fitted to, because every sample was contended, is told and gets none.
     """
     identity = stored.identity(machine)
     path = stored.network_location(identity).with_suffix(".jsonl")
     path.parent.mkdir(parents=True, exist_ok=True)
-    benching.bench(plan, path, identity, progress)
-    fitted = fitting.fit(samples.read([path]))
-    known = stored.stored_network(machine) or Network(title=f"measured on {machine.title}")
-    network = known.updated(tuple(one.curve for one in fitted))
-    stored.save_network(machine, network)
+    benched = benching.bench(plan, path, identity, progress)
+    recorded = samples.read([path])
+    network = stored.stored_network(machine) or Network(title=f"measured on {machine.title}")
+    for operation in plan.operations:
+        try:
+            fitted = fitting.fit(_alike(recorded, benched.run, operation))
+        except InputError as error:
+            progress("measure MPI on this host", 1, 1, f"no curve: {error}")
+            continue
+        network = network.updated(tuple(one.curve for one in fitted))
+        stored.save_network(machine, network)
     return network
+
+
+def _alike(recorded: Sequence[Recorded], run: Run, operation: Operation) -> list[Recorded]:
+    """The samples of an operation in runs of the same ranks under the same conditions."""
+    ours = (run.nodes, run.ranks, run.conditions)
+    return [
+        Recorded(one.run, [sample for sample in one.samples if sample.operation == operation])
+        for one in recorded
+        if (one.run.nodes, one.run.ranks, one.run.conditions) == ours
+    ]
 
 
 def fit(

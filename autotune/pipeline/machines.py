@@ -14,6 +14,7 @@ from autotune.pipeline import comm
 from autotune.progress import Progress
 from autotune.setup import Setup
 from autotune.toolchain import compiler as compilers
+from autotune.toolchain import mpi
 from autotune.variant import Build
 
 HOST = "host"
@@ -67,15 +68,29 @@ def host(progress: Progress) -> Machine:
 
 
 def with_network(machine: Machine, setup: Setup, progress: Progress) -> Machine:
-    """The host with the stored curves of its MPI; missing ones of this setup are measured first."""
+    """The host with the stored curves of its MPI; missing ones of this setup are measured first.
+
+    Raises MissingTool, naming the layout, where something is to be measured and there is no MPI.
+    """
     network = stored.stored_network(machine) or Network()
-    for ranks in sorted({layout.ranks for layout in setup.layouts if layout.nodes == 1}):
+    asked = {
+        layout.ranks: setup.place_of_layout(index)
+        for index, layout in enumerate(setup.layouts)
+        if layout.nodes == 1 and layout.ranks > 1
+    }
+    for ranks, place in sorted(asked.items()):
         operations = tuple(
             way for way in setup.communications if (way, 1, ranks) not in network.known
         )
-        if ranks > 1 and operations:
+        if operations:
+            mpi.find(place)
             progress("measure MPI on this host", 0, 1, f"{ranks} ranks")
-            plan = Plan(ranks=ranks, operations=operations, budget_seconds=NETWORK_BUDGET)
+            plan = Plan(
+                ranks=ranks,
+                operations=operations,
+                budget_seconds=NETWORK_BUDGET,
+                launcher=setup.mpi_launcher,
+            )
             network = comm.measure_host(machine, plan, progress)
     return dataclasses.replace(machine, network=network if network.curves else None)
 

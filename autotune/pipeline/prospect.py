@@ -11,9 +11,10 @@ from autotune.codegen.programs import Programs
 from autotune.errors import Fault, InputError, WorkFailed, nearest
 from autotune.machine import Machine
 from autotune.pipeline.engines import predictor
-from autotune.pipeline.machines import resolve_machine
+from autotune.pipeline.machines import resolve_machine, uncalibrated_machine
 from autotune.progress import Clock, Progress
 from autotune.ranking import Ranked, Ranking, rank
+from autotune.results import Prediction
 from autotune.setup import Engine, Setup
 from autotune.toolchain import compiler as compilers
 
@@ -50,6 +51,7 @@ def prospect(setup: Setup, progress: Progress, engines: Sequence[Engine] | None 
     wanted = tuple(engines or (setup.engine,))
     if "reuse" in wanted:
         check_builds(setup)
+    space.spreads(setup, uncalibrated_machine(setup).cores)  # told before minutes of measuring
     machine = resolve_machine(setup, progress)
     clock.timed("calibrate", started)
     started = time.monotonic()
@@ -57,8 +59,14 @@ def prospect(setup: Setup, progress: Progress, engines: Sequence[Engine] | None 
     enumerated = enumerate_space(setup, machine, programs)
     rankings: list[Ranking] = []
     for name in wanted:
-        with predictor(name, setup, machine, programs, progress) as engine:
-            rankings += rank(enumerated.legal, engine.predict(enumerated.legal))
+        try:
+            with predictor(name, setup, machine, programs, progress) as engine:
+                predictions = engine.predict(enumerated.legal)
+        except InputError as error:
+            if len(wanted) == 1:
+                raise
+            predictions = [_unable(name, error)] * len(enumerated.legal)
+        rankings += rank(enumerated.legal, predictions)
     clock.timed("predict", started)
     return Prospect(
         setup=setup,
@@ -67,6 +75,11 @@ def prospect(setup: Setup, progress: Progress, engines: Sequence[Engine] | None 
         rankings=tuple(rankings),
         clock=clock,
     )
+
+
+def _unable(engine: Engine, error: InputError) -> Prediction:
+    """What an engine says on a machine that is not for it, beside one that can."""
+    return Prediction(seconds=None, interval=None, parts=(), engine=engine, reason=str(error))
 
 
 def check_builds(setup: Setup, *, openmp: bool = False) -> None:

@@ -6,6 +6,7 @@ Source: Scherg, Seiferth, Korch, Rauber, ICPE 2019, section 4.3. Operations, mes
 often each occurs come from the program; what one costs from the curves of the machine.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -91,7 +92,7 @@ class SystemEngine:
         total = low = high = 0.0
         extrapolated = False
         notes: list[str] = []
-        told: list[str] = []
+        counts: Counter[tuple[str, int]] = Counter()
         for phase in communication.phases(program, candidate.problem, candidate):
             cost = network.cost(phase.operation, phase.bytes, candidate.nodes, candidate.ranks)
             if cost is None:
@@ -105,12 +106,13 @@ class SystemEngine:
             high += phase.times * cost.interval[1]
             extrapolated = extrapolated or cost.extrapolated
             notes += cost.notes
-            told.append(f"{phase.times} x {phase.operation} of {show(phase.bytes, 'size')}")
+            counts[phase.operation, phase.bytes] += phase.times
+        told = [f"{times} x {way} of {show(size, 'size')}" for (way, size), times in counts.items()]
         return _Exchanged(
             total,
             low,
             high,
             extrapolated,
             tuple(dict.fromkeys(notes)),
-            " and ".join(dict.fromkeys(told)) or "nothing to communicate",
+            " and ".join(told) or "nothing to communicate",
         )

@@ -4,6 +4,7 @@ import ctypes
 import re
 import subprocess
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -101,6 +102,19 @@ def test_short_rows_are_taken_apart_into_columns() -> None:
     assert made.components == 2
     assert made.notes == (PAIRS,)
     assert made.sizes({"N": 100, "n": 200, SHARE: 50}) == {"N": 25}
+
+
+def test_short_rows_of_which_a_column_is_not_used_are_refused() -> None:
+    """Their lines are moved whole; an array for each used column would count a part of them."""
+    columns = [(Num(0), Num(1)), (Num(1), Num(2))]
+    stretches = tuple(
+        ir.Stretch(Num(0), Sym("n"), (ir.Assign("F", parse(body)),), columns=part, row=Num(2))
+        for part, body in zip(columns, ("y[j]", "y[j-1]"), strict=True)
+    )
+    one = replace(sweep(), stretches=stretches)
+    made = kernel_text(one, stretches[0], ivp("1", "2*N"))
+    assert isinstance(made, str)
+    assert "only 1 of the 2 columns of y count, but all are moved" in made
 
 
 def test_values_that_depend_on_j_are_written_out() -> None:

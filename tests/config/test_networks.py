@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autotune import config
+from autotune import config, paths
 from autotune.errors import ConfigError
 from autotune.network import OPERATIONS, CostCurve, Network, Segment
 
@@ -134,3 +134,19 @@ def test_networks_round_trip(tmp_path_factory, network):
     path = tmp_path_factory.mktemp("network") / "n.yaml"
     path.write_text(config.dump_network(network), encoding="utf-8")
     assert config.read_network(path) == network
+
+
+def test_a_machine_file_may_name_a_network_file_beside_it(tmp_path):
+    (tmp_path / "net.yaml").write_text(NETWORK, encoding="utf-8")
+    text = paths.folder("machines").joinpath("generic-x86-64.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "node.yaml"
+    path.write_text(text + "network: net.yaml\n", encoding="utf-8")
+    assert config.machine(path).network == read(tmp_path, NETWORK)
+    for name, found in (("nett.yaml", "there is no file 'nett.yaml'"), ("net", "ends in .yaml")):
+        path.write_text(text + f"network: {name}\n", encoding="utf-8")
+        with pytest.raises(ConfigError, match=found):
+            config.machine(path)
+    (tmp_path / "net.yaml").write_text(NETWORK.replace("1.2 us", "1.2 m", 1), encoding="utf-8")
+    path.write_text(text + "network: net.yaml\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"net.yaml:19:30: latency: 'm' is not a unit of time"):
+        config.machine(path)

@@ -542,7 +542,7 @@ int main(int count, char **arguments)
 #pragma omp barrier
 #pragma omp master
             {
-                ranks_spoil(&team[id]);
+                ranks_spoil(&team[id], o.mode == VERIFY);
                 if (o.mode != VERIFY)
                     print_start(&o, s.ld, cpus, allowed);
             }

@@ -3,6 +3,7 @@
 #ifndef AUTOTUNE_RANKS_H
 #define AUTOTUNE_RANKS_H
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "program.h"
@@ -45,9 +46,10 @@ static inline void ranks_pin(int thread)
     (void)thread;
 }
 
-static inline void ranks_spoil(struct thread *me)
+static inline void ranks_spoil(struct thread *me, bool everything)
 {
     (void)me;
+    (void)everything;
 }
 
 static inline void ranks_wait(void)

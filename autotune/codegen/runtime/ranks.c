@@ -362,12 +362,16 @@ void ranks_prepare(long n, long threads, const char *communication)
     plan_cpus(threads);
 }
 
-void ranks_spoil(struct thread *me)
+void ranks_spoil(struct thread *me, bool everything)
 {
+    const struct range own = us.block[us.rank];
+    struct range outside[] = {{0, own.first}, {own.last, us.n}};
+    const struct ranges all = {.at = outside, .count = 2};
+    const struct ranges *const list = everything ? &all : &us.remote;
     for (int a = 0; a < array_count; a++)
         for (int r = 0; r < array_rows[a]; r++)
-            for (long i = 0; i < us.remote.count; i++)
-                for (long j = us.remote.at[i].first; j < us.remote.at[i].last; j++)
+            for (long i = 0; i < list->count; i++)
+                for (long j = list->at[i].first; j < list->at[i].last; j++)
                     row(me, a, r)[j] = NAN;
 }
 

@@ -6,6 +6,7 @@
 #ifndef AUTOTUNE_RANKS_H
 #define AUTOTUNE_RANKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "program.h"
@@ -21,8 +22,9 @@ int rank_count(void);
 void ranks_prepare(long n, long threads, const char *communication);
 void ranks_pin(int thread);                                  /* the calling thread, to its CPU */
 
-/* What was never fetched is not a number, so that nobody reads it unnoticed. */
-void ranks_spoil(struct thread *me);
+/* What is to be fetched, or everything outside the block, is not a number until it is fetched, so
+   that nobody reads it unnoticed. Everything: more memory is touched than the program needs. */
+void ranks_spoil(struct thread *me, bool everything);
 
 /* * Fetches the remote parts of an array, one row after another. */
 void communicate(struct thread *me, int array);

@@ -195,7 +195,7 @@ def check_reference(session: Session, setup: Setup) -> None:
     absent = [way for way in absent if way not in setup.communications]
     if absent:
         text = f"{found.name} has rows of communication {', '.join(absent)}"
-        session.add(where, text, f"communication: {', '.join(setup.communications)} to hold it")
+        session.add(where, text, f"communication: {', '.join((*setup.communications, *absent))}")
     values = setup.space.parameters.get(found.parameter)
     if values is None:
         text = f"{found.name} names values of {found.parameter!r}, no parameter of space"

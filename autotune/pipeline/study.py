@@ -12,7 +12,7 @@ from pathlib import Path
 
 from autotune.codegen import harness, space
 from autotune.codegen.programs import Programs
-from autotune.errors import Fault, InputError, WorkFailed
+from autotune.errors import Fault, InputError, MissingTool, WorkFailed
 from autotune.evaluate import StudyResult, evaluate
 from autotune.host import calibrate
 from autotune.machine import Machine
@@ -237,12 +237,13 @@ def _within(budget: int, selection: Selection) -> Selection:
 
 
 def _alike(runs: Sequence[RunRecord], found: Prospect) -> list[RunRecord]:
-    """The runs whose results still hold: same machine, same compilers."""
-    machine, compilers_now = identity_of(found.machine), versions(found.setup)["compilers"]
+    """The runs whose results still hold: same machine, same compilers, same MPI."""
+    machine, now = identity_of(found.machine), versions(found.setup)
     return [
         run
         for run in runs
-        if run.machine_identity == machine and run.versions.get("compilers") == compilers_now
+        if run.machine_identity == machine
+        and all(run.versions.get(name) == now.get(name) for name in ("compilers", "mpi"))
     ]
 
 
@@ -350,6 +351,9 @@ def versions(setup: Setup) -> dict[str, str]:
         "python": platform.python_version(),
         "compilers": "; ".join(f"{c.version} [{c.identity}]" for c in builds),
     }
+    if any(layout.nodes * layout.ranks > 1 for layout in setup.layouts):
+        with contextlib.suppress(MissingTool):  # none is needed to read a job's results
+            known["mpi"] = mpi.find().title
     for name in ("osaca", "kerncraft", "optuna", "numpy"):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             known[name] = importlib.metadata.version(name)

@@ -1,6 +1,7 @@
 """MPI as it is installed: which one, how programs are built with it and how they are started."""
 
 import contextlib
+import fcntl
 import functools
 import os
 import re
@@ -8,6 +9,7 @@ import shlex
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +30,9 @@ INSTALL = (
 _LIMIT = 20.0
 _FOLDERS = ("OMPI_MCA_btl_sm_backing_directory", "PRTE_MCA_prte_tmpdir_base")
 _OLD_FOLDERS = ("OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_orte_tmpdir_base")
+_SCRATCH = "autotune-mpi-"
+_SETTLED = 60.0
+"""Seconds after which a folder that nobody has locked is left over, not just being made."""
 _STARTERS = ("mpiexec", "mpirun")
 _FLAVOURS: tuple[tuple[str, Flavour], ...] = (
     ("Intel(R) MPI", "intel"),
@@ -217,17 +222,42 @@ def environment(
 def scratch(mpi: Mpi, nodes: int = 1) -> Iterator[dict[str, str]]:
     """Variables for a launch on this node, so that nothing of it stays when it is killed.
 
-    Open MPI: its session folder and its shared segments lie in a folder that is removed at the end.
+    Open MPI: its session folder and its shared segments lie in a folder that is removed at the end,
+    or by a later launch where this process is killed meanwhile.
     """
     if mpi.flavour != "openmpi" or nodes > 1:
         yield {}
         return
     memory = "/dev/shm"
-    place = memory if os.access(memory, os.W_OK) else None
+    place = memory if os.access(memory, os.W_OK) else tempfile.gettempdir()
     old = mpi.version.startswith(("1.", "2.", "3.", "4."))
     names = _OLD_FOLDERS if old else _FOLDERS
-    with tempfile.TemporaryDirectory("", "autotune-", place, ignore_cleanup_errors=True) as folder:
+    _sweep(Path(place))
+    with (
+        tempfile.TemporaryDirectory("", _SCRATCH, place, ignore_cleanup_errors=True) as folder,
+        _locked(folder),
+    ):
         yield dict.fromkeys(names, folder)
+
+
+def _sweep(place: Path) -> None:
+    """Remove the folders of processes that are gone: nobody holds their locks any more."""
+    for folder in place.glob(f"{_SCRATCH}*"):
+        with contextlib.suppress(OSError):
+            if folder.stat().st_mtime < time.time() - _SETTLED:
+                with _locked(folder):
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def _locked(folder: str | Path) -> Iterator[None]:
+    """Holds the lock of a folder; BlockingIOError where another process does."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _crowded(ranks: int, threads: int) -> bool:

@@ -87,7 +87,7 @@ def exactly_as_kerncraft(folder: Path, machine: str, kernels: list[str]) -> list
         models = analyser.analyse(kernels)
     assert all(isinstance(model, EcmModel) for model in models), models
     domain, socket = models[0].record.domain_cores, models[0].cores
-    asked = {text: points(text, machine, [1, domain, socket], 16) for text in kernels}
+    asked = {text: points(text, machine, [1, domain, socket], 10) for text in kernels}
     answers = Reference(folder / "reference", machine, asked).answers()
     for model, text, found in zip(models, kernels, answers, strict=True):
         compare(model, asked[text], found)

@@ -205,3 +205,37 @@ def gone(pid: int) -> bool:
     except OSError:
         return True
     return stat.rpartition(")")[2].split()[0] in "ZX"
+
+
+def test_what_a_killed_process_left_is_removed_and_nothing_that_is_in_use(tmp_path, monkeypatch):
+    monkeypatch.setattr(mpi.os, "access", lambda *_: False)
+    monkeypatch.setattr(mpi.tempfile, "tempdir", str(tmp_path))
+    found = Mpi(flavour="openmpi", version="5.0.11", mpiexec="mpiexec", mpicc=None)
+    holds = (
+        "import sys, tempfile; tempfile.tempdir = sys.argv[1]\n"
+        "from autotune.toolchain import mpi\n"
+        "mpi.os.access = lambda *_: False\n"
+        "found = mpi.Mpi(flavour='openmpi', version='5.0', mpiexec='mpiexec', mpicc=None)\n"
+        "with mpi.scratch(found):\n"
+        "    print('there', flush=True)\n"
+        "    sys.stdin.read()\n"
+    )
+    command = [sys.executable, "-c", holds, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout
+        assert other.stdout.readline()
+        (left,) = tmp_path.iterdir()
+        (left / "segment").write_text("x")
+        os.utime(left, (0, 0))
+        with mpi.scratch(found):
+            assert left.exists()  # in use
+        other.kill()
+        other.wait()
+        os.utime(left, (0, 0))
+        fresh = tmp_path / "autotune-mpi-fresh"
+        fresh.mkdir()
+        with mpi.scratch(found) as variables:
+            assert not left.exists()
+            assert fresh.exists()  # may be another process's, made this moment
+            assert len(set(variables.values())) == 1
+        assert list(tmp_path.iterdir()) == [fresh]

@@ -1,19 +1,17 @@
 """What OSACA said of a loop, kept on disk by the hash of all that it depends on."""
 
-import contextlib
 import hashlib
 import importlib.metadata
 import json
-import tempfile
-from pathlib import Path
 
-from autotune import paths
+from autotune.analysis import answers
+from autotune.analysis.answers import Answer
 from autotune.analysis.incore_arch import Architecture
-from autotune.analysis.incore_client import Reply
 from autotune.analysis.loops import HotLoop
 
 VERSION = 1
 """Raised whenever equal loops may get other answers from the worker."""
+_KIND = "incore"
 
 
 def key(loop: HotLoop, architecture: Architecture) -> str:
@@ -26,27 +24,11 @@ def key(loop: HotLoop, architecture: Architecture) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _place(key: str) -> Path:
-    return paths.cache_dir() / "incore" / key[:2] / f"{key}.json"
+def stored(key: str) -> Answer | None:
+    """What OSACA said; None where that is not known."""
+    return answers.stored(_KIND, key, ("uops", "chain"))
 
 
-def stored(key: str) -> Reply | None:
-    """An answer that was kept; None for one that is not there or cannot be read."""
-    try:
-        reply = json.loads(_place(key).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    whole = isinstance(reply, dict) and "uops" in reply and "chain" in reply
-    return reply if whole else None
-
-
-def keep(key: str, reply: Reply) -> None:
-    """Put an answer in place, whole or not at all."""
-    place = _place(key)
-    with contextlib.suppress(OSError):  # a cache that cannot be written is no failure
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=place.parent, suffix=".new", delete=False
-        ) as file:
-            json.dump(dict(reply), file)
-        Path(file.name).replace(place)
+def keep(key: str, answer: Answer) -> None:
+    """Keep what OSACA said."""
+    answers.keep(_KIND, key, answer)

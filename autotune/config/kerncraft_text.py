@@ -43,10 +43,7 @@ def kerncraft_text(machine: Machine, *, in_core: bool = True) -> str:
     if gaps:
         where = f"machine {machine.name}"
         raise InputError(
-            *(
-                Fault(where=where, found=f"{name} is missing", expected=f"a figure for {use}")
-                for name, use in gaps
-            )
+            *(Fault(where=where, found=f"{name} is missing: {use} needs it") for name, use in gaps)
         )
     lines = [*_head(machine), *(_in_core(machine) if in_core else ()), *_hierarchy(machine)]
     return "\n".join([*lines, *_benchmarks(machine), ""])
@@ -64,7 +61,7 @@ def kerncraft_gaps(machine: Machine, *, in_core: bool = True) -> list[tuple[str,
         if machine.architecture not in _ISA:
             gaps.append((f"support for {machine.architecture} in OSACA", "the engine kerncraft"))
         elif machine.in_core.osaca is None:
-            gaps.append(("in_core.osaca", "the engine kerncraft, which asks OSACA"))
+            gaps.append(("in_core.osaca", "the engine kerncraft (through OSACA)"))
         elif not all(_ports(machine)):
             gaps.append(("in_core.overlapping and non_overlapping", "the engine kerncraft"))
     return gaps

@@ -42,7 +42,8 @@ RULES: dict[Saturation, str] = {
     "kerncraft": "saturation rule kerncraft: the recursion over cores of kerncraft 0.8.18",
 }
 _ROUTE = (
-    "kerncraft 0.8.18 with layer conditions; in-core by OSACA on the loop as kerncraft compiles it"
+    "kerncraft 0.8.18 with layer conditions; in-core by OSACA on the loop as kerncraft compiles it,"
+    " whatever the build of the candidate"
 )
 
 

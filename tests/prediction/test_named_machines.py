@@ -277,3 +277,16 @@ def test_every_named_machine_ranks(name, tmp_path):
     for entry in entries:
         low, high = entry["interval_s"]
         assert 0 < low <= entry["predicted_s"] <= high
+
+
+def test_an_exchange_on_chimaira_takes_twice_what_b_eff_prints() -> None:
+    """Kaltenecker 2016, table 5.4; the ring of b_eff divides an exchange by its two messages."""
+    network = config.machine("chimaira-i7-4770").network
+    assert network is not None
+    table = {1: (290, 874), 2: (7866, 204), 3: (6856, 139), 4: (11625, 132), 5: (12941, 122),
+             6: (13735, 117), 7: (13754, 113)}  # fmt: skip
+    assert len(network.curves) == len(table)
+    for curve in network.curves:
+        latency, bandwidth = table[curve.nodes]
+        assert curve.at(0) == pytest.approx(2 * latency * 1e-9)
+        assert 2_000_000 / (curve.at(2_000_000) - curve.at(0)) == pytest.approx(bandwidth / 2 * 1e6)

@@ -1,26 +1,23 @@
 """What kerncraft said of a kernel, kept on disk by the hash of all that it depends on."""
 
-import contextlib
 import hashlib
 import importlib.metadata
 import json
 import re
 import shutil
 import sys
-import tempfile
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from autotune import paths
+from autotune.analysis import answers
+from autotune.analysis.answers import Answer
 from autotune.errors import InputError
 from autotune.toolchain import process
 
 VERSION = 1
 """Raised whenever equal kernels may get other answers."""
 
-Reply = Mapping[str, object]
-
+_KIND = "kerncraft"
 _TOOLS = ("kerncraft", "osaca", "pycachesim", "sympy", "pycparser")
 _LIMIT = 20.0
 
@@ -60,26 +57,11 @@ def _compiler(path: str, changed: int) -> str:
         return f"{path} {changed}"
 
 
-def _place(key: str) -> Path:
-    return paths.cache_dir() / "kerncraft" / key[:2] / f"{key}.json"
+def stored(key: str) -> Answer | None:
+    """What kerncraft said; None where that is not known."""
+    return answers.stored(_KIND, key, ("ok",))
 
 
-def stored(key: str) -> Reply | None:
-    """An answer that was kept; None for one that is not there or cannot be read."""
-    try:
-        reply = json.loads(_place(key).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return reply if isinstance(reply, dict) and reply.keys() >= {"ok"} else None
-
-
-def keep(key: str, reply: Reply) -> None:
-    """Put an answer in place, whole or not at all."""
-    place = _place(key)
-    with contextlib.suppress(OSError):  # a cache that cannot be written is no failure
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(
-            "w", encoding="utf-8", dir=place.parent, suffix=".new", delete=False
-        ) as file:
-            json.dump(dict(reply), file)
-        Path(file.name).replace(place)
+def keep(key: str, answer: Answer) -> None:
+    """Keep what kerncraft said."""
+    answers.keep(_KIND, key, answer)

@@ -27,8 +27,5 @@ def in_core_times(subject: Subject) -> Json:
     return {
         "T_OL": float(times["T_comp"]),
         "T_nOL": float(times["T_RegL1"]),
-        "elements_per_block": int(times["elements_per_block"]),
         "compiler": " ".join([compiler, *flags]),
-        "port_cycles": {str(port): float(c) for port, c in times["port cycles"].items()},
-        "chain": float(analysis["lcd"]),
     }

@@ -26,7 +26,6 @@ def analyse(place: str) -> Json:
         "levels": [str(level["level"]) for level in machine["memory hierarchy"]][1:],
         "overlapping": [bool(level["transfers overlap"]) for level in machine["memory hierarchy"]],
         "caches": [cache_sizes(subject, cores) for cores in range(1, domain + 1)],
-        "domain_cores": domain,
         "socket_cores": socket,
         **layers,
         **in_core,

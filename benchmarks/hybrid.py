@@ -6,8 +6,9 @@
 For each IVP and size the six loop orders are measured exhaustively on one rank x two threads and on
 two ranks x one thread with every communication that the problem allows, in the same interleaved
 rounds. Printed per problem, layout and communication: the median deviation (predicted - measured) /
-measured, the predicted share of communication, the fastest variant predicted and measured; per
-problem the rank correlation over all of them, the loss of the predicted best and the noise floor.
+measured; of the fastest one the communication predicted and measured (an instrumented run of its own;
+what was measured includes waiting for the other rank); the fastest variant predicted and measured.
+Per problem the rank correlation over all of them, the loss of the predicted best, the noise floor.
 """
 
 import argparse
@@ -17,14 +18,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autotune import config
+from autotune.codegen import space
 from autotune.evaluate import ProblemResult, Row
+from autotune.host import detect
 from autotune.measure import stats
 from autotune.pipeline import prospect, study
 from autotune.report.text import columns, seconds
+from autotune.setup import Setup
 
 _HEAD = (
     "problem", "ranks x threads", "communication", "n", "predicted", "measured", "mdev",
-    "communication", "best predicted", "best measured",
+    "of it: predicted", "measured", "best predicted", "best measured",
 )  # fmt: skip
 
 
@@ -42,18 +46,18 @@ def main() -> None:
     totals: list[Sequence[str]] = [("problem", "n", "tau-b", "top-1 loss", "floor mean/max")]
     for ivp in arguments.ivps.split(","):
         components = [int(n) for n in arguments.components.split(",")]
-        for problem in _measure(ivp, components, arguments.rounds, store):
-            lines += _groups(problem)
+        setup = _setup(ivp, components, arguments.rounds)
+        options = study.Options(exhaustive=True)
+        for problem in study.tune(setup, options, store, _progress).evaluation.problems:
+            lines += _groups(problem, setup)
             totals.append(_total(problem))
     print(f"every sample is in {store}")
-    print(columns(lines, right=range(3, 8)))
+    print(columns(lines, right=range(3, 9)))
     print()
     print(columns(totals, right=range(1, 5)))
 
 
-def _measure(
-    ivp: str, components: Sequence[int], rounds: int, store: str
-) -> tuple[ProblemResult, ...]:
+def _setup(ivp: str, components: Sequence[int], rounds: int) -> Setup:
     sizes = "\n".join(
         f"  - {{ivp: {ivp}, method: radau-iia-7, correctors: 6, size: {_size(ivp, n)}}}"
         for n in components
@@ -69,8 +73,7 @@ def _measure(
     )
     path = Path(tempfile.mkdtemp()) / f"hybrid-{ivp}.yaml"
     path.write_text(text, encoding="utf-8")
-    options = study.Options(exhaustive=True)
-    return study.tune(prospect.load(path), options, store, _progress).evaluation.problems
+    return prospect.load(path)
 
 
 def _size(name: str, components: int) -> int:
@@ -85,35 +88,44 @@ def _size(name: str, components: int) -> int:
     return low
 
 
-def _groups(problem: ProblemResult) -> list[Sequence[str]]:
+def _groups(problem: ProblemResult, setup: Setup) -> list[Sequence[str]]:
     groups: dict[tuple[int, int, str], list[Row]] = {}
     for row in problem.rows:
         if row.compared and row.predicted and row.measured:
             c = row.candidate
             groups.setdefault((c.ranks, c.threads, c.communication), []).append(row)
-    return [
-        (
-            problem.label,
-            f"{ranks} x {threads}",
-            way,
-            str(len(rows)),
-            seconds(min(r.predicted or 0.0 for r in rows)),
-            seconds(min(r.measured or 0.0 for r in rows)),
-            f"{100 * statistics.median(abs(r.deviation or 0.0) for r in rows):.1f} %",
-            f"{100 * statistics.median(_communicated(r) for r in rows):.1f} %",
-            min(rows, key=lambda r: r.predicted or 0.0).candidate.variant,
-            min(rows, key=lambda r: r.measured or 0.0).candidate.variant,
+    lines: list[Sequence[str]] = []
+    for (ranks, threads, way), rows in sorted(groups.items()):
+        fastest = min(rows, key=lambda r: r.measured or 0.0)
+        lines.append(
+            (
+                problem.label,
+                f"{ranks} x {threads}",
+                way,
+                str(len(rows)),
+                seconds(fastest.predicted),
+                seconds(fastest.measured),
+                f"{100 * statistics.median(abs(r.deviation or 0.0) for r in rows):.1f} %",
+                seconds(_predicted(fastest)) if ranks > 1 else "-",
+                seconds(_measured(fastest, setup)) if ranks > 1 else "-",
+                min(rows, key=lambda r: r.predicted or 0.0).candidate.variant,
+                fastest.candidate.variant,
+            )
         )
-        for (ranks, threads, way), rows in sorted(groups.items())
-    ]
+    return lines
 
 
-def _communicated(row: Row) -> float:
-    """The predicted share of communication."""
+def _predicted(row: Row) -> float:
+    """Seconds of communication per step."""
     assert row.prediction is not None
-    assert row.prediction.seconds is not None
-    parts = row.prediction.parts
-    return sum(p.seconds for p in parts if p.kind == "communication") / row.prediction.seconds
+    return sum(p.seconds for p in row.prediction.parts if p.kind == "communication")
+
+
+def _measured(row: Row, setup: Setup) -> float | None:
+    """Seconds of communication per step, from an instrumented run."""
+    enumerated = space.enumerate_candidates(setup, detect.detect().cores)
+    (found,) = [c for c in enumerated.legal if c.identity == row.candidate.identity]
+    return study.host_measurer(setup).phases(found, row.measured).seconds.get("communication")
 
 
 def _total(problem: ProblemResult) -> Sequence[str]:

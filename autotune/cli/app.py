@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from autotune.cli.comm import app as comm_app
+from autotune.cli.machine import app as machine_app
 from autotune.cli.output import TerminalProgress, document, note
 from autotune.version import VERSION
 
@@ -23,9 +24,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Predict, rank, tune and explain the variants of one computation.",
     epilog="Start with: autotune doctor; autotune tune configs/quickstart.yaml",
-)
-machine_app = typer.Typer(
-    no_args_is_help=True, rich_markup_mode=None, help="Machine files and this host."
 )
 app.add_typer(machine_app, name="machine")
 app.add_typer(comm_app, name="comm")
@@ -334,98 +332,6 @@ def report(
         document(studies.report(result.record.name, path))
     else:
         note(f"wrote {path}")
-
-
-@machine_app.command("list", epilog="Example: autotune machine list")
-def machine_list(json: Json = False) -> None:
-    """The machine files that come with autotune."""
-    from autotune.pipeline import machines as hosts
-    from autotune.report import text
-    from autotune.report.documents import machines as documents
-
-    machines = hosts.machines()
-    if json:
-        document(documents.machine_list(machines))
-    else:
-        typer.echo(text.machines(machines))
-
-
-@machine_app.command("show", epilog="Example: autotune machine show haswell-e5-2630v3")
-def machine_show(
-    name: Annotated[str, typer.Argument(help="Name of a machine file, a path, or host.")] = "host",
-    json: Json = False,
-) -> None:
-    """One machine with the source of each figure; ``host`` with its calibration, if it has one."""
-    from autotune.pipeline import machines as hosts
-    from autotune.report import text
-    from autotune.report.documents import machines as documents
-
-    machine = hosts.machine(name)
-    if json:
-        document(documents.machine(machine, "show"))
-    else:
-        typer.echo(text.machine(machine))
-
-
-@machine_app.command("check", epilog="Example: autotune machine check my-machine.yaml")
-def machine_check(
-    file: Annotated[Path, typer.Argument(help="A machine file.")], json: Json = False
-) -> None:
-    """Check a machine file: schema, physics, and what is missing for which use."""
-    from autotune.pipeline import machines as hosts
-    from autotune.report import text
-    from autotune.report.documents import machines as documents
-
-    machine = hosts.check_machine(str(file))
-    gaps = hosts.machine_gaps(machine)
-    if json:
-        document(documents.machine_check(machine, gaps))
-    else:
-        typer.echo(text.machine_check(machine, gaps))
-
-
-@machine_app.command("detect", epilog="Example: autotune machine detect -o myhost.yaml")
-def machine_detect(
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="Write a machine file.")
-    ] = None,
-    json: Json = False,
-) -> None:
-    """What this host is: processor, caches, cores, and what was decided from what."""
-    from autotune.pipeline import machines as hosts
-    from autotune.report import text
-    from autotune.report.documents import machines as documents
-
-    found = hosts.examine_host()
-    machine, reasons = found.machine, found.reasons
-    if output is not None:
-        hosts.write_machine(machine, output)
-        note(f"wrote {output}")
-        for gap in hosts.machine_gaps(machine):
-            note(f"to be added: {gap}")
-    if json:
-        document(documents.machine_detect(machine, reasons))
-    else:
-        typer.echo(text.machine_detected(machine, reasons))
-
-
-@machine_app.command("calibrate", epilog="Example: autotune machine calibrate")
-def machine_calibrate(
-    budget_seconds: Annotated[
-        float, typer.Option(help="Wall time to spend.", min=5, max=600)
-    ] = 45.0,
-    json: Json = False,
-) -> None:
-    """Measure clock, bandwidth over working set and barrier; at most a minute."""
-    from autotune.pipeline import machines as hosts
-    from autotune.report import text
-    from autotune.report.documents import machines as documents
-
-    machine = hosts.calibrate_host(budget_seconds, TerminalProgress())
-    if json:
-        document(documents.machine(machine, "calibrate"))
-    else:
-        typer.echo(text.machine(machine))
 
 
 def _refuse_together(option: str, value: Path | None, others: Mapping[str, bool]) -> None:

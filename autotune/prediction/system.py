@@ -94,6 +94,8 @@ class SystemEngine:
         notes: list[str] = []
         counts: Counter[tuple[str, int]] = Counter()
         for phase in communication.phases(program, candidate.problem, candidate):
+            if phase.messages == 0:
+                continue
             cost = network.cost(phase.operation, phase.bytes, candidate.nodes, candidate.ranks)
             if cost is None:
                 where = "between nodes" if candidate.nodes > 1 else "within a node"

@@ -53,11 +53,12 @@ def test_the_study_of_the_readme_is_valid(tmp_path: Path) -> None:
 
 
 def test_every_command_of_the_table_exists() -> None:
-    from autotune.cli.app import app, machine_app
+    from autotune.cli.app import app, comm_app, machine_app
 
     known = {c.name or c.callback.__name__ for c in app.registered_commands if c.callback}
-    named = set(re.findall(r"`autotune (\w+)", TEXT)) - {"machine"}
+    named = set(re.findall(r"`autotune (\w+)", TEXT)) - {"machine", "comm"}
     assert named <= known
+    assert {"bench", "fit", "show", "import"} == {c.name for c in comm_app.registered_commands}
     assert {"list", "show", "check", "detect", "calibrate"} == {
         c.name for c in machine_app.registered_commands
     }

@@ -6,8 +6,8 @@
 For each IVP and size the six loop orders are measured exhaustively on one rank x two threads and on
 two ranks x one thread with every communication that the problem allows, in the same interleaved
 rounds. Printed per problem, layout and communication: the median deviation (predicted - measured) /
-measured; of the fastest one the communication predicted and measured (an instrumented run of its own;
-what was measured includes waiting for the other rank); the fastest variant predicted and measured.
+measured; of the fastest one the communication predicted and measured (in an instrumented run of its
+own, waiting for the other rank included); the fastest variant predicted and measured.
 Per problem the rank correlation over all of them, the loss of the predicted best, the noise floor.
 """
 

@@ -16,6 +16,7 @@ def main() -> NoReturn:
     try:
         app(prog_name="autotune")
     except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
         sys.exit(130)
     except InputError as error:
         if len(error.faults) > 1:

@@ -1,5 +1,6 @@
 """The commands and their options."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -243,7 +244,9 @@ def tune(
             result = study.tune(setup, options, store, progress)
     except KeyboardInterrupt as stop:
         progress.close()
-        begun = f"; every finished sample is kept: autotune tune {config} --resume"
+        place = f" --store {shlex.quote(store)}" if store != DEFAULT_STORE else ""
+        again = f"autotune tune {shlex.quote(str(config))} --resume{place}"
+        begun = f"; every finished sample is kept: {again}"
         note("interrupted" + (begun if stop.args else "; nothing was measured yet"))
         raise typer.Exit(130) from None
     _show_study(result, json=json, report=report, store=store)

@@ -27,7 +27,8 @@ from autotune.units import Bytes, BytesPerCycle, BytesPerSecond, Cycles, Hertz
 
 OLDEST, NEWEST = "0.8.3.dev0", "0.8.18"
 
-_VERSION = re.compile(r"""^(["']?)kerncraft version\1\s*:""", re.MULTILINE)
+_KEYS = re.compile(r"""^(["']?)(kerncraft version|memory hierarchy)\1\s*:""", re.MULTILINE)
+"""Keys of kerncraft's machine files that ours do not have."""
 _TAGS = frozenset({"tag:yaml.org,2002:omap"})
 _QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?) ([kMGTPE]?)(\S+)")
 _PREFIXES = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9}
@@ -42,7 +43,7 @@ _ECM = "the ECM model"
 
 def is_kerncraft(text: str) -> bool:
     """The text looks like a machine file of kerncraft."""
-    return _VERSION.search(text) is not None
+    return _KEYS.search(text) is not None
 
 
 def read_kerncraft(session: Session, text: str, path: Path) -> Machine | None:
@@ -69,7 +70,9 @@ class _Reader:
         self.session.add(self.document.place(keys), found, expected, hint)
 
     def version(self) -> bool:
-        value = self.document.root.get("kerncraft version")
+        value = self.need(("kerncraft version",), "telling which keys the file has")
+        if value is None:
+            return False
         found = _comparable(str(value))
         oldest, newest = _comparable(OLDEST), _comparable(NEWEST)
         try:
@@ -114,6 +117,10 @@ class _Reader:
             return int(number)
         self.add(keys, f"{_path(keys)}: {describe(value)}", "a positive whole number")
         return None
+
+    def optional(self, keys: Keys) -> int:
+        """A count that may be left out: 1 then."""
+        return 1 if self.get(keys) is None else self.whole(keys, "the size of a node") or 1
 
     def flag(self, keys: Keys, use: str) -> bool | None:
         value = self.need(keys, use)
@@ -160,8 +167,8 @@ class _Reader:
         caches = [self.cache(i, levels) for i in range(len(levels) - 1)]
         memory = self.main_memory(len(levels) - 1, levels, domain or 1) if levels else None
         in_core = self.in_core()
-        sockets = self.get(("sockets",))
-        threads = self.get(("threads per core",))
+        sockets = self.optional(("sockets",))
+        threads = self.optional(("threads per core",))
         if len(self.session.faults) > known or memory is None:
             return None
         assert clock is not None
@@ -173,9 +180,9 @@ class _Reader:
                 title=" ".join(str(self.get(("model name",)) or name).split()),
                 architecture=architecture,
                 clock=Hertz(clock),
-                cores=per_socket * (sockets if isinstance(sockets, int) else 1),
-                threads_per_core=threads if isinstance(threads, int) else 1,
-                sockets=sockets if isinstance(sockets, int) else 1,
+                cores=per_socket * sockets,
+                threads_per_core=threads,
+                sockets=sockets,
                 caches=tuple(cache for cache in caches if cache),
                 memory=memory,
                 in_core=in_core,

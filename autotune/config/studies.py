@@ -47,14 +47,16 @@ def _threads(value: object) -> int | str:
     )
 
 
-def _launcher(value: object) -> str:
-    """A command line with ``{command}`` once and no other placeholder."""
+def _launcher(value: object, further: tuple[str, ...] = ()) -> str:
+    """A command line with ``{command}`` once and no placeholder but the ``further`` ones."""
     if not isinstance(value, str):
         raise ValueError(f"{describe(value)} is not a command line")
     names = re.findall(r"\{([^{}]*)\}", value)
-    unknown = [f"{{{name}}}" for name in names if name not in PLACEHOLDERS]
+    known = (*PLACEHOLDERS, *further)
+    unknown = [f"{{{name}}}" for name in names if name not in known]
     if unknown:
-        raise ValueError(f"unknown placeholder {', '.join(unknown)}; known: {{command}}")
+        listed = ", ".join(f"{{{name}}}" for name in known)
+        raise ValueError(f"unknown placeholder {', '.join(unknown)}; known: {listed}")
     if re.search(r"[{}]", re.sub(r"\{[^{}]*\}", "", value)):
         raise ValueError(f"a brace stands alone in {value!r}")
     if names.count("command") != 1:
@@ -68,13 +70,7 @@ def _launcher(value: object) -> str:
 
 def _mpi_launcher(value: object) -> str:
     """As ``_launcher``, but it may also name the nodes, the ranks and the threads of each rank."""
-    if isinstance(value, str):
-        plain = value
-        for name in LAYOUT_PLACEHOLDERS:
-            plain = plain.replace(f"{{{name}}}", "1")
-        _launcher(plain)
-        return value
-    return _launcher(value)
+    return _launcher(value, LAYOUT_PLACEHOLDERS)
 
 
 class _Layout(Model):

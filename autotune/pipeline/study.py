@@ -1,10 +1,7 @@
 """From ranked candidates to a study: chosen, built, verified, timed, stored, evaluated."""
 
-import contextlib
 import dataclasses
 import hashlib
-import importlib.metadata
-import platform
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,14 +9,13 @@ from pathlib import Path
 
 from autotune.codegen import harness, space
 from autotune.codegen.programs import Programs
-from autotune.errors import Fault, InputError, MissingTool, WorkFailed
+from autotune.errors import Fault, InputError, WorkFailed
 from autotune.evaluate import StudyResult, evaluate
-from autotune.host import calibrate
 from autotune.machine import Machine
-from autotune.measure import quiet
 from autotune.measure.base import Measurer, Prepared
 from autotune.measure.run import HostMeasurer
 from autotune.measure.stats import location
+from autotune.pipeline.circumstances import check_launchers, conditions_of, versions
 from autotune.pipeline.prospect import Prospect, check_builds, prospect
 from autotune.progress import Progress
 from autotune.ranking import Ranking
@@ -29,14 +25,9 @@ from autotune.select import choose, everything
 from autotune.setup import Selection, Setup
 from autotune.store import Choice, RunFacts, RunRecord, Store, StudyRecord
 from autotune.toolchain import compiler as compilers
-from autotune.toolchain import launcher, mpi
 from autotune.toolchain.compiler import Compiler
 from autotune.tuning import Chosen, Plan, tune_problem
 from autotune.variant import Build, Candidate
-from autotune.version import VERSION
-
-_HOLDS = 0.2
-"""A calibration holds while clock and memory bandwidth are within this share of its figures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +59,7 @@ def tune(setup: Setup, options: Options, store: str, progress: Progress) -> Resu
         progress(_opening(setup, name, options, results), 0, 1)
         found = prospect(setup, progress)
         before = time.monotonic()
-        conditions = _conditions(found, progress)
+        conditions = conditions_of(found, progress)
         found.clock.timed("calibrate", before)
         conduct = Conduct(
             results=results,
@@ -168,23 +159,6 @@ def host_measurer(setup: Setup) -> HostMeasurer:
         mpi_launcher=setup.mpi_launcher,
         environment=setup.environment,
     )
-
-
-def check_launchers(setup: Setup) -> None:
-    """Raise InputError or MissingTool, with its place, for a launcher that cannot start anything.
-
-    For layouts of several ranks an MPI with its headers is needed too.
-    """
-    launcher.check(setup.launcher, setup.place("launcher"))
-    for index, layout in enumerate(setup.layouts):
-        if layout.nodes * layout.ranks > 1:
-            where = setup.place_of_layout(index)
-            found = mpi.find(where)
-            mpi.compile_flags(found, where)
-            if setup.mpi_launcher:
-                launcher.check(setup.mpi_launcher, setup.place("mpi_launcher"))
-            else:
-                mpi.launch_template(found, layout.ranks, where=where)
 
 
 # --- choosing -------------------------------------------------------------------------------
@@ -322,42 +296,6 @@ def _opening(setup: Setup, name: str, options: Options, results: Store) -> str:
     states = [run.state for run in results.load_study(before).runs] if before else []
     left = states and states[-1] != "done"
     return f"begin study {name}" + (f" ({before} is unfinished: see --resume)" if left else "")
-
-
-def _conditions(found: Prospect, progress: Progress) -> dict[str, float | int | str]:
-    """What the host is like at the start of a run, and whether the calibration still holds."""
-    conditions: dict[str, float | int | str] = {
-        "priority": quiet.attainable_priority(),
-        "others": quiet.others().note or "idle",
-    }
-    if found.setup.machine is not None or found.machine.calibration is None:
-        return conditions
-    progress("check the calibration", 0, 1)
-    with contextlib.suppress(WorkFailed):
-        check = calibrate.recheck(found.machine)
-        conditions["clock_ratio"] = round(check.clock_ratio, 3)
-        conditions["bandwidth_ratio"] = round(check.bandwidth_ratio, 3)
-        if max(abs(check.clock_ratio - 1), abs(check.bandwidth_ratio - 1)) > _HOLDS:
-            conditions["warning"] = f"{check}; calibrate again: autotune machine calibrate"
-    progress("check the calibration", 1, 1)
-    return conditions
-
-
-def versions(setup: Setup) -> dict[str, str]:
-    """Versions of what takes part: part of the provenance of every run."""
-    builds = [compilers.find(build) for build in setup.builds]
-    known = {
-        "autotune": VERSION,
-        "python": platform.python_version(),
-        "compilers": "; ".join(f"{c.version} [{c.identity}]" for c in builds),
-    }
-    if any(layout.nodes * layout.ranks > 1 for layout in setup.layouts):
-        with contextlib.suppress(MissingTool):  # none is needed to read a job's results
-            known["mpi"] = mpi.find().title
-    for name in ("osaca", "kerncraft", "optuna", "numpy"):
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            known[name] = importlib.metadata.version(name)
-    return known
 
 
 def _text(setup: Setup) -> str:

@@ -19,6 +19,8 @@ from autotune.units import Seconds, show
 from autotune.variant import Candidate
 
 COMMUNICATION = "communication"
+_LEADING = 0.2
+"""From this share of the step on, communication is named first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +83,7 @@ class SystemEngine:
             seconds=seconds,
             interval=(Seconds(low + found.low), Seconds(high + found.high)),
             parts=(*theta.parts, part),
-            reason=f"{found.text}: {100 * found.seconds / seconds:.0f} % of the step; "
-            f"in the rest {theta.reason}",
+            reason=_reason(found, theta, found.seconds / seconds),
             notes=(*theta.notes, *found.notes),
         )
 
@@ -118,3 +119,11 @@ class SystemEngine:
             tuple(dict.fromkeys(notes)),
             " and ".join(told) or "nothing to communicate",
         )
+
+
+def _reason(found: _Exchanged, theta: Prediction, share: float) -> str:
+    """The larger of node and communication first; shares within the node are the node's."""
+    mark = ", extrapolated" if found.extrapolated else ""
+    exchange = f"{found.text} ({100 * share:.0f} % of the step{mark})"
+    node = theta.reason.replace(" of the step", " of the node's time", 1)
+    return f"{exchange}; {node}" if share >= _LEADING else f"{node}; {exchange}"

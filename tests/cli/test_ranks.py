@@ -50,6 +50,8 @@ def test_ranks_are_predicted_built_verified_and_timed(autotune: Cli, study: Path
     rows = problem["evaluated"]
     assert len(rows) == 18
     assert {row["status"] for row in rows} == {"ok"}
+    text = autotune("compare").out
+    assert "warning: predicted for node, timed on " in text
     ways = {
         way for row in rows for way in ("R2-allgather", "R2-neighbour") if way in row["candidate"]
     }
@@ -109,6 +111,13 @@ def test_an_mpi_launcher_that_is_not_installed_names_its_line(autotune: Cli, stu
     done = autotune("tune", str(study), check=2)
     assert "ranks.yaml:11:" in done.err
     assert "'srrun' is not installed" in done.err
+
+
+def test_several_nodes_need_something_that_starts_ranks_there(autotune: Cli, study: Path) -> None:
+    study.write_text(study.read_text().replace("ranks: 2, threads: 1", "nodes: 2, threads: 1"))
+    done = autotune("tune", str(study), check=2)
+    assert "ranks.yaml:8:" in done.err
+    assert "2 nodes, and nothing that starts ranks on them" in done.err
 
 
 def test_neighbours_alone_for_unlimited_access_is_refused(autotune: Cli, study: Path) -> None:

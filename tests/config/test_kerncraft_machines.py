@@ -201,6 +201,8 @@ problems: [{ivp: heat2d, method: radau-iia-7, correctors: 6, size: 64}]
             "duplex]\n  transfers",
             "half-duplex or full-duplex",
         ),
+        ("sockets: 2", "sockets: zwei", "sockets: text 'zwei'; expected a positive whole number"),
+        ("kerncraft version", "version", "small.yml:1:1: kerncraft version is missing"),
         ("sets: 512", "sets: many", "sets: text 'many'; expected a positive whole number"),
         ("isa: x86", "isa: power", "isa: text 'power'; expected x86 or aarch64"),
         ("isa: x86\n", "", "small.yml:1:1: isa is missing; expected for the in-core analysis"),

@@ -74,6 +74,15 @@ def test_25_phases_of_a_step_are_added_to_the_node() -> None:
     assert {c.communication for c in chosen} == {"allgather", "neighbour", "sparse"}
 
 
+def test_the_larger_of_node_and_communication_comes_first() -> None:
+    network = Network(curves=(curve("allgather"), curve("neighbour")))
+    large = [c for c in candidates("wave1d", 1_000_000, Layout(ranks=2, threads=1))][:12]
+    told = {c.communication: p.reason for c, p in zip(large, predict(network, large), strict=True)}
+    assert told["allgather"].startswith("25 x allgather of 3.815 MiB (91 % of the step, extrapol")
+    assert told["allgather"].endswith("; LC")
+    assert told["neighbour"] == "LC; 25 x neighbour of 32 B (1 % of the step)"
+
+
 def test_one_rank_is_the_node_alone() -> None:
     chosen = candidates("heat2d", 100, Layout(threads=2))
     assert all(found.seconds == NODE for found in predict(None, chosen))

@@ -20,6 +20,9 @@ OPERATIONS: tuple[Operation, ...] = ("barrier", "allgather", "neighbour", "spars
 
 Interval = tuple[float, float]
 
+_RINGS = ("imb", "b_eff")
+"""Benchmarks whose neighbours close a ring: each rank has two, also of two ranks."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Segment:
@@ -198,10 +201,11 @@ def steps(operation: Operation, ranks: int) -> int:
 
     Barrier: ceil(log2 p), dissemination (Hensgen, Finkel and Manber 1988). Allgather: p - 1, ring
     (Thakur, Rabenseifner and Gropp 2005, section 4.1: (p - 1)(alpha + m beta), m what one rank
-    contributes). Exchanges with neighbours, and sparse ones: 2, one each way. Ping-pong: 1.
+    contributes). Exchanges with neighbours: 1 of two ranks, else 2, for an inner rank of a chain
+    has two neighbours; messages that meet are one. Sparse ones are taken to be alike. Ping-pong: 1.
 
-    >>> [steps("barrier", 5), steps("allgather", 5), steps("neighbour", 5)]
-    [3, 4, 2]
+    >>> [steps("barrier", 5), steps("allgather", 5), steps("neighbour", 5), steps("neighbour", 2)]
+    [3, 4, 2, 1]
     """
     if ranks < 2:
         return 0
@@ -209,14 +213,26 @@ def steps(operation: Operation, ranks: int) -> int:
         return (ranks - 1).bit_length()
     if operation == "allgather":
         return ranks - 1
-    return 1 if operation == "pingpong" else 2
+    return 1 if operation == "pingpong" else min(2, ranks - 1)
+
+
+def _steps_of(curve: CostCurve) -> int:
+    """Messages in a row of the operation that a curve was measured with."""
+    if curve.operation == "neighbour" and curve.benchmark in _RINGS:
+        return 2
+    return max(1, steps(curve.operation, curve.ranks))
 
 
 def _measured(curve: CostCurve, size: float, nodes: int, ranks: int) -> Cost:
+    """Scaled by messages in a row, but a sparse exchange: its size is that of all its messages.
+
+    Two messages to two neighbours may also travel at once: the interval holds the curve itself.
+    """
     notes = []
     scale = 1.0
-    if (curve.nodes, curve.ranks) != (nodes, ranks):
-        scale = steps(curve.operation, ranks) / max(1, steps(curve.operation, curve.ranks))
+    if curve.operation != "sparse":
+        scale = steps(curve.operation, ranks) / _steps_of(curve)
+    if (curve.nodes, curve.ranks) != (nodes, ranks) or scale != 1:
         by = f", times {scale:.3g} (messages in a row)" if scale != 1 else ""
         notes.append(
             f"{curve.operation} of {_layout(nodes, ranks)} from the curve of"
@@ -225,6 +241,8 @@ def _measured(curve: CostCurve, size: float, nodes: int, ranks: int) -> Cost:
     outside = _outside(curve, size)
     seconds = scale * curve.at(size)
     low, high = curve.residual
+    if curve.operation == "neighbour":
+        low, high = low * min(1.0, 1 / scale), high * max(1.0, 1 / scale)
     return Cost(
         seconds=Seconds(seconds),
         interval=(low * seconds, high * seconds),
@@ -237,25 +255,28 @@ def _derived(basis: CostCurve, operation: Operation, size: float, nodes: int, ra
     """From a ping-pong alone; the interval is that of other algorithms of the textbooks.
 
     Barrier: up to twice as long, a tree up and down. Allgather: down to ceil(log2 p) latencies,
-    recursive doubling (Thakur et al. 2005, section 4.1). Exchanges: down to one message, both
-    ways at once.
+    recursive doubling (Thakur et al. 2005, section 4.1). Exchanges: a message to each neighbour,
+    down to one where they travel at once, up to twice as many where messages that meet do not. The
+    size of a sparse exchange is that of all its messages: a second one adds a latency.
     """
     count = steps(operation, ranks)
     alpha = basis.at(0)
     one = alpha if operation == "barrier" else basis.at(size)
-    seconds = count * one
+    seconds = count * one if operation != "sparse" else one + (count - 1) * alpha
     least, most = {
         "barrier": (seconds, 2 * seconds),
         "allgather": (min(seconds, seconds - (count - steps("barrier", ranks)) * alpha), seconds),
-    }.get(operation, (one, seconds))
+    }.get(operation, (one, 2 * seconds))
     low, high = basis.residual
     ours = _layout(nodes, ranks)
     theirs = _layout(basis.nodes, basis.ranks)
-    formula = {"barrier": "ceil(log2 p) latencies", "allgather": "p - 1 messages (ring)"}
-    note = (
-        f"{operation} of {ours} derived from the ping-pong of {theirs}:"
-        f" {formula.get(operation, 'one message each way')}"
-    )
+    formula = {
+        "barrier": "ceil(log2 p) latencies",
+        "allgather": "p - 1 messages (ring)",
+        "neighbour": "one message" if count == 1 else "two messages, one to each neighbour",
+        "sparse": "one message" if count == 1 else "one message and a latency",
+    }
+    note = f"{operation} of {ours} derived from the ping-pong of {theirs}: {formula[operation]}"
     return Cost(
         seconds=Seconds(seconds),
         interval=(low * max(0.0, least), high * most),
@@ -268,18 +289,19 @@ def _of_ring(basis: CostCurve, operation: Operation, size: float, nodes: int, ra
     """From exchanges with neighbours alone, all ranks at once: messages under load.
 
     A step of a ring is half of such an exchange if its two messages follow one another, all of it
-    if they share the way: the interval.
+    if they share the way: the interval. Of two ranks in a chain it is that step itself.
     """
     one = basis.at(0 if operation == "barrier" else size)
     count = 1 if operation == "sparse" else steps(operation, ranks)
     low, high = basis.residual
+    least = 1.0 if operation == "sparse" else 1 / _steps_of(basis)
     note = (
         f"{operation} of {_layout(nodes, ranks)} derived from the exchange with neighbours of"
         f" {_layout(basis.nodes, basis.ranks)}: {count} in a row"
     )
     return Cost(
         seconds=Seconds(count * one),
-        interval=(low * count * one * (1.0 if operation == "sparse" else 0.5), high * count * one),
+        interval=(low * count * one * least, high * count * one),
         extrapolated=True,
         notes=(note, *(() if operation == "barrier" else _outside(basis, size))),
     )

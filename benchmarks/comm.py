@@ -8,7 +8,8 @@ the cross-validated relative error of the fit (each fold leaves out one launch a
 sizes; then one full repeat and one octave), median and 90th percentile, beside one line weighted by
 1/y^2 and one plain least squares line, on the samples that are no outliers; the same for the chosen
 fit with outliers scored; the spread of the launches; and that of the full repeats, each fitted by
-itself.
+itself. The folds also choose the number of pieces. Messages take turns with several buffers, as the
+rows that a program exchanges (``autotune.comm.bench``).
 """
 
 import argparse
@@ -98,7 +99,7 @@ def _print_fits(found: Sequence[Fitted]) -> None:
                 one.curve.operation,
                 str(pieces),
                 _both(one.chosen),
-                _both(one.validated.disturbed.get(pieces)),
+                _both(one.disturbed),
                 _both(one.validated.errors.get(1)),
                 _both(one.validated.plain),
                 _both(one.validated.floor),

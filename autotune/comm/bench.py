@@ -3,6 +3,9 @@
 A round takes one sample of each operation and size, in an order of its own, so that a disturbance
 hits all of them alike; a launch is a repeat, because launches differ by more than the samples of
 one. The samples go to a file as they are taken.
+
+Operations take turns with several buffers, as programs exchange the rows of their arrays one after
+another: large messages come from memory, not from a cache that the one before them has filled.
 """
 
 import math
@@ -34,6 +37,8 @@ BUDGET = 60.0
 _LARGEST = 1 << 30
 _LARGEST_VECTOR = 1 << 31
 """Bytes of all blocks of an Allgather: MPI counts them in a C int."""
+BUFFERS = 8
+"""That operations with messages take turns with: rows of all arrays that a step exchanges."""
 _ROUNDS = 1
 """Of a launch: each is slow or fast as a whole, so more launches tell more than more rounds."""
 _TRIES = 3
@@ -90,11 +95,12 @@ class Plan:
             if operation == "barrier":
                 found += [(operation, 0)] * _BARRIERS
                 continue
+            # to send from: one; to receive into: all ranks', or both neighbours'
             blocks = self.ranks + 1 if operation == "allgather" else 3
             found += [
                 (operation, n)
                 for n in self.sizes
-                if on_node * blocks * n <= most and blocks * n < _LARGEST_VECTOR
+                if on_node * BUFFERS * blocks * n <= most and blocks * n < _LARGEST_VECTOR
             ]
         return found
 
@@ -206,18 +212,20 @@ class _Session:
                 until=seconds,
                 tries=1 if self._crowded else _TRIES,
                 busy=BUSY,
+                buffers=BUFFERS,
             ),
         ]
         self._ended = False
         self._number, self._position, self._last = number, 0, ("", -1)
-        outcome = process.run(
-            launcher.expand(self.template, command, "--launcher"),
-            timeout=seconds + _START,
-            environment=self._environment(),
-            on_line=self._hear,
-            output_limit=1 << 28,
-            niceness=quiet.RAISED,
-        )
+        with mpi.scratch(self.mpi, self.plan.nodes) as folders:
+            outcome = process.run(
+                launcher.tethered(launcher.expand(self.template, command, "--launcher")),
+                timeout=seconds + _START,
+                environment={**self._environment(), **folders},
+                on_line=self._hear,
+                output_limit=1 << 28,
+                niceness=quiet.RAISED,
+            )
         self.launches += 1
         self.writer.sync()
         if not (outcome.ok and self._ended):
@@ -264,6 +272,7 @@ class _Session:
             machine=self.machine,
             taken=datetime.now(UTC).isoformat(timespec="seconds"),
             priority=said.priority,
+            buffers=BUFFERS,
         )
         self.writer.begin(self.run)
 

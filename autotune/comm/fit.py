@@ -44,8 +44,16 @@ class Fitted:
 
     @property
     def chosen(self) -> Errors | None:
-        """The cross-validated errors of a curve with as many pieces as this one."""
+        """The cross-validated errors of a curve with as many pieces as this one.
+
+        Scored without outliers, and by the folds that chose the number of pieces.
+        """
         return self.validated.errors.get(len(self.curve.segments))
+
+    @property
+    def disturbed(self) -> Errors | None:
+        """The same, scored with outliers."""
+        return self.validated.disturbed.get(len(self.curve.segments))
 
 
 def fit(recorded: Sequence[Recorded], *, contended: bool = False) -> list[Fitted]:
@@ -240,6 +248,7 @@ def _source(run: Run, members: Sequence[Member]) -> str:
     parts = [
         f"{tools.get(run.benchmark, run.benchmark)} ({run.program})" if run.program else "",
         run.mpi,
+        f"{run.buffers} buffers in turn" if run.buffers else "",
         run.taken,
         f"{len(members)} samples in {repeats} repeat{'s' if repeats > 1 else ''}",
     ]

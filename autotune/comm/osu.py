@@ -7,6 +7,9 @@
 
 The columns after the average come with ``-f``. A collective's time is the slowest rank's where the
 table has it (Max), as our own samples are; else the mean over the ranks.
+
+Only tests of messages that both sides take part in are read: ``MPI_Put`` and ``MPI_Get`` in a title
+stand for one-sided access, ``MPI-CUDA`` and the like for buffers of an accelerator.
 """
 
 import re
@@ -16,9 +19,10 @@ from autotune.comm.block import Block, Refused, Row, microseconds, whole
 from autotune.network import Operation
 
 _TITLE = re.compile(
-    r"# OSU \S+ (?P<name>.*?Test)\s*(?:\(Version (?P<old>[^)]*)\)|v(?P<new>\S+))?\s*$"
+    r"# OSU (?P<library>\S+) (?P<name>.*?Test)\s*(?:\(Version (?P<old>[^)]*)\)|v(?P<new>\S+))?\s*$"
 )
 _COLUMN = re.compile(r"Size|(?:(?:Avg|Min|Max) )?Latency ?\(us\)|Iterations")
+_LIBRARY = re.compile(r"MPI(?:-(?P<variant>\S+))?")
 _KNOWN: dict[str, Operation] = {
     "Latency Test": "pingpong",
     "Allgather Latency Test": "allgather",
@@ -37,10 +41,9 @@ def read(lines: Sequence[str]) -> list[Block]:
     columns: list[str] = []
     for number, line in enumerate(lines, 1):
         text = line.strip()
-        title = _TITLE.match(text)
-        if title:
+        if text.startswith("# OSU "):
             _check(blocks)
-            blocks.append(_block(number, title))
+            blocks.append(_block(number, text))
             columns = []
         elif text.startswith("#"):
             found = _COLUMN.findall(text)
@@ -53,17 +56,31 @@ def read(lines: Sequence[str]) -> list[Block]:
     return blocks
 
 
-def _block(number: int, title: re.Match[str]) -> Block:
-    name = title["name"]
-    operation = _KNOWN.get(name)
-    why = next((words for word, words in _WHY if word in name), "not an operation of ours")
+def _block(number: int, text: str) -> Block:
+    title = _TITLE.match(text)
+    if title is None:
+        why = "its title is not of the form '# OSU MPI Latency Test v7.4'"
+        return Block(line=number, title=text.lstrip("# "), operation=None, why=why)
+    name, library = title["name"], _LIBRARY.fullmatch(title["library"])
+    operation = _KNOWN.get(name) if library else None
+    variant = (library and library["variant"]) or ""
+    version = title["new"] or title["old"] or ""
     return Block(
         line=number,
-        title=f"OSU {name}",
+        title=f"OSU {title['library']} {name}",
         operation=operation,
-        why="" if operation else why,
-        version=title["new"] or title["old"] or "",
+        why="" if operation else _why(title["library"], name),
+        version=f"{version} {title['library']}".strip() if variant else version,
+        notes=[f"a build for {variant}: its buffers may be an accelerator's"] if variant else [],
     )
+
+
+def _why(library: str, name: str) -> str:
+    if "MPI_" in f"{library} {name}":
+        return "one-sided: no rank receives a message"
+    if not _LIBRARY.fullmatch(library):
+        return f"messages of {library}, not of MPI"
+    return next((words for word, words in _WHY if word in name), "not an operation of ours")
 
 
 def _row(number: int, cells: Sequence[str], columns: Sequence[str]) -> Row | None:

@@ -12,6 +12,8 @@ from autotune.units import Bytes, Seconds
 _FAR = 5.0
 """Robust standard deviations from the median of its size at which a sample is an outlier."""
 _LEAST_FAR = 0.2
+_MOST = 0.1
+"""Share of the samples of a size, and of a launch, beyond which they are no outliers but a mode."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +46,24 @@ class Outlier:
 def far_off(points: Points) -> npt.NDArray[np.bool_]:
     """Samples far from the median of their size; with one sample a size, far from its neighbours.
 
-    The scale is robust: 1.4826 times the median absolute deviation of all logarithms.
+    The scale is robust: 1.4826 times the median absolute deviation of all logarithms. Where a size
+    or a launch has many of them (see ``_MOST``; one is always few), none of its samples is an
+    outlier: that is how the system behaves, not a disturbance.
     """
+    return _few(points, _far(points))
+
+
+def _few(points: Points, far: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    result = far.copy()
+    for group in (points.x, points.repeat):
+        for value in np.unique(group[far]):
+            members = group == value
+            if far[members].sum() > max(1.0, _MOST * members.sum()):
+                result[members] = False
+    return result
+
+
+def _far(points: Points) -> npt.NDArray[np.bool_]:
     level = np.zeros(len(points.x))
     counts = np.zeros(len(points.x), dtype=np.intp)
     logs = np.log(points.y)
@@ -64,6 +82,8 @@ def _spikes(points: Points) -> npt.NDArray[np.bool_]:
     """Single samples off the line between their neighbours by a factor of two, worst first.
 
     They must lie outside the range of both neighbours: where the protocol changes, the cost jumps.
+    Slow ones come before fast ones, since a disturbance costs time; and what remains must be
+    smoother without them, or it is a neighbour that is wrong.
     """
     keep = np.ones(len(points.x), dtype=np.bool_)
     x, y = np.log(np.maximum(points.x, 1.0)), np.log(points.y)
@@ -71,18 +91,41 @@ def _spikes(points: Points) -> npt.NDArray[np.bool_]:
         where = np.flatnonzero(keep)[np.argsort(points.x[keep], kind="stable")]
         if len(np.unique(x[where])) < len(where):
             break
-        a, b, c = where[:-2], where[1:-1], where[2:]
-        between = y[a] + (y[c] - y[a]) * (x[b] - x[a]) / (x[c] - x[a])
-        beyond = np.maximum(y[b] - np.maximum(y[a], y[c]), np.minimum(y[a], y[c]) - y[b])
-        off = np.where(beyond > _LEAST_FAR, np.abs(y[b] - between), 0.0)
-        worst = int(np.argmax(off))
-        if off[worst] < math.log(2) or off[worst] < _FAR * 1.4826 * float(
-            np.median(np.abs(y[b] - between))
-        ):
+        spike = _worst(x[where], y[where])
+        if spike is None:
             break
-        keep[b[worst]] = False
+        keep[where[spike]] = False
     result: npt.NDArray[np.bool_] = ~keep
     return result
+
+
+def _worst(x: Floats, y: Floats) -> int | None:
+    """The sample to leave out next, of logarithms that ascend in ``x``."""
+    off = _bends(x, y)
+    least = max(math.log(2), _FAR * 1.4826 * float(np.median(off[1:-1])))
+    above = np.zeros(len(y))
+    below = np.zeros(len(y))
+    above[1:-1] = y[1:-1] - np.maximum(y[:-2], y[2:])
+    below[1:-1] = np.minimum(y[:-2], y[2:]) - y[1:-1]
+    for beyond in (above, below):
+        for k in np.argsort(-off, kind="stable"):
+            if off[k] >= least and beyond[k] > _LEAST_FAR and _calms(x, y, int(k)):
+                return int(k)
+    return None
+
+
+def _bends(x: Floats, y: Floats) -> Floats:
+    """How far each sample is off the line between its neighbours; 0 at the ends."""
+    result = np.zeros(len(y))
+    between = y[:-2] + (y[2:] - y[:-2]) * (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
+    result[1:-1] = np.abs(y[1:-1] - between)
+    return result
+
+
+def _calms(x: Floats, y: Floats, k: int) -> bool:
+    """Without sample ``k`` its two neighbours are less off, together."""
+    before, after = _bends(x, y), _bends(np.delete(x, k), np.delete(y, k))
+    return bool(after[k - 1] + after[k] < before[k - 1] + before[k + 1])
 
 
 def outliers(points: Points, far: npt.NDArray[np.bool_]) -> tuple[Outlier, ...]:

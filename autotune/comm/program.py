@@ -95,10 +95,16 @@ def _text(name: str) -> str:
 
 
 def arguments(
-    points: Sequence[tuple[Operation, int]], *, least: float, until: float, tries: int, busy: float
+    points: Sequence[tuple[Operation, int]],
+    *,
+    least: float,
+    until: float,
+    tries: int,
+    busy: float,
+    buffers: int,
 ) -> list[str]:
     """The arguments for these samples, in this order; see bench.c."""
-    limits = [f"{least:.6g}", f"{until:.6g}", str(tries), f"{busy:.4g}"]
+    limits = [f"{least:.6g}", f"{until:.6g}", str(tries), f"{busy:.4g}", str(buffers)]
     return [*limits, *(f"{operation}:{size}" for operation, size in points)]
 
 

@@ -48,6 +48,8 @@ class Run:
     taken: str = ""
     """Date and time, ISO 8601."""
     priority: str = ""
+    buffers: int = 0
+    """That the operations took turns with; 0: not known."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.nodes <= self.ranks or self.ranks % self.nodes:
@@ -69,6 +71,7 @@ class Run:
             "mpi": self.mpi,
             "program": self.program,
             "cores": self.cores,
+            "buffers": self.buffers,
         }
 
 
@@ -230,6 +233,7 @@ def _run(row: Mapping[str, object]) -> Run:
         machine=_text(row, "machine"),
         taken=_text(row, "taken"),
         priority=_text(row, "priority"),
+        buffers=_whole(row, "buffers") if "buffers" in row else 0,
     )
 
 

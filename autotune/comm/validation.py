@@ -2,6 +2,9 @@
 
 Each fold leaves out one repeat *and* one octave of sizes, because the neighbours of a size, and the
 other samples of its launch, give it away.
+
+The same folds choose the number of pieces (of four at most), so the error that they tell of the
+chosen curve is a little too good.
 """
 
 import functools
@@ -46,7 +49,7 @@ class Validated:
     floor: Errors | None = None
     """Of the other repeats' median at the very size, for each repeat: what no fit can beat."""
     chosen: int = 1
-    """The number of pieces to take."""
+    """The number of pieces to take, by the very folds that the errors are of."""
 
 
 def level(points: Points) -> Piece:
@@ -71,7 +74,8 @@ def _enough(folds: Mapping[int, Sequence[float]]) -> int:
     best = min(means, key=lambda count: (means[count], count))
     for count in sorted(means):
         apart = np.array(folds[count]) - np.array(folds[best])
-        standard = float(np.std(apart, ddof=1)) / np.sqrt(len(apart))
+        spread = float(np.std(apart, ddof=1)) if len(apart) > 1 else 0.0
+        standard = spread / np.sqrt(len(apart))
         if np.mean(apart) <= max(standard, _WORTH * means[best]):
             return count
     return best
@@ -80,7 +84,7 @@ def _enough(folds: Mapping[int, Sequence[float]]) -> int:
 def validated(points: Points, far: npt.NDArray[np.bool_]) -> Validated:
     """Errors of 1 to MOST pieces and of a plain line over the folds; empty for too few sizes.
 
-    ``far``: outliers, which no fit sees.
+    ``far``: outliers, which no fit sees. An octave whose every sample is one has no vote.
     """
     octave = octaves(points.x)
     if len(np.unique(octave)) < 3:
@@ -98,6 +102,8 @@ def validated(points: Points, far: npt.NDArray[np.bool_]) -> Validated:
                 continue
             models = _models(points.only(train))
             for score, members in ((inner, test & ~far), (whole, test)):
+                if not members.any():
+                    continue
                 x, y = medians(points.only(members))
                 for count, model in models.items():
                     score.setdefault(count, []).append(np.abs(model(x) / y - 1))
@@ -124,7 +130,7 @@ def _floor(points: Points) -> Errors | None:
             known = [
                 y / expected[x] - 1 for x, y in zip(*medians(own), strict=True) if x in expected
             ]
-            parts.append(np.abs(np.array(known)))
+            parts += [np.abs(np.array(known))] if known else []
     return _errors(parts) if parts else None
 
 

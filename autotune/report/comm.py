@@ -33,7 +33,8 @@ def fitted(found: Sequence[Fitted], written: Path | None) -> str:
     rows = [
         (
             "operation", "ranks", "nodes", "samples", "contended", "outliers", "repeats",
-            "between repeats", "pieces", "error", "one line", "repeats alone", "interval",
+            "between repeats", "pieces", "error", "with outliers", "one line",
+            "repeats alone", "interval",
         )
     ]  # fmt: skip
     for one in found:
@@ -50,6 +51,7 @@ def fitted(found: Sequence[Fitted], written: Path | None) -> str:
                 _percent(one.spread),
                 str(len(one.curve.segments)),
                 _both(one.chosen),
+                _both(one.disturbed) if one.outliers else "the same",
                 _both(line) if len(one.curve.segments) > 1 else "",
                 _both(one.validated.floor),
                 _interval(one.curve),
@@ -57,8 +59,10 @@ def fitted(found: Sequence[Fitted], written: Path | None) -> str:
         )
     lines = [
         "cost curves; errors: cross-validated, median and 90th percentile, repeats and octaves of"
-        " size left out; repeats alone: how well other repeats tell one at the same size",
-        columns(rows, right=range(1, 12)),
+        " size left out; the same errors chose the number of pieces, so they are a little too good;"
+        " outliers enter no fit, and count as errors in the second column only; repeats alone: how"
+        " well other repeats tell one at the same size",
+        columns(rows, right=range(1, 13)),
         "",
         pieces([one.curve for one in found]),
     ]

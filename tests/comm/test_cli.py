@@ -59,12 +59,17 @@ def test_fit_says_what_it_rests_on(autotune, measured):
     out = autotune("comm", "fit", measured).out
     assert "cross-validated" in out
     assert "allgather" in out
+    assert "with outliers" in out
+    assert "the same errors chose the number of pieces" in out
     assert "GB/s" in out
     document = json.loads(autotune("comm", "fit", measured, "--json").out)
     row = document["curves"][0]
     assert row["errors"]["2"]["median"] < 0.05
     assert row["plain"]["median"] > row["errors"]["2"]["median"]
     assert row["repeats"] == 4
+    assert row["error"] == row["errors"]["2"]
+    assert row["error_with_outliers"] == row["disturbed"]["2"]
+    assert row["outlier_count"] == len(row["outliers"])
     assert document["written"] is None
 
 

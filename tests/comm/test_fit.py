@@ -112,7 +112,7 @@ def test_oversubscribed_ranks_are_judged_by_the_cores_they_share():
 
 def test_outliers_are_shown_with_their_reason_and_do_not_bend_the_curve():
     recorded = planted(line)
-    where = [k for k, s in enumerate(recorded.samples) if s.bytes in (8, 65536)][:3]
+    where = [k for k, s in enumerate(recorded.samples) if s.bytes in (8, 1024, 65536)][:3]
     for k in where:
         old = recorded.samples[k]
         recorded.samples[k] = dataclasses.replace(old, seconds=20 * old.seconds)
@@ -135,6 +135,88 @@ def test_one_sample_a_size_a_spike_is_an_outlier_a_jump_is_not():
     (clean,) = fit.fit([Recorded(RUN, samples)])
     assert clean.outliers == ()
     assert len(clean.curve.segments) == 2
+
+
+def one_sample_a_size(cost, sizes, **times):
+    """``times``: size to the factor that its sample is too slow by."""
+    return Recorded(
+        RUN,
+        [
+            Sample(
+                operation="pingpong",
+                bytes=size,
+                seconds=cost(size) * times.get(f"b{size}", 1.0),
+                count=1,
+            )
+            for size in sizes
+        ],
+    )
+
+
+POWERS = [1 << k for k in range(3, 24)]
+
+
+@pytest.mark.filterwarnings("error")
+def test_an_octave_of_nothing_but_outliers_has_no_vote():
+    (clean,) = fit.fit([one_sample_a_size(three, POWERS)])
+    (found,) = fit.fit([one_sample_a_size(three, POWERS, b1024=30.0)])
+    assert [o.bytes for o in found.outliers] == [1024]
+    assert len(clean.curve.segments) == len(found.curve.segments) == 3
+    assert found.chosen.count == len(POWERS) - 1
+    assert found.disturbed.count == len(POWERS)
+    assert found.chosen.median == pytest.approx(clean.chosen.median, abs=0.05)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("sizes", [4, 5, 6])
+def test_few_octaves_with_one_of_nothing_but_outliers(sizes):
+    (found,) = fit.fit([one_sample_a_size(line, POWERS[:sizes], b16=30.0)])
+    assert found.curve.at(POWERS[sizes - 1]) > 0
+
+
+@pytest.mark.parametrize("factor", [3.0, 10.0, 30.0])
+@pytest.mark.parametrize("at", [256, 512, 1024, 8192, 16384])
+def test_a_spike_near_a_jump_is_the_outlier_never_its_good_neighbour(factor, at):
+    """The jump, six times, is between 2 and 4 KiB: a spike of three behind it may be part of it."""
+    (found,) = fit.fit([one_sample_a_size(two, POWERS, **{f"b{at}": factor})])
+    hidden = (at, factor) == (8192, 3.0)
+    assert [o.bytes for o in found.outliers] == ([] if hidden else [at])
+
+
+@pytest.mark.parametrize("factor", [1.3, 1.5])
+@pytest.mark.parametrize("at", [2048, 4096, 8192])
+def test_a_little_noise_at_a_jump_is_no_outlier(factor, at):
+    (found,) = fit.fit([one_sample_a_size(two, POWERS, **{f"b{at}": factor})])
+    assert found.outliers == ()
+
+
+def test_a_single_sample_that_is_too_fast_is_an_outlier():
+    (found,) = fit.fit([one_sample_a_size(line, POWERS, b1048576=0.1)])
+    assert [o.bytes for o in found.outliers] == [1 << 20]
+
+
+def test_a_second_mode_is_no_outlier_and_counts_as_error():
+    recorded = planted(line, repeats=6)
+    slow = np.random.default_rng(3).random(len(recorded.samples)) < 0.35
+    taken = [
+        dataclasses.replace(s, seconds=1.6 * s.seconds) if other else s
+        for s, other in zip(recorded.samples, slow, strict=True)
+    ]
+    (found,) = fit.fit([Recorded(RUN, taken)])
+    assert found.outliers == ()
+    assert found.used == len(taken)
+    assert found.chosen == found.disturbed
+    assert found.chosen.p90 > 0.15
+
+
+def test_a_launch_that_is_slow_as_a_whole_is_no_outlier():
+    recorded = planted(line, repeats=10)
+    taken = [
+        dataclasses.replace(s, seconds=2 * s.seconds) if s.launch == 3 else s
+        for s in recorded.samples
+    ]
+    (found,) = fit.fit([Recorded(RUN, taken)])
+    assert found.outliers == ()
 
 
 def test_a_barrier_is_a_constant():
@@ -180,7 +262,14 @@ def test_beyond_the_measured_sizes_is_extrapolated():
 
 @pytest.mark.parametrize(
     "change",
-    [{"mpi": "b"}, {"benchmark": "osu"}, {"program": "mpi4py"}, {"machine": "x"}, {"cores": 1}],
+    [
+        {"mpi": "b"},
+        {"benchmark": "osu"},
+        {"program": "mpi4py"},
+        {"machine": "x"},
+        {"cores": 1},
+        {"buffers": 8},
+    ],
 )
 def test_samples_of_different_conditions_do_not_mix(change):
     other = planted(line, run=dataclasses.replace(RUN, **change))

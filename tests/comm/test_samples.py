@@ -32,6 +32,15 @@ def test_round_trip(tmp_path, recorded):
     assert found == recorded
 
 
+def test_a_run_that_does_not_say_how_many_buffers(tmp_path, recorded):
+    path = written(tmp_path / "s.jsonl", recorded)
+    head, rest = path.read_text().split("\n", 1)
+    row = json.loads(head)
+    assert row.pop("buffers") == 0
+    path.write_text(json.dumps(row) + "\n" + rest)
+    assert samples.read([path])[0] == recorded
+
+
 def test_each_sample_is_there_when_it_is_taken(tmp_path, recorded):
     path = tmp_path / "s.jsonl"
     writer = Writer(path)

@@ -70,13 +70,40 @@ def test_several_tests_in_one_text_and_what_is_left_out(tmp_path):
         0, 0, 1, 1,
     ]  # fmt: skip
     (note,) = found.notes
-    assert "OSU Bandwidth Test left out: a rate of many messages in flight" in note
+    assert "OSU MPI Bandwidth Test left out: a rate of many messages in flight" in note
     assert "out.txt:6" in note
 
 
 def test_osu_bw_alone_is_refused(tmp_path):
     with pytest.raises(InputError, match=r"rate of many messages.*expected osu_latency"):
         load(tmp_path, OSU_BW)
+
+
+@pytest.mark.parametrize(
+    ("title", "why"),
+    [
+        ("MPI_Put Latency Test v7.4", "one-sided"),
+        ("MPI_Get-CUDA Latency Test v7.4", "one-sided"),
+        ("One Sided MPI_Put latency Test v3.1", "one-sided"),
+        ("OpenSHMEM Latency Test v5.6", "messages of OpenSHMEM, not of MPI"),
+        ("MPI Multi Latency Test v5.6", "not an operation of ours"),
+        ("MPI Latency", "its title is not of the form"),
+    ],
+)
+def test_osu_of_other_messages_is_no_ping_pong(tmp_path, title, why):
+    text = OSU_LATENCY.replace("MPI Latency Test v5.6.2", title)
+    with pytest.raises(InputError, match=rf"out\.txt:2: OSU .* left out: {why}"):
+        load(tmp_path, "a banner\n" + text)
+    beside = load(tmp_path, OSU_BARRIER + text, ranks=4)
+    assert {row[2] for row in rows(beside)} == {"barrier"}
+    assert f"left out: {why}" in beside.notes[0]
+
+
+def test_osu_for_accelerators_is_told_and_kept_apart(tmp_path):
+    text = OSU_LATENCY.replace("# OSU MPI ", "# OSU MPI-CUDA ")
+    found = load(tmp_path, text + OSU_LATENCY)
+    assert [r.run.program for r in found.recorded] == ["5.6.2 MPI-CUDA", "5.6.2"]
+    assert "a build for CUDA" in found.notes[0]
 
 
 def test_osu_needs_the_number_of_ranks(tmp_path):

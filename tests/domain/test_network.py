@@ -96,19 +96,24 @@ def test_one_rank_exchanges_nothing():
 
 @pytest.mark.parametrize("ranks", [2, 3, 4, 5, 8, 16, 33])
 def test_textbook_formulas_where_there_is_only_a_ping_pong(ranks):
-    """Barrier: ceil(log2 p) alpha; ring Allgather: (p - 1)(alpha + m beta); exchanges: two."""
+    """Barrier: ceil(log2 p) alpha; ring Allgather: (p - 1)(alpha + m beta).
+
+    Exchanges: a message to each neighbour, of which two ranks have one; m bytes in all, sparse.
+    """
     m = 4096
     one = ALPHA + m * BETA
     expected = {
         "barrier": math.ceil(math.log2(ranks)) * ALPHA,
         "allgather": (ranks - 1) * one,
-        "neighbour": 2 * one,
-        "sparse": 2 * one,
+        "neighbour": (1 if ranks == 2 else 2) * one,
+        "sparse": one + (0 if ranks == 2 else ALPHA),
     }
     for operation, seconds in expected.items():
         cost = PAIR.cost(operation, m, ranks, ranks)
         assert cost.seconds == pytest.approx(seconds)
         assert cost.interval[0] <= cost.seconds <= cost.interval[1]
+        if operation in ("neighbour", "sparse"):
+            assert cost.interval == pytest.approx((0.9 * one, 1.2 * 2 * seconds))
         assert cost.extrapolated
         assert "derived from the ping-pong" in cost.notes[0]
 
@@ -123,6 +128,45 @@ def test_a_ring_of_neighbours_stands_in_where_there_is_no_ping_pong():
     assert network.cost("neighbour", 4096, 2, 8).notes == ()
     assert network.cost("pingpong", 4096, 2, 8) is None
     assert "exchange with neighbours" in network.cost("allgather", 4096, 2, 8).notes[0]
+
+
+def test_a_chain_of_two_is_half_a_step_of_a_longer_one():
+    """Its ranks have one neighbour; an inner rank of a longer one has two."""
+    m = 4096
+    one = ALPHA + m * BETA
+    two = Network(curves=(curve("neighbour", 1, 2),))
+    for ranks in (3, 4, 8):
+        cost = two.cost("neighbour", m, 1, ranks)
+        assert cost.seconds == pytest.approx(2 * one)
+        assert cost.interval == pytest.approx((0.9 * one, 1.2 * 2 * one))
+        assert "times 2 (messages in a row)" in cost.notes[0]
+    four = Network(curves=(curve("neighbour", 1, 4),))
+    assert four.cost("neighbour", m, 1, 8).seconds == pytest.approx(one)
+    half = four.cost("neighbour", m, 1, 2)
+    assert half.seconds == pytest.approx(one / 2)
+    assert half.interval == pytest.approx((0.9 * one / 2, 1.2 * one))
+    assert half.extrapolated
+    assert two.cost("neighbour", m, 1, 2).notes == ()
+    allgather = two.cost("allgather", m, 1, 4)
+    assert allgather.interval == pytest.approx((0.9 * 3 * one, 1.2 * 3 * one))
+
+
+@pytest.mark.parametrize("benchmark", ["imb", "b_eff"])
+def test_a_ring_of_two_sends_both_ways(benchmark):
+    """The programs' ranks are a chain, so two of them send half as much."""
+    one = ALPHA + 4096 * BETA
+    ring = Network(curves=(curve("neighbour", 1, 2, benchmark=benchmark),))
+    cost = ring.cost("neighbour", 4096, 1, 2)
+    assert cost.seconds == pytest.approx(one / 2)
+    assert "times 0.5" in cost.notes[0]
+    assert ring.cost("neighbour", 4096, 1, 4).seconds == pytest.approx(one)
+
+
+def test_a_sparse_exchange_is_not_scaled_its_size_is_that_of_all_messages():
+    network = Network(curves=(curve("sparse", 1, 2),))
+    cost = network.cost("sparse", 4096, 1, 8)
+    assert cost.seconds == pytest.approx(ALPHA + 4096 * BETA)
+    assert cost.extrapolated
 
 
 def test_another_number_of_ranks_is_scaled_as_the_formula_is():
@@ -178,3 +222,4 @@ def test_costs_are_finite_within_their_interval_and_grow_with_the_message(
 
 def test_messages_in_a_row():
     assert [steps("barrier", p) for p in (1, 2, 3, 4, 5, 8, 9)] == [0, 1, 2, 2, 3, 3, 4]
+    assert [steps("neighbour", p) for p in (1, 2, 3, 8)] == [0, 1, 2, 2]

@@ -76,7 +76,7 @@ def test_25_phases_of_a_step_are_added_to_the_node() -> None:
 
 def test_the_larger_of_node_and_communication_comes_first() -> None:
     network = Network(curves=(curve("allgather"), curve("neighbour")))
-    large = [c for c in candidates("wave1d", 1_000_000, Layout(ranks=2, threads=1))][:12]
+    large = list(candidates("wave1d", 1_000_000, Layout(ranks=2, threads=1)))[:12]
     told = {c.communication: p.reason for c, p in zip(large, predict(network, large), strict=True)}
     assert told["allgather"].startswith("25 x allgather of 3.815 MiB (91 % of the step, extrapol")
     assert told["allgather"].endswith("; LC")

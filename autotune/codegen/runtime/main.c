@@ -426,7 +426,7 @@ static void forget_phases(struct thread *team, long threads)
         memset(team[i].seconds, 0, sizeof team[i].seconds);
 }
 
-/* What becomes of a trial: nothing, or a sample that is printed; and whether there is a next one. */
+/* What becomes of a trial: nothing, or a sample that is printed; and whether there is a next. */
 static void decide(struct control *c, const struct options *o, const struct trial *trial)
 {
     /* a trial that was interrupted looks longer than it is: the first sample tells */

@@ -1,12 +1,15 @@
 /* Times MPI operations over the size of their messages.
 
-   bench LEAST UNTIL TRIES BUSY OPERATION:BYTES...
+   bench LEAST UNTIL TRIES BUSY BUFFERS OPERATION:BYTES...
 
    One sample is taken of each argument, in their order: as many operations in a row as take about
    LEAST seconds, the slowest rank's time divided by their number. No sample is begun after UNTIL
    seconds. A sample in which a rank had its core for less than the share BUSY of the time is
    repeated, up to TRIES in all. Rank 0 prints one JSON object per line: the start, each sample, the
    end.
+
+   Operations with a message take turns with BUFFERS buffers to send from and as many to receive
+   into, as programs exchange one row after another: large messages lie in memory, not in a cache.
 
    BYTES is what one rank contributes to one operation:
      barrier    nothing
@@ -30,11 +33,12 @@
 #include <sys/prctl.h>
 #endif
 
-enum { MOST_PARTNERS = 32, TAG = 7 };
+enum { MOST_PARTNERS = 32, TAG = 7, FIRST = 6 /* OPERATION:BYTES */, LINE = 64 };
 
 static int rank, ranks;
-static char *out_buffer, *in_buffer;
-static size_t out_size, in_size;
+static int buffers;
+static char *out_memory, *in_memory; /* all buffers, one behind the other */
+static char *out_buffer, *in_buffer; /* whose turn it is */
 static int *counts, *starts; /* of an Allgather */
 
 static double at(clockid_t clock)
@@ -101,6 +105,27 @@ static void pingpong(int bytes)
     }
 }
 
+/* bytes that an operation sends; an Allgather is in place */
+static size_t sent(operation what, size_t bytes) { return what == ALLGATHER ? 0 : bytes; }
+
+/* bytes that it receives at most, or has in the end */
+static size_t received(operation what, size_t bytes)
+{
+    return bytes * (size_t)(what == ALLGATHER ? ranks : 2);
+}
+
+/* From one buffer to the next: close to each other, so that small messages stay in the caches, and
+   a line more than whole lines, so that no power of two puts all of them into the same sets. */
+static size_t apart(size_t size) { return (size + LINE - 1) / LINE * LINE + LINE; }
+
+static void take_turns(operation what, int bytes)
+{
+    static int turn; /* goes on from sample to sample: some have fewer operations than buffers */
+    turn = (turn + 1) % buffers;
+    out_buffer = out_memory + (size_t)turn * apart(sent(what, (size_t)bytes));
+    in_buffer = in_memory + (size_t)turn * apart(received(what, (size_t)bytes));
+}
+
 static void repeat(operation what, int bytes, int64_t count)
 {
     for (int r = 0; r < ranks; ++r) {
@@ -108,6 +133,7 @@ static void repeat(operation what, int bytes, int64_t count)
         starts[r] = r * bytes;
     }
     for (int64_t i = 0; i < count; ++i) {
+        take_turns(what, bytes);
         switch (what) {
         case BARRIER:
             MPI_Barrier(MPI_COMM_WORLD);
@@ -162,7 +188,8 @@ static int64_t told(int64_t count)
 /* Doubles the count until a sample lasts an eighth of what is wanted, then takes one of full
    length: what went before has warmed up connections and caches. Returns the count, 0 when the time
    limit came first; all ranks agree on it. */
-static int64_t measure(operation what, int bytes, int64_t count, double least, double end, timing *all)
+static int64_t measure(operation what, int bytes, int64_t count, double least, double end,
+                       timing *all)
 {
     if (count == 0) {
         count = 1;
@@ -174,7 +201,8 @@ static int64_t measure(operation what, int bytes, int64_t count, double least, d
         double seconds = sample(what, bytes, count, all);
         int64_t next = count;
         if (rank == 0 && seconds < 0.75 * least)
-            next = seconds < least / 8 ? 2 * count : (int64_t)((double)count * 1.05 * least / seconds) + 1;
+            next = seconds < least / 8 ? 2 * count
+                                       : (int64_t)((double)count * 1.05 * least / seconds) + 1;
         next = told(next);
         if (next == count)
             return count;
@@ -266,34 +294,38 @@ static operation parse(const char *text, long *bytes)
 {
     const char *colon = strchr(text, ':');
     *bytes = colon ? atol(colon + 1) : -1;
+    size_t length = colon ? (size_t)(colon - text) : 0;
     for (int what = BARRIER; what < NONE && *bytes >= 0 && *bytes <= INT32_MAX / 2; ++what)
-        if ((size_t)(colon - text) == strlen(NAMES[what]) && !strncmp(text, NAMES[what], (size_t)(colon - text)))
+        if (length == strlen(NAMES[what]) && !strncmp(text, NAMES[what], length))
             return (operation)what;
     return NONE;
 }
 
 static int provide(int argc, char **argv)
 {
-    out_size = in_size = 1;
-    for (int i = 5; i < argc; ++i) {
+    size_t out_size = LINE, in_size = LINE;
+    for (int i = FIRST; i < argc; ++i) {
         long bytes;
         operation what = parse(argv[i], &bytes);
         if (what == NONE)
             return 1;
-        size_t in = (size_t)bytes * (size_t)(what == ALLGATHER ? ranks : 2);
+        size_t in = received(what, (size_t)bytes), out = sent(what, (size_t)bytes);
         if (what == ALLGATHER && in > INT32_MAX)
             return 3;
-        out_size = (size_t)bytes > out_size ? (size_t)bytes : out_size;
+        out = (size_t)buffers * apart(out);
+        in = (size_t)buffers * apart(in);
+        out_size = out > out_size ? out : out_size;
         in_size = in > in_size ? in : in_size;
     }
-    out_buffer = malloc(out_size);
-    in_buffer = malloc(in_size);
+    out_memory = malloc(out_size);
+    in_memory = malloc(in_size);
     counts = calloc((size_t)ranks, sizeof *counts);
     starts = calloc((size_t)ranks, sizeof *starts);
-    if (!out_buffer || !in_buffer || !counts || !starts)
+    if (!out_memory || !in_memory || !counts || !starts)
         return 2;
-    memset(out_buffer, rank + 1, out_size);
-    memset(in_buffer, 0, in_size);
+    /* not zeros: memory of zeros may get its pages only when a message comes */
+    memset(out_memory, rank + 1, out_size);
+    memset(in_memory, rank + 1, in_size);
     return 0;
 }
 
@@ -308,8 +340,9 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (argc < 6)
-        return fail("needs LEAST UNTIL TRIES BUSY OPERATION:BYTES...");
+    buffers = argc > FIRST ? atoi(argv[FIRST - 1]) : 0;
+    if (buffers < 1)
+        return fail("needs LEAST UNTIL TRIES BUSY BUFFERS OPERATION:BYTES...");
     double least = atof(argv[1]), end = begun + atof(argv[2]), busy = atof(argv[4]);
     int tries = atoi(argv[3]), failed = provide(argc, argv);
     MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -320,11 +353,11 @@ int main(int argc, char **argv)
     print_start(priority);
     timing *all = calloc((size_t)ranks, sizeof *all);
     int64_t *known = calloc((size_t)argc, sizeof *known);
-    for (int i = 5; i < argc; ++i) {
+    for (int i = FIRST; i < argc; ++i) {
         long bytes;
         operation what = parse(argv[i], &bytes);
         int first = i;
-        for (int j = 5; j < i; ++j)
+        for (int j = FIRST; j < i; ++j)
             if (!strcmp(argv[i], argv[j])) {
                 first = j;
                 break;
@@ -351,8 +384,8 @@ int main(int argc, char **argv)
     }
     free(all);
     free(known);
-    free(out_buffer);
-    free(in_buffer);
+    free(out_memory);
+    free(in_memory);
     free(counts);
     free(starts);
     MPI_Finalize();

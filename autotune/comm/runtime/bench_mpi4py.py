@@ -1,18 +1,20 @@
 """Times MPI operations through mpi4py, where no program can be compiled: as bench.c does.
 
-    python bench_mpi4py.py LEAST UNTIL TRIES BUSY OPERATION:BYTES...
+    python bench_mpi4py.py LEAST UNTIL TRIES BUSY BUFFERS OPERATION:BYTES...
 
-Same arguments, same operations, same lines. Every operation also costs a call from Python.
+Same arguments, same operations, same buffers, same lines. Every operation also costs a call from
+Python.
 """
 
 import ctypes
+import itertools
 import json
 import os
 import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from mpi4py import MPI
 
 _TAG = 7
+_LINE = 64
 _PDEATHSIG = 1
 
 
@@ -35,8 +38,8 @@ def main() -> None:
 
     world = MPI.COMM_WORLD
     least, until, tries, busy = (float(text) for text in sys.argv[1:5])
-    points = [(name, int(size)) for name, _, size in (a.partition(":") for a in sys.argv[5:])]
-    bench = _Bench(MPI, world, max(size for _, size in points))
+    points = [(name, int(size)) for name, _, size in (a.partition(":") for a in sys.argv[6:])]
+    bench = _Bench(MPI, world, int(sys.argv[5]), points)
     hosts = world.gather(socket.gethostname())
     if world.rank == 0:
         library = MPI.Get_library_version().split(",")[0].split("\n")[0]
@@ -75,29 +78,58 @@ def main() -> None:
 
 
 class _Bench:
-    """The operations of one communicator, with buffers for the largest message."""
+    """The operations of one communicator, with buffers for the largest message.
 
-    def __init__(self, mpi: ModuleType, world: "MPI.Intracomm", largest: int) -> None:
-        self.world, self.rank, self.ranks = world, world.rank, world.size
+    ``buffers``: that operations take turns with, to send from and to receive into.
+    """
+
+    def __init__(
+        self,
+        mpi: ModuleType,
+        world: "MPI.Intracomm",
+        buffers: int,
+        points: Sequence[tuple[str, int]],
+    ) -> None:
+        self.world, self.rank, self.ranks, self.buffers = world, world.rank, world.size, buffers
         self.wait, self.in_place = mpi.Request.Waitall, mpi.IN_PLACE
-        self.out = bytearray(max(1, largest))
-        self.into = bytearray(max(2, self.ranks) * max(1, largest))
+        # written to: memory of zeros may be one and the same page throughout
+        self.out = bytearray(b"1") * (buffers * max(_apart(self._sent(*p)) for p in points))
+        self.into = bytearray(b"1") * (buffers * max(_apart(self._received(*p)) for p in points))
+
+    def _sent(self, name: str, size: int) -> int:
+        return 0 if name == "allgather" else size
+
+    def _received(self, name: str, size: int) -> int:
+        return size * (self.ranks if name == "allgather" else 2)
 
     def operation(self, name: str, size: int) -> Callable[[], object]:
-        """One operation, ready to be called many times."""
-        world, out, into = self.world, memoryview(self.out), memoryview(self.into)
+        """One operation, ready to be called many times; the buffers take turns."""
         if name == "barrier":
-            return lambda: world.Barrier()
+            return lambda: self.world.Barrier()
+        sent, received = self._sent(name, size), self._received(name, size)
+        out, into = memoryview(self.out), memoryview(self.into)
+        buffers = [
+            (out[turn * _apart(sent) :][:sent], into[turn * _apart(received) :][:received])
+            for turn in range(self.buffers)
+        ]
+        turns = itertools.cycle([self._with(name, size, *pair) for pair in buffers])
+        return lambda: next(turns)()
+
+    def _with(
+        self, name: str, size: int, out: memoryview, into: memoryview
+    ) -> Callable[[], object]:
+        """One operation with these buffers."""
+        world = self.world
         if name == "allgather":
             counts = [size] * self.ranks
             starts = [size * r for r in range(self.ranks)]
-            whole = (into[: size * self.ranks], (counts, starts))
+            whole = (into, (counts, starts))
             return lambda: world.Allgatherv(self.in_place, whole)
         if name == "pingpong":
-            return self._pingpong(out[:size], into[:size])
+            return self._pingpong(out, into[:size])
         if name == "neighbour":
             others = [r for r in (self.rank - 1, self.rank + 1) if 0 <= r < self.ranks]
-            sends = [(out[:size], r) for r in others]
+            sends = [(out, r) for r in others]
             receives = [(into[k * size : (k + 1) * size], r) for k, r in enumerate(others)]
         else:
             distances = [1 << k for k in range((self.ranks - 1).bit_length())]
@@ -166,6 +198,11 @@ class _Bench:
         if name == "pingpong" and self.rank not in (0, self.ranks - 1):
             share = 1.0
         return self.world.gather((seconds, share)) or []
+
+
+def _apart(size: int) -> int:
+    """Bytes from one buffer to the next, as in bench.c."""
+    return -(-size // _LINE) * _LINE + _LINE
 
 
 def _raise_priority() -> str:

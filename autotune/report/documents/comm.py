@@ -56,8 +56,12 @@ class FitRow(TypedDict):
     contended: int
     outliers: list[dict[str, float]]
     """bytes, seconds, ratio (over the median of its size), repeat, taken."""
+    outlier_count: int
+    error: ErrorRow | None
+    """Of the curve, scored without outliers; the same folds chose its number of pieces."""
+    error_with_outliers: ErrorRow | None
     errors: dict[str, ErrorRow]
-    """By number of pieces."""
+    """By number of pieces, scored without outliers."""
     disturbed: dict[str, ErrorRow]
     """The same, scored with outliers."""
     plain: ErrorRow | None
@@ -189,6 +193,9 @@ def _fit(one: Fitted) -> FitRow:
             }
             for o in one.outliers
         ],
+        "outlier_count": len(one.outliers),
+        "error": None if one.chosen is None else _error(one.chosen),
+        "error_with_outliers": None if one.disturbed is None else _error(one.disturbed),
         "errors": {str(count): _error(e) for count, e in one.validated.errors.items()},
         "disturbed": {str(count): _error(e) for count, e in one.validated.disturbed.items()},
         "plain": None if one.validated.plain is None else _error(one.validated.plain),

@@ -168,7 +168,11 @@ def rank(
             beside = find(prospect, against, name) if against else None
             typer.echo(text.why(find(prospect, why, name), beside))
     else:
-        typer.echo(text.rankings(prospect.rankings, prospect.machine, top=top))
+        typer.echo(
+            text.rankings(
+                prospect.rankings, prospect.machine, top=top, enumerated=prospect.enumerated
+            )
+        )
     require_predictions(prospect)
 
 

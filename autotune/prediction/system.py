@@ -71,6 +71,7 @@ class SystemEngine:
             )
         assert theta.seconds is not None
         low, high = theta.interval or (theta.seconds, theta.seconds)
+        unsaid = () if theta.interval else (f"interval of communication: {self.name} states none",)
         seconds = Seconds(theta.seconds + found.seconds)
         part = Part(
             sweep=COMMUNICATION,
@@ -84,7 +85,7 @@ class SystemEngine:
             interval=(Seconds(low + found.low), Seconds(high + found.high)),
             parts=(*theta.parts, part),
             reason=_reason(found, theta, found.seconds / seconds),
-            notes=(*theta.notes, *found.notes),
+            notes=(*theta.notes, *found.notes, *unsaid),
         )
 
     def _exchanged(self, candidate: Candidate) -> _Exchanged | str:

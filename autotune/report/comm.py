@@ -89,8 +89,8 @@ def _outliers(name: str, one: Fitted) -> list[str]:
 
 
 def pieces(curves: Sequence[CostCurve]) -> str:
-    """Every piece of every curve: where it holds, its latency and bandwidth."""
-    rows = [("operation", "ranks", "nodes", "from", "latency", "bandwidth", "measured", "source")]
+    """Every piece of every curve: where it holds, and its line, intercept + bytes/bandwidth."""
+    rows = [("operation", "ranks", "nodes", "from", "intercept", "bandwidth", "measured", "source")]
     for curve in curves:
         low, high = (show(size, "size") for size in curve.measured)
         for number, segment in enumerate(curve.segments):

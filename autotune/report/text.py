@@ -1,5 +1,6 @@
 """What the commands print for a person: plain text, one function per command."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from autotune.codegen.space import Enumerated
@@ -61,8 +62,14 @@ def variants(enumerated: Enumerated, *, illegal: bool) -> str:
     return "\n".join(lines)
 
 
-def rankings(found: Sequence[Ranking], machine: Machine, *, top: int) -> str:
-    """The best of each problem with a reason each; ``top`` rows, all for 0."""
+def rankings(
+    found: Sequence[Ranking], machine: Machine, *, top: int, enumerated: Enumerated
+) -> str:
+    """The best of each problem with a reason each; ``top`` rows, all for 0.
+
+    What is illegal is counted: a way to communicate may be missing for a problem.
+    """
+    illegal = Counter(problem.key for _, problem, _ in enumerated.illegal)
     blocks = []
     for ranking in found:
         entries = ranking.entries[: top or None]
@@ -82,6 +89,8 @@ def rankings(found: Sequence[Ranking], machine: Machine, *, top: int) -> str:
             f"{ranking.problem.label}: {len(ranking.entries)} candidates on {machine.name},"
             f" time per step predicted by engine {ranking.engine}"
         )
+        if illegal[ranking.problem.key]:
+            head += f" ({illegal[ranking.problem.key]} illegal ones: autotune variants --illegal)"
         left = len(ranking.entries) - len(entries)
         tail = f"\n... and {left} more (--top 0 shows all)" if left else ""
         blocks.append(f"{head}\n{columns(rows, right=(0, 1))}{tail}")

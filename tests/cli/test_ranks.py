@@ -128,3 +128,4 @@ def test_neighbours_alone_for_unlimited_access_is_refused(autotune: Cli, study: 
     study.write_text(text)
     done = autotune("variants", str(study), "--illegal")
     assert "neighbour communication needs a limited access distance" in done.out
+    assert "(6 illegal ones: autotune variants --illegal)" in autotune("rank", str(study)).out

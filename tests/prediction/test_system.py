@@ -83,6 +83,20 @@ def test_the_larger_of_node_and_communication_comes_first() -> None:
     assert told["neighbour"] == "LC; 25 x neighbour of 32 B (1 % of the step)"
 
 
+def test_an_engine_without_an_interval_leaves_that_of_communication() -> None:
+    class Bare(Node):
+        def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
+            return [replace(found, interval=None) for found in super().predict(candidates)]
+
+    chosen = candidates("heat2d", 100, Layout(ranks=2, threads=1))[:1]
+    programs = Programs(setup(problem()).skeleton)
+    network = Network(curves=(curve("allgather"),))
+    (found,) = SystemEngine(Bare(), programs, network).predict(chosen)
+    assert found.interval is not None
+    assert found.interval[0] > NODE
+    assert "interval of communication: constant states none" in found.notes
+
+
 def test_one_rank_is_the_node_alone() -> None:
     chosen = candidates("heat2d", 100, Layout(threads=2))
     assert all(found.seconds == NODE for found in predict(None, chosen))

@@ -9,6 +9,7 @@ import typer
 
 from autotune.cli.comm import app as comm_app
 from autotune.cli.machine import app as machine_app
+from autotune.cli.options import Json
 from autotune.cli.output import TerminalProgress, document, note
 from autotune.version import VERSION
 
@@ -30,7 +31,6 @@ app.add_typer(machine_app, name="machine")
 app.add_typer(comm_app, name="comm")
 
 Config = Annotated[Path, typer.Argument(help="A config file, such as configs/quickstart.yaml.")]
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")]
 Store = Annotated[
     str,
     typer.Option(

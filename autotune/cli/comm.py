@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from autotune.cli.options import Json
 from autotune.cli.output import TerminalProgress, document, note
 
 app = typer.Typer(
@@ -13,7 +14,6 @@ app = typer.Typer(
     help="MPI cost curves: measure, fit, show, import.",
 )
 
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")]
 Nodes = Annotated[int, typer.Option("--nodes", help="How many nodes the ranks are on.", min=1)]
 SAMPLES = Path("network-samples.jsonl")
 

@@ -5,11 +5,10 @@ from typing import Annotated
 
 import typer
 
+from autotune.cli.options import Json
 from autotune.cli.output import TerminalProgress, document, note
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Machine files and this host.")
-
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")]
 
 
 @app.command("list", epilog="Example: autotune machine list")

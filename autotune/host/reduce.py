@@ -15,8 +15,6 @@ from autotune.units import Bytes, BytesPerCycle, Hertz, Seconds
 
 BUSY = 0.95
 """A sample below this share of processor time per wall time is contended."""
-_FLAT = 1.25
-"""Levels whose bandwidths differ by less cannot be told apart on a curve."""
 
 
 def accepted(samples: Sequence[Sample]) -> list[Sample]:

@@ -12,7 +12,7 @@ from autotune.errors import Fault, InputError
 from autotune.machine import Machine
 from autotune.measure import stats
 from autotune.network import Network
-from autotune.problem import Problem
+from autotune.problem import AnyProblem
 from autotune.ranking import Ranking
 from autotune.reference import PublishedGroup, PublishedRow, Reference
 from autotune.results import Prediction
@@ -126,7 +126,7 @@ class Comparison:
     reference: Reference
     engine: str
     """Who predicted."""
-    problem: Problem
+    problem: AnyProblem
     groups: tuple[Group, ...]
     predicted: Score | None
     """Over the groups that no curve was fitted to; None where there is none."""

@@ -145,7 +145,7 @@ def evaluate(study: StudyRecord, engine: str | None = None) -> StudyResult:
         problem = group[0].problem
         label = problem.label
         if labels.count(label) > 1:
-            label += f"-{problem.method}-m{problem.correctors}-h{problem.step_fraction:g}"
+            label += f"-{problem.suffix}"
         results.append(_problem(study, label, group, engine))
     return StudyResult(study=study, problems=tuple(results))
 

@@ -19,12 +19,19 @@ class Evaluation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Application:
+    """The stencil of the problem, applied to the grid array ``argument``, point by point."""
+
+    argument: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Kernel:
     """``target = value`` for every point of ``loops``; sums over the dimension ``reduce``.
 
     Without ``reduce``, ``value`` is assigned. With it, ``value`` is the term of the sum and
     ``result`` (an expression of ``sum``) what is assigned. With ``evaluation``, the value is the
-    right-hand side of the problem.
+    right-hand side of the problem, or its stencil.
     """
 
     name: str
@@ -34,7 +41,7 @@ class Kernel:
     value: Expr | None = None
     reduce: str | None = None
     result: Expr | None = None
-    evaluation: Evaluation | None = None
+    evaluation: Evaluation | Application | None = None
 
     def __post_init__(self) -> None:
         if (self.value is None) == (self.evaluation is None):
@@ -54,6 +61,11 @@ class Kernel:
                 f"kernel {self.name}: target {show(self.target)} must be indexed by"
                 f" {', '.join(sorted(free))}"
             )
+
+    @property
+    def on_grid(self) -> bool:
+        """It applies a stencil: its loop runs over the points of a grid."""
+        return isinstance(self.evaluation, Application)
 
     @property
     def reads(self) -> tuple[Ref, ...]:

@@ -7,9 +7,9 @@ the calibration wins, and the prediction says so.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import Literal
 
+from autotune.calibration import Calibration
 from autotune.network import Network
 from autotune.units import Bytes, BytesPerCycle, BytesPerSecond, Cycles, Hertz, Seconds, show
 
@@ -231,85 +231,6 @@ class Overlap:
     rule: OverlapRule = "levels"
     store_path: StorePath | None = None
     """Runs beside everything else."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BandwidthCurve:
-    """Measured inbound bandwidth of one thread over its working set, with ``threads`` running."""
-
-    threads: int
-    working_set: tuple[Bytes, ...]
-    """Bytes per thread, ascending."""
-    bandwidth: tuple[BytesPerCycle, ...]
-    """Bytes per cycle and thread."""
-    spread: tuple[float, ...]
-    """Relative interquartile range of the repeats at each point."""
-
-    def __post_init__(self) -> None:
-        if not self.working_set:
-            raise ValueError("a bandwidth curve needs at least one point")
-        if not len(self.working_set) == len(self.bandwidth) == len(self.spread):
-            raise ValueError("working sets, bandwidths and spreads must have equal length")
-        if any(a >= b for a, b in zip(self.working_set, self.working_set[1:], strict=False)):
-            raise ValueError("working sets must ascend")
-        if any(not math.isfinite(b) or b <= 0 for b in self.bandwidth):
-            raise ValueError("bandwidths must be positive")
-
-    def at(self, working_set: float) -> BytesPerCycle:
-        """Bandwidth at a working set, log-log interpolation; flat outside the measured range."""
-        sizes, values = self.working_set, self.bandwidth
-        if working_set <= sizes[0]:
-            return values[0]
-        for left, right, low, high in zip(sizes, sizes[1:], values, values[1:], strict=False):
-            if working_set <= right:
-                share = math.log(working_set / left) / math.log(right / left)
-                return BytesPerCycle(low * (high / low) ** share)
-        return values[-1]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Calibration:
-    """What was measured on a host, with its conditions."""
-
-    identity: str
-    """CPU model, cache topology and number of cores, as a hash."""
-    taken: str
-    """Time of day, ISO 8601, UTC."""
-    seconds: Seconds
-    """How long it took."""
-    clock: Hertz
-    clock_spread: float
-    """Relative interquartile range of the chains."""
-    curves: tuple[BandwidthCurve, ...]
-    barriers: Mapping[int, Seconds]
-    """Threads to the time of one OpenMP barrier."""
-    exposed: Mapping[str, float]
-    """Level name to the measured exposed share."""
-    contended: bool
-    """Other processes took the cores while it was measured."""
-    priority: str
-    """How priority was raised: ``autogroup``, ``nice`` or ``none``."""
-    compiler: str
-
-    def curve(self, threads: int) -> BandwidthCurve:
-        """The curve of the nearest measured thread count; ValueError where there is none."""
-        if not self.curves:
-            raise ValueError("the calibration has no bandwidth curve")
-        return min(self.curves, key=lambda curve: (abs(curve.threads - threads), curve.threads))
-
-    def barrier(self, threads: int) -> Seconds:
-        """Seconds of one barrier: linear between measured thread counts, proportional beyond."""
-        if threads <= 1:
-            return Seconds(0.0)
-        known = sorted(self.barriers)
-        if not known:
-            return Seconds(0.0)
-        for low, high in pairwise(known):
-            if low <= threads <= high:
-                share = (threads - low) / (high - low)
-                return Seconds((1 - share) * self.barriers[low] + share * self.barriers[high])
-        near = known[0] if threads < known[0] else known[-1]
-        return Seconds(self.barriers[near] * threads / near)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,10 +1,13 @@
-"""Methods and problems: Butcher tableaux, initial value problems, one of them at a size."""
+"""Methods and problems: Butcher tableaux, initial value problems or stencils, one at a size."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 from autotune.expression import Expr, Num, Ref, number, references, show, symbols
+from autotune.stencil import Stencil
 
 ROW_SUM_TOLERANCE = 1e-14
 """How far a row sum of A may differ from c, from rounding of the coefficients."""
@@ -58,8 +61,12 @@ class ButcherTableau:
         the branches at the root and gamma the number of nodes times the gamma of the branches
         (Hairer, Norsett, Wanner, Solving ODEs I, theorem II.2.13). No method of s stages has an
         order above 2s. The trees double in number and more with each order: milliseconds up to
-        order 8, half a second at order 12.
+        order 8, half a second at order 12. So the simplifying assumptions speak first.
         """
+        found = self._order_by_assumptions()
+        return self._order_by_trees() if found is None else found
+
+    def _order_by_trees(self) -> int:
         trees: list[_Tree] = []
         for order in range(1, 2 * self.stages + 2):
             grown = list(self._grow(order, trees))
@@ -73,6 +80,46 @@ class ButcherTableau:
                 )
                 trees.append(_Tree(order, gamma, branch))
         return 2 * self.stages
+
+    def _order_by_assumptions(self) -> int | None:
+        """The order where the simplifying assumptions give it, else None.
+
+        B(p), C(q), D(r) with p <= q + r + 1 and p <= 2q + 2 give order p (Butcher 1964; Hairer,
+        Wanner, Solving ODEs II, theorem IV.5.1), and B(p + 1) is a condition of order p + 1.
+        """
+        b, c = self.b, self.c
+
+        def holds(pairs: Iterator[tuple[float, float]]) -> bool:
+            return all(abs(left - right) <= _ORDER_TOLERANCE for left, right in pairs)
+
+        def quadrature(k: int) -> bool:
+            found = sum(w * x ** (k - 1) for w, x in zip(b, c, strict=True))
+            return holds(iter([(found, 1 / k)]))
+
+        def stages(k: int) -> bool:
+            rows = zip(self.A, c, strict=True)
+            return holds(
+                (sum(a * x ** (k - 1) for a, x in zip(row, c, strict=True)), ci**k / k)
+                for row, ci in rows
+            )
+
+        def adjoint(k: int) -> bool:
+            return holds(
+                (
+                    sum(b[i] * c[i] ** (k - 1) * self.A[i][j] for i in range(self.stages)),
+                    b[j] / k * (1 - c[j] ** k),
+                )
+                for j in range(self.stages)
+            )
+
+        def largest(condition: Callable[[int], bool]) -> int:
+            k = 0
+            while k <= 2 * self.stages and condition(k + 1):
+                k += 1
+            return k
+
+        p, q, r = largest(quadrature), largest(stages), largest(adjoint)
+        return p if 0 < p <= min(q + r + 1, 2 * q + 2) else None
 
     def _grow(self, order: int, trees: list["_Tree"]) -> Iterator[tuple[tuple[float, ...], int]]:
         """(u, gamma) of every tree with ``order`` nodes, from all ``trees`` with fewer."""
@@ -241,6 +288,7 @@ def offset(ref: Ref, values: Mapping[str, float | int]) -> int:
 class Problem:
     """An IVP at a size, solved by a PIRK method with m corrector steps."""
 
+    family: ClassVar[Literal["ivp"]] = "ivp"
     ivp: Ivp
     method: ButcherTableau
     correctors: int
@@ -293,6 +341,32 @@ class Problem:
         """Readable and unique within a study: ``heat2d-N256``."""
         return f"{self.ivp.name}-N{self.size}"
 
+    @property
+    def title(self) -> str:
+        """One line about what is computed."""
+        return self.ivp.title
+
+    @property
+    def size_text(self) -> str:
+        """The size as a program takes it."""
+        return str(self.size)
+
+    @property
+    def size_name(self) -> str:
+        """The size by its symbol."""
+        return f"N = {self.size}"
+
+    def canonical(self) -> dict[str, object]:
+        """What of a candidate's identity is the problem's, in plain values."""
+        return {
+            "method": self.method.name,
+            "correctors": self.correctors,
+            "ivp": self.ivp.name,
+            "definition": self.definition,
+            "size": self.size,
+            "step_fraction": self.step_fraction,
+        }
+
     def at(self, size: int) -> "Problem":
         """The same problem at another size."""
         return Problem(
@@ -302,3 +376,77 @@ class Problem:
             size=size,
             step_fraction=self.step_fraction,
         )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StencilProblem:
+    """A stencil on a grid of so many interior points; a time step is one sweep."""
+
+    family: ClassVar[Literal["stencil"]] = "stencil"
+    stencil: Stencil
+    extents: tuple[int, ...]
+    """Interior points in the order of the stencil's dimensions: K, J, I."""
+
+    def __post_init__(self) -> None:
+        stencil = self.stencil
+        stencil.values(self.extents)
+        for name, extent in zip(stencil.dimensions, self.extents, strict=True):
+            if extent < stencil.minimum:
+                raise ValueError(
+                    f"{extent} points in {name} are fewer than the radius of {stencil.name},"
+                    f" {stencil.minimum}"
+                )
+
+    @property
+    def n(self) -> int:
+        """Number of interior points."""
+        return math.prod(self.extents)
+
+    @property
+    def definition(self) -> str:
+        """12 hexadecimal digits over what the stencil computes, whatever its name."""
+        return self.stencil.definition
+
+    @property
+    def key(self) -> str:
+        """Equal for problems that compute the same: definition and extents."""
+        return f"{self.definition} {self.size_text}"
+
+    @property
+    def label(self) -> str:
+        """Readable, unique within a study: ``star3d-7pt-N96``, ``star3d-7pt-K24-J1600-I1600``."""
+        first = self.extents[0]
+        if all(extent == first for extent in self.extents):
+            return f"{self.stencil.name}-N{first}"
+        sizes = zip(self.stencil.extent_names, self.extents, strict=True)
+        return "-".join((self.stencil.name, *(f"{name}{extent}" for name, extent in sizes)))
+
+    @property
+    def title(self) -> str:
+        """One line about what is computed."""
+        return self.stencil.title
+
+    @property
+    def size_text(self) -> str:
+        """The extents as a program takes them, slowest first: ``24x1600x1600``."""
+        return "x".join(map(str, self.extents))
+
+    @property
+    def size_name(self) -> str:
+        """The extents by their symbols."""
+        return f"{' x '.join(self.stencil.extent_names)} = {' x '.join(map(str, self.extents))}"
+
+    def canonical(self) -> dict[str, object]:
+        """What of a candidate's identity is the problem's, in plain values."""
+        return {
+            "stencil": self.stencil.name,
+            "definition": self.definition,
+            "extents": list(self.extents),
+        }
+
+    def at(self, extents: tuple[int, ...]) -> "StencilProblem":
+        """The same stencil on another grid."""
+        return StencilProblem(stencil=self.stencil, extents=extents)
+
+
+AnyProblem = Problem | StencilProblem

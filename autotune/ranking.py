@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autotune.problem import Problem
+from autotune.problem import AnyProblem
 from autotune.results import Part, Prediction
 from autotune.variant import Candidate
 
@@ -21,7 +21,7 @@ class Ranked:
 class Ranking:
     """All candidates of one problem, fastest prediction first, those without one at the end."""
 
-    problem: Problem
+    problem: AnyProblem
     entries: tuple[Ranked, ...]
     engine: str
 
@@ -44,7 +44,7 @@ def rank(candidates: Sequence[Candidate], predictions: Sequence[Prediction]) -> 
     Equal predictions are ordered by the identity of the candidate, so that the ranking does not
     depend on the order of the input.
     """
-    groups: dict[str, tuple[Problem, list[tuple[Candidate, Prediction]]]] = {}
+    groups: dict[str, tuple[AnyProblem, list[tuple[Candidate, Prediction]]]] = {}
     for candidate, prediction in zip(candidates, predictions, strict=True):
         group = groups.setdefault(candidate.problem.key, (candidate.problem, []))
         group[1].append((candidate, prediction))
@@ -65,29 +65,115 @@ def _ordered(pairs: Sequence[tuple[Candidate, Prediction]]) -> tuple[Ranked, ...
     return tuple(entries)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
     """How one kind of part differs between two candidates, in seconds per time step."""
 
     sweep: str
+    """What is compared: LC, or APPROX+UPDATE where one of them fuses these."""
     kind: str
     first: float
     second: float
+    first_count: float = 0.0
+    """Rows that one pass streams from a level; 0 where that is not known."""
+    second_count: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """The sweeps of two candidates that compute the same, side by side."""
+
+    kernels: frozenset[str]
+    """In capitals."""
+    parts: tuple[Difference, ...]
+
+    @property
+    def name(self) -> str:
+        """The kernels, joined."""
+        return self.parts[0].sweep
+
+    @property
+    def first(self) -> float:
+        """Seconds of the first candidate's sweeps."""
+        return sum(part.first for part in self.parts if part.kind == "sweep")
+
+    @property
+    def second(self) -> float:
+        """The same of the second."""
+        return sum(part.second for part in self.parts if part.kind == "sweep")
+
+
+def roles(first: Prediction, second: Prediction) -> list[Role]:
+    """What two candidates compute, side by side, the largest difference first.
+
+    Sweeps compare by their kernels, whatever their names; kernels that one candidate fuses are
+    taken together.
+    """
+    sides = [_by_kernel(prediction, first, second) for prediction in (first, second)]
+    groups: list[set[str]] = []
+    for kernels in (kernels for side in sides for kernels, _ in side):
+        touched = [group for group in groups if group & kernels]
+        groups = [group for group in groups if group not in touched]
+        groups.append(set(kernels).union(*touched))
+    found = []
+    for group in groups:
+        name = "+".join(sorted(group))
+        sums = [_sums([part for kernels, part in side if kernels <= group]) for side in sides]
+        parts = tuple(
+            Difference(
+                sweep=name,
+                kind=kind,
+                first=sums[0].get(kind, (0.0, 0.0))[0],
+                second=sums[1].get(kind, (0.0, 0.0))[0],
+                first_count=sums[0].get(kind, (0.0, 0.0))[1],
+                second_count=sums[1].get(kind, (0.0, 0.0))[1],
+            )
+            for kind in dict.fromkeys((*sums[0], *sums[1]))
+        )
+        found.append(Role(frozenset(group), parts))
+    return sorted(found, key=lambda role: (-abs(role.first - role.second), role.name))
 
 
 def differences(first: Prediction, second: Prediction) -> list[Difference]:
-    """The parts of two predictions side by side, the largest difference first."""
-
-    def table(parts: Sequence[Part]) -> dict[tuple[str, str], float]:
-        sums: dict[tuple[str, str], float] = {}
-        for part in parts:
-            key = (part.sweep, part.kind)
-            sums[key] = sums.get(key, 0.0) + part.seconds
-        return sums
-
-    left, right = table(first.parts), table(second.parts)
-    rows = [
-        Difference(sweep, kind, left.get((sweep, kind), 0.0), right.get((sweep, kind), 0.0))
-        for sweep, kind in sorted(left.keys() | right.keys())
-    ]
+    """The parts of two predictions side by side by what they compute, largest difference first."""
+    rows = [part for role in roles(first, second) for part in role.parts]
+    for kind in _APART:
+        sums = [sum(p.seconds for p in each.parts if p.kind == kind) for each in (first, second)]
+        if any(sums):
+            rows.append(Difference(sweep=kind, kind=kind, first=sums[0], second=sums[1]))
     return sorted(rows, key=lambda row: (-abs(row.first - row.second), row.sweep, row.kind))
+
+
+_APART = ("barrier", "communication")
+"""Kinds of parts that belong to no sweep."""
+
+
+def _by_kernel(prediction: Prediction, *both: Prediction) -> list[tuple[frozenset[str], Part]]:
+    """The parts of sweeps, each with its kernels.
+
+    A kernel in several forms, ``rhs`` and ``rhs_first``, is one. Predictions that were stored
+    without kernels have them in the names of their sweeps, in front.
+    """
+    parts = [part for each in both for part in each.parts]
+    known = {name for part in parts for name in part.kernel.split("+")}
+    heads = {part.sweep.partition("_")[0] for part in parts}
+    made = []
+    for part in prediction.parts:
+        if part.kind in _APART:
+            continue
+        if part.kernel:
+            forms = [(name, name.partition("_")[0]) for name in part.kernel.split("+")]
+            names = [head if head in known else name for name, head in forms]
+        else:
+            names = [word for word in part.sweep.split("_") if word in heads]
+        made.append((frozenset(name.upper() for name in names), part))
+    return made
+
+
+def _sums(parts: Sequence[Part]) -> dict[str, tuple[float, float]]:
+    """Kind to the sum of the seconds and the largest count."""
+    sums: dict[str, tuple[float, float]] = {}
+    for part in parts:
+        seconds, count = sums.get(part.kind, (0.0, 0.0))
+        sums[part.kind] = seconds + part.seconds, max(count, part.count)
+    return sums

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from autotune.problem import Problem
+from autotune.problem import AnyProblem, Problem
 from autotune.units import Seconds
 from autotune.variant import Communication
 
@@ -184,8 +184,10 @@ class Reference:
         """Every variant that a row names, in the order of the rows."""
         return tuple(dict.fromkeys(row.variant for group in self.groups for row in group.rows))
 
-    def about(self, problem: Problem) -> bool:
+    def about(self, problem: AnyProblem) -> bool:
         """The problem is the one that the table is about."""
+        if not isinstance(problem, Problem):
+            return False
         return (problem.ivp.name, problem.method.name, problem.correctors, problem.n) == (
             self.ivp, self.method, self.correctors, self.n,
         )  # fmt: skip

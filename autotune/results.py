@@ -26,6 +26,30 @@ class Part:
     kind: str
     seconds: Seconds
     extrapolated: bool = False
+    kernel: str = ""
+    """What the sweep computes, fused kernels joined by ``+``; empty: not known."""
+    count: float = 0.0
+    """Of a level: the most rows that one pass of the sweep streams from there; 0: not counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uncertainty:
+    """What a predicted time is unsure of, as relative standard deviations (of its logarithm).
+
+    Two candidates whose times depend on the same figure in the same way are wrong together, so
+    their order is known better than their times.
+    """
+
+    shared: Mapping[str, float]
+    """Figure or known weakness to the relative change of the time when it is one standard
+    deviation off, the same way for all candidates."""
+    own: float
+    """What belongs to this candidate alone."""
+
+    @property
+    def sigma(self) -> float:
+        """All of it together."""
+        return math.hypot(self.own, *self.shared.values())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +66,8 @@ class Prediction:
     reason: str
     notes: tuple[str, ...] = ()
     """Approximations that were made: the route of the in-core analysis, figures not measured."""
+    uncertainty: Uncertainty | None = None
+    """What the interval, which holds 80 %, is made of; None where the engine does not say."""
 
     def __post_init__(self) -> None:
         if self.seconds is not None and not (math.isfinite(self.seconds) and self.seconds > 0):

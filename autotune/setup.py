@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from autotune.machine import Machine
-from autotune.problem import Problem
+from autotune.problem import AnyProblem
 from autotune.reference import Reference
 from autotune.skeleton import Skeleton
 from autotune.space import Space
 from autotune.units import Bytes, Seconds
-from autotune.variant import EXCHANGES, Build, Exchange
+from autotune.variant import EXCHANGES, Build, Exchange, Placement
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +22,23 @@ class Layout:
     """Per node."""
     threads: int | Literal["all"] = "all"
     """``all``: the cores of a node over the ranks on it."""
+    placement: Placement = "compact"
 
     def __post_init__(self) -> None:
+        if self.nodes * self.ranks > 1 and self.placement != "compact":
+            raise ValueError("ranks are placed side by side: scatter is for layouts of one rank")
         if min(self.nodes, self.ranks) < 1 or (self.threads != "all" and self.threads < 1):
             raise ValueError("a layout needs at least one node, one rank per node, one thread")
 
 
-Engine = Literal["reuse", "kerncraft"]
-ENGINES: tuple[Engine, ...] = ("reuse", "kerncraft")
+FAMILIES = {"ivp": "an IVP", "stencil": "a stencil"}
+"""The families of problems in words."""
+Engine = Literal["reuse", "kerncraft", "planes"]
+ENGINES: Mapping[str, tuple[Engine, ...]] = {
+    "ivp": ("reuse", "kerncraft"),
+    "stencil": ("reuse", "planes"),
+}
+"""The engines that predict the problems of a family."""
 Saturation = Literal["paper", "kerncraft"]
 """Eq. 9 of Scherg et al. 2019 with sigma = T_ECM/T_Mem, or kerncraft 0.8.18's recursion."""
 
@@ -110,7 +119,7 @@ class Setup:
     """The file it came from."""
     machine: Machine | None
     """None: the host, detected and calibrated."""
-    problems: tuple[Problem, ...]
+    problems: tuple[AnyProblem, ...]
     skeleton: Skeleton
     space: Space
     builds: tuple[Build, ...]
@@ -142,6 +151,12 @@ class Setup:
                 f"space {self.space.name} is for skeleton {self.space.skeleton},"
                 f" not {self.skeleton.name}"
             )
+        for problem in self.problems:
+            if problem.family != self.skeleton.family:
+                raise ValueError(
+                    f"{problem.label} is {FAMILIES[problem.family]}, skeleton"
+                    f" {self.skeleton.name} is for {FAMILIES[self.skeleton.family]}"
+                )
 
     def place(self, key: str) -> str:
         """``file:line:column`` of a key, or the file where the key is not in it."""

@@ -3,9 +3,13 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from autotune.expression import Expr
-from autotune.kernel import Kernel
+from autotune.kernel import Application, Kernel
+
+GRID = "grid"
+"""The extent of dimensions and arrays that are the problem's grid."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,18 @@ class SyncStep:
 
 
 @dataclass(frozen=True, slots=True)
+class SwapStep:
+    """Two arrays of the grid exchange their storage."""
+
+    first: str
+    second: str
+
+    def __post_init__(self) -> None:
+        if self.first == self.second:
+            raise ValueError(f"{self.first} is exchanged with itself")
+
+
+@dataclass(frozen=True, slots=True)
 class LoopStep:
     """Repeat steps ``count`` times (an expression of s and m)."""
 
@@ -36,7 +52,7 @@ class LoopStep:
     body: tuple["Step", ...]
 
 
-Step = CallStep | CommStep | SyncStep | LoopStep
+Step = CallStep | CommStep | SyncStep | SwapStep | LoopStep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +61,8 @@ class Skeleton:
 
     ``dimensions`` maps loop names to extents: ``s`` (short, known when code is generated) or ``n``
     (long, distributed blockwise). ``arrays`` maps array names to the extents of their dimensions;
-    those whose last extent is ``n`` are stored, the others are coefficients of the method.
+    those whose last extent is ``n`` are stored, the others are coefficients of the method. Where
+    stencils are applied, the only extent is ``grid``: all points of the problem's grid.
     """
 
     name: str
@@ -61,17 +78,39 @@ class Skeleton:
     def __post_init__(self) -> None:
         essence = repr((self.dimensions, self.arrays, self.kernels, self.steps))
         object.__setattr__(self, "definition", hashlib.sha256(essence.encode()).hexdigest()[:12])
+        extents = {*self.dimensions.values(), *(e for of in self.arrays.values() for e in of)}
+        if GRID in extents and extents != {GRID}:
+            raise ValueError("a grid does not go with the extents s and n of IVPs")
         for kernel in self.kernels.values():
+            if kernel.on_grid != (GRID in extents):
+                what = "a stencil" if GRID in extents else "no stencil"
+                raise ValueError(f"kernel {kernel.name}: must apply {what} in this skeleton")
             for loop in kernel.loops:
                 if loop not in self.dimensions:
                     raise ValueError(f"kernel {kernel.name}: unknown dimension {loop!r}")
-            for ref in (kernel.target, *kernel.reads):
-                if ref.array not in self.arrays:
-                    raise ValueError(f"kernel {kernel.name}: unknown array {ref.array!r}")
+            for name in (kernel.target.array, *(ref.array for ref in kernel.reads)):
+                if name not in self.arrays:
+                    raise ValueError(f"kernel {kernel.name}: unknown array {name!r}")
+            if isinstance(kernel.evaluation, Application):
+                self._check_application(kernel, kernel.evaluation)
         called = _called(self.steps)
         for name in called:
             if name not in self.kernels:
                 raise ValueError(f"step calls unknown kernel {name!r}")
+
+    def _check_application(self, kernel: Kernel, applied: Application) -> None:
+        if applied.argument not in self.arrays:
+            raise ValueError(f"kernel {kernel.name}: unknown array {applied.argument!r}")
+        if applied.argument == kernel.target.array:
+            raise ValueError(
+                f"kernel {kernel.name}: reads and writes {applied.argument}: points would be read"
+                " that were written in the same sweep"
+            )
+
+    @property
+    def family(self) -> Literal["ivp", "stencil"]:
+        """The family of the problems that it is for."""
+        return "stencil" if GRID in self.dimensions.values() else "ivp"
 
 
 def _called(steps: tuple[Step, ...]) -> list[str]:

@@ -4,7 +4,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from itertools import product
 
-from autotune.variant import Fuse, FuseTiles, Interchange, Pad, Tile, Transformation, Value
+from autotune.variant import (
+    Block,
+    Fuse,
+    FuseTiles,
+    Interchange,
+    Pad,
+    Tile,
+    Transformation,
+    Unroll,
+    Value,
+)
 
 TRANSFORMATIONS: Mapping[str, type[Transformation]] = {
     "interchange": Interchange,
@@ -12,6 +22,8 @@ TRANSFORMATIONS: Mapping[str, type[Transformation]] = {
     "tile": Tile,
     "fuse_tiles": FuseTiles,
     "pad": Pad,
+    "block": Block,
+    "unroll": Unroll,
 }
 """The kinds of transformation by the name that a space calls them."""
 
@@ -86,6 +98,10 @@ class Rule:
                 return Tile(text("kernel"), whole("size"))
             case "fuse_tiles":
                 return FuseTiles(text("first"), text("second"), whole("size"), text("buffer"))
+            case "block":
+                return Block(text("kernel"), text("dimension"), whole("size"))
+            case "unroll":
+                return Unroll(text("kernel"), text("dimension"), whole("factor"))
             case _:
                 return Pad(whole("lines"))
 

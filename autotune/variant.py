@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from autotune.problem import Problem
+from autotune.problem import AnyProblem
+from autotune.stencil import check_dimension
 
 # --- transformations ------------------------------------------------------------------------
 
@@ -61,7 +62,7 @@ class FuseTiles:
 
 @dataclass(frozen=True, slots=True)
 class Pad:
-    """Leading dimension of the stage rows: n rounded up to lines, plus ``lines`` cache lines."""
+    """Leading dimension of stored rows: rounded up to lines, plus ``lines`` cache lines."""
 
     lines: int
 
@@ -70,7 +71,42 @@ class Pad:
             raise ValueError(f"a padding must not be negative, but is {self.lines} lines")
 
 
-Transformation = Interchange | Fuse | Tile | FuseTiles | Pad
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Run a grid kernel block by block of one dimension.
+
+    The loops over blocks are outside all loops over points, in the order of the dimensions.
+    """
+
+    kernel: str
+    dimension: str
+    size: int
+
+    def __post_init__(self) -> None:
+        check_dimension(self.dimension)
+        if self.size < 1:
+            raise ValueError(f"a block needs at least one point, not {self.size}")
+
+
+@dataclass(frozen=True, slots=True)
+class Unroll:
+    """Write the body of a grid kernel's innermost loop out ``factor`` times.
+
+    ``dimension`` is the one with unit stride; points that are left over run one by one behind. The
+    unrolling is that of Ibeid et al. 2019, section III.B, where 0 stands for none; here 1 does.
+    """
+
+    kernel: str
+    dimension: str
+    factor: int
+
+    def __post_init__(self) -> None:
+        check_dimension(self.dimension)
+        if self.factor < 1:
+            raise ValueError(f"a loop is unrolled at least once, not {self.factor} times")
+
+
+Transformation = Interchange | Fuse | Tile | FuseTiles | Pad | Block | Unroll
 
 
 def _check_tile(size: int) -> None:
@@ -121,12 +157,18 @@ EXCHANGES: tuple[Exchange, ...] = ("allgather", "neighbour", "sparse")
 within the access distance with both neighbours, or exactly what is read with whoever owns it."""
 
 
+Placement = Literal["compact", "scatter"]
+PLACEMENTS: tuple[Placement, ...] = ("compact", "scatter")
+"""Where the threads of a program run: on cores side by side, or as far apart as they can be, over
+all caches and memories of the node."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
     """What is predicted, built, measured, ranked: a variant, built and run one way."""
 
     variant: Variant
-    problem: Problem
+    problem: AnyProblem
     build: Build = field(default_factory=Build)
     threads: int = 1
     """OpenMP threads of each rank."""
@@ -134,6 +176,7 @@ class Candidate:
     """MPI ranks on all nodes together; 1: a program without MPI."""
     nodes: int = 1
     communication: Communication = "none"
+    placement: Placement = "compact"
 
     def __post_init__(self) -> None:
         if min(self.threads, self.ranks, self.nodes) < 1 or self.ranks % self.nodes:
@@ -142,6 +185,8 @@ class Candidate:
             )
         if (self.ranks == 1) != (self.communication == "none"):
             raise ValueError(f"{self.ranks} ranks and communication {self.communication}")
+        if self.ranks > 1 and self.placement != "compact":
+            raise ValueError("ranks are placed side by side: scatter is for programs of one rank")
 
     @property
     def threads_per_node(self) -> int:
@@ -150,7 +195,6 @@ class Candidate:
 
     def canonical(self) -> dict[str, object]:
         """Everything that makes this candidate this one, in plain values."""
-        problem = self.problem
         return {
             "skeleton": self.variant.skeleton,
             "step": self.variant.definition,
@@ -162,16 +206,12 @@ class Candidate:
             "parameters": dict(sorted(self.variant.parameters.items())),
             "compiler": self.build.compiler,
             "flags": list(self.build.flags),
-            "method": problem.method.name,
-            "correctors": problem.correctors,
-            "ivp": problem.ivp.name,
-            "definition": problem.definition,
-            "size": problem.size,
-            "step_fraction": problem.step_fraction,
+            **self.problem.canonical(),
             "threads": self.threads,
             "ranks": self.ranks,
             "communication": self.communication,
             **({"nodes": self.nodes} if self.nodes > 1 else {}),
+            **({"placement": self.placement} if self.placement != "compact" else {}),
         }
 
     @property
@@ -187,6 +227,8 @@ class Candidate:
         if self.ranks > 1:
             nodes = f"-P{self.nodes}" if self.nodes > 1 else ""
             text += f"{nodes}-R{self.ranks}-{self.communication}"
+        if self.placement != "compact":
+            text += f"-{self.placement}"
         return text
 
     @property

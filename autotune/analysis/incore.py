@@ -1,28 +1,30 @@
-"""In-core time of sweeps: compile, find the hot loop, ask OSACA or a port table.
+"""In-core time of sweeps: compile, find the hot loops, ask OSACA or a port table.
 
-T_OL is the largest of: the busiest port that is no data port, the front end, the loop-carried
-chain. T_nOL is the busiest data port (loads and stores of L1; Scherg et al. 2019, Eq. 6). Both
-are in cycles per component of the long dimension.
+Routes, the best first: OSACA's tables of the architecture; OSACA's tables and, for instructions
+that they lack, what a port table says of their work; the port table of the machine on the compiled
+loop; the same on the C text. The result names its route, and its interval is the wider the further
+down it is.
 
-What OSACA says of a loop depends on the loop and the architecture only, and is kept on disk under
-their hash. OSACA runs in a process of its own; where that fails, a port table takes its place and
-the result says so.
+What OSACA says of an instruction and the result of a whole sweep depend on the assembly and the
+machine's in-core part only, and are kept on disk under their hashes.
 """
 
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from autotune.analysis import incore_arch, incore_cache, incore_pressure, loops, ports
+from autotune.analysis import incore_arch, incore_cache, incore_result, loops, ports
 from autotune.analysis.base import InCoreResult
-from autotune.analysis.incore_alike import alike
 from autotune.analysis.incore_arch import Architecture
-from autotune.analysis.incore_client import Reply, Worker, WorkerFailed
+from autotune.analysis.incore_client import Worker, WorkerFailed
+from autotune.analysis.incore_crew import Crew
 from autotune.analysis.incore_isa import DOUBLE
-from autotune.analysis.incore_pressure import Uop
-from autotune.analysis.loops import HotLoop
+from autotune.analysis.incore_loop import HotLoop
+from autotune.analysis.incore_result import Tables
+from autotune.analysis.loops import HotLoops
 from autotune.codegen.emit import SweepCode
 from autotune.errors import Fault, InputError, WorkFailed
 from autotune.machine import Machine, PortTable
@@ -46,11 +48,20 @@ def assemble(text: str, build: Build, where: str = "builds") -> str:
     return cache.assembly(text, compiler.find(build, where), limit=_COMPILE_LIMIT)
 
 
-class OsacaAnalyser:
-    """In-core times on one machine; a context manager that ends its worker process.
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A sweep after its compilation: its result where it is known, else its loops or why not."""
 
-    The worker starts at the first loop that is not known, and ends with the thread that started it.
-    Raises InputError, from the constructor, for a machine without any in-core figures.
+    code: SweepCode
+    found: InCoreResult | HotLoops | str
+    key: str = ""
+
+
+class OsacaAnalyser:
+    """In-core times on one machine; a context manager that ends its worker processes.
+
+    Workers start at the first instruction that is not known, and end with the thread that started
+    them. Raises InputError, from the constructor, for a machine without any in-core figures.
     """
 
     def __init__(
@@ -63,12 +74,12 @@ class OsacaAnalyser:
     ) -> None:
         self.machine = machine
         self._assemble = assemble
-        self._worker = worker or Worker()
         self._progress = progress
-        self._replies: dict[str, Reply | WorkerFailed] = {}
         self._architecture = incore_arch.find(machine.in_core.osaca)
         if self._architecture is None and machine.in_core.ports is None:
             raise InputError(_missing(machine))
+        workers = [worker] if worker else [Worker() for _ in range(os.cpu_count() or 1)]
+        self._crew = Crew(workers, self._architecture) if self._architecture else None
 
     def __enter__(self) -> Self:
         return self
@@ -82,97 +93,106 @@ class OsacaAnalyser:
         self.close()
 
     def close(self) -> None:
-        """End the worker process."""
-        self._worker.close()
+        """End the worker processes."""
+        if self._crew:
+            self._crew.close()
 
     def analyse(self, codes: Sequence[SweepCode], build: Build) -> list[InCoreResult]:
-        """One result per sweep, in order; the sweeps are compiled several at once."""
-        results = []
+        """One result per sweep, in order; compiled several at once, looked up in one batch."""
+        seen = []
         with ThreadPoolExecutor(min(os.cpu_count() or 1, 8)) as pool:
-            texts = [pool.submit(self._compiled, code.text, build) for code in codes]
-            for code, text in zip(codes, texts, strict=True):
-                results.append(self._analysed(code, text.result()))
+            for item in pool.map(lambda code: self._seen(code, build), codes):
+                seen.append(item)
                 if self._progress:
-                    self._progress(len(results), len(codes))
-        return results
+                    self._progress(len(seen), len(codes))
+        loops_ = [s.found for s in seen if isinstance(s.found, HotLoops)]
+        asked = [own for own in loops_ if self._own(own.main[0])]
+        failed = self._looked_up(asked)
+        return [self._analysed(item, failed, alone=len(asked) == 1) for item in seen]
 
-    def _compiled(self, text: str, build: Build) -> str | WorkFailed:
+    def _seen(self, code: SweepCode, build: Build) -> _Seen:
         try:
-            return self._assemble(text, build)
+            assembly = self._assemble(code.text, build)
         except WorkFailed as failure:
-            return failure
+            return _Seen(code, f"not compiled: {failure}")
         except InputError as fault:
             if self._architecture is not None:
                 raise
-            return WorkFailed(str(fault))  # a port table needs no compiler
-
-    def _analysed(self, code: SweepCode, assembly: str | WorkFailed) -> InCoreResult:
-        architecture = self._architecture
+            return _Seen(code, f"not compiled: {fault}")  # a port table needs no compiler
+        key = ""
+        if self._architecture is not None:
+            own = self.machine.in_core
+            circumstances = {
+                "architecture": repr(self._architecture.name),
+                "approximate": own.approximate,
+                "ports": repr(own.ports),
+            }
+            key = incore_cache.result_key(assembly, code.function, circumstances)
+            known = incore_cache.stored_result(key)
+            if known is not None:
+                return _Seen(code, known)
         try:
-            if isinstance(assembly, WorkFailed):
-                return self._from_source(code, f"not compiled: {assembly}")
-            vector = architecture.vector if architecture else 16
-            loop = loops.hot_loop(assembly, code.function, vector)
+            vector = self._architecture.vector if self._architecture else 16
+            return _Seen(code, loops.hot_loops(assembly, code.function, vector), key)
         except loops.NoLoop as fault:
-            return self._from_source(code, str(fault))
+            return _Seen(code, str(fault))
+
+    def _own(self, loop: HotLoop) -> bool:
+        """Whether a loop is code of the architecture whose tables are used."""
+        return self._architecture is not None and loop.isa.name == self._architecture.isa
+
+    def _looked_up(self, found: Sequence[HotLoops]) -> WorkerFailed | None:
+        """Ask about all instructions of all loops at once; what went wrong, if anything."""
+        if self._crew is None or not found:
+            return None
+        try:
+            self._crew.facts([item for own in found for item in incore_result.wanted(own)])
+        except WorkerFailed as failure:
+            return failure
+        return None
+
+    def _analysed(self, seen: _Seen, failed: WorkerFailed | None, alone: bool) -> InCoreResult:
+        found, architecture = seen.found, self._architecture
+        if isinstance(found, InCoreResult):
+            return found
+        if isinstance(found, str):
+            return self._from_source(seen.code, found)
+        loop = found.main[0]
         if architecture is None and loop.isa.name != self.machine.architecture:
-            return self._from_source(code, f"{loop.isa.name} code is no code of the machine")
-        if architecture is None:
-            return self._from_ports(loop, ())
+            reason = f"{loop.isa.name} code is no code of the machine"
+            return self._from_source(seen.code, reason)
+        if architecture is None or self._crew is None:
+            return self._from_ports(found, ())
         if loop.isa.name != architecture.isa:
             if self.machine.in_core.ports is None:
                 raise InputError(_foreign(self.machine, architecture, loop))
-            return self._from_ports(loop, (f"counted in {loop.isa.name} code",))
+            return self._from_ports(found, (f"counted in {loop.isa.name} code",))
         try:
-            return _result(loop, self._asked(loop, architecture), architecture, self.machine)
+            if failed and alone:
+                raise failed
+            # of a batch that failed, each sweep is asked for by itself: one may be the reason
+            facts = self._crew.facts(incore_result.wanted(found) if failed else ())
         except WorkerFailed as fault:
-            return self._from_ports(loop, (f"OSACA gave no answer ({fault}): port table used",))
-
-    def _asked(self, loop: HotLoop, architecture: Architecture) -> Reply:
-        """OSACA's answer, from memory, disk or the worker, in this order."""
-        key = incore_cache.key(loop, architecture)
-        if key not in self._replies:
-            self._replies[key] = incore_cache.stored(key) or self._fresh(key, loop, architecture)
-        reply = self._replies[key]
-        if isinstance(reply, WorkerFailed):
-            raise reply
-        return reply
-
-    def _fresh(self, key: str, loop: HotLoop, architecture: Architecture) -> Reply | WorkerFailed:
-        request = {
-            "arch": architecture.name,
-            "text": loop.text,
-            "alike": {
-                i.mnemonic: names
-                for i in loop.instructions
-                if (names := alike(i.mnemonic, loop.isa.name))
-            },
-        }
-        try:
-            reply = self._worker.ask(request)
-        except WorkerFailed as failure:
-            return failure
-        incore_cache.keep(key, reply)
-        return reply
-
-    def _from_ports(self, loop: HotLoop, notes: Sequence[str]) -> InCoreResult:
-        table = self._table(max(loop.lanes * 8, 16))
-        found = ports.estimate(ports.count_loop(loop), table)
-        return InCoreResult(
-            T_OL=found.T_OL,
-            T_nOL=found.T_nOL,
-            crowded=found.crowded,
-            chain=Cycles(0.0),
-            bottleneck=found.bottleneck,
-            iterations=loop.iterations,
-            route="ports",
-            approximate=True,
-            notes=(*loop.notes, *notes, *self._generic()),
-            assembly=loop.text,
-            vector=8 * loop.lanes,
-            loads=loop.row_loads / loop.iterations,
-            stores=loop.row_stores / loop.iterations,
+            why = failed or fault
+            return self._from_ports(found, (f"OSACA gave no answer ({why}): port table used",))
+        tables = Tables(
+            architecture=architecture,
+            facts=facts,
+            forward=self._crew.forward,
+            ports=self._table(max(loop.lanes * DOUBLE, 16)),
+            suffix=" (nearest)" if self.machine.in_core.approximate else "",
+            approximate=self.machine.in_core.approximate,
         )
+        result = incore_result.result(found, tables)
+        incore_cache.keep_result(seen.key, result)
+        return result
+
+    # --- without OSACA --------------------------------------------------------------------
+
+    def _from_ports(self, found: HotLoops, notes: Sequence[str]) -> InCoreResult:
+        table = self._table(max(found.main[0].lanes * DOUBLE, 16))
+        own = tuple(note for loop in found.main for note in loop.notes)
+        return incore_result.from_ports(found, table, (*own, *notes, *self._generic()))
 
     def _from_source(self, code: SweepCode, reason: str) -> InCoreResult:
         table = self._table(16)
@@ -197,71 +217,6 @@ class OsacaAnalyser:
         if self.machine.in_core.ports is not None:
             return ()
         return ("port table of a common core: 2 loads, 1 store, 2 fused multiply-adds per cycle",)
-
-
-# --- OSACA's answer as a result ----------------------------------------------------------------
-
-
-def _result(
-    loop: HotLoop, reply: Reply, architecture: Architecture, machine: Machine
-) -> InCoreResult:
-    uops = _uops(reply)
-    chain = _number(reply, "chain") if loop.depth else 0.0  # without a loop nothing is carried
-    data, other = incore_pressure.split(uops, architecture.data)
-    moving, computing = incore_pressure.least(data), incore_pressure.least(other)
-    limits = {
-        f"port {' '.join(computing.ports)}": computing.cycles,
-        f"data port {' '.join(moving.ports)}": moving.cycles,
-        "front end": loop.slots / architecture.issue,
-        "chain": chain,
-    }
-    overlapping = max(computing.cycles, limits["front end"], chain)
-    gaps = _gaps(loop, reply)
-    suffix = " (nearest)" if machine.in_core.approximate else ""
-    return InCoreResult(
-        T_OL=Cycles(overlapping / loop.iterations),
-        T_nOL=Cycles(moving.cycles / loop.iterations),
-        chain=Cycles(chain / loop.iterations),
-        bottleneck=max(limits, key=lambda name: limits[name]),
-        iterations=loop.iterations,
-        route=f"osaca:{architecture.name}{suffix}",
-        approximate=loop.approximate or machine.in_core.approximate or bool(gaps),
-        notes=(*loop.notes, *gaps),
-        assembly=loop.text,
-        vector=8 * loop.lanes,
-        loads=loop.row_loads / loop.iterations,
-        stores=loop.row_stores / loop.iterations,
-    )
-
-
-def _gaps(loop: HotLoop, reply: Reply) -> list[str]:
-    """Instructions that do work and that OSACA has no figures for."""
-    working = {i.mnemonic for i in loop.instructions if i.work != "none" or i.loads or i.stores}
-    notes = []
-    replaced = reply.get("replaced")
-    if isinstance(replaced, dict) and replaced:
-        pairs = ", ".join(f"{a} as {b}" for a, b in sorted(replaced.items()))
-        notes.append(f"not in OSACA's tables, taken as alike: {pairs}")
-    for kind, words in (("unknown", "unknown to OSACA"), ("unbound", "without a port in OSACA")):
-        lines = reply.get(kind)
-        names = {str(line).split()[0] for line in lines} if isinstance(lines, list) else set()
-        if names & working:
-            notes.append(f"{words}, counted as nothing: {', '.join(sorted(names & working))}")
-    return notes
-
-
-def _uops(reply: Reply) -> list[Uop]:
-    given = reply.get("uops")
-    if not isinstance(given, list):
-        raise WorkerFailed("an answer without ports")
-    return [(float(cycles), frozenset(names)) for cycles, names in given]
-
-
-def _number(reply: Reply, name: str) -> float:
-    value = reply.get(name)
-    if not isinstance(value, int | float):
-        raise WorkerFailed(f"an answer without {name}")
-    return float(value)
 
 
 # --- faults ------------------------------------------------------------------------------------

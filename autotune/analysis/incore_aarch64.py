@@ -4,6 +4,7 @@ import re
 
 from autotune.analysis.incore_isa import (
     DOUBLE,
+    MEMORY,
     Address,
     Change,
     Instruction,
@@ -37,6 +38,7 @@ _BRANCH = re.compile(
     r"b(?:\.?(?:eq|ne|cs|hs|cc|lo|mi|pl|vs|vc|hi|ls|ge|lt|gt|le|al"
     r"|any|none|first|last|nfrst|nlast|pmore|plast|tcont|tstop))?|cbn?z|tbn?z"
 )
+_CALLERS = tuple(f"x{n}" for n in range(19))
 _NO_TARGET = re.compile(r"cmp|cmn|tst|ccmp|cbn?z|tbn?z|st\w+|b\w*|whilel\w|prf\w+")
 
 
@@ -79,14 +81,35 @@ class AArch64:
         )
 
     def changes(self, instruction: Instruction) -> list[Change]:
-        """The general registers that an instruction writes."""
+        """The general registers and eight bytes of memory that an instruction writes."""
         name, operands, place = instruction.mnemonic, instruction.operands, instruction.address
         found = []
         if place is not None and place.step:
             found.append(Change(register=place.base, terms=((place.base, 1),), constant=place.step))
-        if operands and re.fullmatch(r"[xw]\d+", operands[0]) and not _NO_TARGET.fullmatch(name):
+        plain = re.fullmatch(r"(ld|st)u?r", name)
+        if plain and operands and re.fullmatch(r"x\d+", operands[0]):
+            one, other = (operands[0], MEMORY) if plain[1] == "ld" else (MEMORY, operands[0])
+            found.append(Change(register=one, terms=((other, 1),)))
+        elif operands and re.fullmatch(r"[xw]\d+", operands[0]) and not _NO_TARGET.fullmatch(name):
             found.append(self._written(name, operands))
         return found
+
+    def conditional(self, instruction: Instruction) -> tuple[str, ...]:
+        """The registers of which a conditional selection takes one."""
+        if instruction.mnemonic != "csel":
+            return ()
+        return tuple(_whole(operand) for operand in instruction.operands[1:3])
+
+    def clobbered(self, instruction: Instruction) -> tuple[str, ...]:
+        """The registers that a call does not keep (AAPCS64)."""
+        return _CALLERS if instruction.mnemonic in ("bl", "blr") else ()
+
+    def compared(self, instruction: Instruction) -> tuple[str, str] | None:
+        """The operands of a comparison, in the order first minus second."""
+        if instruction.mnemonic not in ("cmp", "subs") or len(instruction.operands) < 2:
+            return None
+        first, second = instruction.operands[-2:]
+        return _whole(first), _whole(second)
 
     def jump_target(self, instruction: Instruction) -> str | None:
         """The label that a branch goes to."""

@@ -46,6 +46,12 @@ class Worker:
         self._failures = 0
         self.starts = 0
 
+    def start(self) -> None:
+        """Start the process now, in this thread, unless it runs or has failed too often."""
+        if self._failures < _PATIENCE:
+            with contextlib.suppress(OSError):  # the request will say why
+                self._running()
+
     def ask(self, request: Mapping[str, object]) -> Reply:
         """The worker's answer.
 

@@ -12,6 +12,8 @@ Isa = Literal["x86_64", "aarch64"]
 Work = Literal["add", "multiply", "fused", "divide", "other", "none"]
 """Double-precision work; ``other`` is vector work that is not arithmetic: shuffles, masks."""
 
+MEMORY = "(memory)"
+"""Among changes: the eight bytes that an instruction accesses, as if they were a register."""
 DOUBLE = 8
 """Bytes of a component."""
 
@@ -51,7 +53,7 @@ class Instruction:
 class Change:
     """What is written to a general register: a sum of (register, factor) terms and a constant.
 
-    ``terms`` None: something that is not such a sum.
+    ``terms`` None: something that is not such a sum. ``MEMORY`` may be among the registers.
     """
 
     register: str
@@ -74,7 +76,16 @@ class InstructionSet(Protocol):
         """An instruction from its line, without label and comment."""
 
     def changes(self, instruction: Instruction) -> list[Change]:
-        """The general registers that an instruction writes, and what it writes."""
+        """The general registers (and eight bytes of memory) that it writes, and what."""
+
+    def conditional(self, instruction: Instruction) -> tuple[str, ...]:
+        """The registers of which a conditional move takes one; none for anything else."""
+
+    def clobbered(self, instruction: Instruction) -> tuple[str, ...]:
+        """The general registers that a call does not keep; none for anything but a call."""
+
+    def compared(self, instruction: Instruction) -> tuple[str, str] | None:
+        """The operands, registers or literal numbers, of a plain comparison; None for others."""
 
     def jump_target(self, instruction: Instruction) -> str | None:
         """The label that a jump goes to; None for anything but a direct jump."""

@@ -1,9 +1,11 @@
 """x86-64 instructions in AT&T syntax: the destination is the last operand."""
 
 import re
+from dataclasses import replace
 
 from autotune.analysis.incore_isa import (
     DOUBLE,
+    MEMORY,
     Address,
     Change,
     Instruction,
@@ -38,7 +40,8 @@ _NO_ACCESS = re.compile(r"lea|nop|prefetch|j|call|endbr")
 _GENERAL = re.compile(r"%(?:r\w+|e?(?:[abcd]x|[sd]i|[bs]p))")
 _LEGACY = re.compile(r"%[re]?(ax|bx|cx|dx|si|di|bp|sp)")
 _NEW = re.compile(r"%(r\d+)[dwb]?")
-_CHANGING = re.compile(r"(add|sub|inc|dec|lea|mov|movabs|movsl|sal|shl|xor)[lq]?")
+_CHANGING = re.compile(r"(add|sub|inc|dec|neg|not|lea|mov|movabs|movsl|sal|shl|imul|xor)[lq]?")
+_CALLERS = ("%rax", "%rcx", "%rdx", "%rsi", "%rdi", "%r8", "%r9", "%r10", "%r11")
 _FUSED = re.compile(r"(?:cmp|test|add|sub|inc|dec|and)[bwlq]?")
 
 
@@ -82,14 +85,34 @@ class X86:
         )
 
     def changes(self, instruction: Instruction) -> list[Change]:
-        """The general registers that an instruction writes."""
+        """The general registers and eight bytes of memory that an instruction writes."""
         name, operands = instruction.mnemonic, instruction.operands
+        if instruction.stores:
+            return _stored(instruction)
         if not operands or not _GENERAL.fullmatch(operands[-1]):
             return []
         if re.fullmatch(r"j\w+|cmp\w?|test\w?|push\w?|call\w?|bt\w?", name):
             return []
         known = _CHANGING.fullmatch(name)
         return [_written(known[1] if known else "", _whole(operands[-1]), instruction)]
+
+    def conditional(self, instruction: Instruction) -> tuple[str, ...]:
+        """The registers of which a conditional move takes one."""
+        operands = instruction.operands
+        if instruction.mnemonic.startswith("cmov") and _GENERAL.fullmatch(operands[0]):
+            return _whole(operands[1]), _whole(operands[0])
+        return ()
+
+    def clobbered(self, instruction: Instruction) -> tuple[str, ...]:
+        """The registers that a call does not keep (System V ABI)."""
+        return _CALLERS if instruction.mnemonic in ("call", "callq") else ()
+
+    def compared(self, instruction: Instruction) -> tuple[str, str] | None:
+        """The operands of a comparison, in the order first minus second."""
+        operands = instruction.operands
+        if not re.fullmatch(r"cmp[lq]?", instruction.mnemonic) or instruction.address:
+            return None
+        return _operand(operands[1]), _operand(operands[0])
 
     def jump_target(self, instruction: Instruction) -> str | None:
         """The label that a jump goes to."""
@@ -146,6 +169,8 @@ def _written(name: str, target: str, instruction: Instruction) -> Change:
     operands, place = instruction.operands, instruction.address
     literal = number(operands[0])
     source = _whole(operands[0]) if operands[0].startswith("%") else None
+    if place is not None and name != "lea" and instruction.loads == DOUBLE:
+        source = MEMORY
     itself = (target, 1)
     if name in ("add", "sub") and len(operands) == 2:
         sign = 1 if name == "add" else -1
@@ -161,7 +186,11 @@ def _written(name: str, target: str, instruction: Instruction) -> Change:
         return Change(
             register=target, terms=tuple(terms), constant=number(place.offset or "0") or 0
         )
-    if name in ("mov", "movabs", "movsl") and place is None:
+    if name in ("neg", "not"):
+        return Change(register=target, terms=((target, -1),), constant=-(name == "not"))
+    if name == "imul" and literal is not None and len(operands) == 3:
+        return Change(register=target, terms=((_whole(operands[1]), literal),))
+    if name in ("mov", "movabs", "movsl"):
         if literal is not None:
             return Change(register=target, terms=(), constant=literal)
         if source:
@@ -171,6 +200,18 @@ def _written(name: str, target: str, instruction: Instruction) -> Change:
     if name == "xor" and source == target:
         return Change(register=target, terms=())
     return Change(register=target, terms=None)
+
+
+def _stored(instruction: Instruction) -> list[Change]:
+    """What a store of eight bytes from the general registers, or a sum in memory, leaves there."""
+    name = re.sub(r"[bwlq]$", "", instruction.mnemonic)
+    if instruction.stores != DOUBLE or name not in ("mov", "add", "sub", "inc", "dec"):
+        return [Change(register=MEMORY, terms=None)]
+    return [_written(name, MEMORY, replace(instruction, address=None))]
+
+
+def _operand(text: str) -> str:
+    return _whole(text) if text.startswith("%") else text
 
 
 def _whole(register: str) -> str:

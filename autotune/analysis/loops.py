@@ -1,21 +1,29 @@
-"""The hot loop of a compiled sweep, and how many components one pass of it computes.
+"""The hot loops of a compiled sweep, and what runs beside them.
 
 Compilers make several loops of one: peeled, vectorised, unrolled, remainder; some are entered in
-the middle (predictive commoning). Loops are found in the control flow, the hot one is chosen among
-the innermost: the widest vectors, then the most components per pass, then the deepest nest.
-
-**Source iteration** means one component of the long dimension: what the stores advance by in one
-pass, in doubles. It comes from what is added to the registers of their addresses.
+the middle (predictive commoning), some are split into several that run one after the other. Loops
+are found in the control flow. The hot one is chosen among the innermost (with short loops of
+constant length written out): the widest vectors, then the most components per pass, then the
+deepest nest. Loops beside it that pass over the same components for other rows are hot as well;
+loops that take what it leaves are its remainder.
 """
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from autotune.analysis import incore_flow
+from autotune.analysis import incore_flow, incore_loop, incore_values
 from autotune.analysis.incore_aarch64 import AArch64
 from autotune.analysis.incore_flow import Items
-from autotune.analysis.incore_isa import DOUBLE, Address, Change, Instruction, InstructionSet
+from autotune.analysis.incore_isa import DOUBLE, Instruction, InstructionSet
+from autotune.analysis.incore_loop import (
+    Function,
+    HotLoop,
+    called,
+    is_row,
+    pointers,
+    slots,
+)
 from autotune.analysis.incore_x86 import X86
 
 COPIES = ("memcpy", "memmove", "memset")
@@ -27,51 +35,17 @@ class NoLoop(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HotLoop:
-    """The main loop of a sweep as the compiler made it."""
+class HotLoops:
+    """Where a sweep spends its time."""
 
-    label: str
-    isa: InstructionSet
-    instructions: tuple[Instruction, ...]
-    """One pass, in the order in which it runs."""
-    iterations: float
-    """Components of the long dimension per pass."""
-    depth: int
-    """Loops around it, itself included."""
-    strides: tuple[int | None, ...]
-    """Bytes that the address of each instruction advances by per pass; None: none or unknown."""
-    approximate: bool = False
-    notes: tuple[str, ...] = ()
-
-    @property
-    def text(self) -> str:
-        """The loop as assembly, one instruction per line."""
-        return f"{self.label}:\n" + "".join(f"\t{i.text}\n" for i in self.instructions)
-
-    @property
-    def lanes(self) -> int:
-        """Doubles of the widest vector that it works on or moves."""
-        return _lanes(self.instructions)
-
-    @property
-    def row_loads(self) -> int:
-        """Loads per pass from addresses that advance."""
-        return sum(
-            bool(s and i.loads) for i, s in zip(self.instructions, self.strides, strict=True)
-        )
-
-    @property
-    def row_stores(self) -> int:
-        """Stores per pass to addresses that advance."""
-        return sum(
-            bool(s and i.stores) for i, s in zip(self.instructions, self.strides, strict=True)
-        )
-
-    @property
-    def slots(self) -> int:
-        """Instructions of one pass as the front end counts them (compare and branch as one)."""
-        pairs = zip(self.instructions, self.instructions[1:], strict=False)
-        return len(self.instructions) - sum(self.isa.fuses(a, b) for a, b in pairs)
+    main: tuple[HotLoop, ...]
+    """The hot loop, then those that run before or after it over the same components."""
+    rest: tuple[HotLoop, ...] = ()
+    """The loops for the components that the hot one leaves, most components per pass first."""
+    straight: float = 0.0
+    """Instructions per component of a remainder without a loop; 0 where there is none."""
+    entry: int = 0
+    """Instructions per entry into the hot loop: those around it, up to the next loop outside."""
 
 
 def detect(assembly: str, vector: int = 16) -> InstructionSet:
@@ -84,7 +58,12 @@ def detect(assembly: str, vector: int = 16) -> InstructionSet:
 
 
 def hot_loop(assembly: str, function: str, vector: int = 16) -> HotLoop:
-    """The hot loop of a function, or of the whole text where the function is not in it.
+    """The hot loop alone; see ``hot_loops``."""
+    return hot_loops(assembly, function, vector).main[0]
+
+
+def hot_loops(assembly: str, function: str, vector: int = 16) -> HotLoops:
+    """The hot loops of a function, or of the whole text where the function is not in it.
 
     A call of ``memcpy`` or ``memset`` in the place of the loop is taken as a plain copy loop; a
     function without any loop (a boundary of one component) as one pass. Raises NoLoop, in words,
@@ -93,213 +72,223 @@ def hot_loop(assembly: str, function: str, vector: int = 16) -> HotLoop:
     isa = detect(assembly, vector)
     parts = dict(incore_flow.functions(assembly, isa))
     own = [items for name, items in parts.items() if re.split(r"[.$]", name)[0] == function]
-    candidates: list[HotLoop] = []
-    called: set[str] = set()
-    for items in own or parts.values():
-        candidates += _innermost(items, isa)
-        called |= {c for i in items if isinstance(i, Instruction) for c in _called(i, isa)}
-    candidates = [loop for loop in candidates if not _copies(loop)] or candidates
-    copy = next((name for name in COPIES if name in called), None)
-    if copy and (not candidates or _copies(candidates[0])):
-        loop = hot_loop(isa.copy_loop(copy != "memset"), "copy", vector)
-        note = f"the compiler calls {copy}: taken as a plain vector loop"
-        return _noted(loop, note)
-    if not candidates:
-        candidates = [loop for items in own or parts.values() for loop in _straight(items, isa)]
-    if not candidates:
-        raise NoLoop(f"no loop and no store in the assembly of {function}")
-    return max(
-        candidates,
-        key=lambda loop: (loop.lanes, loop.iterations, loop.depth, len(loop.instructions)),
+    items = own or list(parts.values())
+    candidates = [loop for part in items for loop in _candidates(part, isa)]
+    working = [loop for loop in candidates if not _copies(loop.loop)] or candidates
+    copy = next((name for name in COPIES if name in _called(items, isa)), None)
+    if copy and (not working or _copies(working[0].loop)):
+        text = isa.copy_loop(copy != "memset")
+        loop = hot_loop(text, "copy", vector)
+        return HotLoops(main=(_noted(loop, f"the compiler calls {copy}: taken as a vector loop"),))
+    if working:
+        return _chosen(working)
+    for part in items:
+        for loop in _straight(part, isa):
+            return HotLoops(main=(loop,))
+    raise NoLoop(f"no loop and no store in the assembly of {function}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A loop with the function that it is in."""
+
+    loop: HotLoop
+    function: Function
+    head: int
+
+    @property
+    def rank(self) -> tuple[float, ...]:
+        loop = self.loop
+        return (loop.lanes, loop.iterations, loop.depth, len(loop.instructions))
+
+
+def _candidates(items: Items, isa: InstructionSet) -> Iterator[_Candidate]:
+    """The loops that may be hot: innermost, but for short loops of constant length."""
+    blocks = incore_flow.split(items, isa)
+    if not blocks:
+        return
+    successors = incore_flow.follow(blocks, isa)
+    loops = incore_flow.natural_loops(successors)
+    registers = incore_values.follow(blocks, successors, loops, isa)
+    function = Function(isa, blocks, successors, loops, registers)
+    written_out = {
+        head
+        for head in loops
+        if function.parent(head) is not None and incore_loop.short(function, head)
+    }
+    for head in loops:
+        if head not in written_out and set(function.children(head)) <= written_out:
+            yield _Candidate(incore_loop.measured(function, head), function, head)
+
+
+def _chosen(candidates: Sequence[_Candidate]) -> HotLoops:
+    best = max(candidates, key=lambda c: c.rank)
+    level = [
+        c
+        for c in candidates
+        if c.function is best.function and _level(c) == _level(best) and c.head != best.head
+    ]
+    main, rest = [best], list[_Candidate]()
+    for other in sorted(level, key=lambda c: c.rank, reverse=True):
+        after, before = _reaches(best, other), _reaches(other, best)
+        if not (after or before):
+            continue  # another version of the same loop
+        if _beside(other, main):
+            main.append(other)
+        elif after and (other.loop.rows & best.loop.rows or _obscure(other, best)):
+            rest.append(other)
+    return HotLoops(
+        main=tuple(c.loop for c in main),
+        rest=_ladder(best.loop, [c.loop for c in rest]),
+        straight=_left(best) if best.loop.iterations > 1 else 0.0,
+        entry=_entry(best),
     )
+
+
+def _level(candidate: _Candidate) -> int | None:
+    return candidate.function.parent(candidate.head)
+
+
+def _beside(other: _Candidate, main: Sequence[_Candidate]) -> bool:
+    """Whether a loop passes over the components of the others for other rows, or once more."""
+    rows = frozenset[str]().union(*(c.loop.rows for c in main))
+    if _obscure(other, *main):
+        return False
+    if not other.loop.rows & rows:
+        return True
+    starts = {a for c in main for a in _stored(c.loop)}
+    return bool(starts & _stored(other.loop)) and other.loop.iterations > 1
+
+
+def _obscure(*candidates: _Candidate) -> bool:
+    """Whether it is not known where the rows of one of some loops come from."""
+    return any(not c.loop.rows or any("#" in n for n in c.loop.rows) for c in candidates)
+
+
+def _stored(loop: HotLoop) -> set[incore_values.Value]:
+    """Where the stores of a loop begin."""
+    every = zip(loop.instructions, loop.strides, loop.addresses, strict=True)
+    return {a for i, stride, a in every if i.stores and stride and a is not None and pointers(a)}
+
+
+def _reaches(one: _Candidate, other: _Candidate) -> bool:
+    """Whether one loop may run after the other in the same pass of the loop around both."""
+    function, parent = one.function, _level(one)
+    seen, waiting = {one.head}, [one.head]
+    while waiting:
+        for after in function.successors[waiting.pop()]:
+            if after == other.head:
+                return True
+            if after not in seen and after != parent:
+                seen.add(after)
+                waiting.append(after)
+    return False
+
+
+def _ladder(best: HotLoop, rest: Sequence[HotLoop]) -> tuple[HotLoop, ...]:
+    """One remainder loop per number of components, falling."""
+    found: dict[float, HotLoop] = {}
+    for loop in rest:
+        if loop.iterations < best.iterations:
+            found.setdefault(loop.iterations, loop)
+    return tuple(found[count] for count in sorted(found, reverse=True))
+
+
+def _left(best: _Candidate) -> float:
+    """Instructions per component in blocks after the hot loop that store to its rows."""
+    function, inside = best.function, _looping(best)
+    seen, waiting, found = {best.head}, [best.head], list[tuple[float, float]]()
+    while waiting:
+        block = waiting.pop()
+        if block not in inside:
+            body = function.blocks[block].instructions
+            stored = sum(i.stores for i in body if is_row(i) and i.moves)
+            if stored and incore_loop.stores_to(function, block) & best.loop.rows:
+                components = stored / DOUBLE / len(best.loop.rows)
+                found.append((float(slots(body, function.isa)), components))
+        fresh = function.successors[block] - seen - {_level(best)}
+        seen |= fresh
+        waiting += fresh
+    components = sum(count for _, count in found)
+    return sum(count for count, _ in found) / components if components else 0.0
+
+
+def _looping(best: _Candidate) -> frozenset[int]:
+    """Blocks in loops at the level of the hot loop or below."""
+    around = _level(best)
+    loops = best.function.loops
+    return frozenset[int]().union(
+        *(b for h, b in loops.items() if around is None or (h != around and b < loops[around]))
+    )
+
+
+def _entry(best: _Candidate) -> int:
+    """Instructions on the shortest way from the loop outside (or the start) and back."""
+    function, around = best.function, _level(best)
+    start = 0 if around is None else around
+    body = function.loops[best.head]
+    isa, blocks = function.isa, function.blocks
+    cost = [slots(b.instructions, isa) for b in blocks]
+
+    def shortest(begin: set[int], ends: set[int]) -> int | None:
+        known = dict.fromkeys(begin, 0)
+        waiting = list(begin)
+        while waiting:
+            block = min(waiting, key=lambda b: known[b])
+            waiting.remove(block)
+            if block in ends:
+                return known[block]
+            for after in function.successors[block]:
+                price = known[block] + cost[block]
+                if after not in known or price < known[after]:
+                    known[after] = price
+                    waiting.append(after)
+        return None
+
+    to = shortest({start}, {best.head}) or 0
+    outside = {after for b in body for after in function.successors[b]} - body
+    ends = {n for n, after in enumerate(function.successors) if not after}
+    back = shortest(outside, {around} if around is not None else ends) or 0
+    return to + back
+
+
+# --- what is no loop ---------------------------------------------------------------------------
 
 
 def _straight(items: Items, isa: InstructionSet) -> Iterator[HotLoop]:
     """A function without loops as one pass over what it stores."""
     instructions = tuple(i for i in items if isinstance(i, Instruction))
-    stored = sum(i.stores for i in instructions if _is_row(i) and not _saves(i))
+    stored = sum(i.stores for i in instructions if is_row(i) and not _saves(i))
     if stored:
+        nothing = (None,) * len(instructions)
         yield HotLoop(
             label=".L0",
             isa=isa,
             instructions=instructions,
             iterations=stored / DOUBLE,
             depth=0,
-            strides=(None,) * len(instructions),
+            strides=nothing,
+            addresses=nothing,
+            places=nothing,
+            calls=tuple(name for i in instructions if (name := called(i, isa))),
             approximate=True,
             notes=("no loop: the whole function is taken as one pass",),
         )
 
 
 def _noted(loop: HotLoop, note: str) -> HotLoop:
-    return HotLoop(
-        label=loop.label, isa=loop.isa, instructions=loop.instructions, iterations=loop.iterations,
-        depth=loop.depth, strides=loop.strides, approximate=True, notes=(*loop.notes, note),
-    )  # fmt: skip
+    return replace(loop, approximate=True, notes=(*loop.notes, note))
 
 
-def _called(instruction: Instruction, isa: InstructionSet) -> Iterator[str]:
-    for target in (isa.call_target(instruction), isa.jump_target(instruction)):
-        if target and not target.startswith("."):
-            yield target
+def _called(items: Sequence[Items], isa: InstructionSet) -> set[str]:
+    instructions = (i for part in items for i in part if isinstance(i, Instruction))
+    return {name for i in instructions if (name := called(i, isa))}
 
 
 def _copies(loop: HotLoop) -> bool:
     """Whether the work of the loop is a call of a copying function (once per row)."""
-    return any(name in COPIES for i in loop.instructions for name in _called(i, loop.isa))
-
-
-def _innermost(items: Items, isa: InstructionSet) -> Iterator[HotLoop]:
-    blocks = incore_flow.split(items, isa)
-    if not blocks:
-        return
-    successors = incore_flow.follow(blocks, isa)
-    loops = incore_flow.natural_loops(successors)
-    for head, body in loops.items():
-        if any(other < body for other in loops.values()):
-            continue
-        way = incore_flow.longest_way(head, body, blocks, successors)
-        instructions = tuple(i for n in way for i in blocks[n].instructions)
-        before = [i for b in blocks[: min(body)] for i in b.instructions]
-        notes = []
-        if len(way) < len(body):
-            notes.append("branches inside the loop: its longest way is analysed")
-        foreign = sorted({c for i in instructions for c in _called(i, isa)} - set(COPIES))
-        if foreign:
-            notes.append(f"calls {', '.join(foreign)}: the time of the calls is not counted")
-        label = next((blocks[n].label for n in way if blocks[n].label), ".L0")
-        depth = sum(body <= other for other in loops.values())
-        yield _measured(label, instructions, before, isa, depth, notes)
-
-
-# --- components per pass -----------------------------------------------------------------------
-
-
-def _measured(
-    label: str,
-    instructions: tuple[Instruction, ...],
-    before: Sequence[Instruction],
-    isa: InstructionSet,
-    depth: int,
-    notes: Sequence[str],
-) -> HotLoop:
-    advances = _Advances(instructions, before, isa)
-    strides = tuple(advances.of(i.address) for i in instructions)
-    iterations, doubt = _iterations(instructions, strides)
-    return HotLoop(
-        label=label,
-        isa=isa,
-        instructions=instructions,
-        iterations=iterations,
-        depth=depth,
-        strides=strides,
-        approximate=bool(notes or doubt),
-        notes=(*notes, *doubt),
-    )
-
-
-class _Advances:
-    """What one pass of a loop adds to registers and addresses."""
-
-    def __init__(
-        self, inside: Sequence[Instruction], before: Sequence[Instruction], isa: InstructionSet
-    ) -> None:
-        self.inside = _by_register(inside, isa)
-        self.before = _by_register(before, isa)
-
-    def of(self, address: Address | None) -> int | None:
-        """Bytes that an address advances by per pass; None where that is not known."""
-        if address is None:
-            return None
-        base, index = self.register(address.base), self.register(address.index)
-        return None if base is None or index is None else base + address.scale * index
-
-    def register(self, name: str, depth: int = 0) -> int | None:
-        """What one pass adds to a register; 0 where the loop does not write it."""
-        writes = self.inside.get(name)
-        if not name or not writes:
-            return 0
-        if depth > 8:
-            return None
-        if all(c.terms is not None and (name, 1) in c.terms for c in writes):
-            return self._sum(name, writes)
-        if len(writes) == 1 and writes[0].terms is not None:
-            total = 0  # computed anew in each pass from others: it advances as they do
-            for register, factor in writes[0].terms:
-                step = self.register(register, depth + 1) if register != name else None
-                if step is None:
-                    return None
-                total += factor * step
-            return total
-        return None
-
-    def _sum(self, name: str, writes: Sequence[Change]) -> int | None:
-        total = 0
-        for change in writes:
-            total += change.constant
-            for register, factor in change.terms or ():
-                if (register, factor) == (name, 1):
-                    continue
-                value = None if register in self.inside else self._constant(register)
-                if value is None:
-                    return None
-                total += factor * value
-        return total
-
-    def _constant(self, register: str) -> int | None:
-        """The value of a register that is set to a known constant before the loop."""
-        writes = self.before.get(register)
-        return writes[-1].constant if writes and writes[-1].terms == () else None
-
-
-def _by_register(
-    instructions: Sequence[Instruction], isa: InstructionSet
-) -> dict[str, list[Change]]:
-    found: dict[str, list[Change]] = {}
-    for instruction in instructions:
-        for change in isa.changes(instruction):
-            found.setdefault(change.register, []).append(change)
-    return found
-
-
-def _iterations(
-    instructions: Sequence[Instruction], strides: Sequence[int | None]
-) -> tuple[float, list[str]]:
-    """Components per pass, and what is doubtful about the number."""
-    moved = [(i, abs(s)) for i, s in zip(instructions, strides, strict=True) if s and i.stores] or [
-        (i, abs(s)) for i, s in zip(instructions, strides, strict=True) if s and i.loads
-    ]
-    if not moved:
-        stored = sum(i.stores for i in instructions if _is_row(i))
-        if not stored:
-            return 1.0, ["components per pass unknown: taken as one"]
-        return stored / DOUBLE, ["components per pass taken from the stores alone"]
-    found = sorted({stride for _, stride in moved})
-    stride = max(found, key=lambda value: sum(v == value for _, v in moved))
-    doubt = []
-    if len(found) > 1:
-        doubt.append(f"stores advance by different steps ({', '.join(map(str, found))} B per pass)")
-    places = {(i.address, i.stores): i.stores for i, s in moved if s == stride and i.stores}
-    stored = sum(places.values())
-    if stored and stored % stride and stride % stored:
-        doubt.append(f"{stored} B stored per pass do not fit a step of {stride} B")
-    return stride / DOUBLE, doubt
-
-
-def _is_row(instruction: Instruction) -> bool:
-    """Not the stack: spilled registers are no components."""
-    base = instruction.address.base if instruction.address else ""
-    return base not in ("%rsp", "%rbp", "sp", "x29")
+    return any(name in COPIES for name in loop.calls)
 
 
 def _saves(instruction: Instruction) -> bool:
     return instruction.mnemonic.startswith("push")
-
-
-def _lanes(instructions: Sequence[Instruction]) -> int:
-    return max(1, *(i.lanes for i in instructions if _counts(i)), 1)
-
-
-def _counts(instruction: Instruction) -> bool:
-    stores = instruction.stores > 0 and _is_row(instruction)
-    return stores or instruction.work not in ("none", "other")

@@ -1,21 +1,22 @@
-"""A process of its own that asks OSACA about loops: JSON lines in, JSON lines out.
+"""A process of its own that asks OSACA about instructions: JSON lines in, JSON lines out.
 
-    -> {"id": 7, "arch": "ZEN3", "text": "\\tvmovupd ...\\n", "alike": {"vmaxpd": ["vaddpd"]}}
-    <- {"id": 7, "ok": true, "ports": [...], "uops": [[cycles, [port, ...]], ...],
-        "chain": 4.0, "replaced": {"vmaxpd": "vaddpd"}, "unknown": ["..."], "unbound": ["..."]}
+    -> {"id": 7, "arch": "ZEN3", "forms": [["vmaxpd %ymm0, %ymm1, %ymm1", ["vaddpd"]], ...]}
+    <- {"id": 7, "ok": true, "ports": ["0", ...], "forward": 0.0, "forms": [
+        {"uops": [[cycles, [port, ...]], ...], "latency": 3.0, "load": 0.0, "known": true,
+        "reads": ["ymm0", "ymm1"], "writes": ["ymm1"], "taken_as": "vaddpd"}, ...]}
     <- {"id": 7, "ok": false, "error": "..."}
 
-``uops`` is what the instructions of one pass put on the ports, ``chain`` the latency of the
-longest loop-carried dependency in cycles, ``unknown`` the instructions that are not in OSACA's
-tables, ``unbound`` those that are there without any port. An unknown instruction is looked up
-under the names in ``alike``; ``replaced`` says where that helped.
+A form is an instruction and the names under which it is looked up where OSACA does not know its
+own. ``uops`` is what it puts on the ports, ``latency`` the cycles from its register operands to its
+result, ``load`` those that a load in it takes before, ``reads`` and ``writes`` its registers (those
+of addresses left out), ``known`` whether it is in OSACA's tables, ``forward`` the cycles that they
+give to store forwarding beyond the load (null: no figure).
 
 Started by path with the process number of its parent. It imports nothing of the package, and the
 package never imports it: OSACA is under the AGPL-3 and stays behind the pipe.
 """
 
 import contextlib
-import copy
 import ctypes
 import json
 import os
@@ -26,13 +27,16 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from osaca.parser import ParserAArch64, ParserX86ATT
-from osaca.semantics import ArchSemantics, KernelDG, MachineModel
+from osaca.parser.register import RegisterOperand
+from osaca.semantics import ArchSemantics, MachineModel
 
 if TYPE_CHECKING:
     from osaca.parser import InstructionForm
 
 _PR_SET_PDEATHSIG = 1
 _UNKNOWN = "tp_unknown"
+_LOADS = "performs_load"
+_ONLY_LOADS = "is_load_instruction"
 
 
 def die_with_parent(parent: int) -> None:
@@ -51,40 +55,44 @@ def semantics(arch: str) -> ArchSemantics:
     return ArchSemantics(parser, MachineModel(arch=arch.lower()))
 
 
-def analyse(arch: str, text: str, alike: dict[str, list[str]]) -> dict[str, object]:
-    """Port use, loop-carried chain and gaps of one pass of a loop."""
+def described(arch: str, text: str, alike: list[str]) -> dict[str, object]:
+    """What OSACA's tables say of one instruction."""
     meaning = semantics(arch)
-    model = meaning._machine_model
-    kernel = [form for form in meaning.parser.parse_file(text) if form.mnemonic is not None]
-    meaning.normalize_instruction_forms(kernel)
-    meaning.add_semantics(kernel)
-    uops: list[tuple[float, list[str]]] = []
-    replaced: dict[str, str] = {}
-    unknown, unbound = [], []
-    for form in kernel:
-        name = form.mnemonic
-        if _UNKNOWN in form.flags:
-            found = _look_up(form, meaning, alike.get(name, []))
-            if found and found != name.rstrip("bwlq"):
-                replaced[name] = found
-        used = _uops(form, model)
-        if _UNKNOWN in form.flags:
-            unknown.append(form.line.strip())
-        elif not used:
-            unbound.append(form.line.strip())
-        uops += used
+    (form,) = meaning.parser.parse_file(f"\t{text}\n")
+    if form.mnemonic is None:
+        raise ValueError(f"no instruction: {text}")
+    meaning.normalize_instruction_forms([form])
+    meaning.add_semantics([form])
+    taken = None
+    if _UNKNOWN in form.flags:
+        taken = _look_up(form, meaning, alike)
+    latency, whole = (float(value or 0.0) for value in (form.latency_wo_load, form.latency))
+    if _ONLY_LOADS in form.flags:
+        latency, load = 0.0, whole
+    else:
+        load = whole - latency if _LOADS in form.flags else 0.0
+    roles = form.semantic_operands
     return {
-        "ports": [str(port) for port in model.get_ports()],
-        "uops": uops,
-        "chain": _chain(kernel, meaning),
-        "replaced": replaced,
-        "unknown": unknown,
-        "unbound": unbound,
+        "uops": _uops(form, meaning._machine_model),
+        "latency": latency,
+        "load": load,
+        "reads": _registers([*roles["source"], *roles["src_dst"]]),
+        "writes": _registers([*roles["destination"], *roles["src_dst"]]),
+        "taken_as": taken,
+        "known": _UNKNOWN not in form.flags,
     }
 
 
+def _registers(operands: list[object]) -> list[str]:
+    found = {f"{o.prefix or ''}{o.name}" for o in operands if isinstance(o, RegisterOperand)}
+    return sorted(found)
+
+
 def _look_up(form: "InstructionForm", meaning: ArchSemantics, alike: list[str]) -> str | None:
-    """Look an unknown instruction up under other names: without its AT&T suffix, or of its kind."""
+    """Look an unknown instruction up under other names: without its AT&T suffix, or of its kind.
+
+    The name that helped, None for its own one without a suffix or where none did.
+    """
     own: str = form.mnemonic
     suffixed = own[-1] in "bwlq" and meaning.parser.isa() == "x86"
     for name in [own[:-1], *alike] if suffixed else alike:
@@ -92,7 +100,7 @@ def _look_up(form: "InstructionForm", meaning: ArchSemantics, alike: list[str]) 
         meaning.assign_src_dst(form)
         meaning.assign_tp_lt(form)
         if _UNKNOWN not in form.flags:
-            return name
+            return None if name == own[:-1] else name
     form.mnemonic, form.flags = own, []
     meaning.assign_src_dst(form)
     meaning.assign_tp_lt(form)
@@ -115,44 +123,29 @@ def _uops(form: "InstructionForm", model: MachineModel) -> list[tuple[float, lis
     return [(c * (1 + missing / wide) if data & set(p) else c, p) for c, p in found]
 
 
-def _chain(kernel: list["InstructionForm"], meaning: ArchSemantics) -> float:
-    """Latency of the longest way from an instruction to itself in the next pass.
-
-    OSACA's dependency graph over two passes goes forward only, so that lengths can be added up in
-    the order of the lines, where listing all ways would take time exponential in their number.
-    """
-    offset = max(form.line_number for form in kernel) + 1000
-    second = [copy.copy(form) for form in kernel]
-    for form in second:
-        form.line_number += offset
-    graph = KernelDG.__new__(KernelDG)  # its constructor lists all ways
-    super(KernelDG, graph).__init__()
-    graph.parser, graph.model, graph.arch_sem = meaning.parser, meaning._machine_model, meaning
-    follow = graph.create_DG([*kernel, *second]).adj
-    order = sorted(follow)
-    longest = 0.0
-    for form in kernel:
-        reach = {form.line_number: 0.0}
-        for node in order:
-            if node not in reach:
-                continue
-            for after, edge in follow[node].items():
-                reach[after] = max(reach.get(after, 0.0), reach[node] + edge["latency"])
-        longest = max(longest, reach.get(form.line_number + offset, 0.0))
-    return longest
-
-
 def answer(line: str) -> dict[str, object]:
     """The answer to one request; never raises."""
     identity: object = None
     try:
         request = json.loads(line)
-        identity = request["id"]
-        return {"id": identity, "ok": True} | analyse(
-            request["arch"], request["text"], request.get("alike", {})
-        )
+        identity, arch = request["id"], request["arch"]
+        model = semantics(arch)._machine_model
+        forward = model.get("store_to_load_forward_latency")
+        ports = [str(port) for port in model.get_ports()]
+        forms = [_safely(arch, text, alike) for text, alike in request["forms"]]
     except Exception as fault:  # whatever goes wrong is the answer
         return {"id": identity, "ok": False, "error": f"{type(fault).__name__}: {fault}"}
+    return {"id": identity, "ok": True, "ports": ports, "forward": forward, "forms": forms}
+
+
+def _safely(arch: str, text: str, alike: list[str]) -> dict[str, object]:
+    """What is known of a form; where OSACA fails on it, it is unknown, with the reason."""
+    try:
+        return described(arch, text, alike)
+    except Exception as fault:  # one odd instruction must not take the others with it
+        nothing: dict[str, object] = {"uops": [], "latency": 0.0, "load": 0.0}
+        lists: dict[str, object] = {"reads": [], "writes": [], "taken_as": None}
+        return nothing | lists | {"known": False, "error": f"{type(fault).__name__}: {fault}"}
 
 
 def main(parent: int) -> None:

@@ -9,11 +9,11 @@ import ast
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from autotune.analysis.incore_isa import DOUBLE
-from autotune.analysis.loops import HotLoop
+from autotune.analysis.incore_isa import DOUBLE, Instruction
+from autotune.analysis.incore_loop import HotLoop
 from autotune.machine import PortTable
 from autotune.units import Bytes, Cycles
 
@@ -139,17 +139,21 @@ def _front(counts: Counts, table: PortTable, lanes: int) -> dict[str, float]:
 
 def count_loop(loop: HotLoop) -> Counts:
     """The work of a compiled loop per component."""
+    return count(loop.instructions, loop.iterations, loop.lanes)
+
+
+def count(instructions: Iterable[Instruction], per: float, lanes: int) -> Counts:
+    """The work of instructions, divided by ``per``; ``lanes``: doubles of a vector."""
     work = dict.fromkeys(("add", "multiply", "fused", "divide", "other"), 0.0)
     loads = stores = 0.0
     overhead = 0
-    for instruction in loop.instructions:
+    for instruction in instructions:
         loads += instruction.loads / DOUBLE
         stores += instruction.stores / DOUBLE
         if instruction.work != "none":
             work[instruction.work] += instruction.lanes
         elif not instruction.moves:
             overhead += 1
-    per = loop.iterations
     return Counts(
         loads=loads / per,
         stores=stores / per,
@@ -158,8 +162,8 @@ def count_loop(loop: HotLoop) -> Counts:
         fused=work["fused"] / per,
         divides=work["divide"] / per,
         other=work["other"] / per,
-        overhead=overhead * loop.lanes / per,
-        body=max(1.0, per / loop.lanes),
+        overhead=overhead * lanes / per,
+        body=max(1.0, per / lanes),
     )
 
 

@@ -9,7 +9,7 @@ import typer
 
 from autotune.cli.comm import app as comm_app
 from autotune.cli.machine import app as machine_app
-from autotune.cli.options import Json
+from autotune.cli.options import DEFAULT_STORE, Json, Store
 from autotune.cli.output import TerminalProgress, document, note
 from autotune.version import VERSION
 
@@ -31,25 +31,16 @@ app.add_typer(machine_app, name="machine")
 app.add_typer(comm_app, name="comm")
 
 Config = Annotated[Path, typer.Argument(help="A config file, such as configs/quickstart.yaml.")]
-Store = Annotated[
-    str,
-    typer.Option(
-        "--store",
-        envvar="AUTOTUNE_STORE",
-        help="Results file (SQLite) or database URL.",
-    ),
-]
-EngineName = Literal["reuse", "kerncraft", "both"]
+EngineName = Literal["reuse", "kerncraft", "planes", "both"]
 Engine = Annotated[
     EngineName | None,
     typer.Option(
         "--engine",
-        help="Who predicts the time on a node: reuse (from the compiled loops), kerncraft (as"
-        " published), or both. Default: the config's.",
+        help="Who predicts the time on a node: reuse (from the compiled loops), kerncraft (IVPs, as"
+        " published), planes (stencils, as published), or both that can. Default: the config's.",
     ),
 ]
 Study = Annotated[str, typer.Argument(help="Name of a study in the store; the latest if left out.")]
-DEFAULT_STORE = "autotune-results.sqlite"
 
 
 def _version(wanted: bool) -> None:
@@ -135,45 +126,55 @@ def predict(config: Config, engine: Engine = None, json: Json = False) -> None:
 
 @app.command(
     epilog="Example: autotune rank configs/quickstart.yaml --top 10;"
-    " autotune rank configs/quickstart.yaml --why jli-pad5@heat2d-N256-T2"
+    " autotune rank configs/quickstart.yaml --why jli-pad5@heat2d-N256-T2;"
+    " autotune rank configs/quickstart.yaml --why ijl-pad5 --against jli-pad5"
 )
 def rank(
     config: Config,
     top: Annotated[int, typer.Option(help="Rows per problem; 0 for all.", min=0)] = 15,
     why: Annotated[
-        str | None, typer.Option("--why", help="The parts of the prediction of this candidate.")
+        str | None,
+        typer.Option(
+            "--why",
+            help="In words, why this candidate takes as long as predicted. The name of a variant"
+            " stands for its fastest candidate in every problem.",
+        ),
     ] = None,
     against: Annotated[
-        str | None, typer.Option("--against", help="With --why: what differs from this candidate.")
+        str | None,
+        typer.Option("--against", help="With --why: what makes the difference to this candidate."),
     ] = None,
+    assembly: Annotated[
+        bool, typer.Option("--assembly", help="With --why: the annotated loops as compiled.")
+    ] = False,
     engine: Engine = None,
     json: Json = False,
 ) -> None:
     """The candidates of each problem, fastest prediction first, with a reason each."""
-    from autotune.pipeline.prospect import find, require_predictions
-    from autotune.report import text
+    from autotune.pipeline.prospect import require_predictions
+    from autotune.pipeline.whys import explain
+    from autotune.report import blocks, text, whytext
     from autotune.report.documents import predictions
 
-    if against and not why:
-        raise typer.BadParameter("--against needs --why", param_hint="--against")
-    prospect = _prospect(config, engine)
-    chosen = find(prospect, why) if why else None
-    other = find(prospect, against) if against else None
+    for option, wanted in (("--against", against), ("--assembly", assembly)):
+        if wanted and not why:
+            raise typer.BadParameter(f"{option} needs --why", param_hint=option)
+    found = _prospect(config, engine)
+    whys = explain(found, why, against, TerminalProgress()) if why else []
     if json:
         document(
-            predictions.rank(prospect.setup, prospect.machine, prospect.rankings, chosen, other)
+            predictions.rank(found.setup, found.machine, found.rankings, whys, assembly=assembly)
         )
     elif why:
-        for name in prospect.engines:
-            beside = find(prospect, against, name) if against else None
-            typer.echo(text.why(find(prospect, why, name), beside))
+        typer.echo("\n\n".join(whytext.explained(each, assembly=assembly) for each in whys))
     else:
         typer.echo(
-            text.rankings(
-                prospect.rankings, prospect.machine, top=top, enumerated=prospect.enumerated
-            )
+            text.rankings(found.rankings, found.machine, top=top, enumerated=found.enumerated)
         )
-    require_predictions(prospect)
+        choice = blocks.text(found.rankings, found.machine)
+        if choice:
+            typer.echo(f"\n{choice}")
+    require_predictions(found)
 
 
 @app.command(
@@ -256,7 +257,10 @@ def tune(
     _show_study(result, json=json, report=report, store=store)
 
 
-@app.command(epilog="Example: autotune measure configs/quickstart.yaml --candidate ID --phases")
+@app.command(
+    epilog="Example: autotune measure configs/quickstart.yaml --candidate ID --phases;"
+    " autotune measure configs/quickstart.yaml --candidate ID --dissect"
+)
 def measure(
     config: Config,
     candidate: Annotated[
@@ -265,19 +269,37 @@ def measure(
     phases: Annotated[
         bool, typer.Option("--phases", help="Time per kernel and barrier, in a run of its own.")
     ] = False,
+    dissect: Annotated[
+        bool,
+        typer.Option(
+            "--dissect",
+            help="Measure each term of the model by probes made of its own loops: arithmetic, loads"
+            " and stores, the loop with its data in each cache and in memory. A minute or two.",
+        ),
+    ] = False,
     json: Json = False,
 ) -> None:
     """One candidate, built, verified and properly timed."""
     from autotune.pipeline import prospect, single
-    from autotune.report import text
-    from autotune.report.documents import studies
+    from autotune.report import terms, text
+    from autotune.report.documents import dissections, studies
 
     setup = prospect.load(config)
-    result = single.measure(setup, candidate, phases=phases, progress=TerminalProgress())
+    progress = TerminalProgress()
+    try:
+        result = single.measure(setup, candidate, phases=phases, dissect=dissect, progress=progress)
+    except KeyboardInterrupt as stop:
+        progress.close()
+        kept = f"; the rounds that were finished are kept: {stop}" if stop.args else ""
+        note(f"interrupted{kept}")
+        raise typer.Exit(130) from None
+    told = (result.ranked, result.measurement, result.location, result.phases)
     if json:
-        document(studies.measure(result.ranked, result.measurement, result.location, result.phases))
+        document(dissections.with_terms(studies.measure(*told), result.dissection))
     else:
-        typer.echo(text.measured(result.ranked, result.measurement, result.location, result.phases))
+        typer.echo(text.measured(*told))
+        if result.dissection:
+            typer.echo(f"\n{terms.text(result.dissection)}")
     if result.measurement.status != "ok":
         raise typer.Exit(1)
 
@@ -350,14 +372,15 @@ def _refuse_together(option: str, value: Path | None, others: Mapping[str, bool]
 def _prospect(config: Path, engine: EngineName | None) -> "Prospect":
     from autotune.pipeline.prospect import load, prospect
 
-    return prospect(load(config), TerminalProgress(), _engines(engine))
+    setup = load(config)
+    return prospect(setup, TerminalProgress(), _engines(engine, setup.skeleton.family))
 
 
-def _engines(engine: EngineName | None) -> "Sequence[EngineOfSetup] | None":
+def _engines(engine: EngineName | None, family: str = "ivp") -> "Sequence[EngineOfSetup] | None":
     """The engines that an option stands for; None: that of the config."""
     from autotune.setup import ENGINES
 
-    return None if engine is None else ENGINES if engine == "both" else (engine,)
+    return None if engine is None else ENGINES[family] if engine == "both" else (engine,)
 
 
 def _show_study(

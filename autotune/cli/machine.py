@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.cli.options import Json
+from autotune.cli.options import DEFAULT_STORE, Json, Store
 from autotune.cli.output import TerminalProgress, document, note
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Machine files and this host.")
@@ -91,7 +91,12 @@ def machine_calibrate(
     ] = 45.0,
     json: Json = False,
 ) -> None:
-    """Measure clock, bandwidth over working set and barrier; at most a minute."""
+    """Measure this host: clock, bandwidth, and what single events cost; at most a minute.
+
+    Bandwidth over working set, threads and streams; overlap, line-crossing loads, store forwarding,
+    loop entry, stream start, lines out, lines of other cores, barrier, set conflicts: each with the
+    80 % interval of its repeats. An interrupted run leaves what was measured earlier as it is.
+    """
     from autotune.pipeline import machines as hosts
     from autotune.report import text
     from autotune.report.documents import machines as documents
@@ -101,3 +106,66 @@ def machine_calibrate(
         document(documents.machine(machine, "calibrate"))
     else:
         typer.echo(text.machine(machine))
+
+
+@app.command(
+    "refine",
+    epilog="Example: autotune machine refine quickstart;"
+    " then: autotune machine refine quickstart --score heat-large --apply",
+)
+def machine_refine(
+    study: Annotated[
+        str, typer.Argument(help="Name of a study in the store; the latest if left out.")
+    ] = "",
+    score: Annotated[
+        str, typer.Option("--score", help="Score on this study, which the fit does not see.")
+    ] = "",
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", help="The study's config, where it names files of its own."),
+    ] = None,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Change the calibration; else only show.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="With --apply: though it scores worse, or not at all.")
+    ] = False,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Back to what was measured, before any study.")
+    ] = False,
+    store: Store = DEFAULT_STORE,
+    json: Json = False,
+) -> None:
+    """What a study teaches about this host's constants: a posterior, scored outside the study."""
+    from autotune.pipeline import refining
+    from autotune.report.documents import refinements as documents
+    from autotune.report.refinement import refinement
+
+    if force and not apply:
+        raise typer.BadParameter("needs --apply", param_hint="--force")
+    if undo:
+        if study or score or config or apply:
+            raise typer.BadParameter("goes with no other option", param_hint="--undo")
+        machine, place = refining.undo()
+        if json:
+            document(documents.undone(machine, place))
+        note(f"the calibration is as it was measured: {place}")
+        return
+    wanted = refining.Wanted(study=study, config=config, score=score, apply=apply, force=force)
+    done = refining.refine(wanted, store, TerminalProgress())
+    if json:
+        rows = (done.rows, done.unpredicted)
+        document(
+            documents.refinement(
+                done.machine, done.found, rows, done.applied, done.refused, done.notes
+            )
+        )
+    else:
+        typer.echo(refinement(done.found, done.rows, done.notes))
+    if done.applied:
+        note(f"changed {done.applied}; autotune machine refine --undo takes it back")
+    elif done.refused:
+        note(f"not applied: {done.refused}")
+        raise typer.Exit(1)
+    elif not apply:
+        note("nothing was changed: --apply changes the calibration of this host")

@@ -1,25 +1,14 @@
 """Printers: sweeps as C functions, the step as C around their calls."""
 
-import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from autotune.codegen import ctext, ir
+from autotune.codegen import ctext, grid_text, ir
 from autotune.codegen.ctext import SIZES, Kinds, name, real, whole
+from autotune.codegen.grid_text import Bounds
+from autotune.codegen.lines import GLUE, INDEPENDENT, wrapped
 from autotune.expression import Bin, Expr, Num, Sym, number, rebuild, references, symbols
 
-_WIDTH = 100
-_GLUE = "\xa0"
-"""A space at which no line is broken."""
-_INDEPENDENT = [
-    "#ifdef __clang__",
-    "#define INDEPENDENT",
-    "#else",
-    '#define INDEPENDENT _Pragma("GCC ivdep")',
-    "#endif",
-    "",
-]
-"""The iterations of a marked loop are independent; clang takes that from ``restrict`` alone."""
 _NARROW = 4
 """Stretches of at most so many columns are written out, so that one loop is the hot one."""
 
@@ -33,13 +22,17 @@ class SweepCode:
     text: str
 
 
-def sweep_code(sweep: ir.Sweep) -> SweepCode:
+def sweep_code(sweep: ir.AnySweep) -> SweepCode:
     """The sweep as a self-contained C file with one function of external linkage."""
-    body = [line for part in _body(sweep, _kinds(sweep)) for line in _wrapped("    " + part)]
+    if isinstance(sweep, ir.GridSweep):
+        parts = grid_text.body(sweep)
+    else:
+        parts = _body(sweep, _kinds(sweep))
+    body = [line for part in parts for line in wrapped("    " + part)]
     head = ctext.support("\n".join(body))
     lines = [
         *head,
-        *_INDEPENDENT,
+        *INDEPENDENT,
         f"{signature(sweep)};",
         "",
         signature(sweep),
@@ -51,13 +44,22 @@ def sweep_code(sweep: ir.Sweep) -> SweepCode:
     return SweepCode(name=sweep.name, function=function(sweep), text="\n".join(lines))
 
 
-def function(sweep: ir.Sweep) -> str:
+def function(sweep: ir.AnySweep) -> str:
     """The name of the function of a sweep."""
     return f"sweep_{sweep.name}"
 
 
-def signature(sweep: ir.Sweep) -> str:
+def signature(sweep: ir.AnySweep) -> str:
     """The declaration of the function, without a semicolon."""
+    if isinstance(sweep, ir.GridSweep):
+        parameters = grid_text.parameters(sweep)
+    else:
+        parameters = _parameters(sweep)
+    glued = ", ".join(parameter.replace(" ", GLUE) for parameter in parameters)
+    return "\n".join(wrapped(f"void {function(sweep)}({glued})"))
+
+
+def _parameters(sweep: ir.Sweep) -> list[str]:
     written = {
         s.target for st in sweep.stretches for s in st.statements if isinstance(s, ir.Assign)
     }
@@ -69,23 +71,7 @@ def signature(sweep: ir.Sweep) -> str:
     parameters += [f"long {size}" for size in sizes(sweep)]
     parameters += [f"{kinds[constant]} {name(constant)}" for constant, _ in sweep.constants]
     parameters += [f"double {name(scalar)}" for scalar, _ in sweep.scalars]
-    glued = ", ".join(parameter.replace(" ", _GLUE) for parameter in parameters)
-    return "\n".join(_wrapped(f"void {function(sweep)}({glued})"))
-
-
-def _wrapped(line: str) -> list[str]:
-    """A line of C, continued on further ones where it is long."""
-    if len(line) <= _WIDTH or line.lstrip().startswith("#"):
-        return [line.replace(_GLUE, " ")]
-    indent = line[: len(line) - len(line.lstrip())]
-    lines = textwrap.wrap(
-        line,
-        _WIDTH,
-        subsequent_indent=indent + "        ",
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return [part.replace(_GLUE, " ") for part in lines]
+    return parameters
 
 
 def sizes(sweep: ir.Sweep) -> list[str]:
@@ -268,16 +254,35 @@ def _width(stretch: ir.Stretch) -> int | None:
 
 def step_lines(program: ir.Program, phases: list[str]) -> list[str]:
     """The body of the step function: every thread runs it, barriers order the threads."""
-    lines = _block(program.body, phases, "first", "last")
-    return [line for part in lines for line in _wrapped("    " + part)]
+    bounds: Bounds = {None: ("first", "last")}
+    if program.grid is not None:
+        bounds = {d: (f"first_{d}", f"last_{d}") for d in program.grid.dimensions}
+    return _lines(_block(program.body, phases, bounds))
 
 
 def initial_lines(sweeps: list[ir.Sweep]) -> list[str]:
     """The body of the function that sets the initial values of the thread's block."""
-    return [line for sweep in sweeps for line in _wrapped("    " + _call(sweep, "first", "last"))]
+    return _lines(_call(sweep, {None: ("first", "last")}) for sweep in sweeps)
 
 
-def _block(block: ir.Block, phases: list[str], first: str, last: str) -> Iterator[str]:
+def grid_initial_lines(sweeps: list[ir.GridSweep]) -> list[str]:
+    """The same for programs on grids: the thread's planes with ghosts on all sides."""
+    calls = []
+    for sweep in sweeps:
+        slowest, *others = sweep.dimensions
+        ghosts = sweep.radius
+        bounds: dict[str | None, tuple[str, str]] = {slowest: ("me->begin", "me->end")}
+        for place, d in enumerate(others, start=1):
+            bounds[d] = (f"-{ghosts}", f"me->extent[{place}]{GLUE}+{GLUE}{ghosts}")
+        calls.append(_call(sweep, bounds))
+    return _lines(calls)
+
+
+def _lines(parts: Iterable[str]) -> list[str]:
+    return [line for part in parts for line in wrapped("    " + part)]
+
+
+def _block(block: ir.Block, phases: list[str], bounds: Bounds) -> Iterator[str]:
     current = ""
     for node in block.nodes:
         kernels = _kernels(node)
@@ -285,42 +290,42 @@ def _block(block: ir.Block, phases: list[str], first: str, last: str) -> Iterato
             (kernel,) = kernels
             if kernel != current:
                 yield f"PHASE({phases.index(kernel)});"
-            yield from _node(node, None, first, last)
+            yield from _node(node, None, bounds)
             current = kernel
         else:
-            yield from _node(node, phases, first, last)
+            yield from _node(node, phases, bounds)
             current = ""
 
 
 def _kernels(node: ir.Node) -> set[str]:
-    if isinstance(node, ir.Sweep):
-        return {node.kernel}
-    if isinstance(node, ir.Repeat | ir.Tiles):
-        return {sweep.kernel for sweep in ir.sweeps(node.body)}
-    return set()
+    return {sweep.kernel for sweep in ir.every_sweep(ir.Block((node,)))}
 
 
-def _inside(block: ir.Block, phases: list[str] | None, first: str, last: str) -> Iterator[str]:
+def _inside(block: ir.Block, phases: list[str] | None, bounds: Bounds) -> Iterator[str]:
     if phases is not None:
-        lines = _block(block, phases, first, last)
+        lines = _block(block, phases, bounds)
     else:
-        lines = (line for node in block.nodes for line in _node(node, None, first, last))
+        lines = (line for node in block.nodes for line in _node(node, None, bounds))
     return (f"    {line}" for line in lines)
 
 
-def _node(node: ir.Node, phases: list[str] | None, first: str, last: str) -> Iterator[str]:
+def _node(node: ir.Node, phases: list[str] | None, bounds: Bounds) -> Iterator[str]:
     match node:
-        case ir.Sweep():
-            yield _call(node, first, last)
+        case ir.Sweep() | ir.GridSweep():
+            yield _call(node, bounds)
         case ir.Repeat(variable=variable, first=begin, end=end, body=body):
             mark = name(variable)
             yield f"for (int {mark} = {begin}; {mark} < {end}; {mark}++) {{"
-            yield from _inside(body, phases, first, last)
+            yield from _inside(body, phases, bounds)
             yield "}"
-        case ir.Tiles(size=size, body=body):
-            yield f"for (long from = {first}; from < {last}; from += {size}) {{"
-            yield f"    const long to = from + {size} < {last} ? from + {size} : {last};"
-            yield from _inside(body, phases, "from", "to")
+        case ir.Tiles(size=size, body=body, dimension=dimension):
+            first, last = bounds[dimension]
+            tail = "" if dimension is None else f"_{dimension}"
+            begin_, end_ = f"from{tail}", f"to{tail}"
+            yield f"for (long {begin_} = {first}; {begin_} < {last}; {begin_} += {size}) {{"
+            next_ = f"{begin_} + {size}"
+            yield f"    const long {end_} = {next_} < {last} ? {next_} : {last};"
+            yield from _inside(body, phases, {**bounds, dimension: (begin_, end_)})
             yield "}"
         case ir.Sync():
             yield "PHASE(BARRIER);"
@@ -340,15 +345,31 @@ def array(name_: str) -> str:
     return f"ARRAY_{name_}"
 
 
-def _call(sweep: ir.Sweep, first: str, last: str) -> str:
-    arguments = [first, last]
-    for _, row in sweep.rows:
-        index = Num(0) if row.index is None else row.index
-        arguments.append(f"row(me,{_GLUE}{array(row.array)},{_GLUE}{_index(index)})")
-    arguments += [f"constants.{size}" for size in sizes(sweep)]
+def _call(sweep: ir.AnySweep, bounds: Bounds) -> str:
+    if isinstance(sweep, ir.GridSweep):
+        arguments = _grid_arguments(sweep, bounds)
+    else:
+        arguments = _row_arguments(sweep, bounds)
     arguments += [f"constants.{name(constant)}" for constant, _ in sweep.constants]
     arguments += [_scalar(expr) for _, expr in sweep.scalars]
     return f"{function(sweep)}({', '.join(arguments)});"
+
+
+def _grid_arguments(sweep: ir.GridSweep, bounds: Bounds) -> list[str]:
+    return [
+        *grid_text.box(sweep, bounds),
+        *(f"me->array[{array(row.array)}]" for _, row in sweep.rows),
+        *(f"me->stride[{place}]" for place, _ in enumerate(grid_text.strides(sweep))),
+        *(f"constants.{name(extent)}" for extent in grid_text.extents(sweep)),
+    ]
+
+
+def _row_arguments(sweep: ir.Sweep, bounds: Bounds) -> list[str]:
+    arguments = list(bounds[None])
+    for _, row in sweep.rows:
+        index = Num(0) if row.index is None else row.index
+        arguments.append(f"row(me,{GLUE}{array(row.array)},{GLUE}{_index(index)})")
+    return arguments + [f"constants.{size}" for size in sizes(sweep)]
 
 
 def _index(index: Expr) -> str:

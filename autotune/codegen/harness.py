@@ -1,14 +1,16 @@
 """The complete source of a measuring program: sweeps, time step, main program."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from autotune.codegen import communication, ctext, emit, ir, regions
+from autotune.codegen import communication, ctext, emit, grid_source, ir, regions
+from autotune.codegen.transform import Illegal
 from autotune.expression import Num, symbols
-from autotune.problem import Ivp, Problem
+from autotune.problem import AnyProblem, Ivp, Problem, StencilProblem
+from autotune.stencil import Stencil
 
 _RUNTIME = Path(__file__).parent / "runtime"
 _TEMPLATES = Environment(
@@ -19,8 +21,10 @@ _TEMPLATES = Environment(
     keep_trailing_newline=True,
     autoescape=False,
 )
-_ONE_RANK = {"program.h": "program.h", "ranks.h": "one_rank.h", "main.c": "main.c"}
-_DISTRIBUTED = {name: name for name in ("program.h", "ranks.h", "ranks.c", "main.c")}
+_ALWAYS = {"program.h": "program.h", "main.c": "main.c"}
+_ONE_RANK = {**_ALWAYS, "ranks.h": "one_rank.h", "shape.h": "vector.h"}
+_GRID = {**_ONE_RANK, "shape.h": "grid.h"}
+_DISTRIBUTED = {**_ALWAYS, "ranks.h": "ranks.h", "ranks.c": "ranks.c", "shape.h": "vector.h"}
 Constant = tuple[ctext.Kind, str, str]
 """Type, name and value, in C."""
 
@@ -28,21 +32,43 @@ _STATE = "y"
 """The array that holds the state, by the language of skeletons and right-hand sides."""
 
 
-def units(program: ir.Program, problem: Problem, *, distributed: bool = False) -> dict[str, str]:
+def units(
+    program: ir.Program, problem: AnyProblem, *, distributed: bool = False, filled: bool = False
+) -> dict[str, str]:
     """File name to C text: each sweep in a file of its own, step.c, main.c and their headers.
 
+    ``filled``: every row of every array has the initial values, not the state alone; on a grid
+    they always have.
     ``distributed``: a program of several ranks, with MPI; ``communication.refusal`` says whether
     there is one. ``main.c`` and ``program.h`` are the same for every program, and a sweep for every
     program that has it. The texts do not depend on the size of the problem, nor on threads, ranks
-    or the kind of communication.
+    or the kind of communication. Raises ``Illegal`` for several ranks on a grid.
     """
-    files = _DISTRIBUTED if distributed else _ONE_RANK
-    texts = {unit: (_RUNTIME / file).read_text(encoding="utf-8") for unit, file in files.items()}
+    if isinstance(problem, StencilProblem):
+        if distributed:
+            raise Illegal("programs on grids run in one rank")
+        return _grid_units(program, problem.stencil)
+    texts = _runtime(_DISTRIBUTED if distributed else _ONE_RANK)
     functions = _functions(program, problem.ivp)
     if not distributed:
         program = replace(program, body=communication.without(program.body))
-    texts["step.c"] = _step(program, problem, functions, distributed)
+    started = _every_row(program) if filled else (ir.Row(_STATE),)
+    texts["step.c"] = _step(program, problem, functions, started, distributed)
     for sweep in functions:
+        code = emit.sweep_code(sweep)
+        texts[f"{code.function}.c"] = code.text
+    return texts
+
+
+def _runtime(files: Mapping[str, str]) -> dict[str, str]:
+    return {unit: (_RUNTIME / file).read_text(encoding="utf-8") for unit, file in files.items()}
+
+
+def _grid_units(program: ir.Program, stencil: Stencil) -> dict[str, str]:
+    texts = _runtime(_GRID)
+    fields = grid_source.fields(program, stencil)
+    texts["step.c"] = _TEMPLATES.get_template(grid_source.TEMPLATE).render(fields)
+    for sweep in grid_source.functions(program, stencil):
         code = emit.sweep_code(sweep)
         texts[f"{code.function}.c"] = code.text
     return texts
@@ -61,8 +87,23 @@ def _initial(ivp: Ivp) -> list[ir.Sweep]:
     return regions.initial(ivp, ir.Row(_STATE))
 
 
+def _started(ivp: Ivp, row: ir.Row) -> list[ir.Sweep]:
+    """The sweeps of the initial values, for another row."""
+    return [replace(s, rows=tuple((name, row) for name, _ in s.rows)) for s in _initial(ivp)]
+
+
+def _every_row(program: ir.Program) -> tuple[ir.Row, ...]:
+    return tuple(
+        ir.Row(array, Num(index)) for array, rows in program.arrays for index in range(rows)
+    )
+
+
 def _step(
-    program: ir.Program, problem: Problem, functions: list[ir.Sweep], distributed: bool
+    program: ir.Program,
+    problem: Problem,
+    functions: list[ir.Sweep],
+    started: Sequence[ir.Row],
+    distributed: bool,
 ) -> str:
     ivp, method = problem.ivp, problem.method
     phases = list(dict.fromkeys(sweep.kernel for sweep in ir.sweeps(program.body)))
@@ -81,7 +122,7 @@ def _step(
         constants=constants,
         before_dimension=[c for c in constants if c[1] in needed],
         dimension=ctext.whole(ivp.dimension, kinds),
-        initial=emit.initial_lines(_initial(ivp)),
+        initial=emit.initial_lines([s for row in started for s in _started(ivp, row)]),
         support=ctext.support("\n".join(value for _, _, value in constants)),
         body=emit.step_lines(program, phases),
         distributed=int(distributed),

@@ -2,7 +2,7 @@
 
 from autotune.codegen import ir, tree
 from autotune.codegen.transform import Illegal
-from autotune.problem import Problem
+from autotune.problem import AnyProblem, Problem
 from autotune.skeleton import Skeleton
 from autotune.variant import Candidate, Pad, Variant
 
@@ -21,10 +21,11 @@ class Programs:
             raise Illegal(made)
         return made
 
-    def make(self, variant: Variant, problem: Problem) -> ir.Program | str:
+    def make(self, variant: Variant, problem: AnyProblem) -> ir.Program | str:
         """The program, or the reason why there is none."""
         loops = tuple(t for t in variant.transformations if not isinstance(t, Pad))
-        key = (repr(loops), problem.definition, problem.correctors)
+        correctors = problem.correctors if isinstance(problem, Problem) else 0
+        key = (repr(loops), problem.definition, correctors)
         if key not in self._known:
             try:
                 self._known[key] = tree.program(variant, self._skeleton, problem)

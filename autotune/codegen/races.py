@@ -6,8 +6,22 @@ On several ranks also: which remote elements must have been fetched, and when.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from autotune.codegen.ir import Assign, Block, Comm, Program, Repeat, Row, Swap, Sweep, Sync, Tiles
+from autotune.codegen.ir import (
+    AnySweep,
+    Assign,
+    Block,
+    Comm,
+    GridSweep,
+    Program,
+    Repeat,
+    Row,
+    Swap,
+    Sweep,
+    Sync,
+    Tiles,
+)
 from autotune.expression import Sym, number, references
+from autotune.stencil import offsets
 
 _STEPS = 2
 """Time steps that are looked at: what one leaves behind the next one meets."""
@@ -70,8 +84,9 @@ def races(program: Program, distance: int = 1, *, distributed: bool = False) -> 
     """Every conflict that no barrier orders; ``distance`` is the access distance (0: none).
 
     A thread writes only components of its own block, so threads meet only where one reads at an
-    offset of the long variable. Between two barriers no row may be both read so and written,
-    in any order; and inside one loop over tiles neither, where the loop has more than one tile.
+    offset of the long variable, or of any variable of a grid. Between two barriers no row may be
+    both read so and written, in any order; and inside one loop over tiles neither, where the loop
+    has more than one tile.
     Two time steps are walked through, loops unrolled, exchanged buffers followed.
 
     ``distributed``: on several ranks one thread fetches the remote parts of an array where the
@@ -96,22 +111,21 @@ class _Walker:
         self.fetched: set[Cell] = set()
         self.accesses: dict[int, tuple[tuple[Row, ...], tuple[Row, ...]]] = {}
         self.now = _Interval({}, {})
-        self.tile: _Interval | None = None
+        self.tiles: list[_Interval] = []
         self.found: list[Race | Stale] = []
 
     def walk(self, block: Block, values: dict[str, int]) -> None:
         for node in block.nodes:
             match node:
-                case Sweep():
+                case Sweep() | GridSweep():
                     self._sweep(node, values)
                 case Repeat(variable=variable, first=first, end=end, body=body):
                     for i in range(first, end):
                         self.walk(body, {**values, variable: i})
                 case Tiles(body=body):
-                    self.tile = _Interval({}, {})
+                    self.tiles.append(_Interval({}, {}))
                     self.walk(body, values)
-                    self.found += self.tile.races(tiles=True)
-                    self.tile = None
+                    self.found += self.tiles.pop().races(tiles=True)
                 case Sync():
                     self.barrier()
                 case Swap(first=one, second=other):
@@ -135,14 +149,15 @@ class _Walker:
             self.fetched.add(cell)
         self.barrier()
 
-    def _sweep(self, sweep: Sweep, values: dict[str, int]) -> None:
+    def _sweep(self, sweep: AnySweep, values: dict[str, int]) -> None:
         if id(sweep) not in self.accesses:
-            self.accesses[id(sweep)] = _accesses(sweep)
+            found = _grid_accesses(sweep) if isinstance(sweep, GridSweep) else _accesses(sweep)
+            self.accesses[id(sweep)] = found
         around, written = self.accesses[id(sweep)]
         if self.distributed:
             self._check_fetched(around, sweep.kernel, values)
             self.fetched -= {self._cell(row, values) for row in written}
-        for interval in (self.now, self.tile) if self.tile else (self.now,):
+        for interval in (self.now, *self.tiles):
             for row in around:
                 interval.read[self._cell(row, values)] = sweep.kernel
             for row in written:
@@ -171,3 +186,13 @@ def _accesses(sweep: Sweep) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
             if isinstance(statement, Assign):
                 written[rows[statement.target]] = None
     return tuple(around), tuple(written)
+
+
+def _grid_accesses(sweep: GridSweep) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+    rows = dict(sweep.rows)
+    around = {
+        rows[ref.array]: None
+        for ref in references(sweep.value)
+        if any(offsets(ref, sweep.dimensions))
+    }
+    return tuple(around), (rows[sweep.target],)

@@ -1,17 +1,17 @@
 """The candidate space: every combination of parameters, legal or with the reason why not."""
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 
 from autotune.codegen import communication, ir, regions
 from autotune.codegen.programs import Programs
 from autotune.errors import Fault, InputError
-from autotune.problem import Problem
+from autotune.problem import AnyProblem, Problem, StencilProblem
 from autotune.setup import Setup
 from autotune.space import same
-from autotune.variant import Build, Candidate, Communication, Value, Variant
+from autotune.variant import Build, Candidate, Communication, Placement, Value, Variant
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,7 +19,7 @@ class Enumerated:
     """The candidates of a setup; the illegal ones as (label, problem, reason)."""
 
     legal: list[Candidate]
-    illegal: list[tuple[str, Problem, str]]
+    illegal: list[tuple[str, AnyProblem, str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +31,7 @@ class Spread:
     """On all nodes together."""
     threads: int
     communication: Communication
+    placement: Placement = "compact"
 
 
 def enumerate_candidates(
@@ -39,15 +40,16 @@ def enumerate_candidates(
     """Parameters x problems x builds x layouts x communications, the baseline first.
 
     Illegal are: what a constraint of the space leaves out, what a transformation refuses, a
-    communication that the problem does not allow, and what is the same program as a candidate
-    before it. Raises InputError for a layout with more threads on a node than ``machine_cores``.
+    dimension that a stencil does not have, a communication that the problem does not allow, and
+    what is the same program as a candidate before it. Raises InputError for a layout with more
+    threads on a node than ``machine_cores``.
     ``programs`` keeps the programs for later use.
     """
     everywhere = spreads(setup, machine_cores)
     combinations = _combinations(setup)
     maker = _Maker(setup, programs or Programs(setup.skeleton))
     legal: list[Candidate] = []
-    illegal: list[tuple[str, Problem, str]] = []
+    illegal: list[tuple[str, AnyProblem, str]] = []
     for problem in setup.problems:
         for build, spread in product(setup.builds, everywhere):
             seen: dict[str, str] = {}
@@ -65,7 +67,7 @@ def enumerate_candidates(
     return Enumerated(legal=legal, illegal=illegal)
 
 
-def baseline(setup: Setup, problem: Problem, machine_cores: int, build: Build) -> Candidate:
+def baseline(setup: Setup, problem: AnyProblem, machine_cores: int, build: Build) -> Candidate:
     """The baseline of the space on a problem, on the most threads of one rank, else of several.
 
     The first combination of the space where it names none.
@@ -103,8 +105,16 @@ def spreads(setup: Setup, machine_cores: int) -> list[Spread]:
             continue
         ranks = layout.nodes * layout.ranks
         ways: tuple[Communication, ...] = setup.communications if ranks > 1 else ("none",)
+        # one thread, or one on every core, is placed the same in any way
+        free = 1 < threads < machine_cores
         found += [
-            Spread(nodes=layout.nodes, ranks=ranks, threads=threads, communication=way)
+            Spread(
+                nodes=layout.nodes,
+                ranks=ranks,
+                threads=threads,
+                communication=way,
+                placement=layout.placement if free else "compact",
+            )
             for way in ways
         ]
     if faults:
@@ -115,7 +125,7 @@ def spreads(setup: Setup, machine_cores: int) -> list[Spread]:
     )
 
 
-def _candidate(variant: Variant, problem: Problem, build: Build, spread: Spread) -> Candidate:
+def _candidate(variant: Variant, problem: AnyProblem, build: Build, spread: Spread) -> Candidate:
     return Candidate(
         variant=variant,
         problem=problem,
@@ -124,13 +134,16 @@ def _candidate(variant: Variant, problem: Problem, build: Build, spread: Spread)
         ranks=spread.ranks,
         nodes=spread.nodes,
         communication=spread.communication,
+        placement=spread.placement,
     )
 
 
-def _unfit(problem: Problem, spread: Spread) -> str | None:
+def _unfit(problem: AnyProblem, spread: Spread) -> str | None:
     """Why ranks cannot exchange this way, or None."""
     if spread.ranks == 1:
         return None
+    if isinstance(problem, StencilProblem):
+        return "the grid of a stencil is not spread over ranks: a layout of one rank is needed"
     granule = regions.granule(problem.ivp)
     return communication.legal(
         problem.ivp, problem.size, granule, spread.ranks, spread.communication
@@ -167,12 +180,13 @@ class _Maker:
     def __init__(self, setup: Setup, programs: Programs) -> None:
         self._setup = setup
         self._programs = programs
-        self._keys: dict[tuple[int, int], str] = {}
+        self._keys: dict[tuple[int, tuple[int, ...]], str] = {}
         self._refusals: dict[int, str | None] = {}
 
-    def make(self, values: Mapping[str, Value], problem: Problem, spread: Spread) -> _Made:
+    def make(self, values: Mapping[str, Value], problem: AnyProblem, spread: Spread) -> _Made:
         variant = _variant(self._setup, values)
-        reason = self._setup.space.forbidden(values, problem.ivp.limited)
+        limited = not isinstance(problem, Problem) or problem.ivp.limited
+        reason = self._setup.space.forbidden(values, limited)
         reason = reason or _unfit(problem, spread)
         if reason is not None:
             return _Made(variant, "", reason)
@@ -181,8 +195,8 @@ class _Maker:
             return _Made(variant, "", program)
         if spread.ranks > 1 and (refused := self._refusal(program)) is not None:
             return _Made(variant, "", refused)
-        block = _largest_block(program, problem.n, spread.ranks * spread.threads)
-        return _Made(variant, self._key(program, block), None)
+        limits = _limits(program, problem, spread.ranks * spread.threads)
+        return _Made(variant, self._key(program, limits), None)
 
     def _refusal(self, program: ir.Program) -> str | None:
         known = id(program.body)
@@ -190,38 +204,47 @@ class _Maker:
             self._refusals[known] = communication.refusal(program)
         return self._refusals[known]
 
-    def _key(self, program: ir.Program, block: int) -> str:
+    def _key(self, program: ir.Program, limits: "_Limits") -> str:
         """Equal for programs that do the same on blocks of this size."""
-        effective = min(block, max(_tile_sizes(program.body), default=0))
+        tiles = list(_tiles(program.body))
+        effective = tuple(
+            min(limit, max((t.size for t in tiles if t.dimension == dimension), default=0))
+            for dimension, limit in limits.items()
+        )
         known = (id(program.body), effective)
         if known not in self._keys:
-            body = _without_pointless_tiles(program.body, block)
+            body = _without_pointless_tiles(program.body, limits)
             self._keys[known] = hashlib.sha256(repr(body).encode()).hexdigest()
         return f"{self._keys[known]}-{program.pad_lines}"
 
 
-def _largest_block(program: ir.Program, n: int, threads: int) -> int:
-    blocks = -(-n // program.granule)
-    return program.granule * -(-blocks // threads)
+_Limits = Mapping[str | None, int]
+"""Dimension of tiles (None: components) to what the largest part of a thread has of it."""
 
 
-def _tile_sizes(block: ir.Block) -> list[int]:
-    sizes = []
+def _limits(program: ir.Program, problem: AnyProblem, threads: int) -> _Limits:
+    if isinstance(problem, StencilProblem):
+        slowest, *others = zip(problem.stencil.dimensions, problem.extents, strict=True)
+        return {slowest[0]: -(-slowest[1] // threads), **dict(others)}
+    blocks = -(-problem.n // program.granule)
+    return {None: program.granule * -(-blocks // threads)}
+
+
+def _tiles(block: ir.Block) -> Iterator[ir.Tiles]:
     for node in block.nodes:
         if isinstance(node, ir.Tiles):
-            sizes.append(node.size)
+            yield node
         if isinstance(node, ir.Tiles | ir.Repeat):
-            sizes += _tile_sizes(node.body)
-    return sizes
+            yield from _tiles(node.body)
 
 
-def _without_pointless_tiles(block: ir.Block, components: int) -> ir.Block:
-    """Tiles that hold a whole block of ``components`` do nothing."""
+def _without_pointless_tiles(block: ir.Block, limits: _Limits) -> ir.Block:
+    """Tiles that hold all that a thread has do nothing."""
     nodes: list[ir.Node] = []
     for node in block.nodes:
         if isinstance(node, ir.Tiles | ir.Repeat):
-            body = _without_pointless_tiles(node.body, components)
-            if isinstance(node, ir.Tiles) and node.size >= components:
+            body = _without_pointless_tiles(node.body, limits)
+            if isinstance(node, ir.Tiles) and node.size >= limits[node.dimension]:
                 nodes.extend(body.nodes)
             else:
                 nodes.append(replace(node, body=body))

@@ -3,23 +3,36 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from autotune.codegen import ir, nest, regions, transform
+from autotune.codegen import grid, ir, nest, regions, transform
 from autotune.codegen.lower import Coefficients, Outliner
 from autotune.codegen.nest import Evaluate, Loop, Nest, Node, Nodes, Reduce, Store
 from autotune.codegen.races import races
 from autotune.codegen.transform import Illegal
 from autotune.expression import Sym, number
-from autotune.kernel import Kernel
-from autotune.problem import ButcherTableau, Problem
-from autotune.skeleton import CallStep, CommStep, LoopStep, Skeleton, Step, SyncStep
-from autotune.variant import Fuse, FuseTiles, Interchange, Pad, Tile, Transformation, Variant
+from autotune.kernel import Application, Kernel
+from autotune.problem import AnyProblem, ButcherTableau, Problem, StencilProblem
+from autotune.skeleton import CallStep, CommStep, LoopStep, Skeleton, Step, SwapStep, SyncStep
+from autotune.variant import (
+    Block,
+    Fuse,
+    FuseTiles,
+    Interchange,
+    Pad,
+    Tile,
+    Transformation,
+    Unroll,
+    Variant,
+)
 
 
-def program(variant: Variant, skeleton: Skeleton, problem: Problem) -> ir.Program:
+def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> ir.Program:
     """The program of a variant for a problem; raises ``Illegal`` where there is none.
 
-    It depends on the method, the corrector steps and the IVP of the problem, not on its size.
+    It depends on the method, the corrector steps and the IVP of the problem, or on its stencil, not
+    on its size.
     """
+    if isinstance(problem, StencilProblem):
+        return padded(grid.program(variant, skeleton, problem), variant)
     tree = canonical(skeleton, problem)
     step = regions.granule(problem.ivp)
     for transformation in variant.transformations:
@@ -59,6 +72,8 @@ def canonical(skeleton: Skeleton, problem: Problem) -> Nodes:
                 return ir.Comm(array)
             case SyncStep():
                 return ir.Sync()
+            case SwapStep(first=one, second=other):
+                return ir.Swap(one, other)
             case LoopStep(variable=variable, count=count, body=body):
                 return Loop(variable, 0, int(number(count, counts)), nodes(body))
 
@@ -66,6 +81,8 @@ def canonical(skeleton: Skeleton, problem: Problem) -> Nodes:
 
 
 def _nest(kernel: Kernel, skeleton: Skeleton, stages: int) -> Nest:
+    if isinstance(kernel.evaluation, Application):
+        raise Illegal(f"kernel {kernel.name} applies a stencil: the problem must be one")
     if kernel.evaluation is not None:
         statement: Node = Evaluate(
             kernel.target, kernel.evaluation.argument, kernel.evaluation.time
@@ -99,6 +116,9 @@ def apply(tree: Nodes, transformation: Transformation, granule: int) -> Nodes:
             return transform.fuse_tiles(tree, first, second, size, buffer)
         case Pad():
             return tree  # storage only
+        case Block(kernel=kernel) | Unroll(kernel=kernel):
+            what = type(transformation).__name__
+            raise Illegal(f"{what} is for sweeps over a grid, not for kernel {kernel}")
 
 
 def _check_tile(size: int, granule: int) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from autotune import paths
+from autotune.calibration import Calibration
 from autotune.config import calibrations, document, networks
 from autotune.config.dump import dump_calibration, dump_machine, dump_network
 from autotune.config.ivps import read_ivp
@@ -20,14 +21,16 @@ from autotune.config.references import read_reference
 from autotune.config.session import Session
 from autotune.config.skeletons import read_skeleton
 from autotune.config.spaces import read_space
+from autotune.config.stencils import read_stencil
 from autotune.config.studies import read_study
-from autotune.machine import Calibration, Machine
+from autotune.machine import Machine
 from autotune.network import Network
 from autotune.problem import ButcherTableau, Ivp
 from autotune.reference import Reference
 from autotune.setup import Setup
 from autotune.skeleton import Skeleton
 from autotune.space import Space
+from autotune.stencil import Stencil
 
 __all__ = [
     "check_machine",
@@ -45,6 +48,7 @@ __all__ = [
     "reference",
     "skeleton",
     "space",
+    "stencil",
 ]
 
 T = TypeVar("T")
@@ -97,6 +101,11 @@ def method(name: str | Path) -> ButcherTableau:
 def ivp(name: str | Path) -> Ivp:
     """An initial value problem by name or path; ConfigError with every fault."""
     return _named(name, "kernels/ivp", read_ivp)
+
+
+def stencil(name: str | Path) -> Stencil:
+    """A stencil by name or path; ConfigError with every fault."""
+    return _named(name, "kernels/stencil", read_stencil)
 
 
 def skeleton(name: str | Path) -> Skeleton:

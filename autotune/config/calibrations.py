@@ -4,11 +4,11 @@ from pathlib import Path
 
 from pydantic import Field
 
+from autotune.calibration import BandwidthCurve, Calibration, Constant, Refined
 from autotune.config.document import Document, Keys
 from autotune.config.fields import Frequency, Model, Size, Text, Throughput, Time
 from autotune.config.session import Session
 from autotune.config.validate import validate
-from autotune.machine import BandwidthCurve, Calibration
 from autotune.units import Seconds
 
 SCHEMA = "autotune.calibration/1"
@@ -22,7 +22,28 @@ class _Point(Model):
 
 class _Curve(Model):
     threads: int = Field(ge=1)
+    streams: int = Field(default=1, ge=1)
     points: list[_Point] = Field(min_length=1)
+
+
+class _Constant(Model):
+    value: float
+    low: float
+    high: float
+    unit: Text
+    source: str
+    samples: int
+
+
+class _Refined(Model):
+    before: float
+    after: float
+    low: float
+    high: float
+    study: str
+    taken: str = ""
+    before_low: float = 0.0
+    before_high: float = 0.0
 
 
 class CalibrationModel(Model):
@@ -39,6 +60,8 @@ class CalibrationModel(Model):
     contended: bool
     priority: str
     compiler: str
+    constants: dict[str, _Constant] = Field(default_factory=dict)
+    refined: dict[str, _Refined] = Field(default_factory=dict)
 
 
 def read_calibration(session: Session, path: Path) -> Calibration | None:
@@ -61,6 +84,7 @@ def build_calibration(
             curves.append(
                 BandwidthCurve(
                     threads=curve.threads,
+                    streams=curve.streams,
                     working_set=tuple(point.size for point in curve.points),
                     bandwidth=tuple(point.bandwidth for point in curve.points),
                     spread=tuple(point.spread for point in curve.points),
@@ -79,6 +103,17 @@ def build_calibration(
         if not 0 <= share <= 1:
             where = document.place((*under, "exposed", level))
             session.add(where, f"{level}: the exposed share is {share}", "a share from 0 to 1")
+    constants: dict[str, Constant] = {}
+    refined: dict[str, Refined] = {}
+    try:
+        for name, constant in model.constants.items():
+            key = "constants", name
+            constants[name] = Constant(**dict(constant))
+        for name, change in model.refined.items():
+            key = "refined", name
+            refined[name] = Refined(**dict(change))
+    except ValueError as error:
+        session.add(document.place((*under, *key)), str(error))
     if len(session.faults) > known:
         return None
     return Calibration(
@@ -93,4 +128,6 @@ def build_calibration(
         contended=model.contended,
         priority=model.priority,
         compiler=model.compiler,
+        constants=constants,
+        refined=refined,
     )

@@ -1,14 +1,16 @@
 """Machines and calibrations to YAML that reads back as the same values."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 
 import yaml
 
+from autotune.calibration import Calibration
 from autotune.config import calibrations, networks
 from autotune.config.document import scalar
 from autotune.config.machine_schema import SCHEMA
 from autotune.config.networks import Tree
-from autotune.machine import UNVERIFIED, Calibration, InCore, Machine, Overlap, Streaming
+from autotune.machine import UNVERIFIED, InCore, Machine, Overlap, Streaming
 from autotune.network import Network
 from autotune.units import exact
 
@@ -139,7 +141,7 @@ def _in_core(in_core: InCore) -> dict[str, Tree]:
 
 
 def _calibration(calibration: Calibration) -> dict[str, Tree]:
-    return {
+    tree: dict[str, Tree] = {
         "identity": calibration.identity,
         "taken": calibration.taken,
         "seconds": exact(calibration.seconds, "time"),
@@ -148,6 +150,7 @@ def _calibration(calibration: Calibration) -> dict[str, Tree]:
         "curves": [
             {
                 "threads": curve.threads,
+                "streams": curve.streams,
                 "points": [
                     {
                         "size": exact(size, "size"),
@@ -167,6 +170,17 @@ def _calibration(calibration: Calibration) -> dict[str, Tree]:
         "priority": calibration.priority,
         "compiler": calibration.compiler,
     }
+    return tree | _figures(calibration)
+
+
+def _figures(calibration: Calibration) -> dict[str, Tree]:
+    """Constants and what studies made of them; nothing where there are none."""
+    tree: dict[str, Tree] = {}
+    if calibration.constants:
+        tree["constants"] = {name: asdict(c) for name, c in calibration.constants.items()}
+    if calibration.refined:
+        tree["refined"] = {name: asdict(r) for name, r in calibration.refined.items()}
+    return tree
 
 
 def _sourced(value: Tree, key: str, machine: Machine) -> Tree:

@@ -70,10 +70,9 @@ def kerncraft_gaps(machine: Machine, *, in_core: bool = True) -> list[tuple[str,
 def _measured(machine: Machine) -> Streaming | None:
     """Load bandwidth of a calibrated host: of all threads that were measured."""
     calibration = machine.calibration
-    if calibration is None or not calibration.curves:
+    if calibration is None or not calibration.loads:
         return None
-    last = max(calibration.curves, key=lambda curve: curve.threads)
-    first = min(calibration.curves, key=lambda curve: curve.threads)
+    first, last = calibration.loads[0], calibration.loads[-1]
     clock = float(calibration.clock)
     return Streaming(
         saturated=BytesPerSecond(last.bandwidth[-1] * clock * last.threads),

@@ -11,8 +11,17 @@ from autotune.config.session import Session
 from autotune.config.validate import validate
 from autotune.errors import nearest, one_of, unknown_name
 from autotune.expression import Expr, Ref, references, show, symbols
-from autotune.kernel import Evaluation, Kernel
-from autotune.skeleton import CallStep, CommStep, LoopStep, Skeleton, Step, SyncStep
+from autotune.kernel import Application, Evaluation, Kernel
+from autotune.skeleton import (
+    GRID,
+    CallStep,
+    CommStep,
+    LoopStep,
+    Skeleton,
+    Step,
+    SwapStep,
+    SyncStep,
+)
 
 SCHEMA = "autotune.skeleton/1"
 
@@ -25,6 +34,10 @@ class _Evaluation(Model):
     time: Expression
 
 
+class _Application(Model):
+    argument: Text
+
+
 class _Kernel(Model):
     loops: list[Text] = Field(min_length=1)
     target: Reference
@@ -32,6 +45,13 @@ class _Kernel(Model):
     reduce: Text | None = None
     result: Expression | None = None
     evaluate: _Evaluation | None = None
+    stencil: _Application | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> "_Kernel":
+        if self.evaluate is not None and self.stencil is not None:
+            raise ValueError("a kernel evaluates a right-hand side or applies a stencil, not both")
+        return self
 
 
 class _Loop(Model):
@@ -50,11 +70,12 @@ class _PlainStep(Model):
     loop: _Loop | None = None
     comm: Text | None = None
     sync: Literal[True] | None = None
+    swap: list[Text] | None = Field(default=None, min_length=2, max_length=2)
 
     @model_validator(mode="after")
     def _one(self) -> "_PlainStep":
         if len(self.model_fields_set) != 1 or None in self._given():
-            raise ValueError("a step is exactly one of call, loop, comm, sync")
+            raise ValueError("a step is exactly one of call, loop, comm, sync, swap")
         return self
 
     def _given(self) -> list[object]:
@@ -67,8 +88,8 @@ _Step = Annotated[_PlainStep, BeforeValidator(_spell_out)]
 class _Skeleton(Model):
     title: Text
     source: Text
-    dimensions: dict[str, Literal["s", "n"]] = Field(min_length=1)
-    arrays: dict[str, list[Literal["s", "n"]]] = Field(min_length=1)
+    dimensions: dict[str, Literal["s", "n", "grid"]] = Field(min_length=1)
+    arrays: dict[str, list[Literal["s", "n", "grid"]]] = Field(min_length=1)
     kernels: dict[str, _Kernel] = Field(min_length=1)
     steps: list[_Step] = Field(min_length=1)
 
@@ -84,6 +105,7 @@ def read_skeleton(session: Session, path: Path) -> Skeleton | None:
     if document is None or model is None:
         return None
     check = _Check(session, document, model)
+    _check_extents(check)
     kernels = {name: _kernel(check, name, kernel) for name, kernel in model.kernels.items()}
     steps = _steps(check, model.steps, ("steps",))
     if len(session.faults) > known:
@@ -101,6 +123,33 @@ def read_skeleton(session: Session, path: Path) -> Skeleton | None:
     except ValueError as error:
         session.add(document.place(("kernels",)), str(error))
         return None
+
+
+def _check_extents(check: "_Check") -> None:
+    """A grid goes with stencils only, s and n with IVPs only."""
+    if GRID not in (*check.model.dimensions.values(), *_extents(check.model.arrays)):
+        for name, kernel in check.model.kernels.items():
+            if kernel.stencil is not None:
+                check.add(
+                    ("kernels", name, "stencil"),
+                    "a stencil is applied, but no dimension is the grid",
+                    "a dimension of extent grid",
+                )
+        return
+    for name, extent in check.model.dimensions.items():
+        if extent != GRID:
+            check.add(("dimensions", name), f"{name}: {extent} beside a grid", "grid everywhere")
+    for name, extents in check.model.arrays.items():
+        if extents != [GRID]:
+            found = f"{name}: [{', '.join(extents)}] beside a grid"
+            check.add(("arrays", name), found, "[grid] everywhere")
+    for name, kernel in check.model.kernels.items():
+        if kernel.stencil is None:
+            check.add(("kernels", name), f"{name} applies no stencil", "the key stencil")
+
+
+def _extents(arrays: dict[str, list[Literal["s", "n", "grid"]]]) -> list[str]:
+    return [extent for extents in arrays.values() for extent in extents]
 
 
 class _Check:
@@ -169,9 +218,14 @@ def _kernel(check: _Check, name: str, model: _Kernel) -> Kernel | None:
         for index in model.evaluate.argument.indices:
             check.expression((*keys, "evaluate", "argument"), index, names)
         check.expression((*keys, "evaluate", "time"), model.evaluate.time, names)
+    if model.stencil is not None:
+        argument = (*keys, "stencil", "argument")
+        check.name(argument, "array", model.stencil.argument, set(check.model.arrays))
+        if model.stencil.argument == model.target.array:
+            found = f"{name} reads and writes {model.target.array}"
+            check.add(argument, found, "another array: points would be read that were written")
     if len(check.session.faults) > faults:
         return None
-    evaluate = model.evaluate
     try:
         return Kernel(
             name=name,
@@ -180,13 +234,19 @@ def _kernel(check: _Check, name: str, model: _Kernel) -> Kernel | None:
             value=model.value,
             reduce=model.reduce,
             result=model.result,
-            evaluation=Evaluation(argument=evaluate.argument, time=evaluate.time)
-            if evaluate
-            else None,
+            evaluation=_evaluation(model),
         )
     except ValueError as error:
         check.add(keys, str(error))
         return None
+
+
+def _evaluation(model: _Kernel) -> Evaluation | Application | None:
+    if model.stencil is not None:
+        return Application(argument=model.stencil.argument)
+    if model.evaluate is not None:
+        return Evaluation(argument=model.evaluate.argument, time=model.evaluate.time)
+    return None
 
 
 def _steps(check: _Check, models: list[_PlainStep], keys: Keys) -> tuple[Step, ...]:
@@ -200,6 +260,8 @@ def _steps(check: _Check, models: list[_PlainStep], keys: Keys) -> tuple[Step, .
         elif model.comm is not None:
             check.name((*here, "comm"), "stored array", model.comm, stored)
             steps.append(CommStep(model.comm))
+        elif model.swap is not None:
+            steps += _swap(check, model.swap, (*here, "swap"))
         elif model.loop is not None:
             loop = model.loop
             check.expression((*here, "loop", "count"), loop.count, {"s", "m"})
@@ -208,3 +270,13 @@ def _steps(check: _Check, models: list[_PlainStep], keys: Keys) -> tuple[Step, .
         else:
             steps.append(SyncStep())
     return tuple(steps)
+
+
+def _swap(check: _Check, names: list[str], keys: Keys) -> list[Step]:
+    grids = {name for name, extents in check.model.arrays.items() if extents == [GRID]}
+    for i, name in enumerate(names):
+        check.name((*keys, i), "array of the grid", name, grids)
+    if names[0] == names[1]:
+        check.add(keys, f"{names[0]} is exchanged with itself", "two arrays")
+        return []
+    return [SwapStep(names[0], names[1])]

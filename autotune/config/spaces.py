@@ -20,6 +20,9 @@ SCHEMA = "autotune.space/1"
 
 When = dict[str, tuple[Value, ...]]
 
+_OF_GRIDS = ("block", "unroll")
+"""The kinds of transformation of kernels that apply stencils."""
+
 
 class _Interchange(Model):
     kernel: PlainValue
@@ -47,12 +50,26 @@ class _Pad(Model):
     lines: PlainValue
 
 
+class _Block(Model):
+    kernel: PlainValue
+    dimension: PlainValue
+    size: PlainValue
+
+
+class _Unroll(Model):
+    kernel: PlainValue
+    dimension: PlainValue
+    factor: PlainValue
+
+
 class _Rule(Model):
     interchange: _Interchange | None = None
     fuse: _Fuse | None = None
     tile: _Tile | None = None
     fuse_tiles: _FuseTiles | None = None
     pad: _Pad | None = None
+    block: _Block | None = None
+    unroll: _Unroll | None = None
     when: dict[str, Choices] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -214,8 +231,16 @@ def _check_names(
             continue
         kind, known = ("array", list(skeleton.arrays)) if name == "buffer" else (
             "kernel", list(skeleton.kernels))  # fmt: skip
-        if name != "order" and value not in known:
+        if name in ("order", "dimension"):
+            continue
+        if value not in known:
             session.faults.append(unknown_name(document.place(keys), kind, value, known))
+        elif kind == "kernel" and skeleton.kernels[value].on_grid != (rule.kind in _OF_GRIDS):
+            what = "applies a stencil" if rule.kind not in _OF_GRIDS else "applies no stencil"
+            fitting = [k for k in TRANSFORMATIONS if k != "pad"
+                       and (k in _OF_GRIDS) == skeleton.kernels[value].on_grid]  # fmt: skip
+            found = f"{rule.kind}: {value} {what}"
+            session.add(document.place(keys), found, one_of([*fitting, "pad"]))
     if rule.kind != "interchange":
         return
     kernel, order = rule.arguments["kernel"], rule.arguments["order"]

@@ -12,9 +12,8 @@ from pydantic import Field
 from autotune import paths
 from autotune.config.document import Document, Keys, Plain, describe, shown
 from autotune.config.fields import Model, Read, Size, Text, Time
-from autotune.config.ivps import read_ivp
 from autotune.config.machines import read_machine
-from autotune.config.methods import read_method
+from autotune.config.problems import FILES, ProblemModel, StencilModel, read_problem
 from autotune.config.references import check_reference, read_reference
 from autotune.config.session import Session
 from autotune.config.skeletons import read_skeleton
@@ -22,13 +21,22 @@ from autotune.config.spaces import read_space
 from autotune.config.validate import validate
 from autotune.errors import nearest
 from autotune.machine import Machine
-from autotune.problem import Problem
+from autotune.problem import AnyProblem, Problem
 from autotune.reference import Reference
-from autotune.setup import Engine, Layout, Limits, Measuring, Saturation, Selection, Setup
+from autotune.setup import (
+    FAMILIES,
+    Engine,
+    Layout,
+    Limits,
+    Measuring,
+    Saturation,
+    Selection,
+    Setup,
+)
 from autotune.skeleton import Skeleton
 from autotune.space import Space
 from autotune.units import Bytes, Seconds
-from autotune.variant import EXCHANGES, Build, Exchange
+from autotune.variant import EXCHANGES, Build, Exchange, Placement
 
 SCHEMA = "autotune.config/1"
 PLACEHOLDERS = ("command",)
@@ -77,14 +85,7 @@ class _Layout(Model):
     nodes: int = Field(default=1, ge=1)
     ranks: int = Field(default=1, ge=1)
     threads: Annotated[int | Literal["all"], Read(_threads)] = "all"
-
-
-class _Problem(Model):
-    ivp: Text
-    method: Text
-    correctors: int | None = Field(default=None, ge=1)
-    size: int = Field(ge=1)
-    step_fraction: float = Field(default=0.1, gt=0, le=1)
+    placement: Placement | None = None
 
 
 class _Build(Model):
@@ -122,7 +123,7 @@ class _Study(Model):
     machine: Text = Field(description="host, the name of a machine, or a path that ends in .yaml")
     skeleton: Text | None = None
     space: Text = Field(description="the name of a space, or a path that ends in .yaml")
-    problems: list[_Problem] = Field(min_length=1)
+    problems: list[ProblemModel] = Field(min_length=1)
     builds: list[_Build] = Field(default_factory=lambda: [_Build()], min_length=1)
     threads: list[Annotated[int | Literal["all"], Read(_threads)]] | None = Field(
         default=None, min_length=1, description="thread counts of programs with one rank"
@@ -130,6 +131,7 @@ class _Study(Model):
     layouts: list[_Layout] | None = Field(
         default=None, min_length=1, description="nodes, ranks per node and threads per rank"
     )
+    placement: Placement = "compact"
     communication: list[Exchange] = Field(default_factory=lambda: list(EXCHANGES), min_length=1)
     launcher: Annotated[str, Read(_launcher)] = "{command}"
     mpi_launcher: Annotated[str, Read(_mpi_launcher)] = ""
@@ -158,10 +160,12 @@ def read_study(session: Session, path: Path) -> Setup | None:
     reader = _Reader(session, document, model)
     machine = reader.machine()
     skeleton, space = reader.skeleton_and_space()
-    problems = [reader.problem(i) for i in range(len(model.problems))]
+    problems = [read_problem(session, document, i, each) for i, each in enumerate(model.problems)]
     if readable:
         reader.check_repeats()
     reader.check_layouts(machine, problems)
+    if skeleton is not None:
+        reader.check_families(skeleton)
     reader.check_environment()
     reference = reader.reference()
     if skeleton is None or space is None or len(session.faults) > known:
@@ -182,7 +186,7 @@ def _build(
     machine: Machine | None,
     skeleton: Skeleton,
     space: Space,
-    problems: list[Problem],
+    problems: list[AnyProblem],
 ) -> Setup:
     selection, measuring, limits = model.selection, model.measuring, model.limits
     return Setup(
@@ -210,8 +214,17 @@ def _build(
 def _layouts(model: _Study) -> tuple[Layout, ...]:
     """``threads: [1, all]`` is short for layouts of one rank."""
     if model.layouts is not None:
-        return tuple(Layout(each.nodes, each.ranks, each.threads) for each in model.layouts)
-    return tuple(Layout(threads=count) for count in model.threads or ["all"])
+        return tuple(_layout(each, model.placement) for each in model.layouts)
+    counts = model.threads or ["all"]
+    return tuple(Layout(threads=count, placement=model.placement) for count in counts)
+
+
+def _layout(model: _Layout, usual: Placement) -> Layout:
+    """A layout; the placement of the study holds for those of one rank that name none."""
+    single = model.nodes * model.ranks == 1
+    placement = model.placement or (usual if single else "compact")
+    # a placement that is refused is told by ``check_layouts``
+    return Layout(model.nodes, model.ranks, model.threads, placement if single else "compact")
 
 
 def _follow_names(session: Session, document: Document) -> None:
@@ -237,9 +250,9 @@ def _follow_names(session: Session, document: Document) -> None:
     follow(("reference",), root.get("reference"), "benchmarks/published", read_reference)
     problems = root.get("problems")
     for i, problem in enumerate(problems if isinstance(problems, list) else []):
-        if isinstance(problem, dict):
-            follow(("problems", i, "ivp"), problem.get("ivp"), "kernels/ivp", read_ivp)
-            follow(("problems", i, "method"), problem.get("method"), "kernels/method", read_method)
+        named = problem if isinstance(problem, dict) else {}
+        for key, (collection, reader) in FILES.items():
+            follow(("problems", i, key), named.get(key), collection, reader)
 
 
 class _Reader:
@@ -292,35 +305,6 @@ class _Reader:
         path = self.session.resolve(name, "benchmarks/published", folder, where)
         return self.session.once(path, read_reference) if path else None
 
-    def problem(self, i: int) -> Problem | None:
-        model, folder = self.model.problems[i], self.document.path.parent
-        where = self.document.place(("problems", i, "ivp"))
-        path = self.session.resolve(model.ivp, "kernels/ivp", folder, where)
-        ivp = self.session.once(path, read_ivp) if path else None
-        where = self.document.place(("problems", i, "method"))
-        path = self.session.resolve(model.method, "kernels/method", folder, where)
-        method = self.session.once(path, read_method) if path else None
-        if ivp is not None and model.size < ivp.minimum:
-            found = f"size: {model.size} is below the smallest size of {ivp.name}"
-            self.add(("problems", i, "size"), found, f"at least {ivp.minimum}")
-            return None
-        if ivp is None or method is None:
-            return None
-        try:
-            problem = Problem(
-                ivp=ivp,
-                method=method,
-                correctors=model.correctors or max(1, method.order - 1),
-                size=model.size,
-                step_fraction=model.step_fraction,
-            )
-            if not problem.h > 0:
-                raise ValueError(f"the step size {problem.h} is not positive")
-        except ValueError as error:
-            self.add(("problems", i), str(error))
-            return None
-        return problem
-
     def check_repeats(self) -> None:
         """No problem, build or layout twice: their results could not be told apart."""
         for key in ("problems", "builds", "threads", "layouts", "communication"):
@@ -330,7 +314,16 @@ class _Reader:
                     first = self.document.place((key, listed.index(item)))
                     self.add((key, i), f"{key}: the same again", f"each once (first at {first})")
 
-    def check_layouts(self, machine: Machine | None, problems: Sequence[Problem | None]) -> None:
+    def check_families(self, skeleton: Skeleton) -> None:
+        """The skeleton is for problems of this kind."""
+        for i, model in enumerate(self.model.problems):
+            family = "stencil" if isinstance(model, StencilModel) else "ivp"
+            if family != skeleton.family:
+                wanted = FAMILIES[skeleton.family]
+                found = f"{FAMILIES[family]} with the skeleton {skeleton.name}"
+                self.add(("problems", i, family), found, f"{wanted}, or a space for {family}s")
+
+    def check_layouts(self, machine: Machine | None, problems: Sequence[AnyProblem | None]) -> None:
         """They fit the machine, and some communication that was asked for fits the problems."""
         if self.model.threads is not None and self.model.layouts is not None:
             self.add(("layouts",), "both threads and layouts are given", "one of them")
@@ -344,17 +337,31 @@ class _Reader:
                 count = ranks if key == "layouts" else f"{threads}"
                 found = f"{key}: {count} are more than the cores of {machine.name}"
                 self.add((key, i), found, f"at most {machine.cores}")
+        for i, each in enumerate(self.model.layouts or []):
+            if each.placement == "scatter" and each.nodes * each.ranks > 1:
+                found = "layouts: scatter, and several ranks, which are placed side by side"
+                self.add((key, i, "placement"), found, "compact, or a layout of one rank")
         several = any(layout.nodes * layout.ranks > 1 for layout in layouts)
+        if all(isinstance(p, StencilModel) for p in self.model.problems):
+            self._check_one_rank(layouts)
         if not several or self.model.communication != ["neighbour"]:
             return
         for i, problem in enumerate(problems):
-            if problem is not None and not problem.ivp.limited:
+            if isinstance(problem, Problem) and not problem.ivp.limited:
                 found = f"{problem.ivp.name} has no limited access distance, so its ranks cannot"
                 self.add(
                     ("communication", 0),
                     f"{found} exchange with neighbours only (problem {i + 1})",
                     "allgather or sparse",
                 )
+
+    def _check_one_rank(self, layouts: Sequence[Layout]) -> None:
+        if all(layout.nodes * layout.ranks > 1 for layout in layouts):
+            self.add(
+                ("layouts",),
+                "layouts: none has one rank, and grids are not spread over ranks",
+                "threads: [all], or a layout of one rank on one node",
+            )
 
     def check_environment(self) -> None:
         for name in self.model.environment:

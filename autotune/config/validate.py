@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from types import NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Tag, ValidationError
 from pydantic.fields import FieldInfo
 
 from autotune.config.document import Document, Keys, describe
@@ -36,6 +36,22 @@ _BOUNDS = {
 }
 
 
+def tag(name: str) -> str:
+    """The tag of a model that is one of several, chosen by what a mapping holds.
+
+    It stands in the way from the root to a value, but not in the file.
+    """
+    return f"<{name}>"
+
+
+def _is_tag(key: str | int) -> bool:
+    return isinstance(key, str) and key.startswith("<")
+
+
+def _in_file(keys: Sequence[str | int]) -> Keys:
+    return tuple(key for key in keys if not _is_tag(key))
+
+
 def validate(session: Session, document: Document, model: type[M]) -> M | None:
     """The content of a document as a model, or None and faults.
 
@@ -61,7 +77,7 @@ def _without(root: Any, model: type[Model], details: Sequence[Mapping[str, Any]]
         keys = detail["loc"]
         error = detail.get("ctx", {}).get("error")
         holder = root
-        for key in keys[:-1]:
+        for key in _in_file(keys[:-1]):
             holder = holder[key]
         if isinstance(error, Unreadable) and error.stand_in is not None:
             holder[keys[-1]] = error.stand_in
@@ -76,15 +92,16 @@ def _without(root: Any, model: type[Model], details: Sequence[Mapping[str, Any]]
 def _add(
     session: Session, document: Document, model: type[Model], detail: Mapping[str, Any]
 ) -> None:
-    keys: Keys = tuple(detail["loc"])
+    way: Keys = tuple(detail["loc"])
+    keys = _in_file(way)
     kind, context = detail["type"], detail.get("ctx", {})
     where = document.place(keys)
     found = f"{_named(keys)}{describe(detail['input'])}"
     if kind == "missing":
-        use = _description(model, keys)
+        use = _description(model, way)
         session.add(document.place(keys[:-1]), f"the key {keys[-1]!r} is missing", use)
     elif kind == "extra_forbidden":
-        known = _known_keys(model, keys[:-1])
+        known = _known_keys(model, way[:-1])
         hint = nearest(str(keys[-1]), known)
         session.add(document.key(keys), f"unknown key {keys[-1]!r}", one_of(sorted(known)), hint)
     elif kind == "literal_error":
@@ -134,6 +151,9 @@ def _inner(annotation: object, keys: Sequence[str | int]) -> type[BaseModel] | N
     if origin is Annotated:
         return _inner(get_args(annotation)[0], keys)
     if origin in (Union, UnionType):
+        if keys and _is_tag(keys[0]):
+            tagged = (o for o in get_args(annotation) if Tag(str(keys[0])) in get_args(o))
+            return _inner(next(tagged, None), keys[1:])
         for option in get_args(annotation):
             if option is not NoneType and (inner := _inner(option, keys)):
                 return inner

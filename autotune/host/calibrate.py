@@ -1,4 +1,4 @@
-"""Measure this host: clock, bandwidth over working set and threads, barriers, overlap.
+"""Measure this host: clock, bandwidth over working set, threads and streams, constants.
 
 Rounds over all points are repeated until the budget is used, so that the samples of a point lie
 apart in time and a disturbance hits all points alike. No root, no counters, no likwid.
@@ -13,13 +13,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from autotune.calibration import Calibration
 from autotune.errors import Fault, InputError, WorkFailed
-from autotune.host import facts, plan, probe, reduce
-from autotune.host.plan import Plan
-from autotune.host.probe import EXTRAS, PAGE, Probe, Ran, Sample
+from autotune.host import facts, figures, plan, probe, reduce
+from autotune.host.figures import Measured
+from autotune.host.plan import SHORT, Block, Plan
+from autotune.host.probe import Item, Kind, Probe, Ran, Sample
 from autotune.host.stored import identity, save, stored
-from autotune.machine import Calibration, Machine
-from autotune.units import Bytes, BytesPerSecond, Hertz, Seconds
+from autotune.machine import Machine
+from autotune.units import BytesPerSecond, Hertz, Seconds
 
 __all__ = ["DEFAULT_BUDGET", "Recheck", "calibrate", "identity", "recheck", "save", "stored"]
 
@@ -29,13 +31,11 @@ Progress = Callable[[str, float], None]
 DEFAULT_BUDGET = 45.0
 """Seconds of wall time."""
 _MOST_ROUNDS = 15
-_CHAINS = 0.1
-_BARRIERS = 0.03
-_SHORT = 0.002
-"""Seconds of one chain or run of barriers; the caches play no part."""
+_CHAINS = 12
+"""Chains of additions in a round."""
+_BESIDE: tuple[Kind, ...] = ("load", "divide")
+"""Work beside a stream."""
 _LEAST_SLOT = 0.05
-_RESIDENT = Bytes(PAGE)
-"""A working set that stays in any L1 beside the probe's other buffer."""
 
 
 def calibrate(
@@ -44,25 +44,29 @@ def calibrate(
     budget_seconds: float = DEFAULT_BUDGET,
     progress: Progress | None = None,
 ) -> Calibration:
-    """Measure the host that ``machine`` describes, within about ``budget_seconds`` of wall time.
+    """Measure the host that ``machine`` describes, within about ``budget_seconds`` of wall time
+    once the measuring program is built.
 
     ``contended`` is set when the threads did not get their cores or other processes used more than
     a twentieth of them. Raises MissingTool without a compiler, WorkFailed when nothing came of it.
     """
-    started, deadline = time.monotonic(), time.monotonic() + budget_seconds
     report = progress or _silent
     report("building the calibration program", 0.0)
     program = probe.build()
+    started, deadline = time.monotonic(), time.monotonic() + budget_seconds
     load = _Load()
     session = _Session(
         program, plan.make(machine, deadline - time.monotonic(), facts.available_memory()), deadline
     )
+
+    def tell(text: str) -> None:
+        used = (time.monotonic() - started) / max(budget_seconds, 1e-3)
+        report(f"measuring, {text}", min(0.99, used))
+
     count = 1
     while len(session.rounds) < count:
-        number = len(session.rounds)
-        report(f"measuring, round {number + 1}", number / max(count, number + 1))
         before = time.monotonic()
-        session.round()
+        session.round(tell)
         if not session.rounds[-1]:
             break
         took = time.monotonic() - before
@@ -105,14 +109,13 @@ def recheck(machine: Machine) -> Recheck:
             hint="run: autotune machine calibrate",
         )
         raise InputError(fault)
-    curve = known.curves[-1]
+    curve = known.loads[-1]
     program = probe.build()
     load = _Load()
     size = min(curve.working_set[-1], plan.top(machine, curve.threads, facts.available_memory()))
-    chains = probe.run(program, "clock", curve.threads, sample=_SHORT, until=_CHAINS)
-    streams = probe.run(
-        program, "stream", curve.threads, sample=0.02, until=1.0, streams=[(0, size)] * 9
-    )
+    clocks = [Item(kind="clock")] * _CHAINS
+    chains = probe.run(program, curve.threads, clocks, sample=SHORT, until=0.5)
+    streams = probe.run(program, curve.threads, [probe.load(size)] * 9, sample=0.02, until=1.0)
     if not chains.samples or not streams.samples:
         raise WorkFailed(f"the host could not be measured: {chains.detail or streams.detail}")
     clock, _ = reduce.clock(chains.samples)
@@ -133,73 +136,79 @@ class _Session:
     def __init__(self, program: Probe, plan: Plan, deadline: float) -> None:
         self.program, self.plan, self.deadline = program, plan, deadline
         self.rounds: list[list[Sample]] = []
-        self.levels: dict[str, tuple[int, Bytes]] = {}
-        """Level to the loads from L1 beside its stream, and its working set; after one round."""
+        self.beside: dict[Kind, dict[str, int]] = {}
+        """Kind of the work beside a stream to level to how much of it; after one round."""
         self.priority = "none"
         self.detail = ""
 
-    def round(self) -> None:
-        """Take one sample, or a few of the short ones, of every point, in an order of its own."""
+    def round(self, tell: Callable[[str], None]) -> None:
+        """Take a sample of every item, in an order of its own."""
         number = len(self.rounds)
         order = random.Random(number)
         counts = list(self.plan.threads)
         order.shuffle(counts)
-        # with all threads running: the clock that a full processor keeps up
-        samples = [*self._run("clock", self.plan.threads[-1], until=_CHAINS)]
+        samples: list[Sample] = []
         for position, threads in enumerate(counts):
+            tell(f"round {number + 1}, {threads} thread{'s' * (threads > 1)}")
             # the first round shares the time out, so that no thread count is left without a point
-            share = 1 / (len(counts) - position + 1) if number == 0 else 1.0
-            sizes = list(self.plan.sizes[threads])
-            order.shuffle(sizes)
-            samples += self._run("barrier", threads, until=_BARRIERS) if threads > 1 else ()
-            samples += self._run("stream", threads, share=share, streams=[(0, n) for n in sizes])
-        samples += self._run("stream", 1, streams=self._overlap())
+            share = 1 / (len(counts) - position) if number == 0 else 1.0
+            short, long = self.plan.short(threads), self.plan.long(threads)
+            if threads == self.plan.threads[-1]:  # the clock that a full processor keeps up
+                short += [(Item(kind="clock"),)] * _CHAINS
+            if threads == 1:
+                long += self._overlap()
+            samples += self._run(threads, short, order, min(SHORT, self.plan.sample), share / 2)
+            samples += self._run(threads, long, order, self.plan.sample, share)
         self.rounds.append(samples)
-        if not self.levels and samples:
-            self.levels = {
-                name: (reduce.extra_loads(samples, size, _RESIDENT), size)
-                for name, size in self.plan.levels.items()
+        if not self.beside and samples:
+            levels = self.plan.levels[1]
+            self.beside = {
+                kind: {name: reduce.beside(samples, kind, size) for name, size in levels.items()}
+                for kind in _BESIDE
             }
 
-    def _overlap(self) -> list[tuple[int, int]]:
-        """Streams whose times tell the overlap; those of one level close together in time."""
-        if not self.levels:
-            sizes = [(0, size) for size in self.plan.levels.values()]
-            return [*sizes, *((extra, _RESIDENT) for extra in EXTRAS if extra)]
+    def _overlap(self) -> list[Block]:
+        """Streams with work beside them; in the first round the work alone, to choose from."""
+        if not self.beside:
+            return [plan.candidates(kind) for kind in _BESIDE]
         return [
-            point
-            for extra, size in self.levels.values()
-            for point in ((extra, _RESIDENT), (0, size), (extra, size))
+            plan.beside(kind, self.plan.levels[1][level], extra)
+            for kind, found in self.beside.items()
+            for level, extra in found.items()
         ]
 
     def _run(
-        self,
-        kind: probe.Kind,
-        threads: int,
-        *,
-        until: float = 60.0,
-        share: float = 1.0,
-        streams: Sequence[tuple[int, int]] = (),
+        self, threads: int, blocks: list[Block], order: random.Random, sample: float, share: float
     ) -> tuple[Sample, ...]:
         left = (self.deadline - time.monotonic()) * share
-        if left < _LEAST_SLOT:
+        if left < _LEAST_SLOT or not blocks:
             return ()
-        sample = self.plan.sample if kind == "stream" else _SHORT
-        ran: Ran = probe.run(
-            self.program, kind, threads, sample=sample, until=min(until, left), streams=streams
-        )
+        order.shuffle(blocks)
+        items = [item for block in blocks for item in block]
+        ran: Ran = probe.run(self.program, threads, items, sample=sample, until=left)
         self.priority, self.detail = ran.priority, ran.detail or self.detail
         return ran.samples
 
 
 def _calibration(machine: Machine, session: _Session, load: "_Load", took: Seconds) -> Calibration:
     samples = [sample for samples in session.rounds for sample in samples]
-    if not {"clock", "stream"} <= {sample.kind for sample in samples}:
+    if not {"clock", "load"} <= {sample.item.kind for sample in samples}:
         raise WorkFailed(
             "the calibration measured nothing: "
             + (session.detail or "the budget is too short; allow some more seconds")
         )
     clock, clock_spread = reduce.clock(samples)
+    contended = load.contended(samples)
+    measured = Measured(
+        plan=session.plan,
+        clock=clock,
+        width=session.program.width,
+        line=machine.line,
+        beside=session.beside,
+    )
+    constants = figures.constants(
+        session.rounds, clock, figures.figures(measured), contended=contended
+    )
     return Calibration(
         identity=identity(machine),
         taken=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -207,11 +216,20 @@ def _calibration(machine: Machine, session: _Session, load: "_Load", took: Secon
         clock=clock,
         clock_spread=clock_spread,
         curves=reduce.curves(samples, clock),
-        barriers=reduce.barriers(samples),
-        exposed=reduce.exposed(session.rounds[1:], session.levels, _RESIDENT),
-        contended=load.contended(samples),
+        barriers={
+            int(name.partition("@")[2]): Seconds(constant.value)
+            for name, constant in constants.items()
+            if name.startswith("barrier@")
+        },
+        exposed={
+            name.partition(".")[2]: constant.value
+            for name, constant in constants.items()
+            if name.startswith("exposed.")
+        },
+        contended=contended,
         priority=session.priority,
         compiler=session.program.compiler,
+        constants=constants,
     )
 
 

@@ -1,18 +1,41 @@
-/* Measures what documents do not tell about a host: clock, load bandwidth, barrier, overlap.
+/* Measures what documents do not tell about a host: clock, bandwidth, overlap, costs of events.
 
-   probe clock   THREADS SAMPLE UNTIL
-   probe barrier THREADS SAMPLE UNTIL
-   probe stream  THREADS SAMPLE UNTIL EXTRA:BYTES...
+   probe THREADS SAMPLE UNTIL ITEM...
 
    SAMPLE is about the duration of one sample, UNTIL the time after which no further sample is
-   begun, both in seconds. Each sample is printed as one JSON object on a line of its own:
-     seconds  wall time from the first thread's start to the last thread's end
-     count    per thread: additions of the chain, barriers, or groups of 64 bytes streamed
-     busy     processor time of the threads / their wall time, from start to end; each thread reads its
-              own clock, because that of the process lags by a tick for threads on other cores
-   A stream reads BYTES per thread over and over with the widest vector loads of the target, and
-   EXTRA more vector loads per 64 bytes from a buffer that stays in L1: the work that transfers from
-   the outer levels may or may not overlap with. */
+   begun, both in seconds. An ITEM is KIND:BYTES:STREAMS:EXTRA:RUN; what a kind does not use is 0.
+   BYTES is a working set per thread. Each sample is printed as one JSON object on its own line:
+     item     the item
+     seconds  wall time from the first thread's start to the last thread's end; of the kinds
+              ``handed`` and ``kept`` only the time of reading, of ``lent`` and ``owned`` only that
+              of writing, of the slowest thread
+     count    per thread: how often what the kind counts was done
+     busy     processor time of the threads / their wall time, from start to end; each thread reads
+              its own clock, because that of the process lags by a tick for threads on other cores
+
+   kind      what it does                                                              counts
+   clock     a chain of dependent integer additions                                    additions
+   barrier   OpenMP barriers                                                           barriers
+   load      reads STREAMS arrays, one vector of each in turn; with one stream,
+             EXTRA more vector loads per group from a buffer that stays in L1          groups
+   divide    reads one array, with EXTRA independent vector divides per group          groups
+   update    reads and writes one array                                                groups
+   store     writes one array                                                          groups
+   clash     as load, with all arrays in the same sets of L1; EXTRA: bytes between     groups
+   offset    reads a small array by vectors that begin EXTRA bytes behind a border     vectors
+   add       a chain of dependent vector additions                                     additions
+   forward   the same, every sum stored and loaded again                               additions
+   blocked   the same, one number stored and the vector around it loaded               additions
+   entry     calls a vectorised loop over RUN doubles in L1, and at random up to
+             seven times EXTRA more                                                    calls
+   runs      reads stretches of RUN groups in an order without pattern                 stretches
+   handed    each thread writes its array, then reads that of another thread           groups
+   kept      each thread writes its array, then reads it again                         groups
+   lent      as handed: writing what another thread has read                           groups
+   owned     as kept: writing what no other thread has read                            groups
+
+   A group is 64 bytes. WIDTH is the width in bytes of the vectors that the compiler makes of
+   loops on this target, and is defined in front of this text. */
 
 #define _GNU_SOURCE
 #include <omp.h>
@@ -27,17 +50,21 @@
 #include <sys/prctl.h>
 #endif
 
-#if defined(__AVX512F__)
-#define WIDTH 64
-#elif defined(__AVX2__)
-#define WIDTH 32
-#else
-#define WIDTH 16
-#endif
-
-enum { GROUP = 64, GROUPS = 4, ACCUMULATORS = 8, MOST_EXTRA = 32, PAGE = 4096, STRIDE = 64 };
+enum {
+    GROUP = 64,
+    GROUPS = 4, /* of one stream in a pass of a loop */
+    VECTORS = GROUP / WIDTH,
+    ACCUMULATORS = 8,
+    MOST_EXTRA = 32,
+    MOST_STREAMS = 16,
+    PAGE = 4096,
+    APART = 5 * GROUP, /* arrays begin in different sets of L1 */
+    STRIDE = 64
+};
 
 typedef uint64_t vec __attribute__((vector_size(WIDTH), may_alias));
+typedef double dvec __attribute__((vector_size(WIDTH), may_alias));
+typedef uint64_t loose __attribute__((vector_size(WIDTH), may_alias, aligned(8)));
 
 static double at(clockid_t clock)
 {
@@ -48,128 +75,350 @@ static double at(clockid_t clock)
 
 static double now(void) { return at(CLOCK_MONOTONIC); }
 
-typedef struct {
-    double seconds, busy;
-} timing;
+/* --- items -------------------------------------------------------------------------------------- */
 
-/* --- clock: each addition needs the one before it, one cycle each --------------------------- */
-
-#define ADD asm volatile("" : "+r"(x)); x += y;
-#define ADD8 ADD ADD ADD ADD ADD ADD ADD ADD
-#define ADD64 ADD8 ADD8 ADD8 ADD8 ADD8 ADD8 ADD8 ADD8
-
-static uint64_t chain(uint64_t rounds, uint64_t y)
-{
-    uint64_t x = 1;
-    /* a register operand: processors that add small constants at renaming do not add registers */
-    asm volatile("" : "+r"(y));
-    for (uint64_t i = 0; i < rounds; ++i) {
-        ADD64
-    }
-    return x;
-}
-
-/* --- stream ----------------------------------------------------------------------------------- */
-
-static inline __attribute__((always_inline)) vec sweep(
-    const vec *p, size_t blocks, const vec *hot, const int extra)
-{
-    vec a[ACCUMULATORS] = {{0}};
-    for (size_t b = 0; b < blocks; ++b) {
-        /* opaque, so that loads of the hot buffer are not moved out of the loop */
-        asm volatile("" : "+r"(hot));
-#pragma GCC unroll 16
-        for (int i = 0; i < GROUPS * GROUP / WIDTH; ++i)
-            a[i % ACCUMULATORS] ^= p[i];
-#pragma GCC unroll 128
-        for (int i = 0; i < GROUPS * extra; ++i)
-            a[i % ACCUMULATORS] ^= hot[i];
-        p += GROUPS * GROUP / WIDTH;
-    }
-#pragma GCC unroll 8
-    for (int i = 1; i < ACCUMULATORS; ++i)
-        a[0] ^= a[i];
-    return a[0];
-}
-
-#define FOR_EACH_EXTRA(X) X(0) X(1) X(2) X(3) X(4) X(6) X(8) X(12) X(16) X(24) X(32)
-
-#define DEFINE(E)                                                                                  \
-    static __attribute__((noinline)) vec sweep_##E(const vec *p, size_t n, const vec *hot)         \
-    {                                                                                              \
-        return sweep(p, n, hot, E);                                                                \
-    }
-FOR_EACH_EXTRA(DEFINE)
-
-typedef vec (*kernel)(const vec *, size_t, const vec *);
-
-static kernel choose(int extra)
-{
-#define CASE(E)                                                                                    \
-    case E:                                                                                        \
-        return sweep_##E;
-    switch (extra) {
-        FOR_EACH_EXTRA(CASE)
-    default:
-        return NULL;
-    }
-}
-
-/* --- one sample ----------------------------------------------------------------------------- */
-
-typedef enum { CLOCK, BARRIER, STREAM } kind;
+#define KINDS(X)                                                                                   \
+    X(clock) X(barrier) X(load) X(divide) X(update) X(store) X(clash) X(offset) X(add) X(forward)  \
+    X(blocked) X(entry) X(runs) X(handed) X(kept) X(lent) X(owned)
+#define NAME(k) KIND_##k,
+#define TEXT(k) #k,
+typedef enum { KINDS(NAME) NO_KIND } kind;
+static const char *const names[] = {KINDS(TEXT)};
 
 typedef struct {
     kind kind;
-    int threads;
-    kernel sweep;
     size_t bytes;
+    int streams, extra, run;
+    const char *text;
+} item;
+
+typedef struct {
+    item item;
+    int threads;
     char **buffer; /* per thread */
     char **hot;
 } job;
 
 /* one slot per thread and cache line */
 typedef struct {
-    double start, end, cpu;
+    double start, end, cpu, inside;
     uint64_t sink;
-    char unused[STRIDE - 32];
+    char unused[STRIDE - 40];
 } slot;
+
+typedef struct {
+    double seconds, busy;
+} timing;
+
+/* --- chains ------------------------------------------------------------------------------------- */
+
+#define ADD asm volatile("" : "+r"(x)); x += y;
+#define TIMES8(X) X X X X X X X X
+#define TIMES64(X) TIMES8(TIMES8(X))
+
+/* each addition needs the one before it, one cycle each */
+static uint64_t chain(uint64_t rounds, uint64_t y)
+{
+    uint64_t x = 1;
+    /* a register operand: processors that add small constants at renaming do not add registers */
+    asm volatile("" : "+r"(y));
+    for (uint64_t i = 0; i < rounds; ++i) {
+        TIMES64(ADD)
+    }
+    return x;
+}
+
+#define SUM asm volatile("" : "+m"(*p)); x += c;
+#define THROUGH *(volatile dvec *)p = x; x = *(volatile dvec *)p + c;
+#define BESIDE *(volatile double *)p = x[0]; x = *(volatile dvec *)p + c;
+
+static __attribute__((noinline)) double sums(uint64_t rounds, dvec *p, kind kind)
+{
+    dvec x = *p, c = x;
+    if (kind == KIND_add)
+        for (uint64_t i = 0; i < rounds; ++i) {
+            TIMES8(SUM)
+        }
+    else if (kind == KIND_forward)
+        for (uint64_t i = 0; i < rounds; ++i) {
+            TIMES8(THROUGH)
+        }
+    else
+        for (uint64_t i = 0; i < rounds; ++i) {
+            TIMES8(BESIDE)
+        }
+    return x[0];
+}
+
+/* --- streams ------------------------------------------------------------------------------------ */
+
+typedef struct {
+    char *base;
+    size_t pitch; /* bytes from one array to the next */
+    size_t groups; /* of one array */
+    char *hot;
+} arrays;
+
+static inline __attribute__((always_inline)) vec sweep(
+    const arrays *a, const int extra, const int divides)
+{
+    vec sum[ACCUMULATORS] = {{0}};
+    dvec quotient[ACCUMULATORS];
+    const vec *p = (const vec *)a->base, *hot = (const vec *)a->hot;
+    dvec two = (dvec){0} + 2.0;
+    for (int i = 0; i < ACCUMULATORS; ++i)
+        quotient[i] = two + ((const dvec *)hot)[i]; /* unknown, so that no two are the same */
+    for (size_t b = 0; b < a->groups / GROUPS; ++b) {
+        /* opaque, so that loads of the hot buffer are not moved out of the loop */
+        asm volatile("" : "+r"(hot));
+#pragma GCC unroll 16
+        for (int i = 0; i < GROUPS * VECTORS; ++i)
+            sum[i % ACCUMULATORS] ^= p[i];
+#pragma GCC unroll 128
+        for (int i = 0; i < GROUPS * extra; ++i)
+            sum[i % ACCUMULATORS] ^= hot[i];
+#pragma GCC unroll 128
+        for (int i = 0; i < GROUPS * divides; ++i)
+            quotient[i % ACCUMULATORS] = two / quotient[i % ACCUMULATORS];
+        p += GROUPS * VECTORS;
+    }
+#pragma GCC unroll 8
+    for (int i = 1; i < ACCUMULATORS; ++i) {
+        sum[0] ^= sum[i];
+        quotient[0] += quotient[i];
+    }
+    return sum[0] ^ (divides ? (vec)quotient[0] : (vec){0});
+}
+
+/* four arrays share a pointer, so that sixteen do not need more registers than there are */
+static inline __attribute__((always_inline)) vec several(const arrays *a, const int streams)
+{
+    vec sum[ACCUMULATORS] = {{0}};
+    size_t pitch = a->pitch, thrice = 3 * pitch;
+    const char *p[MOST_STREAMS / 4];
+    for (int q = 0; q < MOST_STREAMS / 4; ++q)
+        p[q] = a->base + 4 * (size_t)q * pitch;
+    for (size_t b = 0; b < a->groups; ++b) {
+        asm volatile("" : "+r"(pitch), "+r"(thrice));
+#pragma GCC unroll 4
+        for (int i = 0; i < VECTORS; ++i) {
+#pragma GCC unroll 16
+            for (int s = 0; s < streams; ++s) {
+                size_t shift = s % 4 == 3 ? thrice : (size_t)(s % 4) * pitch;
+                sum[(i * streams + s) % ACCUMULATORS] ^=
+                    *(const vec *)(p[s / 4] + shift + i * WIDTH);
+            }
+        }
+#pragma GCC unroll 4
+        for (int q = 0; q < MOST_STREAMS / 4; ++q)
+            p[q] += GROUP;
+    }
+#pragma GCC unroll 8
+    for (int i = 1; i < ACCUMULATORS; ++i)
+        sum[0] ^= sum[i];
+    return sum[0];
+}
+
+#define FOR_EACH_EXTRA(X) X(0) X(1) X(2) X(3) X(4) X(6) X(8) X(12) X(16) X(24) X(32)
+#define FOR_EACH_COUNT(X) X(2) X(3) X(4) X(6) X(8) X(12) X(16)
+
+typedef vec (*kernel)(const arrays *);
+
+#define DEFINE(E)                                                                                  \
+    static __attribute__((noinline)) vec sweep_##E(const arrays *a) { return sweep(a, E, 0); }     \
+    static __attribute__((noinline)) vec divide_##E(const arrays *a) { return sweep(a, 0, E); }
+FOR_EACH_EXTRA(DEFINE)
+
+#define DEFINE_SEVERAL(S)                                                                          \
+    static __attribute__((noinline)) vec several_##S(const arrays *a) { return several(a, S); }
+FOR_EACH_COUNT(DEFINE_SEVERAL)
+
+static __attribute__((noinline)) vec update(const arrays *a)
+{
+    dvec *p = (dvec *)a->base, c = (dvec){0} + 1e-9;
+    for (size_t b = 0; b < a->groups / GROUPS; ++b, p += GROUPS * VECTORS) {
+#pragma GCC unroll 16
+        for (int i = 0; i < GROUPS * VECTORS; ++i)
+            p[i] += c;
+    }
+    return (vec){0};
+}
+
+static __attribute__((noinline)) vec store(const arrays *a)
+{
+    dvec *p = (dvec *)a->base, c = (dvec){0} + 1e-9;
+    for (size_t b = 0; b < a->groups / GROUPS; ++b, p += GROUPS * VECTORS) {
+        asm volatile("" : "+r"(p)); /* or it becomes a call of memset */
+#pragma GCC unroll 16
+        for (int i = 0; i < GROUPS * VECTORS; ++i)
+            p[i] = c;
+    }
+    return (vec){0};
+}
+
+/* threads write, wait for one another, read, wait */
+static int in_turns(kind k)
+{
+    return k == KIND_handed || k == KIND_kept || k == KIND_lent || k == KIND_owned;
+}
+
+static kernel choose(const item *item)
+{
+#define CASE_SWEEP(E) case E: return sweep_##E;
+#define CASE_DIVIDE(E) case E: return divide_##E;
+#define CASE_SEVERAL(S) case S: return several_##S;
+    if (item->kind == KIND_update || item->kind == KIND_store)
+        return item->streams == 1 ? (item->kind == KIND_update ? update : store) : NULL;
+    if (in_turns(item->kind))
+        return sweep_0;
+    if (item->kind == KIND_divide)
+        switch (item->extra) { FOR_EACH_EXTRA(CASE_DIVIDE) default: return NULL; }
+    if (item->streams != 1)
+        switch (item->streams) { FOR_EACH_COUNT(CASE_SEVERAL) default: return NULL; }
+    switch (item->extra) { FOR_EACH_EXTRA(CASE_SWEEP) default: return NULL; }
+}
+
+/* two loads and a vector of each in turn per pass, from wherever p points */
+static __attribute__((noinline)) vec unaligned(const char *p, size_t groups)
+{
+    vec sum[ACCUMULATORS] = {{0}};
+    for (size_t b = 0; b < groups / GROUPS; ++b, p += GROUPS * GROUP) {
+#pragma GCC unroll 16
+        for (int i = 0; i < GROUPS * VECTORS; ++i)
+            sum[i % ACCUMULATORS] ^= (vec) * (const loose *)(p + i * WIDTH);
+    }
+#pragma GCC unroll 8
+    for (int i = 1; i < ACCUMULATORS; ++i)
+        sum[0] ^= sum[i];
+    return sum[0];
+}
+
+/* as the compiler makes it of any sweep: range at run time, remainder loop; begun at a border, so
+   that a pass takes as long wherever the function lies */
+static __attribute__((noinline, optimize("align-loops=64"))) void line(
+    long first, long last, double *restrict y, const double *restrict x, const double *restrict z,
+    double a)
+{
+    for (long j = first; j < last; ++j)
+        y[j] = a * x[j] + z[j];
+}
+
+static __attribute__((noinline)) vec stretch(const vec *p, size_t groups)
+{
+    vec sum[2] = {{0}};
+    for (size_t b = 0; b < groups; ++b, p += VECTORS) {
+#pragma GCC unroll 4
+        for (int i = 0; i < VECTORS; ++i)
+            sum[i % 2] ^= p[i];
+    }
+    return sum[0] ^ sum[1];
+}
+
+/* --- one sample --------------------------------------------------------------------------------- */
+
+static uint64_t work(const job *job, slot *slots, uint64_t count)
+{
+    const item *item = &job->item;
+    int me = omp_get_thread_num();
+    char *buffer = job->buffer[me];
+    uint64_t sink = 0;
+    arrays a = {.base = buffer, .groups = item->bytes / GROUP / (size_t)(item->streams + !item->streams),
+                .hot = job->hot[me]};
+    a.pitch = (a.groups * GROUP + PAGE - 1) / PAGE * PAGE + APART;
+    switch (item->kind) {
+    case KIND_clock:
+        return chain(count / 64, slots[me].sink);
+    case KIND_barrier:
+        for (uint64_t i = 0; i < count; ++i) {
+#pragma omp barrier
+        }
+        return 0;
+    case KIND_add:
+    case KIND_forward:
+    case KIND_blocked:
+        return (uint64_t)sums(count / 8, (dvec *)job->hot[me], item->kind);
+    case KIND_offset:
+        for (uint64_t i = 0; i < count; ++i) {
+            sink += unaligned(buffer + item->extra, a.groups)[0];
+            asm volatile("" ::: "memory"); /* or one call does for all */
+        }
+        return sink;
+    case KIND_entry: {
+        /* apart by pages and some lines, so that no load waits for a store of the same last bits */
+        size_t apart = item->bytes / 4 / GROUP * (GROUP / sizeof(double)) + 3 * APART / sizeof(double);
+        double *y = (double *)buffer, *x = y + apart, *z = x + apart;
+        uint64_t dice = 0;
+        for (uint64_t i = 0; i < count; ++i) {
+            dice = dice * 6364136223846793005u + 1442695040888963407u;
+            line(0, item->run + (long)(dice >> 61) * item->extra, y, x, z, 0.5);
+        }
+        return (uint64_t)y[0];
+    }
+    case KIND_runs: {
+        /* a full period modulo a power of two: every stretch once, without pattern */
+        uint64_t mask = item->bytes / GROUP / (size_t)item->run - 1, at = 0;
+        for (uint64_t i = 0; i < count; ++i) {
+            at = (at * 1664525 + 1013904223) & mask;
+            sink += stretch((const vec *)(buffer + at * GROUP * (size_t)item->run),
+                            (size_t)item->run)[0];
+        }
+        return sink;
+    }
+    case KIND_handed:
+    case KIND_kept:
+    case KIND_lent:
+    case KIND_owned: {
+        int reading = item->kind == KIND_handed || item->kind == KIND_kept;
+        arrays theirs = a;
+        if (item->kind == KIND_handed || item->kind == KIND_lent)
+            theirs.base = job->buffer[(me + 1) % job->threads];
+        slots[me].inside = 0;
+        for (uint64_t i = 0; i < count; ++i) {
+            double begun = now();
+            sink += store(&a)[0];
+            slots[me].inside += reading ? 0 : now() - begun;
+#pragma omp barrier
+            begun = now();
+            sink += sweep_0(&theirs)[0];
+            slots[me].inside += reading ? now() - begun : 0;
+#pragma omp barrier
+        }
+        return sink;
+    }
+    case KIND_clash:
+        a.pitch = (size_t)item->extra;
+        /* falls through */
+    default: {
+        kernel kernel = choose(item);
+        for (uint64_t i = 0; i < count; ++i)
+            sink += kernel(&a)[0];
+        return sink;
+    }
+    }
+}
 
 static timing sample(const job *job, slot *slots, uint64_t count)
 {
 #pragma omp parallel num_threads(job->threads)
     {
         slot *mine = &slots[omp_get_thread_num()];
-        uint64_t sink = 0;
 #pragma omp barrier
         double cpu = at(CLOCK_THREAD_CPUTIME_ID);
         mine->start = now();
-        if (job->kind == CLOCK) {
-            sink = chain(count / 64, mine->sink);
-        } else if (job->kind == BARRIER) {
-            for (uint64_t i = 0; i < count; ++i) {
-#pragma omp barrier
-            }
-        } else {
-            const vec *p = (const vec *)job->buffer[omp_get_thread_num()];
-            const vec *hot = (const vec *)job->hot[omp_get_thread_num()];
-            for (uint64_t i = 0; i < count; ++i) {
-                vec a = job->sweep(p, job->bytes / (GROUPS * GROUP), hot);
-                sink += a[0];
-            }
-        }
+        mine->sink = work(job, slots, count);
         mine->end = now();
         mine->cpu = at(CLOCK_THREAD_CPUTIME_ID) - cpu;
-        mine->sink = sink;
     }
-    double first = slots[0].start, last = slots[0].end, cpu = 0, wall = 0;
+    double first = slots[0].start, last = slots[0].end, cpu = 0, wall = 0, inside = 0;
     for (int t = 0; t < job->threads; ++t) {
         cpu += slots[t].cpu;
         wall += slots[t].end - slots[t].start;
         first = slots[t].start < first ? slots[t].start : first;
         last = slots[t].end > last ? slots[t].end : last;
+        inside = slots[t].inside > inside ? slots[t].inside : inside;
     }
-    return (timing){last - first, cpu / wall};
+    int part = in_turns(job->item.kind);
+    return (timing){part ? inside : last - first, cpu / wall};
 }
 
 /* Doubles the count until a sample lasts an eighth of what is wanted, then takes one of full
@@ -178,23 +427,31 @@ static timing sample(const job *job, slot *slots, uint64_t count)
    first. */
 static uint64_t measure(const job *job, slot *slots, double least, double end, timing *result)
 {
-    uint64_t count = job->kind == CLOCK ? 1 << 16 : 1;
+    kind kind = job->item.kind;
+    int chained = kind == KIND_clock || kind == KIND_add || kind == KIND_forward || kind == KIND_blocked;
+    uint64_t count = chained ? 1 << 13 : 1;
+    if (kind == KIND_runs) /* all stretches once, so that they are where they stay */
+        count = job->item.bytes / GROUP / (size_t)job->item.run;
     sample(job, slots, count);
     while (now() < end) {
+        double begun = now();
         timing t = sample(job, slots, count);
-        if (t.seconds >= 0.75 * least) {
+        double took = now() - begun;
+        if (took >= 0.75 * least) {
             *result = t;
             return count;
         }
-        if (t.seconds < least / 8)
+        if (took < least / 8)
             count *= 2;
         else
-            count = (uint64_t)((double)count * 1.05 * least / t.seconds) + 1;
+            count = (uint64_t)((double)count * 1.05 * least / took) + 1;
+        if (chained)
+            count = (count + 63) / 64 * 64;
     }
     return 0;
 }
 
-/* --- buffers: touched first by the thread that reads them ---------------------------------- */
+/* --- buffers: touched first by the thread that reads them --------------------------------------- */
 
 static int provide(job *job, size_t bytes)
 {
@@ -210,8 +467,8 @@ static int provide(job *job, size_t bytes)
         char *p = aligned_alloc(PAGE, bytes), *h = aligned_alloc(PAGE, (hot + PAGE - 1) / PAGE * PAGE);
         failed = !p || !h;
         if (!failed) {
-            memset(p, t + 1, bytes);
-            memset(h, t + 2, hot);
+            memset(p, 0, bytes);
+            memset(h, 0, hot);
         }
         job->buffer[t] = p;
         job->hot[t] = h;
@@ -227,13 +484,39 @@ static int usage(const char *what)
     return 2;
 }
 
-static void print(const job *job, int extra, uint64_t count, timing t)
+/* The item of a text; its kind is NO_KIND where it is none or its numbers do not fit together. */
+static item parse(const char *text)
 {
-    static const char *const names[] = {"clock", "barrier", "stream"};
-    printf("{\"kind\": \"%s\", \"threads\": %d, \"extra\": %d, \"bytes\": %zu, \"seconds\": %.9g, "
-           "\"count\": %llu, \"busy\": %.4f}\n",
-           names[job->kind], job->threads, extra, job->bytes, t.seconds, (unsigned long long)count, t.busy);
-    fflush(stdout);
+    item found = {.kind = NO_KIND, .text = text};
+    const char *colon = strchr(text, ':');
+    size_t length = colon ? (size_t)(colon - text) : strlen(text);
+    if (colon && sscanf(colon, ":%zu:%d:%d:%d", &found.bytes, &found.streams, &found.extra, &found.run) != 4)
+        return found;
+    kind k = 0;
+    while (k < NO_KIND && (strlen(names[k]) != length || strncmp(text, names[k], length)))
+        ++k;
+    int runs = k == KIND_runs, entry = k == KIND_entry, small = k == KIND_offset || entry;
+    int reads = k == KIND_load || k == KIND_divide || k == KIND_update || k == KIND_store ||
+                k == KIND_clash || in_turns(k);
+    if ((reads || runs || small) && (!found.bytes || found.bytes % PAGE))
+        return found;
+    if (found.streams < 0 || found.streams > MOST_STREAMS || found.extra < 0 || found.run < 0)
+        return found;
+    found.kind = k;
+    size_t groups = found.run ? found.bytes / GROUP / (size_t)found.run : 0;
+    int wrong = (reads && !choose(&found)) || (runs && (!groups || (groups & (groups - 1)))) ||
+                (entry && (!found.run || found.bytes / 32 < (size_t)found.run + 7 * (size_t)found.extra)) ||
+                (k == KIND_clash && (found.extra % PAGE || !found.extra));
+    if (wrong)
+        found.kind = NO_KIND;
+    return found;
+}
+
+/* Bytes that the arrays of an item take, with those that lie between them. */
+static size_t extent(const item *item)
+{
+    size_t between = item->kind == KIND_clash ? (size_t)item->extra : PAGE + APART;
+    return item->bytes + (size_t)item->streams * between + PAGE;
 }
 
 int main(int argc, char **argv)
@@ -243,12 +526,9 @@ int main(int argc, char **argv)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif
     if (argc < 5)
-        return usage("needs a kind, threads, seconds per sample and a time limit");
-    job job = {.threads = atoi(argv[2])};
-    double least = atof(argv[3]), end = now() + atof(argv[4]);
-    job.kind = !strcmp(argv[1], "clock") ? CLOCK : !strcmp(argv[1], "barrier") ? BARRIER : STREAM;
-    if (job.kind == STREAM && strcmp(argv[1], "stream"))
-        return usage("the kind is clock, barrier or stream");
+        return usage("needs threads, seconds per sample, a time limit and items");
+    job job = {.threads = atoi(argv[1])};
+    double least = atof(argv[2]), end = now() + atof(argv[3]);
     if (job.threads < 1 || least <= 0)
         return usage("threads and seconds per sample must be positive");
     omp_set_dynamic(0);
@@ -256,35 +536,29 @@ int main(int argc, char **argv)
     if (!slots)
         return usage("no memory");
     memset(slots, 0, (size_t)job.threads * sizeof *slots);
-
-    if (job.kind != STREAM) {
-        do {
-            timing t;
-            uint64_t count = measure(&job, slots, least, end, &t);
-            if (job.kind == CLOCK)
-                count = count / 64 * 64;
-            if (count)
-                print(&job, 0, count, t);
-        } while (now() < end);
-        return 0;
+    size_t most = PAGE;
+    for (int i = 4; i < argc; ++i) {
+        item item = parse(argv[i]);
+        if (item.kind == NO_KIND)
+            return usage("an item is KIND:BYTES:STREAMS:EXTRA:RUN, with bytes in whole pages of 4096");
+        most = extent(&item) > most ? extent(&item) : most;
     }
-    size_t most = 0;
-    for (int i = 5; i < argc; ++i) {
-        char *colon = strchr(argv[i], ':');
-        size_t bytes = colon ? strtoull(colon + 1, NULL, 10) : 0;
-        if (!bytes || bytes % PAGE || !choose(atoi(argv[i])))
-            return usage("a stream is EXTRA:BYTES, with bytes in whole pages of 4096");
-        most = bytes > most ? bytes : most;
-    }
-    if (provide(&job, most))
+    if (provide(&job, (most + PAGE - 1) / PAGE * PAGE))
         return usage("no memory for the buffers");
-    for (int i = 5; i < argc && now() < end; ++i) {
+    for (int i = 4; i < argc && now() < end; ++i) {
         timing t;
-        job.bytes = strtoull(strchr(argv[i], ':') + 1, NULL, 10);
-        job.sweep = choose(atoi(argv[i]));
+        job.item = parse(argv[i]);
         uint64_t count = measure(&job, slots, least, end, &t);
-        if (count)
-            print(&job, atoi(argv[i]), count * (job.bytes / GROUP), t);
+        if (!count)
+            break;
+        size_t per = 1;
+        if (job.item.streams)
+            per = job.item.bytes / GROUP / (size_t)job.item.streams * (size_t)job.item.streams;
+        if (job.item.kind == KIND_offset)
+            per = job.item.bytes / WIDTH;
+        printf("{\"item\": \"%s\", \"threads\": %d, \"seconds\": %.9g, \"count\": %llu, \"busy\": %.4f}\n",
+               job.item.text, job.threads, t.seconds, (unsigned long long)(count * per), t.busy);
+        fflush(stdout);
     }
     return 0;
 }

@@ -2,7 +2,8 @@
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from typing import Literal
@@ -10,42 +11,77 @@ from typing import Literal
 from autotune.errors import Fault, InputError, WorkFailed
 from autotune.measure import quiet
 from autotune.toolchain import cache, compiler, process
+from autotune.toolchain.compiler import Compiler
 from autotune.units import Bytes, Seconds
 from autotune.variant import Build
 
-Kind = Literal["clock", "barrier", "stream"]
+Kind = Literal[
+    "clock", "barrier", "load", "divide", "update", "store", "clash", "offset", "add", "forward",
+    "blocked", "entry", "runs", "handed", "kept", "lent", "owned",
+]  # fmt: skip
 
 GROUP = 64
 """Bytes whose streaming counts as one."""
 PAGE = 4096
 EXTRAS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
-"""Additional loads from L1 per group that the program knows; as in probe.c."""
+"""Additional loads from L1, or divides, per group that the program knows; as in probe.c."""
+STREAMS = (1, 2, 3, 4, 6, 8, 12, 16)
+"""Numbers of arrays that the program can read at once; as in probe.c."""
 BUILD = Build(compiler="gcc", flags=("-O3", "-march=native"))
 
+_WAITING: tuple[Kind, ...] = ("barrier", "handed", "kept", "lent", "owned")
 _COMPILE_LIMIT = 20.0
 _GRACE = 3.0
+_WIDTHS = ((64, r"%zmm"), (32, r"%ymm"), (16, r""))
+_SWEEP = """\
+void sweep(long n, double *restrict y, const double *restrict x, double a)
+{
+    for (long j = 0; j < n; ++j)
+        y[j] += a * x[j];
+}
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Item:
+    """What one sample measures; ``probe.c`` says what each kind does and counts."""
+
+    kind: Kind
+    bytes: Bytes = Bytes(0)
+    """Working set per thread."""
+    streams: int = 0
+    extra: int = 0
+    run: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.kind}:{self.bytes}:{self.streams}:{self.extra}:{self.run}"
+
+
+def load(size: Bytes, *, streams: int = 1, extra: int = 0) -> Item:
+    """Reading a working set."""
+    return Item(kind="load", bytes=size, streams=streams, extra=extra)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
     """One sample of the program."""
 
-    kind: Kind
+    item: Item
     threads: int
-    extra: int
-    """Loads from L1 beside each group."""
-    bytes: Bytes
-    """Working set per thread."""
     seconds: Seconds
     count: int
-    """Per thread: additions of the chain, barriers or groups."""
+    """Per thread: what the item counts."""
     busy: float
     """Processor time of the threads over their wall time."""
 
     @property
     def each(self) -> Seconds:
-        """Seconds per addition, barrier or group."""
-        return Seconds(self.seconds / self.count)
+        """Seconds per what the item counts: on the processor, where no thread waits for another.
+
+        So an interruption costs a sample its warm caches, but does not count itself.
+        """
+        waits = self.item.kind in _WAITING
+        return Seconds(self.seconds * (1.0 if waits else min(1.0, self.busy)) / self.count)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +89,8 @@ class Probe:
     """The program as built."""
 
     executable: str
+    width: Bytes
+    """Of a vector."""
     compiler: str
     """Version and flags."""
 
@@ -72,33 +110,32 @@ def source() -> str:
     return resources.files(__package__).joinpath("probe.c").read_text(encoding="utf-8")
 
 
+def width(found: Compiler) -> Bytes:
+    """Bytes of the vectors that a compiler makes of a plain loop.
+
+    Not the widest there are: compilers keep to half of them on some processors.
+    """
+    text = cache.assembly(_SWEEP, found, limit=_COMPILE_LIMIT)
+    return next(Bytes(size) for size, register in _WIDTHS if re.search(register, text))
+
+
 def build() -> Probe:
     """Build the program. Raises MissingTool without a compiler, WorkFailed when it refuses."""
     found = compiler.find(BUILD, "calibration")
-    built = cache.build({"probe.c": source()}, found, limit=_COMPILE_LIMIT)
+    vector = width(found)
+    text = f"#define WIDTH {vector}\n{source()}"
+    built = cache.build({"probe.c": text}, found, limit=_COMPILE_LIMIT)
     if built.executable is None:
         raise WorkFailed(f"the calibration program cannot be built: {built.detail}")
-    text = f"{found.version}; {' '.join(found.flags)}"
-    return Probe(executable=str(built.executable), compiler=text)
+    identity = f"{found.version}; {' '.join(found.flags)}"
+    return Probe(executable=str(built.executable), width=vector, compiler=identity)
 
 
-def run(
-    probe: Probe,
-    kind: Kind,
-    threads: int,
-    *,
-    sample: float,
-    until: float,
-    streams: Iterable[tuple[int, int]] = (),
-) -> Ran:
-    """Take samples of about ``sample`` seconds, none begun after ``until`` seconds.
-
-    ``streams`` are (loads from L1 per group, working set per thread in bytes).
-    """
-    items = [f"{extra}:{size}" for extra, size in streams]
+def run(probe: Probe, threads: int, items: Sequence[Item], *, sample: float, until: float) -> Ran:
+    """Take a sample of about ``sample`` seconds of each item, none begun after ``until``."""
     lines: list[str] = []
     outcome = process.run(
-        [probe.executable, kind, str(threads), f"{sample:.6g}", f"{until:.6g}", *items],
+        [probe.executable, str(threads), f"{sample:.6g}", f"{until:.6g}", *map(str, items)],
         timeout=until + _GRACE,
         environment=_environment(threads),
         on_line=lines.append,
@@ -107,21 +144,22 @@ def run(
     if outcome.code == 2:
         raise InputError(Fault(where="calibration", found=outcome.describe()))
     return Ran(
-        samples=tuple(parse(lines)),
+        samples=tuple(parse(lines, items)),
         priority=outcome.priority,
         detail="" if outcome.ok else outcome.describe(),
     )
 
 
-def parse(lines: Sequence[str]) -> Iterable[Sample]:
+def parse(lines: Sequence[str], items: Sequence[Item]) -> Iterator[Sample]:
     """The samples of the program's output; a line that was cut short is left out."""
+    known = {str(item): item for item in items}
     for line in lines:
         try:
             record = json.loads(line)
         except json.JSONDecodeError:
             continue
         if record["count"] > 0 and record["seconds"] > 0:
-            yield Sample(**record)
+            yield Sample(**record | {"item": known[record["item"]]})
 
 
 def _environment(threads: int) -> dict[str, str]:

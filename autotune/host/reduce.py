@@ -7,11 +7,13 @@ only the best. Contended samples do not count where there are others.
 
 import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from itertools import accumulate
 
-from autotune.host.probe import EXTRAS, GROUP, Sample
-from autotune.machine import BandwidthCurve
-from autotune.units import Bytes, BytesPerCycle, Hertz, Seconds
+from autotune.calibration import BandwidthCurve
+from autotune.host import plan
+from autotune.host.probe import GROUP, Item, Kind, Sample, load
+from autotune.units import Bytes, BytesPerCycle, Hertz
 
 BUSY = 0.95
 """A sample below this share of processor time per wall time is contended."""
@@ -24,71 +26,54 @@ def accepted(samples: Sequence[Sample]) -> list[Sample]:
 
 def clock(samples: Sequence[Sample]) -> tuple[Hertz, float]:
     """The fastest chain of dependent additions, one per cycle, and the spread of all chains."""
-    rates = [1 / s.each for s in accepted([s for s in samples if s.kind == "clock"])]
+    rates = [1 / s.each for s in accepted([s for s in samples if s.item.kind == "clock"])]
     return Hertz(max(rates)), spread(rates)
 
 
 def curves(samples: Sequence[Sample], clock: Hertz) -> tuple[BandwidthCurve, ...]:
-    """One curve per thread count: upper quartile at each working set."""
-    loads = [s for s in samples if s.kind == "stream" and s.extra == 0]
+    """One curve per number of streams and of threads: upper quartile at each working set.
+
+    Data further out cannot come faster. Where they seem to, the point was disturbed: it is taken
+    as fast as what lies further out, with the difference as its spread, or left out where it is
+    less than half as fast.
+    """
+    loads = [s for s in samples if s.item.kind == "load" and s.item.extra == 0]
     result = []
-    for threads in sorted({s.threads for s in loads}):
-        points = _grouped([s for s in loads if s.threads == threads], lambda s: s.bytes)
+    for streams, threads in sorted({(s.item.streams, s.threads) for s in loads}):
+        alike = [s for s in loads if (s.item.streams, s.threads) == (streams, threads)]
+        points = _grouped(alike, lambda s: s.item.bytes)
         rates = {size: [GROUP / s.each / clock for s in accepted(points[size])] for size in points}
+        sizes = sorted(rates)
+        seen = [quartile(rates[size], 3) for size in sizes]
+        least = list(accumulate(reversed(seen), max))[::-1]
+        kept = [
+            (size, low, max(spread(rates[size]), low / value - 1))
+            for size, value, low in zip(sizes, seen, least, strict=True)
+            if value >= low / 2
+        ]
         result.append(
             BandwidthCurve(
                 threads=threads,
-                working_set=tuple(Bytes(size) for size in sorted(rates)),
-                bandwidth=tuple(BytesPerCycle(quartile(rates[n], 3)) for n in sorted(rates)),
-                spread=tuple(spread(rates[n]) for n in sorted(rates)),
+                streams=streams,
+                working_set=tuple(Bytes(size) for size, _, _ in kept),
+                bandwidth=tuple(BytesPerCycle(value) for _, value, _ in kept),
+                spread=tuple(wide for _, _, wide in kept),
             )
         )
     return tuple(result)
 
 
-def barriers(samples: Sequence[Sample]) -> dict[int, Seconds]:
-    """Threads to the time of one barrier: lower quartile."""
-    groups = _grouped([s for s in samples if s.kind == "barrier"], lambda s: s.threads)
-    return {
-        threads: Seconds(quartile([s.each for s in accepted(groups[threads])], 1))
-        for threads in sorted(groups)
-    }
+def beside(samples: Sequence[Sample], kind: Kind, size: Bytes) -> int:
+    """Loads from L1, or divides, that take about as long as streaming a group from a working set.
 
-
-def extra_loads(samples: Sequence[Sample], size: Bytes, resident: Bytes) -> int:
-    """Loads from L1 that take about as long as streaming a group from a working set of ``size``.
-
-    The share of two equal times that adds up is what ``exposed`` can see best. ``resident`` is the
-    working set of the samples that lie in L1.
+    The share of two equal times that adds up is what their overlap shows best.
     """
-    stream = _fastest(samples, 0, size)
-    beside = {extra: _fastest(samples, extra, resident) for extra in EXTRAS if extra > 0}
-    known = {extra: seconds for extra, seconds in beside.items() if seconds}
+    stream = _fastest(samples, load(size))
+    times = {item.extra: _fastest(samples, item) for item in plan.candidates(kind)}
+    known = {extra: seconds for extra, seconds in times.items() if seconds}
     if not stream or not known:
-        return EXTRAS[-1]
+        return plan.candidates(kind)[-1].extra
     return min(known, key=lambda extra: abs(math.log(known[extra] / stream)))
-
-
-def exposed(
-    rounds: Sequence[Sequence[Sample]], level: Mapping[str, tuple[int, Bytes]], resident: Bytes
-) -> dict[str, float]:
-    """Per level, the share w of a transfer that adds to loads from L1, 0..1: median over rounds.
-
-    With a the loop's time when all of it lies in L1, b that of the stream alone and T that of both
-    together, T = max(a, b) + w min(a, b). ``level`` gives the additional loads and working set.
-    """
-    result: dict[str, float] = {}
-    for name, (extra, size) in level.items():
-        shares = []
-        for samples in rounds:
-            a = _fastest(samples, extra, resident)
-            b = _fastest(samples, 0, size)
-            both = _fastest(samples, extra, size)
-            if a and b and both:
-                shares.append((both - max(a, b)) / min(a, b))
-        if shares:
-            result[name] = min(1.0, max(0.0, statistics.median(shares)))
-    return result
 
 
 def quartile(values: Sequence[float], which: int) -> float:
@@ -110,11 +95,7 @@ def _grouped(samples: Sequence[Sample], key: Callable[[Sample], int]) -> dict[in
     return groups
 
 
-def _fastest(samples: Sequence[Sample], extra: int, size: Bytes) -> float | None:
+def _fastest(samples: Sequence[Sample], item: Item) -> float | None:
     """Lower quartile of the seconds per group of one thread."""
-    wanted = [
-        s
-        for s in samples
-        if s.kind == "stream" and (s.threads, s.extra, s.bytes) == (1, extra, size)
-    ]
+    wanted = [s for s in samples if s.item == item and s.threads == 1]
     return quartile([s.each for s in accepted(wanted)], 1) if wanted else None

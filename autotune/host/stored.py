@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from autotune import config, paths
+from autotune.calibration import Calibration
 from autotune.errors import Fault, InputError
-from autotune.machine import Calibration, Machine
+from autotune.machine import Machine
 from autotune.network import Network
 
 T = TypeVar("T")

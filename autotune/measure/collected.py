@@ -349,7 +349,7 @@ class CollectedMeasurer:
         small = verify.verification_problem(candidate)
         reference = self.references.state(small, self.results.verify_steps)
         state = np.frombuffer(data, dtype="<f8").astype(np.float64)
-        return verify.judge(state, reference, verify.fields(small.ivp, small.size))
+        return verify.judge(state, reference, verify.fields_of(small))
 
 
 def _ended(recorded: Recorded) -> tuple[Status, str]:

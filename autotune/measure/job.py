@@ -16,6 +16,7 @@ from pathlib import Path
 
 from autotune.errors import Fault, InputError
 from autotune.measure import protocol, verify
+from autotune.measure.quiet import BINDINGS
 from autotune.setup import Limits, Measuring
 from autotune.toolchain.launcher import expand
 from autotune.variant import Candidate
@@ -250,7 +251,11 @@ def _command(job: Job, candidate: Candidate, arguments: Sequence[str]) -> str:
     words = [f"./bin/{candidate.identity}", *arguments]
     seconds = f"{job.limits.run:g}"
     if candidate.ranks == 1:
-        return f"{seconds} ${{LAUNCH:-}} {shlex.join(expand(job.launcher, words))}"
+        start = f"${{LAUNCH:-}} {shlex.join(expand(job.launcher, words))}"
+        binding = BINDINGS[candidate.placement]
+        if binding == OPENMP["OMP_PROC_BIND"] or "OMP_PROC_BIND" in job.environment:
+            return f"{seconds} {start}"
+        return f"{seconds} env OMP_PROC_BIND={binding} {start}"
     # OpenMP would bind the threads of all ranks to the same cores
     own = {"AUTOTUNE_PIN": "1", "OMP_PROC_BIND": "false"}
     settings = [f"{name}={value}" for name, value in own.items() if name not in job.environment]

@@ -5,6 +5,9 @@ prog time   --size N --n n --h H --threads T --check K --samples S --warm W --at
             --busy B --min-seconds X                                 one JSON object per line
 prog phases ...as time...                                            seconds per kernel
 
+Programs on a grid take their extents as the size, slowest first, and no step size:
+prog verify --size KxJxI --n n --threads T --steps K --out FILE      interior of u after K sweeps
+
 Programs of several ranks also take --ranks R --communication allgather|neighbour|sparse; --threads
 is that of each rank. Rank 0 prints: ``affinity`` has the CPUs of all ranks' threads, ``busy`` is
 that of the least busy rank, ``seconds`` those of the slowest, switches are those of all; the last
@@ -17,6 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from autotune.problem import Problem
 from autotune.setup import Measuring
 from autotune.variant import Candidate
 
@@ -202,9 +206,9 @@ def _common(candidate: Candidate) -> list[str]:
     problem = candidate.problem
     several = ["--ranks", str(candidate.ranks), "--communication", candidate.communication]
     return [
-        *("--size", str(problem.size)),
+        *("--size", problem.size_text),
         *("--n", str(problem.n)),
-        *("--h", problem.h.hex()),
+        *(("--h", problem.h.hex()) if isinstance(problem, Problem) else ()),
         *("--threads", str(candidate.threads)),
         *(several if candidate.ranks > 1 else []),
     ]

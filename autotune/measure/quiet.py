@@ -8,16 +8,21 @@ sample: load, stolen time, context switches. The verdict on a single sample, CPU
 import functools
 import os
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from autotune.toolchain import process
 from autotune.toolchain.process import Priority
+from autotune.variant import Placement
 
 RAISED = -20
 """Niceness of what is timed, where it is allowed."""
 VERIFYING = 0
 """Niceness of what runs but is not timed, also when this process has been raised."""
+
+BINDINGS: Mapping[Placement, str] = {"compact": "close", "scatter": "spread"}
+"""OMP_PROC_BIND of each placement."""
 
 _BUSY_SHARE = 0.05
 _TICK = os.sysconf("SC_CLK_TCK")
@@ -28,8 +33,8 @@ def cpus() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def openmp(threads: int, *, timed: bool = True) -> dict[str, str]:
-    """OpenMP's settings: one thread per core, side by side, waiting actively.
+def openmp(threads: int, *, timed: bool = True, placement: Placement = "compact") -> dict[str, str]:
+    """OpenMP's settings: one thread per core, side by side or spread out, waiting actively.
 
     Active waiting makes a barrier fast and lets CPU time over wall time tell whether the threads
     kept their cores. It only does harm with more threads than CPUs, or beside other work
@@ -39,7 +44,7 @@ def openmp(threads: int, *, timed: bool = True) -> dict[str, str]:
     return {
         "OMP_NUM_THREADS": str(threads),
         "OMP_PLACES": "cores",
-        "OMP_PROC_BIND": "close" if active else "false",
+        "OMP_PROC_BIND": BINDINGS[placement] if active else "false",
         "OMP_WAIT_POLICY": "active" if active else "passive",
         "OMP_DYNAMIC": "false",
     }

@@ -185,7 +185,7 @@ class _Evaluation:
         """The value of an expression; ValueError for an unknown name."""
         match expr:
             case Bin(op=op, left=left, right=right):
-                return _OPERATORS[op](self.of(left), self.of(right))
+                return OPERATORS[op](self.of(left), self.of(right))
             case Num(value=value):
                 return value
             case Ref():
@@ -195,9 +195,9 @@ class _Evaluation:
             case Neg(operand=operand):
                 return -self.of(operand)
             case Call(function=function, arguments=arguments):
-                return _FUNCTIONS[function](*(self.of(argument) for argument in arguments))
+                return FUNCTIONS[function](*(self.of(argument) for argument in arguments))
             case Cond(left=left, op=op, right=right, then=then, other=other):
-                holds = _OPERATORS[op](self.of(left), self.of(right))
+                holds = OPERATORS[op](self.of(left), self.of(right))
                 chosen: Value = np.where(holds, self.of(then), self.of(other))
                 return chosen
         raise ValueError(f"{show(expr)} is not an expression")
@@ -215,12 +215,12 @@ class _Evaluation:
         return self._known[name]
 
 
-_OPERATORS: Mapping[str, Callable[..., Value]] = {
+OPERATORS: Mapping[str, Callable[..., Value]] = {
     "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
     "%": operator.mod, "//": operator.floordiv, "**": operator.pow,
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
 }  # fmt: skip
-_FUNCTIONS: Mapping[str, Callable[..., Value]] = {
+FUNCTIONS: Mapping[str, Callable[..., Value]] = {
     "sin": np.sin, "cos": np.cos, "tan": np.tan, "exp": np.exp, "log": np.log, "sqrt": np.sqrt,
     "abs": np.abs, "tanh": np.tanh, "min": np.minimum, "max": np.maximum,
 }  # fmt: skip

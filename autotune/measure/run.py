@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune import paths
-from autotune.measure import protocol, quiet, ranks, verify
+from autotune.measure import grid_reference, protocol, quiet, ranks, verify
 from autotune.measure.base import Launch, Prepared
 from autotune.measure.listen import Listener
 from autotune.measure.reference import integrate
-from autotune.problem import Problem
+from autotune.problem import AnyProblem, StencilProblem
 from autotune.results import Sample, Status
 from autotune.setup import Limits, Measuring
 from autotune.toolchain import cache, launcher, process
@@ -25,10 +25,11 @@ from autotune.toolchain.process import Outcome
 from autotune.units import Seconds
 from autotune.variant import Build, Candidate
 
-Reference = Callable[[Problem, int], NDArray[np.float64]]
+Reference = Callable[[AnyProblem, int], NDArray[np.float64]]
 
-WHOLE = 1 << 23
-"""Up to so many components the whole state at the timed size is compared with the reference."""
+WHOLE: Mapping[str, int] = {"ivp": 1 << 23, "stencil": 1 << 24}
+"""Up to so many components (grid points) the whole state at the timed size is compared with the
+reference; a sweep over a grid costs the reference less than a time step. Beyond, checksums are."""
 PHASES = "-DAUTOTUNE_PHASES"
 _DIE_WITH_PARENT = {"AUTOTUNE_PDEATHSIG": "1"}
 _PACED = {"AUTOTUNE_PACED": "1"}
@@ -44,16 +45,23 @@ class Phases:
     detail: str = ""
 
 
+def reference_state(problem: AnyProblem, steps: int) -> NDArray[np.float64]:
+    """The state after ``steps`` time steps of the independent reference."""
+    if isinstance(problem, StencilProblem):
+        return grid_reference.sweeps(problem, steps)
+    return integrate(problem, steps)
+
+
 class References:
     """Reference states, computed once per problem, size and number of steps; safe for threads."""
 
-    def __init__(self, integrate: Reference = integrate) -> None:
+    def __init__(self, integrate: Reference = reference_state) -> None:
         self._integrate = integrate
         self._known: dict[tuple[str, int], NDArray[np.float64]] = {}
         self._lock = threading.Lock()
 
-    def state(self, problem: Problem, steps: int) -> NDArray[np.float64]:
-        """y after ``steps`` steps of the reference."""
+    def state(self, problem: AnyProblem, steps: int) -> NDArray[np.float64]:
+        """The state after ``steps`` steps of the reference."""
         key = (problem.key, steps)
         with self._lock:
             if key not in self._known:
@@ -235,7 +243,7 @@ class HostMeasurer:
 
     def _settings(self, candidate: Candidate, threads: int, timed: bool) -> Mapping[str, str]:
         if candidate.ranks == 1:
-            return quiet.openmp(threads, timed=timed)
+            return quiet.openmp(threads, timed=timed, placement=candidate.placement)
         return ranks.environment(self.mpi_launcher, candidate, threads, timed=timed)
 
     def _verify(self, candidate: Candidate, executable: Path) -> verify.Verdict:
@@ -243,7 +251,7 @@ class HostMeasurer:
         small = verify.verification_problem(candidate)
         at_small = replace(candidate, problem=small)
         verdict = self._compare(executable, at_small, sorted({1, candidate.threads}))
-        if verdict.status != "ok" or candidate.problem.n > WHOLE:
+        if verdict.status != "ok" or candidate.problem.n > WHOLE[candidate.problem.family]:
             return verdict
         timed = self._compare(executable, candidate, [candidate.threads])
         worst = max(verdict.error or 0.0, timed.error or 0.0)
@@ -253,7 +261,7 @@ class HostMeasurer:
         self, executable: Path, candidate: Candidate, thread_counts: Sequence[int]
     ) -> verify.Verdict:
         problem = candidate.problem
-        field_of = verify.fields(problem.ivp, problem.size)
+        field_of = verify.fields_of(problem)
         reference = self.references.state(problem, self.measuring.verify_steps)
         worst = 0.0
         for threads in thread_counts:
@@ -265,7 +273,7 @@ class HostMeasurer:
             )
             if verdict.status != "ok":
                 on = f"{candidate.ranks} ranks x " if candidate.ranks > 1 else ""
-                text = f"N = {problem.size}, {on}{threads} thread(s): {verdict.detail}"
+                text = f"{problem.size_name}, {on}{threads} thread(s): {verdict.detail}"
                 return verify.Verdict(verdict.status, verdict.error, text)
             worst = max(worst, verdict.error or 0.0)
         return verify.Verdict("ok", worst)

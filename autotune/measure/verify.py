@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune.codegen import communication, regions
-from autotune.problem import Ivp, Problem, Region
+from autotune.problem import AnyProblem, Ivp, Problem, Region, StencilProblem
 from autotune.results import Status
-from autotune.variant import Candidate, FuseTiles, Tile
+from autotune.variant import Block, Candidate, FuseTiles, Tile, Unroll
 
 TOLERANCE = 1e-12
 """Largest max abs(a - b) / max abs(b) of a field: room for reordered sums, not for mistakes."""
@@ -33,31 +33,72 @@ class Verdict:
     detail: str = ""
 
 
-def verification_problem(candidate: Candidate) -> Problem:
+def verification_problem(candidate: Candidate) -> AnyProblem:
     """The candidate's problem at the smallest odd size with every case that its code has.
 
     Every region has components, and every thread of every rank has more than two and a half tiles,
-    so that first, middle and last (cut off) tiles occur; the ranks can exchange.
+    so that first, middle and last (cut off) tiles occur; the ranks can exchange. A grid has odd
+    extents, a whole block and a part of one in each blocked dimension (of each thread, in the
+    slowest), and rows that the unrolling does not divide.
     """
     problem = candidate.problem
+    if isinstance(problem, StencilProblem):
+        return problem.at(_awkward_extents(candidate, problem))
+    return _verification_ivp(candidate, problem)
+
+
+def _awkward_extents(candidate: Candidate, problem: StencilProblem) -> tuple[int, ...]:
+    stencil, changes = problem.stencil, candidate.variant.transformations
+    blocks: dict[str, int] = {}
+    for each in changes:
+        if isinstance(each, Block):
+            # of nested blocks the largest: the smaller ones cut it
+            blocks[each.dimension] = max(each.size, blocks.get(each.dimension, 0))
+    unrolled = {each.dimension: each.factor for each in changes if isinstance(each, Unroll)}
+    found: list[int] = []
+    for name in stencil.dimensions:
+        block, factor = blocks.get(name, 1), unrolled.get(name, 1)
+        part = 2 * factor + 1 if name in unrolled else max(3, stencil.minimum)
+        if name == stencil.dimensions[-1]:
+            part = max(part, 5 * _LINE + 3, 2 * _LINE * factor + 3)
+        extent = (block if name in blocks else 0) + part
+        if name == stencil.dimensions[0]:
+            extent *= candidate.threads
+        found.append(_odd(max(extent, stencil.minimum), block, factor))
+    return tuple(found)
+
+
+def _odd(least: int, block: int, factor: int) -> int:
+    """The smallest odd number from ``least`` on that neither block nor unrolling divide.
+
+    Where both are at work, the part of a block that is left over is not divided either.
+    """
+    extent = least | 1
+    while (block > 1 and extent % block == 0) or (
+        factor > 1 and (extent % factor == 0 or (block > 1 and extent % block % factor == 0))
+    ):
+        extent += 2
+    return extent
+
+
+def _verification_ivp(candidate: Candidate, problem: Problem) -> Problem:
     tiles = [t.size for t in candidate.variant.transformations if isinstance(t, Tile | FuseTiles)]
     team = candidate.ranks * candidate.threads
     wanted = max([_TILES * size for size in tiles] + [5.0 * _LINE]) * team
     smallest = _smallest(problem.ivp, wanted)
-    while _apart(candidate, smallest) and smallest < problem.size:
+    while _apart(candidate, problem.ivp, smallest) and smallest < problem.size:
         smallest += 2
     sizes = [
         size
         for size in range(smallest, smallest + 64, 2)
-        if _complete(problem.ivp, size) and not _apart(candidate, size)
+        if _complete(problem.ivp, size) and not _apart(candidate, problem.ivp, size)
     ]
     awkward = [size for size in sizes if _components(problem.ivp, size) % _LINE]
     return problem.at((awkward or sizes or [smallest])[0])
 
 
-def _apart(candidate: Candidate, size: int) -> bool:
+def _apart(candidate: Candidate, ivp: Ivp, size: int) -> bool:
     """The ranks cannot exchange in the candidate's way at this size."""
-    ivp = candidate.problem.ivp
     reason = communication.legal(
         ivp, size, regions.granule(ivp), candidate.ranks, candidate.communication
     )
@@ -91,8 +132,15 @@ def _complete(ivp: Ivp, size: int) -> bool:
     return all(lower < upper and first < end for lower, upper, first, end in bounds)
 
 
+def fields_of(problem: AnyProblem) -> NDArray[np.int64]:
+    """The field that each component belongs to, as numbers from 0; a grid is one field."""
+    if isinstance(problem, StencilProblem):
+        return np.zeros(problem.n, dtype=np.int64)
+    return fields(problem.ivp, problem.size)
+
+
 def fields(ivp: Ivp, size: int) -> NDArray[np.int64]:
-    """The field that each component belongs to, as numbers from 0.
+    """The field that each component of an IVP belongs to, as numbers from 0.
 
     A field is what one large region of the initial values starts and one large region of the
     right-hand side computes (displacements, velocities, concentrations). The components of small

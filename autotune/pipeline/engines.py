@@ -12,6 +12,7 @@ from autotune.codegen.programs import Programs
 from autotune.machine import Machine
 from autotune.prediction.base import Predictor
 from autotune.prediction.kerncraft import KerncraftEngine
+from autotune.prediction.planes import PlanesEngine
 from autotune.prediction.reuse import ReuseEngine
 from autotune.prediction.system import SystemEngine
 from autotune.progress import Progress
@@ -32,6 +33,9 @@ def predictor(
 def _node(
     name: Engine, setup: Setup, machine: Machine, programs: Programs, progress: Progress
 ) -> Iterator[Predictor]:
+    if name == "planes":
+        yield PlanesEngine(machine)
+        return
     if name == "kerncraft":
 
         def examined(done: int, total: int) -> None:

@@ -1,15 +1,19 @@
 """One candidate: its time, its phases."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from autotune.codegen.programs import Programs
 from autotune.measure import stats
-from autotune.measure.run import Phases
-from autotune.pipeline.prospect import find, prospect
+from autotune.measure.run import HostMeasurer, Phases
+from autotune.measure.terms import Dissection
+from autotune.pipeline.dissect import Session
+from autotune.pipeline.prospect import Prospect, find, prospect
 from autotune.pipeline.study import host_measurer
 from autotune.progress import Clock, Progress
 from autotune.ranking import Ranked
 from autotune.results import Measurement, Sample
 from autotune.setup import Setup
+from autotune.store import dissections
 from autotune.tuning import Chosen, Plan, tune_problem
 from autotune.variant import Candidate
 
@@ -21,6 +25,8 @@ class Measured:
     ranked: Ranked
     measurement: Measurement
     phases: Phases | None
+    dissection: Dissection | None = None
+    """The terms of the model, if they were asked for."""
 
     @property
     def location(self) -> tuple[float, tuple[float, float] | None] | None:
@@ -45,8 +51,14 @@ class _Unkept:
         """Not kept."""
 
 
-def measure(setup: Setup, name: str, *, phases: bool, progress: Progress) -> Measured:
-    """Build, verify and time one candidate; with ``phases`` also each of its kernels."""
+def measure(
+    setup: Setup, name: str, *, phases: bool, progress: Progress, dissect: bool = False
+) -> Measured:
+    """Build, verify and time one candidate; with ``phases`` also each of its kernels.
+
+    With ``dissect`` probes of its sweeps are run as well, and what they tell is kept. After Ctrl-C
+    the rounds that were finished are kept, and the KeyboardInterrupt goes on with the file's name.
+    """
     found = prospect(setup, progress)
     ranked = find(found, name)
     measurer = host_measurer(setup)
@@ -54,8 +66,31 @@ def measure(setup: Setup, name: str, *, phases: bool, progress: Progress) -> Mea
     plan = Plan(measuring=setup.measuring)
     measurement = tune_problem(chosen, measurer, _Unkept(), plan, progress, Clock())[0]
     parts = None
-    if phases and measurement.status == "ok":
+    if (phases or dissect) and measurement.status == "ok":
         progress("time the phases", 0, 1)
         parts = measurer.phases(ranked.candidate, ranked.prediction.seconds)
         progress("time the phases", 1, 1)
-    return Measured(ranked=ranked, measurement=measurement, phases=parts)
+    if not dissect or measurement.status not in ("ok", "contended"):
+        return Measured(ranked=ranked, measurement=measurement, phases=parts)
+    timed = Measured(ranked=ranked, measurement=measurement, phases=parts)
+    return replace(timed, dissection=_dissected(found, timed, measurer, progress))
+
+
+def _dissected(
+    found: Prospect, timed: Measured, measurer: HostMeasurer, progress: Progress
+) -> Dissection:
+    """Run the probes of a candidate that was timed, and keep what they tell."""
+    ranked = timed.ranked
+    program = Programs(found.setup.skeleton)(ranked.candidate)
+    session = Session(found.setup, found.machine, ranked, measurer, program, progress)
+    step = timed.location[0] if timed.location else None
+    try:
+        session.run()
+    except KeyboardInterrupt:
+        if session.rounds:
+            path = dissections.keep(session.result(timed.phases, step))
+            raise KeyboardInterrupt(str(path)) from None
+        raise
+    result = session.result(timed.phases, step)
+    dissections.keep(result)
+    return result

@@ -23,7 +23,7 @@ from autotune.report import page
 from autotune.results import Measurement, Sample
 from autotune.select import choose, everything
 from autotune.setup import Selection, Setup
-from autotune.store import Choice, RunFacts, RunRecord, Store, StudyRecord
+from autotune.store import Choice, RunFacts, RunRecord, Store, StudyRecord, dissections
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain.compiler import Compiler
 from autotune.tuning import Chosen, Plan, tune_problem
@@ -325,8 +325,19 @@ def result_of(record: StudyRecord) -> Result:
 
 
 def write_report(result: Result, path: Path) -> Path:
-    """Write the HTML page; InputError where that is not possible."""
-    return page.write(result.evaluation, path)
+    """Write the HTML page; InputError where that is not possible.
+
+    With the dissections that are kept of its candidates on the machines of its runs.
+    """
+    machines = list(dict.fromkeys(run.machine_identity for run in result.record.runs))
+    kept = [
+        found
+        for problem in result.evaluation.problems
+        for row in problem.rows
+        for machine in machines
+        if (found := dissections.kept(machine, row.candidate.identity)) is not None
+    ]
+    return page.write(result.evaluation, path, kept)
 
 
 def require_success(result: Result) -> None:

@@ -1,10 +1,22 @@
 """What a predictor does, for everything above it."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
+from autotune.analysis.base import InCoreResult
 from autotune.results import Prediction
 from autotune.variant import Candidate
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """A sweep of a candidate with what was found in its compiled loop."""
+
+    sweep: str
+    kernel: str
+    """Fused kernels joined by ``+``."""
+    result: InCoreResult
 
 
 class Predictor(Protocol):

@@ -13,7 +13,12 @@ Eq. 7 becomes ``combine``.
 import numpy as np
 import numpy.typing as npt
 
+from autotune.variant import Placement
+
 Floats = npt.NDArray[np.float64]
+
+_LEAST = np.finfo(np.float64).tiny
+"""So that nothing is divided by zero."""
 
 
 def combine(T_OL: Floats, T_nOL: Floats, data: Floats, exposed: Floats) -> Floats:
@@ -24,8 +29,9 @@ def combine(T_OL: Floats, T_nOL: Floats, data: Floats, exposed: Floats) -> Float
     ``exposed = data`` gives Eq. 7, ``exposed = 0`` the maximum of all. Never below the largest
     part nor above their sum; never falls when a part grows.
     """
-    share = np.divide(exposed, data, out=np.zeros_like(exposed + data), where=data > 0)
-    serial = np.maximum(T_nOL, data) + share * np.minimum(T_nOL, data)
+    with np.errstate(over="ignore"):
+        hidden = np.minimum(T_nOL / np.maximum(data, _LEAST), 1.0)
+    serial = np.maximum(T_nOL, data) + exposed * hidden
     result: Floats = np.maximum(T_OL, serial)
     return result
 
@@ -98,11 +104,27 @@ def floor_cycles(lines: Floats, line: int, bandwidth: Floats, clock: float) -> F
     return np.where(lines > 0, result, 0.0)
 
 
-def domain_share(threads: int, cores: int) -> tuple[int, float]:
+def domain_share(
+    threads: int, cores: int, placement: Placement = "compact", of: int = 0
+) -> tuple[int, float]:
     """Threads on the fullest NUMA domain of ``cores`` cores, and their share of the work.
 
-    Domains are filled one after the other and saturate on their own; every thread has the same
-    part of the work, so the fullest domain takes longest.
+    Domains saturate on their own; every thread has the same part of the work, so the fullest
+    domain takes longest. ``of``: cores of the node, for a placement other than compact.
     """
-    inside = min(threads, cores)
+    inside = together(threads, cores, placement, of)
     return inside, inside / threads
+
+
+def together(threads: int, cores: int, placement: Placement = "compact", of: int = 0) -> int:
+    """Threads on the fullest group of ``cores`` cores that have something in common.
+
+    ``compact`` fills one group after the other, ``scatter`` deals threads out to all groups of a
+    node of ``of`` cores.
+
+    >>> together(6, 4), together(6, 4, "scatter", of=16)
+    (4, 2)
+    """
+    if placement == "compact":
+        return min(threads, cores)
+    return min(-(-threads // max(1, of // cores)), cores)

@@ -7,9 +7,12 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from autotune.analysis.base import InCoreResult
-from autotune.analysis.traffic import Traffic
+from autotune.analysis.traffic import Floats, Traffic
+from autotune.prediction.analysed import Case
+from autotune.prediction.batch import Whole
+from autotune.prediction.evaluation import Node, Piece
 from autotune.prediction.lines import LineCosts
-from autotune.prediction.model import InCoreTimes, StepTime, Transfers
+from autotune.prediction.model import StepTimes, pass_cycles
 from autotune.results import Part
 from autotune.units import Seconds
 
@@ -30,78 +33,95 @@ class _Kernel:
     bottleneck: tuple[float, str] = (0.0, "")
 
 
-def parts(
-    traffic: Traffic,
-    moved: Sequence[Transfers],
-    in_core: InCoreTimes,
-    step: StepTime,
-    costs: LineCosts,
-    results: Sequence[InCoreResult],
-    clock: float,
-) -> tuple[Part, ...]:
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """What the sweeps of some cases contribute."""
+
+    first: Whole
+    """(cases + 1,): where the sweeps of each case begin."""
+    seconds: Floats
+    """(sweeps, kinds): on the critical path."""
+    streams: Whole
+    """(sweeps, levels): the most rows that one pass streams from each level, the innermost first"""
+
+
+def kinds(costs: LineCosts) -> tuple[str, ...]:
+    """The kinds of parts of a sweep, in order."""
+    return ("T_OL", "T_nOL", *costs.names[1:], STORES, "sweep")
+
+
+def shares(node: Node, piece: Piece, step: StepTimes, sweeps: Whole, clock: float) -> Shares:
+    """The contributions of the sweeps of cases, which have ``sweeps`` of them each."""
+    terms = piece.terms
+    first = np.concatenate([[0], np.cumsum(sweeps)])
+    place = first[piece.owner] + node.flows.sweep[piece.at]
+    data = terms.data.mean(axis=1) + terms.conflicts
+    columns = [terms.T_OL, terms.T_nOL, *data, terms.stored, pass_cycles(terms, node.rules)]
+    found = [np.bincount(place, column * step.weight, first[-1]) for column in columns]
+    seconds = np.stack(found, axis=1) / clock
+    seconds[:, -1] *= np.repeat(step.stretch, sweeps)
+    streams = np.zeros((int(first[-1]), len(terms.streams)), dtype=np.int64)
+    np.maximum.at(streams, place, terms.streams.T)
+    return Shares(first, seconds, streams)
+
+
+@dataclass(frozen=True, slots=True)
+class Contributions:
+    """What the sweeps of one case contribute."""
+
+    seconds: Floats
+    """(sweeps, kinds): on the critical path."""
+    streams: Whole
+    """(sweeps, levels)"""
+    barriers: float
+    """Seconds of all barriers."""
+
+
+def parts(case: Case, found: Contributions, costs: LineCosts) -> tuple[Part, ...]:
     """The contributions of each sweep along the critical path, in program order.
 
-    ``T_OL``, ``T_nOL`` and the levels overlap; ``sweep`` is what they combine to. The ``sweep``
-    and ``barrier`` parts add up to the time step.
+    ``T_OL``, ``T_nOL`` and the levels overlap; ``sweep`` is what they combine to. The ``sweep`` and
+    ``barrier`` parts add up to the time step.
     """
-    kinds = ("T_OL", "T_nOL", *costs.names[1:], STORES, "sweep")
-    seconds = _by_sweep(traffic, moved, in_core, step) / clock
-    seconds[:, -1] *= step.stretch
     made = []
+    names = kinds(costs)
+    counted = dict.fromkeys(names, 0.0)
     alike: dict[str, list[int]] = defaultdict(list)
-    for index, sweep in enumerate(traffic.schedule.sweeps):
+    for index, sweep in enumerate(case.traffic.schedule.sweeps):
         alike[sweep.name].append(index)
     for name, indices in alike.items():
-        rough = any(results[index].approximate for index in indices)
-        for kind, value in zip(kinds, seconds[indices].sum(axis=0), strict=True):
-            unsure = rough if kind in ("T_OL", "T_nOL") else kind in costs.extrapolated
-            if kind == "sweep":
-                unsure = False
+        rough = any(case.results[index].approximate for index in indices)
+        kernel = case.traffic.schedule.sweeps[indices[0]].kernel
+        several = len(indices) > 1
+        row = found.seconds[indices].sum(axis=0) if several else found.seconds[indices[0]]
+        most = found.streams[indices].max(axis=0) if several else found.streams[indices[0]]
+        counts = counted | dict(zip(costs.names[1:], most[1:].tolist(), strict=True))
+        for kind, value in zip(names, row.tolist(), strict=True):
             if value > 0:
+                unsure = rough if kind in ("T_OL", "T_nOL") else kind in costs.extrapolated
                 made.append(
                     Part(
                         sweep=name,
                         kind=kind,
-                        seconds=Seconds(float(value)),
-                        extrapolated=unsure,
+                        seconds=Seconds(value),
+                        extrapolated=unsure and kind != "sweep",
+                        kernel=kernel,
+                        count=float(counts[kind]),
                     )
                 )
-    if step.barriers > 0:
-        made.append(Part(sweep=BARRIER, kind=BARRIER, seconds=Seconds(step.barriers)))
+    if found.barriers > 0:
+        made.append(Part(sweep=BARRIER, kind=BARRIER, seconds=Seconds(found.barriers)))
     return tuple(made)
 
 
-def _by_sweep(
-    traffic: Traffic, moved: Sequence[Transfers], in_core: InCoreTimes, step: StepTime
-) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
-    """(sweeps, kinds): cycles on the critical path."""
-    sweep_of = np.array([call.sweep for call in traffic.schedule.steps[-1].calls])
-    levels = moved[0].data.shape[1]
-    total = np.zeros((len(traffic.schedule.sweeps), levels + 3))
-    for thread, transfer, weight, cycles in zip(
-        traffic.threads, moved, step.weights, step.cycles, strict=True
-    ):
-        owner = sweep_of[[item.call for item in thread.passes]]
-        columns = [in_core.T_OL[owner], in_core.T_nOL[owner]]
-        columns += [*transfer.data.mean(axis=2).T[1:], transfer.stored, cycles]
-        for column, values in enumerate(columns):
-            total[:, column] += np.bincount(owner, values * weight, len(total))
-    return total
-
-
-def reason(
-    traffic: Traffic,
-    moved: Sequence[Transfers],
-    made: Sequence[Part],
-    results: Sequence[InCoreResult],
-    seconds: float,
-) -> str:
+def reason(case: Case, streams: Whole, made: Sequence[Part], seconds: float) -> str:
     """One line: the kernels that take most of the step, and what bounds each.
 
     For example: "LC streams 8 rows from L3: 62 % of the step; RHS bound in core (port 5): 20 %".
+    ``streams``: (sweeps, levels), the most rows that a pass streams from each level.
     """
-    kernels = _kernels(traffic, made, results)
-    _count_streams(traffic, moved, kernels)
+    kernels = _kernels(case.traffic, made, case.results)
+    _count_streams(case.traffic, streams, kernels)
     told: list[str] = []
     for name, kernel in sorted(kernels.items(), key=lambda item: -item[1].seconds)[:_TOLD]:
         share = f"{100 * kernel.seconds / seconds:.0f} %" + ("" if told else " of the step")
@@ -139,23 +159,13 @@ def _kernels(
     return kernels
 
 
-def _count_streams(
-    traffic: Traffic,
-    moved: Sequence[Transfers],
-    kernels: dict[str, _Kernel],
-) -> None:
+def _count_streams(traffic: Traffic, streams: Whole, kernels: dict[str, _Kernel]) -> None:
     """The most rows that one pass of a kernel streams from each level."""
     names = [name for name, _ in traffic.levels]
-    plan = traffic.schedule
-    owners = np.array([call.sweep for call in plan.steps[-1].calls])
-    for thread, transfer in zip(traffic.threads, moved, strict=True):
-        owner = owners[[item.call for item in thread.passes]]
-        for index, sweep in enumerate(plan.sweeps):
-            kernel = kernels.get(_shown(sweep.kernel))
-            mine = transfer.streams[owner == index]
-            if kernel is None or not len(mine):
-                continue
-            for level, count in zip(names, mine.max(axis=0).tolist(), strict=True):
+    for sweep, counts in zip(traffic.schedule.sweeps, streams.tolist(), strict=True):
+        kernel = kernels.get(_shown(sweep.kernel))
+        if kernel is not None:
+            for level, count in zip(names, counts, strict=True):
                 kernel.streams[level] = max(kernel.streams.get(level, 0), count)
 
 

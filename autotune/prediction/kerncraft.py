@@ -32,6 +32,7 @@ from autotune.prediction.ecm import domain_share, step_seconds
 from autotune.prediction.evaluation import Evaluator
 from autotune.prediction.kerncraft_node import KernelModel, Requests, Timing
 from autotune.prediction.kerncraft_plan import Plan, node_blocks, plan
+from autotune.problem import Problem
 from autotune.results import Prediction
 from autotune.setup import Saturation
 from autotune.units import Seconds
@@ -60,11 +61,12 @@ class _Case:
 
     plan: int
     problem: str
-    size: int
+    size: str
     threads: int
     """Of a rank."""
     ranks: int
     nodes: int
+    placement: str
 
 
 @dataclass(slots=True)
@@ -128,14 +130,17 @@ class KerncraftEngine:
     # --- once per program and text --------------------------------------------------------
 
     def _plan(self, candidate: Candidate) -> tuple[int, Plan | str]:
+        problem = candidate.problem
+        if not isinstance(problem, Problem):
+            return 0, "engine kerncraft analyses IVPs only, not stencils"
         try:
             program = self._programs(candidate)
         except (Illegal, ValueError) as error:
             return 0, f"no program to look at: {error}"
-        key = (id(program.body), candidate.problem.definition)
+        key = (id(program.body), problem.definition)
         if key not in self._plans:
             try:
-                made = plan(program, candidate.problem.ivp)
+                made = plan(program, problem.ivp)
             except ValueError as error:
                 made = f"no schedule of the program: {error}"
             self._plans[key] = (program.body, made)
@@ -168,7 +173,9 @@ class KerncraftEngine:
     def _ask(self, case: _Asked, batch: Requests) -> None:
         candidate, problem = case.candidate, case.candidate.problem
         threads = candidate.threads_per_node
-        cores, part = domain_share(threads, self.machine.memory.cores)
+        memory, node = self.machine.memory.cores, self.machine.cores
+        cores, part = domain_share(threads, memory, candidate.placement, node)
+        assert isinstance(problem, Problem), "a plan is of an IVP"
         values = problem.ivp.values(problem.size)
         for block in node_blocks(problem.n, case.plan.granule, candidate.ranks, candidate.nodes):
             rows = []
@@ -200,7 +207,8 @@ class KerncraftEngine:
         if each is None:
             notes.append("barriers are not counted: the machine has no figure")
         notes += [note for _, stretch in case.plan.stretches for note in stretch.text.notes]
-        cores, _ = domain_share(candidate.threads_per_node, self.machine.memory.cores)
+        threads, memory = candidate.threads_per_node, self.machine.memory.cores
+        cores, _ = domain_share(threads, memory, candidate.placement, self.machine.cores)
         bounds = explained.interval(self.machine, mine, barriers, seconds)
         return Prediction(
             seconds=Seconds(seconds),
@@ -231,8 +239,9 @@ def _case(plan_key: int, candidate: Candidate) -> _Case:
     return _Case(
         plan_key,
         problem.definition,
-        problem.size,
+        problem.size_text,
         candidate.threads,
         candidate.ranks,
         candidate.nodes,
+        candidate.placement,
     )

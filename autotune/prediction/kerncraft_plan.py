@@ -106,11 +106,16 @@ def plan(program: ir.Program, ivp: Ivp) -> Plan | str:
         return bands
     made = []
     for group, executions in bands.items():
-        stretches = _long(tuple(found.sweeps[index] for index in group), ivp)
+        stretches = _long(tuple(_on_components(found.sweeps[index]) for index in group), ivp)
         if isinstance(stretches, str):
             return stretches
         made.append(Kernel(stretches=stretches, executions=executions))
     return Plan(kernels=tuple(made), barriers=found.steps[-1].barriers, granule=program.granule)
+
+
+def _on_components(sweep: ir.AnySweep) -> ir.Sweep:
+    assert isinstance(sweep, ir.Sweep), "programs of IVPs have no other sweeps"
+    return sweep
 
 
 def _has_tiles(block: ir.Block) -> bool:
@@ -132,7 +137,7 @@ def _bands(found: Schedule, ivp: Ivp) -> dict[tuple[int, ...], int] | str:
     group: tuple[int, ...] = ()
     covered = 0
     for number_, call in enumerate(step.calls):
-        sweep = found.sweeps[call.sweep]
+        sweep = _on_components(found.sweeps[call.sweep])
         group += (call.sweep,)
         covered += sum(region.within((0, n), values) for region, _ in _regions(sweep))
         if covered < n:

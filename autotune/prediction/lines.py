@@ -1,16 +1,39 @@
 """What a cache line costs on a machine, as a function of its reuse distance."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from autotune.machine import OVERLAP_RULES, Machine
-from autotune.prediction.ecm import Floats, along
+from autotune.prediction.ecm import Floats, along, together
+from autotune.variant import Placement
 
 Levels = npt.NDArray[np.int64]
 
 MEMORY = "MEM"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crowding:
+    """Bandwidth of several streams over that of one, on a grid of stream counts and distances."""
+
+    streams: Floats
+    """Logarithms of the counts, ascending, the first 0."""
+    sizes: Floats
+    """Logarithms of bytes, ascending."""
+    factors: Floats
+    """(streams, sizes): logarithms."""
+
+    def of(self, crowd: Floats, position: Floats) -> Floats:
+        """Factors for (kinds,) counts at (kinds, positions) logarithms of bytes."""
+        result = np.ones_like(position)
+        wanted = np.log(np.maximum(crowd, 1.0))
+        for count in np.unique(wanted):
+            row = [np.interp(count, self.streams, column) for column in self.factors.T]
+            chosen = wanted == count
+            result[chosen] = np.exp(np.interp(position[chosen], self.sizes, row))
+        return result
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,22 +85,45 @@ class LineCosts:
     then holds between levels only."""
     serial_stores: bool = False
     """Stores through do add."""
+    fastest: float = 0.0
+    """Bytes per cycle that memory gives this thread at most, with whatever streams; 0: as one."""
+    crowding: Crowding | None = None
+    """How bandwidth depends on the number of streams; None: not measured."""
+    handed: float = 0.0
+    """Cycles per line that another core wrote last, where that is more than the curve says."""
+    lent: float = 0.0
+    """Cycles per line that another core read since this one wrote it, until it may be written."""
+    stored: Floats | None = None
+    """Cost of a line that is stored and not read, over that of a line read, from each level."""
+    arithmetic: Floats | None = None
+    """Exposed share of each level beside a loop bound by arithmetic; None: none is."""
+    crossing: float = 0.0
+    """Cycles of the load ports per vector access that crosses a line."""
+    loop_entry: float = 0.0
+    """Cycles per entry into a loop beyond its iterations, its mispredicted exit included."""
+    exit: float = 0.0
+    """Cycles of that exit."""
+    stream_start: Floats | None = None
+    """Cycles per start of a stream at each level; None: not measured."""
 
     def level(self, distance: Floats) -> Levels:
         """Position in ``names`` of the level that a reuse distance falls in."""
         found: Levels = np.searchsorted(self.borders, distance / self.capacity)
         return found
 
-    def inbound(self, distance: Floats, level: Levels, *, beyond: int = 0) -> Floats:
+    def inbound(
+        self, distance: Floats, level: Levels, *, beyond: int = 0, crowd: Floats | None = None
+    ) -> Floats:
         """Cycles per line with a reuse distance, which falls in ``level``.
 
-        ``beyond``: innermost caches that the line does not come into.
+        ``beyond``: innermost caches that the line does not come into. ``crowd``: streams that run
+        at once, per row of ``distance``; None: one.
         """
         if self.curve is None:
             costs = np.array([self._path(end, beyond) for end in range(len(self.names))])[level]
         else:
             sizes, bandwidths = self.curve
-            costs = self.line / self.measured(distance)
+            costs = self.line / self.measured(distance, crowd)
             innermost = self.line / float(np.exp(bandwidths[0]))
             inside = sizes[0] <= np.log(self.borders[0])
             costs = np.maximum(costs - inside * self.exposed[level] * innermost, 0.0)
@@ -93,12 +139,14 @@ class LineCosts:
         links[:beyond] = 0.0
         return float(along(links, self.exposed[1 : level + 1])[-1]) if level else 0.0
 
-    def measured(self, distance: Floats) -> Floats:
+    def measured(self, distance: Floats, crowd: Floats | None = None) -> Floats:
         """Bytes per cycle at a working set, log-log interpolated; the memory's without a curve."""
         if self.curve is None:
             return np.full(distance.shape, self.memory)
         position = np.log(np.maximum(distance / self.capacity, 1.0))
         result: Floats = np.exp(np.interp(position, *self.curve))
+        if self.crowding is not None and crowd is not None:
+            result = result * self.crowding.of(crowd, position)
         return result
 
     def from_memory(self, distance: Floats, level: Levels) -> Floats:
@@ -128,8 +176,14 @@ class LineCosts:
         return f"the machine has no figure for {self.names[level]}"
 
 
-def line_costs(machine: Machine, threads: int) -> LineCosts:
-    """The costs on a machine with ``threads`` running, calibrated where it is."""
+def line_costs(machine: Machine, threads: int, placement: Placement = "compact") -> LineCosts:
+    """The costs on a machine with ``threads`` running, calibrated where it is.
+
+    ``placement`` says how many of them share a cache or a memory. Curves are measured with threads
+    side by side, so the one counts of as many threads as there are in the fullest memory domain.
+    """
+    if placement != "compact":
+        return _spread_out(machine, threads, placement)
     caches = machine.caches
     names = (*(cache.name for cache in caches), MEMORY)
     borders: list[float] = []
@@ -183,6 +237,26 @@ def line_costs(machine: Machine, threads: int) -> LineCosts:
         passed=passed,
         store=_store(machine, threads) if passed else 0.0,
         beside=curve is None and machine.overlap.rule == "data-serial",
+    )
+
+
+def _spread_out(machine: Machine, threads: int, placement: Placement) -> LineCosts:
+    """Costs of threads that are not side by side: each group has as many as it would compact.
+
+    The caches and the memory are taken one by one, with the threads that share it.
+    """
+    cores = machine.cores
+    domain = together(threads, machine.memory.cores, placement, cores)
+    costs = line_costs(machine, domain)
+    borders: list[float] = []
+    for cache in machine.caches:
+        size = cache.size / together(threads, cache.cores, placement, cores)
+        borders.append(size + borders[-1] if cache.victim and borders else size)
+    note = f"{threads} threads {placement}: {domain} in the fullest memory domain"
+    return replace(
+        costs,
+        borders=np.maximum.accumulate(np.array(borders)),
+        notes=(*costs.notes, note),
     )
 
 

@@ -1,178 +1,339 @@
-"""One candidate on one machine: transfers and in-core times of every pass, put together.
+"""The model as arithmetic over arrays: lines of streams, cycles of passes, seconds of time steps.
 
-All times of this file are cycles per iteration (one component) of one thread, until ``step_time``
-puts passes together to kernels between barriers, and those to a time step.
+    transfers     streams -> passes       cycles per iteration for the lines from every level
+    pass_cycles   passes                  what a pass takes (Eq. 6 and 7), all its terms together
+    step_times    passes -> steps         between two barriers the slowest thread (Eq. 8 to 10)
+
+Arrays run over the passes of many programs. Times are cycles per iteration (one component) of one
+thread, until ``step_times`` makes them seconds. Equations: Scherg et al., ICPE 2019.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 
-from autotune.analysis.traffic import POSITIONS, Conflict, Floats, Streams, Traffic
-from autotune.prediction.ecm import combine, kernel_cycles, kernel_seconds, step_seconds
+from autotune.analysis.traffic import POSITIONS, Floats
+from autotune.prediction.batch import Flows, Whole, total
+from autotune.prediction.ecm import combine
 from autotune.prediction.lines import LineCosts
 
 _BEYOND = 1.0 + 1e-9
+_EQUAL = 1e-12
+"""Relative difference of the times of threads that are alike."""
+
+
+# --- what the passes transfer -----------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InCoreTimes:
-    """In-core cycles per iteration of each sweep of a program."""
-
-    T_OL: Floats
-    T_nOL: Floats
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transfers:
-    """What the passes of one thread transfer."""
+class Moved:
+    """What passes transfer; the last axis are passes, levels begin behind the innermost cache."""
 
     data: Floats
-    """(passes, levels, positions): cycles per iteration for lines from each level."""
-    memory_lines: Floats
-    """(passes,): inbound lines from memory per iteration."""
+    """(levels, POSITIONS, passes): cycles per iteration for lines from each level, and to it."""
+    mean: Floats
+    """(levels, passes): its mean over the positions."""
+    out: Floats
+    """(levels, passes): the outbound lines in it, mean."""
+    foreign: Floats
+    """(levels, passes): the lines in it that another thread wrote last, mean."""
+    small: Floats
+    """(levels, passes): the mean if caches held less by a factor of ``BORDER``."""
+    large: Floats
+    """(levels, passes): the mean if they held more by as much."""
+    hidden: Floats
+    """(levels, passes): the mean with the shares exposed in ``transfers``' ``hidden``."""
+    serial: Floats
+    """(levels, passes): the same in its ``serial``."""
     stored: Floats
     """(passes,): cycles per iteration for bytes that are stored through caches."""
-    streams: npt.NDArray[np.int64]
-    """(passes, levels): inbound streams by the level of their median distance."""
+    memory_lines: Floats
+    """(passes,): inbound lines from memory per iteration."""
+    streams: Whole
+    """(levels + 1, passes): inbound streams by the level of their median distance."""
+    starts: Floats
+    """(passes,): cycles to start all streams once."""
+
+    def joined(self, other: "Moved") -> "Moved":
+        """Both, the passes of ``other`` behind."""
+        names = self.__dataclass_fields__
+        made = {n: np.concatenate([getattr(self, n), getattr(other, n)], axis=-1) for n in names}
+        return Moved(**made)
+
+
+BORDER = 1.3
+"""A working set this far from the size of a cache, either way, may lie on its other side: caches
+replace lines by approximations of LRU, and share their sets with others."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Priced:
+    """What lines of each kind cost under some assumption: (kinds, POSITIONS) each."""
+
+    distance: Floats
+    level: Whole
+    cycles: Floats
+    kept: Floats
+    """1 where a stored line need not be loaded."""
+
+
+def transfers(flows: Flows, costs: LineCosts, hidden: Floats, serial: Floats) -> Moved:
+    """Cycles of the lines of every pass.
+
+    A line that another thread wrote last lies beyond the private caches. ``hidden``, ``serial``:
+    exposed shares of all levels, the innermost too, if more or less overlapped than stated.
+    """
+    priced = _price(flows, costs)
+    count = len(flows.sweep)
+    weight = flows.lines[:, None]
+    data = _gather(flows, priced.level, priced.cycles, len(costs.names))
+    written = ~np.isnan(flows.outward)
+    out = np.zeros((len(costs.names), count))
+    if costs.outlinks.any():
+        level = costs.level(np.where(written, flows.outward, 0.0))
+        cycles = np.where(written, costs.outbound(level) * weight, 0.0)
+        leaving = _sum(flows.owner, level, cycles, len(costs.names), count)
+        data, out = data + leaving, leaving.mean(axis=1)
+    base = data.mean(axis=1)
+    memory = np.where(priced.kept > 0, 0.0, costs.from_memory(priced.distance, priced.level))
+    lent = costs.lent * costs.factor * (flows.lent[flows.kind] * flows.lines)[:, None]
+    if lent.any():  # the lines are beyond the private caches of both
+        beyond = costs.level(np.full(written.shape, costs.private * costs.capacity * _BEYOND))
+        taken = _sum(flows.owner, beyond, lent + 0.0 * flows.outward, len(costs.names), count)
+        data = data + np.nan_to_num(taken)
+    through = np.where(written[:, 0], flows.lines * costs.line * costs.store, 0.0)
+    median = costs.level(np.median(priced.distance, axis=1))[flows.kind]
+    number = np.bincount(median * count + flows.owner, minlength=len(costs.names) * count)
+    return Moved(
+        data=data[1:],
+        mean=base[1:],
+        out=out[1:],
+        foreign=_foreign(flows, priced, len(costs.names)),
+        small=_changed(flows, priced, replace(costs, capacity=costs.capacity / BORDER), base),
+        large=_changed(flows, priced, replace(costs, capacity=costs.capacity * BORDER), base),
+        hidden=_changed(flows, priced, replace(costs, exposed=hidden), base),
+        serial=_changed(flows, priced, replace(costs, exposed=serial), base),
+        stored=total(flows.owner, through, count),
+        memory_lines=total(flows.owner, memory.mean(axis=1)[flows.kind] * flows.lines, count),
+        streams=number.reshape(len(costs.names), count),
+        starts=total(flows.owner, _starts(flows, costs, median), count),
+    )
+
+
+def _starts(flows: Flows, costs: LineCosts, level: Whole) -> Floats:
+    """Cycles to start each stream; of a line of eight doubles the first one pays."""
+    if costs.stream_start is None:
+        return np.zeros(len(level))
+    whole: Floats = np.minimum(flows.lines * flows.line / 8, 1.0)
+    return np.asarray(costs.stream_start[level] * whole, dtype=np.float64)
+
+
+def _price(flows: Flows, costs: LineCosts) -> _Priced:
+    beyond = np.where(flows.remote, costs.private * costs.capacity * _BEYOND, 0.0)
+    distance = np.maximum(flows.distance, beyond[:, None])
+    level = costs.level(distance)
+    crowd = flows.crowd.astype(np.float64)
+    cycles = costs.inbound(distance, level, crowd=crowd)
+    if costs.passed:
+        around = costs.inbound(distance, level, beyond=costs.passed, crowd=crowd)
+        cycles = np.where(flows.stores[:, None], around, cycles)
+    elif costs.stored is not None:
+        cycles = np.where(flows.stores[:, None], cycles * costs.stored[level], cycles)
+    if flows.remote.any():
+        handed = np.maximum(cycles, costs.handed * costs.factor)
+        cycles = np.where(flows.remote[:, None], handed, cycles)
+    kept = flows.stores[:, None] & (distance / costs.capacity <= costs.allocating)
+    return _Priced(distance, level, np.where(kept, 0.0, cycles), kept.astype(np.float64))
+
+
+def _gather(flows: Flows, level: Whole, cycles: Floats, levels: int) -> Floats:
+    """Sums over the streams of a pass, of figures of their kinds: (levels, POSITIONS, passes)."""
+    weighted = cycles[flows.kind] * flows.lines[:, None]
+    return _sum(flows.owner, level[flows.kind], weighted, levels, len(flows.sweep))
+
+
+def _sum(owner: Whole, level: Whole, cycles: Floats, levels: int, count: int) -> Floats:
+    place = (level * POSITIONS + np.arange(POSITIONS)) * count + owner[:, None]
+    summed = total(place.ravel(), cycles.ravel(), levels * POSITIONS * count)
+    return summed.reshape(levels, POSITIONS, count)
+
+
+def _foreign(flows: Flows, priced: _Priced, levels: int) -> Floats:
+    if not flows.remote.any():
+        return np.zeros((levels - 1, len(flows.sweep)))
+    cycles = np.where(flows.remote[:, None], priced.cycles, 0.0)
+    found: Floats = _gather(flows, priced.level, cycles, levels).mean(axis=1)[1:]
+    return found
+
+
+def _changed(flows: Flows, priced: _Priced, costs: LineCosts, base: Floats) -> Floats:
+    """The mean cycles ``base`` at other prices; only kinds whose price changes are looked at."""
+    other = _price(flows, costs)
+    moved = (other.level != priced.level) | (other.cycles != priced.cycles)
+    chosen = np.flatnonzero(moved.any(axis=1)[flows.kind])
+    part = replace(
+        flows, owner=flows.owner[chosen], kind=flows.kind[chosen], lines=flows.lines[chosen]
+    )
+    levels = len(costs.names)
+    change = _gather(part, other.level, other.cycles, levels)
+    change -= _gather(part, priced.level, priced.cycles, levels)
+    found: Floats = (base + change.mean(axis=1))[1:]
+    return found
+
+
+# --- what a pass takes ------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepTime:
-    """A predicted time step with what it is made of."""
+class Terms:
+    """What the cycles of passes are made of, per iteration unless said; passes are the last axis.
 
-    seconds: float
-    barriers: float
-    """Seconds of all barriers."""
-    weights: tuple[Floats, ...]
-    """Per thread and pass: iterations per step that are on the critical path."""
-    cycles: tuple[Floats, ...]
-    """Per thread and pass: combined cycles per iteration."""
-    stretch: float
-    """Sum of the regions over the critical cycles: above 1 where the bandwidth floor holds."""
-
-
-def transfers(streams: Streams, costs: LineCosts, *, remote: float) -> Transfers:
-    """Cycles of the lines of every pass.
-
-    ``remote``: bytes below which no line lies that another thread wrote last.
+    ``rows`` are the ``POSITIONS``, or assumptions about means over them; what has no axis of rows
+    may have one.
     """
-    distance = np.where(streams.remote[:, None], remote * _BEYOND, 0.0)
-    distance = np.maximum(streams.distance, distance)
-    level = costs.level(distance)
-    cycles = costs.inbound(distance, level)
-    if costs.passed:
-        around = costs.inbound(distance, level, beyond=costs.passed)
-        cycles = np.where(streams.stores[:, None], around, cycles)
-    kept = streams.stores[:, None] & (distance / costs.capacity <= costs.allocating)
-    moved = streams.lines[:, None]
-    cycles = np.where(kept, 0.0, cycles) * moved
-    count, levels = len(streams.passes), len(costs.names)
-    data = _gather(streams.owner, level, cycles, count, levels)
-    memory = np.where(kept, 0.0, costs.from_memory(distance, level)) * moved
-    written = ~np.isnan(streams.outward)
-    if costs.outlinks.any():
-        out_level = costs.level(np.where(written, streams.outward, 0.0))
-        out = np.where(written, costs.outbound(out_level) * moved, 0.0)
-        data += _gather(streams.owner, out_level, out, count, levels)
-    median = costs.level(np.median(distance, axis=1))
-    through = np.where(written[:, 0], streams.lines * costs.line * costs.store, 0.0)
-    return Transfers(
-        data=data,
-        memory_lines=np.asarray(
-            np.bincount(streams.owner, memory.mean(axis=1), count), dtype=np.float64
-        ),
-        stored=np.asarray(np.bincount(streams.owner, through, count), dtype=np.float64),
-        streams=np.bincount(streams.owner * levels + median, minlength=count * levels).reshape(
-            count, levels
-        ),
-    )
+
+    T_OL: Floats
+    """(passes,): in the core, beside loads and stores; with all threads running."""
+    T_nOL: Floats
+    """(passes,): loads and stores of the innermost cache."""
+    data: Floats
+    """(levels, rows, passes): lines from and to each level behind the innermost."""
+    conflicts: Floats
+    """(levels, passes), or (levels, 1) without any: lines that set conflicts load again."""
+    stored: Floats
+    """(passes,): bytes that are stored through caches."""
+    streams: Whole
+    """(levels + 1, passes): inbound streams of each level, the innermost first."""
+    iterations: Floats
+    """(passes,): of one execution."""
+    run: Floats
+    """(passes,): iterations from one entry into the loop to the next."""
+    entry: Floats
+    """(passes,): entries into the loop, and starts of its streams."""
 
 
-def _gather(
-    owner: npt.NDArray[np.int64],
-    level: npt.NDArray[np.int64],
-    cycles: Floats,
-    count: int,
-    levels: int,
-) -> Floats:
-    """Sums over the streams of a pass: (passes, levels, positions)."""
-    place = (owner[:, None] * levels + level) * POSITIONS + np.arange(POSITIONS)
-    total = np.bincount(place.ravel(), cycles.ravel(), count * levels * POSITIONS)
-    return np.asarray(total, dtype=np.float64).reshape(count, levels, POSITIONS)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What the terms of a pass are put together by, on one machine and number of threads."""
+
+    exposed: Floats
+    """(levels,): share of each level's transfers that adds to T_nOL."""
+    arithmetic: Floats | None = None
+    """(levels,): share of each level's transfers that adds to T_OL; None: nothing does."""
+    serial_stores: bool = False
+    """Stores through caches add to the transfers; else they run beside everything."""
 
 
-def conflict_cycles(
-    streams: Streams, found: Mapping[int, list[Conflict]], costs: LineCosts, *, certain: bool
-) -> Floats | None:
-    """(passes, levels): cycles per iteration for lines that set conflicts load again.
+def pass_cycles(terms: Terms, rules: Rules) -> Floats:
+    """(passes,): cycles per iteration of every pass, mean over the positions."""
+    rows = row_cycles(terms, rules)
+    mean: Floats = np.add.reduce(rows) / len(rows)
+    return mean
 
-    ``found`` has the conflicts of each call; with ``certain`` those that depend on the physical
-    pages are left out. A line driven out of one level comes from the next one that still has it.
+
+def row_cycles(terms: Terms, rules: Rules) -> Floats:
+    """(rows, passes): cycles per iteration of every pass (Eq. 6 and 7).
+
+    Grows with every term, never below the largest nor above the sum of all: interval and
+    derivatives rely on it.
     """
-    extra: Floats | None = None
-    for number, item in enumerate(streams.passes):
-        chosen = [c for c in found.get(item.call, ()) if c.certain or not certain]
-        if not chosen:
-            continue
-        if extra is None:
-            extra = np.zeros((len(streams.passes), len(costs.names)))
-        lost = dict.fromkeys(costs.names, 0.0) | {c.level: c.lines for c in chosen}
-        for level, name in enumerate(costs.names[:-1]):
-            stays = max(0.0, lost[name] - lost[costs.names[level + 1]])
-            if stays:
-                extra[number, level + 1] += stays * costs.typical(level + 1)
-    return extra
+    data = terms.data + terms.conflicts[:, None]
+    transferred = np.add.reduce(data)
+    exposed = _weighted(rules.exposed, data)
+    if rules.serial_stores:
+        transferred, exposed = transferred + terms.stored, exposed + terms.stored
+    T_OL = np.maximum(terms.T_OL, terms.stored)
+    combined = combine(T_OL, terms.T_nOL, transferred, exposed)
+    if rules.arithmetic is not None:
+        beside = _weighted(rules.arithmetic, data)
+        combined = np.maximum(combined, combine(np.zeros(1), T_OL, transferred, beside))
+    cycles: Floats = combined + terms.entry
+    return cycles
 
 
-def step_time(
-    traffic: Traffic,
-    moved: tuple[Transfers, ...],
-    in_core: InCoreTimes,
-    costs: LineCosts,
-    clock: float,
-    barrier: float,
-) -> StepTime:
-    """Eq. 7 to 10 over the passes of all threads.
+def _weighted(shares: Floats, data: Floats) -> Floats:
+    """Sum of the levels, each times its share."""
+    total = np.zeros(1)
+    for share, level in zip(shares.tolist(), data, strict=True):
+        if share:
+            total = total + share * level
+    return total
 
-    What lies between two barriers lasts as long as its slowest thread; Eq. 8 with delta = 1, as
-    all cycles here are per component.
+
+# --- what a step takes ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paths:
+    """The cells and regions of some steps, as pieces of arrays; see ``batch``."""
+
+    entry: Whole
+    """(entries,): the pass."""
+    count: Floats
+    """(entries,): iterations per execution of the region."""
+    cells: Whole
+    """(cells,): first entry."""
+    regions: Whole
+    """(regions,): first cell."""
+    times: Floats
+    """(regions,): executions per step."""
+    floor: Floats
+    """(regions,): seconds below which memory cannot move the lines; 0 where that is not known."""
+    steps: Whole
+    """(steps,): first region."""
+    barriers: Floats
+    """(steps,): seconds of all barriers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTimes:
+    """Time steps with what they are made of."""
+
+    seconds: Floats
+    """(steps,)"""
+    floor: Floats
+    """(steps,): seconds in which memory alone could have moved its lines."""
+    bound: Floats
+    """(steps,): seconds of the regions that last as long as memory needs."""
+    stretch: Floats
+    """(steps,): all regions over their critical cycles: above 1 where the bandwidth holds."""
+    weight: Floats
+    """(passes,): iterations per step on the critical path."""
+    free: Floats
+    """(passes,): those of regions that memory does not bound."""
+
+
+def step_times(cycles: Floats, paths: Paths, clock: float) -> StepTimes:
+    """Eq. 7 to 10: what lies between two barriers lasts as long as its slowest thread.
+
+    Never below bytes over bandwidth (Eq. 9, rule ``reuse``). nan where a figure is nan. Eq. 8 with
+    delta = 1, as all cycles are per component.
     """
-    step = traffic.schedule.steps[-1]
-    sweep_of = np.array([call.sweep for call in step.calls])
-    regions, cycles, weights = [], [], []
-    memory = np.zeros(len(step.regions))
-    shares = costs.exposed * (not costs.beside)
-    for thread, transfer in zip(traffic.threads, moved, strict=True):
-        calls = np.array([item.call for item in thread.passes])
-        iterations = np.array([item.iterations for item in thread.passes])
-        data = transfer.data.sum(axis=1)
-        exposed = np.einsum("plk,l->pk", transfer.data, shares)
-        stored = transfer.stored[:, None]
-        if costs.serial_stores:
-            data, exposed = data + stored, exposed + stored
-        T_OL = np.maximum(in_core.T_OL[sweep_of[calls]][:, None], stored)
-        T_nOL = in_core.T_nOL[sweep_of[calls]][:, None]
-        combined = combine(T_OL, T_nOL, data, exposed).mean(axis=1)
-        counts = traffic.executions[:, calls] * iterations
-        regions.append(kernel_cycles(combined, counts, 1.0).sum(axis=1))
-        memory += thread.alike * (counts @ transfer.memory_lines) * costs.line
-        cycles.append(combined)
-        weights.append(counts)
-    slowest = np.array(regions)
-    critical = slowest.argmax(axis=0)
-    bandwidth = (
-        costs.memory / costs.factor * clock * sum(thread.alike for thread in traffic.threads)
-    )
-    seconds = kernel_seconds(
-        slowest.max(axis=0), clock, memory, None if np.isnan(bandwidth) else bandwidth
-    )
-    return StepTime(
-        seconds=step_seconds(seconds, step.barriers, barrier),
-        barriers=step.barriers * barrier,
-        weights=tuple(w[critical == k].sum(axis=0) for k, w in enumerate(weights)),
-        cycles=tuple(cycles),
-        stretch=float(seconds.sum() * clock / slowest.max(axis=0).sum()),
+    cells = np.add.reduceat(cycles[paths.entry] * paths.count, paths.cells)
+    slowest = np.maximum.reduceat(cells, paths.regions)
+    each = np.maximum(slowest / clock, paths.floor)
+    seconds = each * paths.times
+    bound = each > slowest / clock
+    size = np.diff(paths.regions, append=len(cells))
+    region = np.repeat(np.arange(len(slowest)), size)
+    number = np.arange(len(cells))
+    longest = cells >= slowest[region] * (1 - _EQUAL)  # of equal ones, the first
+    winner = np.minimum.reduceat(np.where(longest, number, len(cells)), paths.regions)
+    critical = np.where(winner[region] == number, paths.times[region], 0.0)
+    inside = np.repeat(critical, np.diff(paths.cells, append=len(paths.entry))) * paths.count
+    hidden = np.repeat(bound[region], np.diff(paths.cells, append=len(paths.entry)))
+
+    def per_step(values: Floats) -> Floats:
+        return np.asarray(np.add.reduceat(values, paths.steps), dtype=np.float64)
+
+    whole = per_step(seconds)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        stretch = whole * clock / per_step(slowest * paths.times)
+    return StepTimes(
+        seconds=whole + paths.barriers,
+        floor=per_step(paths.floor * paths.times) + paths.barriers,
+        bound=per_step(np.where(bound, seconds, 0.0)),
+        stretch=stretch,
+        weight=total(paths.entry, inside, len(cycles)),
+        free=total(paths.entry, np.where(hidden, 0.0, inside), len(cycles)),
     )

@@ -1,44 +1,78 @@
 """Engine ``reuse``: in-core times of the compiled loops, and every stream at its reuse distance."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from autotune.analysis.base import InCoreAnalyser, InCoreResult
-from autotune.analysis.traffic import Schedule, Traffic, TrafficAnalyser
+from autotune.analysis.base import InCoreAnalyser
+from autotune.analysis.traffic import Floats
 from autotune.codegen.emit import SweepCode
-from autotune.codegen.ir import Program, Sweep
-from autotune.codegen.transform import Illegal
-from autotune.errors import AutotuneError
+from autotune.codegen.ir import AnySweep, Program
 from autotune.machine import Machine
-from autotune.prediction import explain
-from autotune.prediction.evaluation import CENTRAL, FAST, SLOW, Case, Evaluation, Evaluator
-from autotune.prediction.lines import LineCosts
-from autotune.results import Prediction
+from autotune.prediction import explain, uncertainty
+from autotune.prediction.analysed import Analysed, Case, Place
+from autotune.prediction.batch import Whole
+from autotune.prediction.evaluation import Estimates, Evaluator, Node, Spread
+from autotune.results import Prediction, Uncertainty
 from autotune.units import Seconds
-from autotune.variant import Build, Candidate
+from autotune.variant import Candidate
 
-_SHORT = 100e-6
-"""Seconds; parallel steps below are known to be predicted too fast, by up to two fifths."""
-_SHORT_FACTOR = 1.4
+_TOLD = 0.03
+"""Relative standard deviation from which on a weakness of the model is noted."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
-    """A candidate with the traffic of its program."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictionArrays:
+    """What the engine says of n candidates, without words.
 
-    candidate: Candidate
-    traffic: Traffic
-    pad_lines: int
+    nan where it cannot say; ``reasons`` has the position and why.
+    """
+
+    seconds: Floats
+    """(n,): of a time step."""
+    low: Floats
+    high: Floats
+    """80 % interval."""
+    terms: Floats
+    """(n, k): seconds of the step that grow in proportion with each class of figures, or are spent
+    under the condition of a known weakness."""
+    shifts: Floats
+    """(n, k): relative change of the time when a class is one standard deviation off."""
+    own: Floats
+    """(n,): relative standard deviation of a candidate alone."""
+    classes: tuple[str, ...]
+    """Names of the k classes; see ``uncertainty``."""
+    reasons: Mapping[int, str]
+
+
+class _Placed(NamedTuple):
+    """The cases of some candidates."""
+
+    position: Whole
+    groups: list[tuple[Spread, Whole]]
+    """Candidates of one spread, by their places in the list."""
+    reasons: dict[int, str]
+    """Why there is none."""
+
+
+class _Said(NamedTuple):
+    """The estimates of all cases with one spread."""
+
+    node: Node
+    rows: Whole
+    """Position of each case in the estimates; -1: not asked for."""
+    estimates: Estimates
+    low: Floats
+    high: Floats
 
 
 class ReuseEngine:
     """Predicts candidates by the ECM model with one reuse distance per stream.
 
     ``programs`` gives the program of a candidate, ``sweep_code`` the C text of a sweep,
-    ``analyser`` its in-core time. Sweeps of equal text are analysed once per build; equal programs
-    share their traffic. The interval is described in ``evaluation``.
+    ``analyser`` its in-core time. The interval is described in ``uncertainty``.
     """
 
     name = "reuse"
@@ -48,164 +82,235 @@ class ReuseEngine:
         machine: Machine,
         programs: Callable[[Candidate], Program],
         analyser: InCoreAnalyser,
-        sweep_code: Callable[[Sweep], SweepCode],
+        sweep_code: Callable[[AnySweep], SweepCode],
     ) -> None:
+        self._begin(machine, Analysed(machine, programs, analyser, sweep_code))
+
+    def _begin(self, machine: Machine, analysed: Analysed) -> None:
         self.machine = machine
-        self._programs = programs
-        self._analyser = analyser
-        self._sweep_code = sweep_code
-        self._traffic = TrafficAnalyser(machine)
+        self._analysed = analysed
         self._evaluator = Evaluator(machine)
-        self._codes: dict[Sweep, SweepCode] = {}
-        self._plans: dict[int, tuple[SweepCode, ...]] = {}
-        self._in_core: dict[tuple[Build, str], InCoreResult | str] = {}
-        self._done: dict[tuple[object, ...], Prediction] = {}
+        self._done: dict[Place, Prediction] = {}
+        self._last: tuple[list[int], _Placed] = ([], _Placed(np.zeros(0, np.int64), [], {}))
+
+    def on(self, machine: Machine) -> "ReuseEngine":
+        """The same engine with other figures of the machine; what was analysed is shared.
+
+        ValueError for a machine with other caches or lines, whose traffic would be another.
+        """
+        known = self.machine
+        if [(c.size, c.ways, c.line, c.cores) for c in machine.caches] != [
+            (c.size, c.ways, c.line, c.cores) for c in known.caches
+        ]:
+            raise ValueError(f"{machine.name} has other caches than {known.name}")
+        made = ReuseEngine.__new__(ReuseEngine)
+        made._begin(machine, self._analysed)
+        return made
+
+    # --- arrays ---------------------------------------------------------------------------
+
+    def predict_arrays(self, candidates: Sequence[Candidate]) -> PredictionArrays:
+        """Seconds and interval of every candidate, in order.
+
+        Candidates are remembered by identity of the object: asking again for the same objects is
+        arithmetic only.
+        """
+        count = len(candidates)
+        placed = self._placed(candidates)
+        reasons = dict(placed.reasons)
+        position = placed.position
+        seconds, low, high, own = (np.full(count, np.nan) for _ in range(4))
+        terms = shifts = np.zeros((count, 0))
+        classes: tuple[str, ...] = ()
+        for spread, mine in placed.groups:
+            said = self._say(spread, position[mine])
+            rows = said.rows[position[mine]]
+            if not classes:
+                classes = said.node.doubts.classes
+                terms, shifts = (np.full((count, len(classes)), np.nan) for _ in range(2))
+            found = said.estimates
+            seconds[mine], own[mine] = found.seconds[rows], found.own[rows]
+            terms[mine], shifts[mine] = found.terms[rows], found.shifts[rows]
+            low[mine], high[mine] = said.low[rows], said.high[rows]
+            for k in mine[~_sensible(seconds[mine])].tolist():
+                reasons[k] = self._missing(Place(spread, int(position[k])))
+        unknown = ~_sensible(seconds)
+        for values in (seconds, low, high, own, terms, shifts):
+            values[unknown] = np.nan
+        return PredictionArrays(
+            seconds=seconds,
+            low=low,
+            high=high,
+            terms=terms,
+            shifts=shifts,
+            own=own,
+            classes=classes,
+            reasons=reasons,
+        )
+
+    def _placed(self, candidates: Sequence[Candidate]) -> _Placed:
+        """The cases of candidates; of those asked for last they are known."""
+        ids = list(map(id, candidates))
+        if ids != self._last[0]:
+            places = self._analysed.places(candidates)
+            spreads: dict[Spread | None, list[int]] = {}
+            for k, place in enumerate(places):
+                spreads.setdefault(None if isinstance(place, str) else place.spread, []).append(k)
+            self._last = (
+                ids,
+                _Placed(
+                    position=np.array([0 if isinstance(p, str) else p.position for p in places]),
+                    groups=[(s, np.array(k)) for s, k in spreads.items() if s is not None],
+                    reasons={k: place for k, place in enumerate(places) if isinstance(place, str)},
+                ),
+            )
+        return self._last[1]
+
+    def _say(self, spread: Spread, positions: Whole) -> _Said:
+        """The estimates of some cases of one spread."""
+        team = self._analysed.teams[spread]
+        node = self._evaluator.node(spread, team.parts)
+        wanted = np.zeros(len(team.rows), dtype=np.bool_)
+        wanted[positions] = True
+        asked = np.flatnonzero(wanted)
+        rows = np.full(len(team.rows), -1)
+        rows[asked] = np.arange(len(asked))
+        found = self._evaluator.estimate(
+            node,
+            team.array().at(asked),
+            self._analysed.loops,
+            team.conflicts(len(node.costs.names) - 1),
+        )
+        low, high = _interval(found, node)
+        return _Said(node, rows, found, low, high)
+
+    # --- with words -----------------------------------------------------------------------
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
         """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
-        wanted = [self._want(candidate) for candidate in candidates]
-        self._analyse([item for item in wanted if isinstance(item, _Wanted)])
-        return [
-            self._prediction(item) if isinstance(item, _Wanted) else self._unknown(item)
-            for item in wanted
-        ]
+        places = self._analysed.places(candidates)
+        new: dict[Spread, dict[int, None]] = {}
+        for place in places:
+            if not isinstance(place, str) and place not in self._done:
+                new.setdefault(place.spread, {})[place.position] = None
+        for spread, positions in new.items():
+            self._predict(spread, np.array(list(positions), dtype=np.int64))
+        return [_unknown(p) if isinstance(p, str) else self._done[p] for p in places]
 
-    def _want(self, candidate: Candidate) -> _Wanted | str:
-        try:
-            program = self._programs(candidate)
-            everywhere = candidate.ranks * candidate.threads
-            traffic = self._traffic.analyse(program, candidate.problem, everywhere, candidate.nodes)
-        except (Illegal, ValueError) as error:
-            return f"no program to look at: {error}"
-        return _Wanted(candidate, traffic, program.pad_lines)
+    def _predict(self, spread: Spread, positions: Whole) -> None:
+        """Predict cases that are not known yet."""
+        said = self._say(spread, positions)
+        team = self._analysed.teams[spread]
+        asked = np.flatnonzero(said.rows >= 0)
+        for rows in np.array_split(asked, max(1, len(asked) // 256)):
+            cases = team.array().at(rows)
+            with np.errstate(all="ignore"):
+                piece = self._evaluator.piece(
+                    said.node,
+                    cases,
+                    self._analysed.loops,
+                    team.conflicts(len(said.node.costs.names) - 1),
+                )
+                step = self._evaluator.steps(said.node, piece)
+                sweeps = np.array([len(team.cases[row].results) for row in rows.tolist()])
+                found = explain.shares(
+                    said.node, piece, step, sweeps, float(self.machine.frequency)
+                )
+            for k, row in enumerate(rows.tolist()):
+                inside = slice(found.first[k], found.first[k + 1])
+                place = Place(spread, row)
+                self._done[place] = self._told(
+                    place,
+                    said,
+                    found.seconds[inside],
+                    found.streams[inside],
+                    float(piece.paths.barriers[k]),
+                )
 
-    # --- in-core times --------------------------------------------------------------------
-
-    def _code(self, plan: Schedule) -> tuple[SweepCode, ...]:
-        """The C text of every sweep of a schedule."""
-        if id(plan) not in self._plans:
-            for sweep in plan.sweeps:
-                if sweep not in self._codes:
-                    self._codes[sweep] = self._sweep_code(sweep)
-            self._plans[id(plan)] = tuple(self._codes[sweep] for sweep in plan.sweeps)
-        return self._plans[id(plan)]
-
-    def _analyse(self, wanted: Sequence[_Wanted]) -> None:
-        """In-core times of all sweeps that are not known yet, in one batch per build."""
-        new: dict[Build, dict[str, SweepCode]] = {}
-        plans = {
-            (item.candidate.build, id(item.traffic.schedule)): item.traffic.schedule
-            for item in wanted
-        }
-        for (build, _), plan in plans.items():
-            for code in self._code(plan):
-                if (build, code.text) not in self._in_core:
-                    new.setdefault(build, {})[code.text] = code
-        for asked, codes in new.items():
-            try:
-                results = self._analyser.analyse(list(codes.values()), asked)
-            except AutotuneError:
-                for text, code in codes.items():
-                    self._in_core[asked, text] = self._analyse_one(code, asked)
-                continue
-            for text, result in zip(codes, results, strict=True):
-                self._in_core[asked, text] = result
-
-    def _analyse_one(self, code: SweepCode, build: Build) -> InCoreResult | str:
-        try:
-            return self._analyser.analyse([code], build)[0]
-        except AutotuneError as error:
-            return f"no in-core time of sweep {code.name}: {error}"
-
-    # --- one candidate --------------------------------------------------------------------
-
-    def _prediction(self, wanted: _Wanted) -> Prediction:
-        found = [
-            self._in_core[wanted.candidate.build, code.text]
-            for code in self._code(wanted.traffic.schedule)
-        ]
-        failed = [result for result in found if isinstance(result, str)]
-        if failed:
-            return self._unknown(failed[0])
-        case = Case(
-            traffic=wanted.traffic,
-            threads=wanted.candidate.threads_per_node,
-            team=wanted.candidate.threads,
-            pad_lines=wanted.pad_lines,
-            results=tuple(result for result in found if isinstance(result, InCoreResult)),
-        )
-        # Padding matters through conflicts only, so most padded candidates share a prediction.
-        crowded = tuple((call, *who) for call, who in self._evaluator.conflicts(case).items())
-        key = (id(case.traffic), case.threads, case.team, wanted.candidate.build, crowded)
-        if key not in self._done:
-            self._done[key] = self._predict(case)
-        return self._done[key]
-
-    def _predict(self, case: Case) -> Prediction:
-        central = self._evaluator.evaluate(case, CENTRAL)
-        seconds = central.step.seconds
-        costs = self._evaluator.costs(case.threads, CENTRAL)
-        if not np.isfinite(seconds):
-            return self._unknown(_missing(central, costs))
-        clock = float(self.machine.frequency)
+    def _told(
+        self, place: Place, said: _Said, parts_seconds: Floats, streams: Whole, barriers: float
+    ) -> Prediction:
+        """The prediction of one case."""
+        case = self._analysed.case(place)
+        row = int(said.rows[place.position])
+        seconds = float(said.estimates.seconds[row])
+        if not (np.isfinite(seconds) and seconds > 0):
+            return _unknown(self._missing(place))
         parts = explain.parts(
-            case.traffic, central.moved, central.in_core, central.step, costs, case.results, clock
+            case, explain.Contributions(parts_seconds, streams, barriers), said.node.costs
         )
-        notes = self._notes(case)
-        if case.threads > 1 and seconds < _SHORT:
-            notes.append("a parallel step this short is often predicted too fast")
+        shared = dict(
+            zip(said.node.doubts.classes, said.estimates.shifts[row].tolist(), strict=True)
+        )
         return Prediction(
             seconds=Seconds(seconds),
-            interval=self._interval(case, seconds),
+            interval=(Seconds(float(said.low[row])), Seconds(float(said.high[row]))),
             parts=parts,
             engine=self.name,
-            reason=explain.reason(case.traffic, central.moved, parts, case.results, seconds),
-            notes=tuple(dict.fromkeys(notes)),
+            reason=explain.reason(case, streams, parts, seconds),
+            notes=self._notes(case, said.node, shared),
+            uncertainty=Uncertainty(
+                shared={name: value for name, value in shared.items() if value},
+                own=float(said.estimates.own[row]),
+            ),
         )
 
-    def _interval(self, case: Case, seconds: float) -> tuple[Seconds, Seconds]:
-        fast = self._evaluator.evaluate(case, FAST).step.seconds
-        slow = self._evaluator.evaluate(case, SLOW).step.seconds
-        calibration = self.machine.calibration
-        spread = min(calibration.clock_spread, 0.9) if calibration else 0.0
-        short = _SHORT_FACTOR if case.threads > 1 and seconds < _SHORT else 1.0
-        low, high = min(fast, seconds) * (1 - spread), max(slow, seconds) * (1 + spread) * short
-        return Seconds(low), Seconds(high)
-
-    def _unknown(self, reason: str) -> Prediction:
-        return Prediction(seconds=None, interval=None, parts=(), engine=self.name, reason=reason)
+    def _missing(self, place: Place | str) -> str:
+        """Which figure the machine lacks."""
+        if isinstance(place, str):
+            return place
+        node = self._evaluator.node(place.spread, self._analysed.teams[place.spread].parts)
+        flow = self._analysed.teams[place.spread].rows[place.position][0]
+        passes = slice(node.flows.passes[flow], node.flows.passes[flow + 1])
+        for level in range(len(node.costs.names) - 1):
+            if np.isnan(node.moved.data[level, :, passes]).any():
+                return node.costs.missing(level + 1)
+        return "the in-core time is not a number above zero"
 
     # --- what must be said beside the number ----------------------------------------------
 
-    def _notes(self, case: Case) -> list[str]:
-        notes = list(self._evaluator.costs(case.threads, CENTRAL).notes)
+    def _notes(self, case: Case, node: Node, shared: Mapping[str, float]) -> tuple[str, ...]:
+        notes = [*node.costs.notes, *node.doubts.notes]
         notes.append("in-core by " + ", ".join(sorted({result.route for result in case.results})))
         notes += sorted({note for result in case.results for note in result.notes})
         if self._evaluator.barrier(case.team) is None:
             notes.append("barriers are not counted: the machine has no figure")
-        notes += self._conflict_notes(case)
+        notes += _conflict_notes(case)
         if any(streams.remote.any() for streams in case.traffic.threads):
             notes.append("rows written by other threads are taken from the shared cache")
-        return notes
-
-    def _conflict_notes(self, case: Case) -> list[str]:
-        plan = case.traffic.schedule
-        found = {}
-        for number, conflicts in self._evaluator.conflicts(case).items():
-            kernel = plan.sweeps[plan.steps[-1].calls[number].sweep].kernel.upper()
-            for conflict in conflicts:
-                found[kernel, conflict.level] = conflict
-        return [
-            f"{kernel}: {c.streams} rows in one set of {level}, which has {c.ways} ways"
-            + ("" if c.certain else ", if physical pages are contiguous")
-            for (kernel, level), c in found.items()
+        notes += [
+            text for name, text in uncertainty.WEAK.items() if abs(shared.get(name, 0.0)) > _TOLD
         ]
+        return tuple(dict.fromkeys(notes))
 
 
-def _missing(evaluation: Evaluation, costs: LineCosts) -> str:
-    """Which figure the machine lacks."""
-    for transfer in evaluation.moved:
-        for level in range(transfer.data.shape[1]):
-            if np.isnan(transfer.data[:, level]).any():
-                return costs.missing(level)
-    return "the in-core time is not a number"
+def _sensible(seconds: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    with np.errstate(invalid="ignore"):
+        return np.isfinite(seconds) & (seconds > 0)
+
+
+def _interval(found: Estimates, node: Node) -> tuple[Floats, Floats]:
+    """80 % intervals; none reaches below what the fastest memory that is believed would take."""
+    sigma = np.sqrt((found.shifts**2).sum(axis=1) + found.own**2)
+    reach = np.exp(uncertainty.Z80 * sigma)
+    least = found.floor / np.exp(uncertainty.Z80 * node.doubts.levels[-1])
+    low = np.minimum(np.maximum(found.seconds / reach, least), found.seconds)
+    return low, found.seconds * reach
+
+
+def _conflict_notes(case: Case) -> list[str]:
+    plan = case.traffic.schedule
+    found = {}
+    for number, conflicts in case.crowded:
+        kernel = plan.sweeps[plan.steps[-1].calls[number].sweep].kernel.upper()
+        for conflict in conflicts:
+            found[kernel, conflict.level] = conflict
+    return [
+        f"{kernel}: {c.streams} rows in one set of {level}, which has {c.ways} ways"
+        + ("" if c.certain else ", if physical pages are contiguous")
+        for (kernel, level), c in found.items()
+    ]
+
+
+def _unknown(reason: str) -> Prediction:
+    return Prediction(seconds=None, interval=None, parts=(), engine=ReuseEngine.name, reason=reason)

@@ -14,6 +14,7 @@ from autotune.codegen import communication
 from autotune.codegen.ir import Program
 from autotune.network import Network
 from autotune.prediction.base import Predictor
+from autotune.problem import Problem
 from autotune.results import Part, Prediction
 from autotune.units import Seconds, show
 from autotune.variant import Candidate
@@ -89,13 +90,16 @@ class SystemEngine:
         )
 
     def _exchanged(self, candidate: Candidate) -> _Exchanged | str:
+        problem = candidate.problem
+        if not isinstance(problem, Problem):
+            return "the grid of a stencil is not spread over ranks"
         program = self._programs(candidate)
         network = self._network or Network()
         total = low = high = 0.0
         extrapolated = False
         notes: list[str] = []
         counts: Counter[tuple[str, int]] = Counter()
-        for phase in communication.phases(program, candidate.problem, candidate):
+        for phase in communication.phases(program, problem, candidate):
             if phase.messages == 0:
                 continue
             cost = network.cost(phase.operation, phase.bytes, candidate.nodes, candidate.ranks)

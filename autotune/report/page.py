@@ -5,7 +5,7 @@ Everything that comes from outside (names, compiler text, paths) is escaped by t
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 from autotune.errors import Fault, InputError, MissingTool
 from autotune.evaluate import ProblemResult, Row, StudyResult
 from autotune.machine import Machine
-from autotune.report import records, wording
+from autotune.measure.terms import Dissection
+from autotune.report import records, terms, why, wording
 from autotune.report.records import Fact
+from autotune.report.why import Told
 from autotune.store.records import RunRecord
 from autotune.units import show
 
@@ -56,17 +58,19 @@ class Section:
     kinds: tuple[str, ...]
     breakdown: Mapping[str, Mapping[str, float]]
     """Sweep to kind to seconds, of the winner."""
+    reasons: tuple[str, ...]
+    """Why the winner takes as long as predicted, and what makes the baseline slower: sentences."""
     builds: int
     """How many combinations of compiler, flags and threads its candidates have."""
     unfolded: bool
 
 
-def write(result: StudyResult, path: Path) -> Path:
+def write(result: StudyResult, path: Path, dissections: Sequence[Dissection] = ()) -> Path:
     """Write the page; a page that is there is replaced at once, never left half-written.
 
-    Raises InputError where the file cannot be written.
+    ``dissections``: of candidates of the study. Raises InputError where the file cannot be written.
     """
-    text = render(result)
+    text = render(result, dissections)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
@@ -85,7 +89,7 @@ def write(result: StudyResult, path: Path) -> Path:
     return path
 
 
-def render(result: StudyResult) -> str:
+def render(result: StudyResult, dissections: Sequence[Dissection] = ()) -> str:
     """The page as text; a study without a single time gives a page that says so.
 
     Raises MissingTool when matplotlib or jinja2 is not installed.
@@ -125,6 +129,8 @@ def render(result: StudyResult) -> str:
         facts=records.facts(machine) if machine else (),
         bandwidths=_bandwidths(machine, draw),
         compilers=_compilers(study.runs),
+        dissections=dissections,
+        terms=terms,
         words=wording,
         status=wording.status,
         role=records.role,
@@ -141,9 +147,22 @@ def _section(result: ProblemResult, config: str, number: int, draw: "ModuleType"
         use=use(result.best, config) if result.best else None,
         kinds=kinds,
         breakdown=table,
+        reasons=tuple(_reasons(result)),
         builds=len({(c.compiler, c.flags, c.layout) for c in (r.candidate for r in result.rows)}),
         unfolded=len(result.rows) <= _OPEN,
     )
+
+
+def _reasons(result: ProblemResult) -> list[str]:
+    """The winner against the baseline in words, as far as the stored predictions tell."""
+    told = [
+        Told(name=wording.name(row.candidate, result), prediction=row.prediction)
+        for row in (result.best, result.baseline)
+        if row and row.prediction
+    ]
+    if len(told) == 2 and result.best is not result.baseline:
+        return ["As predicted:", *why.against(*reversed(told))]
+    return why.alone(told[0]) if told and result.best else []
 
 
 def _figures(result: ProblemResult, draw: "ModuleType") -> Figures:
@@ -183,7 +202,8 @@ def use(row: Row, config: str) -> Use:
     }
     alone = one.ranks == 1
     compiler = one.compiler if alone else f"OMPI_CC={one.compiler} MPICH_CC={one.compiler} mpicc"
-    places = " OMP_PLACES=cores OMP_PROC_BIND=close" if alone else ""
+    bind = "spread" if one.placement == "scatter" else "close"
+    places = f" OMP_PLACES=cores OMP_PROC_BIND={bind}" if alone else ""
     start = f" mpiexec -n {one.ranks}" if not alone else ""
     return Use(
         command=f"autotune variants {config}.yaml --emit {one.id} -o {one.variant}",

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from autotune.calibration import Calibration
 from autotune.evaluate import Interval, ProblemResult, Row
-from autotune.machine import Calibration, Machine
+from autotune.machine import Machine
 from autotune.report import wording
 from autotune.results import Prediction
 
@@ -225,7 +226,7 @@ def bandwidths(machine: Machine) -> Bandwidths:
             bandwidth=tuple(value * machine.frequency for value in curve.bandwidth),
             spread=curve.spread,
         )
-        for curve in (machine.calibration.curves if machine.calibration else ())
+        for curve in (machine.calibration.loads if machine.calibration else ())
     ]
     caches = tuple((cache.name, float(cache.size)) for cache in machine.caches)
     return Bandwidths(tuple(sorted(curves, key=lambda c: c.threads)), caches)

@@ -3,12 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from autotune.calibration import Calibration
 from autotune.codegen.space import Enumerated
 from autotune.host.detect import Reason
 from autotune.host.doctor import Finding
-from autotune.machine import OVERLAP_RULES, CacheLevel, Calibration, Machine
+from autotune.machine import OVERLAP_RULES, CacheLevel, Machine
 from autotune.measure.run import Phases
-from autotune.ranking import Ranked, Ranking, differences
+from autotune.ranking import Ranked, Ranking
+from autotune.report import calibration
 from autotune.report.documents.machines import in_core
 from autotune.results import Measurement, Part
 from autotune.units import show
@@ -57,8 +59,7 @@ def variants(enumerated: Enumerated, *, illegal: bool) -> str:
     lines = [candidate.id for candidate in enumerated.legal]
     lines.append(f"{len(enumerated.legal)} candidates, {len(enumerated.illegal)} illegal")
     if illegal:
-        rows = [(f"{label}@{problem.label}", why) for label, problem, why in enumerated.illegal]
-        lines.append(columns(rows))
+        lines.append(columns([(label, why) for label, _, why in enumerated.illegal]))
     return "\n".join(lines)
 
 
@@ -116,35 +117,6 @@ def predictions(found: Sequence[Ranking]) -> str:
         head = f"{ranking.problem.label}, engine {ranking.engine}"
         blocks.append(f"{head}\n{columns(rows, right=range(3, 3 + len(kinds)))}")
     return "\n\n".join(blocks)
-
-
-def why(chosen: Ranked, other: Ranked | None) -> str:
-    """The parts of one prediction, or where two predictions differ."""
-    lines = [
-        f"{chosen.candidate.id}: {seconds(chosen.prediction.seconds)} per step"
-        f" {_interval(chosen.prediction.interval)}, engine {chosen.prediction.engine}",
-        chosen.prediction.reason,
-    ]
-    if other is None:
-        rows = [("sweep", "part", "time")]
-        parts = sorted(chosen.prediction.parts, key=lambda p: (p.sweep, -p.seconds))
-        rows += [(p.sweep, p.kind, seconds(p.seconds)) for p in parts]
-        lines.append(columns(rows, right=(2,)))
-    else:
-        lines += [
-            f"against {other.candidate.id}: {seconds(other.prediction.seconds)} per step",
-            other.prediction.reason,
-        ]
-        table = [("sweep", "part", "this", "other", "other - this")]
-        total = chosen.prediction.seconds or 0.0
-        for d in differences(chosen.prediction, other.prediction):
-            if abs(d.second - d.first) > 1e-3 * total:
-                sign = "+" if d.second > d.first else "-"
-                gap = sign + seconds(abs(d.second - d.first))
-                table.append((d.sweep, d.kind, seconds(d.first), seconds(d.second), gap))
-        lines.append(columns(table, right=(2, 3, 4)))
-    lines += [f"note: {text}" for text in chosen.prediction.notes]
-    return "\n".join(lines)
 
 
 def measured(
@@ -258,20 +230,11 @@ def _calibration(found: Calibration) -> list[str]:
         + (", CONTENDED: other processes ran; calibrate again" if found.contended else ""),
         f"  clock {show(found.clock, 'frequency')} (spread {found.clock_spread:.1%})",
     ]
-    for threads, barrier in sorted(found.barriers.items()):
-        lines.append(f"  barrier, {threads} threads: {seconds(barrier)}")
-    for level, share in found.exposed.items():
-        lines.append(f"  exposed share of {level}: {share:.2f}")
-    rows = [("working set", *(f"{c.threads} thread(s)" for c in found.curves))]
-    for size in sorted({size for curve in found.curves for size in curve.working_set}):
-        cells = [
-            f"{c.bandwidth[c.working_set.index(size)]:.1f} B/cy" if size in c.working_set else ""
-            for c in found.curves
-        ]
-        rows.append((show(size, "size"), *cells))
-    lines.append("  load bandwidth per thread over working set per thread:")
-    table = columns(rows, right=range(len(rows[0])))
-    return [*lines, *(f"    {line}" for line in table.splitlines())]
+    lines += calibration.constants(found)
+    for title, rows in calibration.bandwidths(found):
+        table = columns(rows, right=range(len(rows[0])))
+        lines += [f"  {title}:", *(f"    {line}" for line in table.splitlines())]
+    return lines
 
 
 def machine_check(found: Machine, gaps: Sequence[str]) -> str:

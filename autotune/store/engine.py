@@ -124,7 +124,10 @@ def _in_words(shown: str, wait: float, text: str) -> StoreError:
 
 
 def check_schema(engine: sa.Engine, shown: str) -> None:
-    """StoreError unless the meta table says that this is a store of our schema."""
+    """StoreError unless the meta table says that this is a store of our schema, or of an older one.
+
+    An older one is brought up to date, unless it must not be written: then it is only read.
+    """
     with engine.connect() as connection:
         if not sa.inspect(connection).has_table(schema.meta.name):
             raise place.unusable(shown, f"has no table {schema.meta.name}")
@@ -132,7 +135,9 @@ def check_schema(engine: sa.Engine, shown: str) -> None:
         found = {str(key): str(value) for key, value in rows}
     if found.get("application") != schema.APPLICATION:
         raise place.unusable(shown, f"belongs to {found.get('application', 'an unknown program')}")
-    if found.get("schema") != str(schema.SCHEMA):
+    if found.get("schema") in {str(number) for number in schema.OLDER}:
+        _bring_up_to_date(engine)
+    elif found.get("schema") != str(schema.SCHEMA):
         raise StoreError(
             Fault(
                 where=shown,
@@ -142,6 +147,19 @@ def check_schema(engine: sa.Engine, shown: str) -> None:
                 " it with that version, or name another with --store FILE",
             )
         )
+
+
+def _bring_up_to_date(engine: sa.Engine) -> None:
+    """New fields have defaults in reading, so the number is all that changes."""
+    change = (
+        sa.update(schema.meta).where(schema.meta.c.key == "schema").values(value=str(schema.SCHEMA))
+    )
+    try:
+        with writing(engine) as connection:
+            connection.execute(change)
+    except DBAPIError as error:
+        if "readonly" not in str(error.orig) and "read-only" not in str(error.orig):
+            raise
 
 
 def _check_pages(engine: sa.Engine, path: Path) -> None:

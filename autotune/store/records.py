@@ -34,17 +34,43 @@ class ProblemFacts:
     """What a stored candidate computes, in plain values."""
 
     label: str
-    ivp: str
     title: str
-    method: str
-    correctors: int
-    size: int
-    """N."""
     components: int
-    """n."""
-    step_fraction: float
+    """n; of a stencil the interior points."""
     key: str
     """Equal for problems that compute the same."""
+    family: str = "ivp"
+    """``ivp`` or ``stencil``."""
+    ivp: str = ""
+    method: str = ""
+    correctors: int = 0
+    size: int = 0
+    """N."""
+    step_fraction: float = 0.0
+    stencil: str = ""
+    grid: tuple[tuple[str, int], ...] = ()
+    """Dimensions of a stencil's grid and their interior points, slowest first."""
+
+    @property
+    def words(self) -> str:
+        """Size and method in words."""
+        if self.family == "stencil":
+            names, extents = zip(*self.grid, strict=True)
+            return (
+                f"{' x '.join(name.upper() for name in names)} ="
+                f" {' x '.join(map(str, extents))} = {self.components} points"
+            )
+        return (
+            f"N = {self.size}, n = {self.components} components, {self.method} with"
+            f" {self.correctors} corrector steps, h = {self.step_fraction:g} of the stability bound"
+        )
+
+    @property
+    def suffix(self) -> str:
+        """What tells it from another problem of the same label."""
+        if self.family == "stencil":
+            return self.key.split()[0]
+        return f"{self.method}-m{self.correctors}-h{self.step_fraction:g}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,11 +103,16 @@ class CandidateRecord:
         return int(json.loads(self.canonical).get("nodes", 1))
 
     @property
+    def placement(self) -> str:
+        """How its threads are placed: ``compact`` or ``scatter``."""
+        return str(json.loads(self.canonical).get("placement", "compact"))
+
+    @property
     def layout(self) -> str:
         """Threads, ranks and nodes in words: ``2 ranks x 1 thread, neighbour``."""
         threads = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
         if self.ranks == 1:
-            return threads
+            return threads + (f", {self.placement}" if self.placement != "compact" else "")
         where = f" on {self.nodes} nodes" if self.nodes > 1 else ""
         return f"{self.ranks} ranks x {threads}{where}, {self.communication}"
 

@@ -7,6 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from autotune.measure.base import Prepared
+from autotune.problem import AnyProblem, StencilProblem
 from autotune.results import Prediction, Sample, Status
 from autotune.store import codec
 from autotune.store.records import CandidateRecord, Choice, ProblemFacts
@@ -45,23 +46,12 @@ def clean(text: str) -> str:
 
 def candidate_record(value: Candidate, *, baseline: bool = False) -> CandidateRecord:
     """A candidate as it is stored."""
-    problem = value.problem
     return CandidateRecord(
         identity=value.identity,
         label=value.label,
         variant=value.variant.label,
         parameters=dict(value.variant.parameters),
-        problem=ProblemFacts(
-            label=problem.label,
-            ivp=problem.ivp.name,
-            title=problem.ivp.title,
-            method=problem.method.name,
-            correctors=problem.correctors,
-            size=problem.size,
-            components=problem.n,
-            step_fraction=problem.step_fraction,
-            key=problem.key,
-        ),
+        problem=problem_facts(value.problem),
         compiler=value.build.compiler,
         flags=value.build.flags,
         threads=value.threads,
@@ -69,6 +59,32 @@ def candidate_record(value: Candidate, *, baseline: bool = False) -> CandidateRe
         communication=value.communication,
         canonical=json.dumps(value.canonical(), sort_keys=True, separators=(",", ":")),
         baseline=baseline,
+    )
+
+
+def problem_facts(problem: AnyProblem) -> ProblemFacts:
+    """A problem as it is stored."""
+    if isinstance(problem, StencilProblem):
+        return ProblemFacts(
+            label=problem.label,
+            title=problem.title,
+            components=problem.n,
+            key=problem.key,
+            family=problem.family,
+            stencil=problem.stencil.name,
+            grid=tuple(zip(problem.stencil.dimensions, problem.extents, strict=True)),
+        )
+    return ProblemFacts(
+        label=problem.label,
+        title=problem.title,
+        components=problem.n,
+        key=problem.key,
+        family=problem.family,
+        ivp=problem.ivp.name,
+        method=problem.method.name,
+        correctors=problem.correctors,
+        size=problem.size,
+        step_fraction=problem.step_fraction,
     )
 
 

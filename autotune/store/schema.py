@@ -7,7 +7,11 @@ r"""The tables of a results store.
                  --< samples                  every sample, its conditions beside it
                  --< outcomes                 how measuring ended
 
-The primary keys say what must not be doubled. A change of any table is a new schema number.
+The primary keys say what must not be doubled. A change of any table, or of the JSON in one, is a
+new schema number:
+
+    1  problems are IVPs
+    2  problems are IVPs or stencils (record of a candidate: family, stencil, grid)
 """
 
 from sqlalchemy import (
@@ -23,7 +27,9 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA = 1
+SCHEMA = 2
+OLDER = frozenset({1})
+"""Schemas whose stores are brought up to date when they are opened: their rows read as they are."""
 APPLICATION = "autotune"
 APPLICATION_ID = 0x41755431
 """Of the SQLite file header: ``AuT1``."""

@@ -1,6 +1,5 @@
 """The analyser: OSACA behind its pipe, its cache, and what happens when it fails."""
 
-import json
 import os
 import re
 import subprocess
@@ -14,6 +13,7 @@ from incore_samples import POWER4, captured, machine
 import autotune
 from autotune import paths
 from autotune.analysis import incore_arch
+from autotune.analysis.base import InCoreResult
 from autotune.analysis.incore import OsacaAnalyser
 from autotune.analysis.incore_client import WORKER, Worker, WorkerFailed
 from autotune.codegen.emit import SweepCode
@@ -23,12 +23,14 @@ from autotune.variant import Build
 
 UPDATE = "void update(void) { for (long j = first; j < last; j++) y[j] = y[j] + h*dy[j]; }"
 
-ANSWER = {
-    "ports": ["0", "11", "13"],
+FORM = {
     "uops": [[1.0, ["0", "1"]], [2.0, ["11", "12"]], [1.0, ["13"]]],
-    "chain": 1.0,
-    "unknown": [],
-    "unbound": [],
+    "latency": 1.0,
+    "load": 0.0,
+    "reads": [],
+    "writes": [],
+    "taken_as": None,
+    "known": True,
 }
 
 
@@ -54,10 +56,11 @@ def fake(tmp_path: Path, body: str, limit: float = 20.0) -> Worker:
     script = tmp_path / "worker.py"
     script.write_text(
         "import json, os, sys, time\n"
-        f"ANSWER = {ANSWER!r}\n"
+        f"FORM = {FORM!r}\n"
         "def reply(request, **more):\n"
-        "    print(json.dumps({'id': request['id'], 'ok': True, **ANSWER, **more}), flush=True)\n"
-        + textwrap.dedent(body),
+        "    forms = [FORM for _ in request.get('forms', [])]\n"
+        "    answer = {'id': request['id'], 'ok': True, 'forward': 0.0, 'forms': forms, **more}\n"
+        "    print(json.dumps(answer), flush=True)\n" + textwrap.dedent(body),
         encoding="utf-8",
     )
     return Worker([sys.executable, str(script)], limit=Seconds(limit))
@@ -76,7 +79,7 @@ for line in sys.stdin:
 def osaca():
     worker = Worker()
     try:
-        worker.ask({"arch": "ZEN3", "text": "\tnop\n"})
+        worker.ask({"arch": "ZEN3", "forms": [["nop", []]]})
     except WorkerFailed as fault:
         pytest.skip(f"OSACA does not answer here: {fault}")
     yield worker
@@ -89,7 +92,7 @@ EXPECTED = [
     ("lc_jli.gcc-znver3", "ZEN3", 20.0, 23.0),
     ("lc_jil.gcc-znver3", "ZEN3", 20.0, 21.0),
     ("heat2d.gcc-znver3", "ZEN3", 3.0, 5.0),
-    ("wave1d.gcc-znver3", "ZEN3", 10.0, 6 + 2 / 3),
+    ("wave1d.gcc-znver3", "ZEN3", 10.0, 6 + 1 / 3),
     ("update.gcc-O2-haswell", "HSW", 12.0, 8.0),
     ("update.gcc-neoverse-n1", "N1", 7.0, 6.0),
     ("update.gcc-a64fx", "A64FX", 2.0, 2.0),
@@ -118,7 +121,7 @@ def test_instructions_without_any_port_are_said(osaca):
     analyser = OsacaAnalyser(machine("N1"), assemble=from_capture, worker=osaca)
     (found,) = analyser.analyse([sample("string_mix.clang-neoverse-n1")], Build())
     assert found.approximate
-    assert any("ld2" in note and "counted as nothing" in note for note in found.notes)
+    assert any("ld2" in note and "bounded from below" in note for note in found.notes)
 
 
 def test_the_divider_is_seen(osaca):
@@ -133,8 +136,7 @@ def test_data_ports_exist_in_osacas_tables(osaca):
     for arch in incore_arch.ARCHITECTURES.values():
         if arch.name in large:
             continue
-        text = "\tret\n" if arch.isa == "aarch64" else "\tnop\n"
-        reply = osaca.ask({"arch": arch.name, "text": text})
+        reply = osaca.ask({"arch": arch.name, "forms": []})
         known = reply["ports"]
         assert isinstance(known, list)
         assert arch.data <= set(known), arch.name
@@ -143,7 +145,7 @@ def test_data_ports_exist_in_osacas_tables(osaca):
 def test_a_refusal_keeps_the_worker(osaca):
     before = osaca.starts
     with pytest.raises(WorkerFailed, match="Error"):
-        osaca.ask({"arch": "NOSUCH", "text": "\tnop\n"})
+        osaca.ask({"arch": "NOSUCH", "forms": [["nop", []]]})
     assert osaca.starts == max(before, 1)
 
 
@@ -177,19 +179,28 @@ def test_another_architecture_is_asked_anew(tmp_path):
         assert worker.starts == 1
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"\xff\x00", b"[]", b'{"uops": 3}'])
-def test_a_broken_entry_is_made_again(tmp_path, content):
-    with OsacaAnalyser(
-        machine(), assemble=from_capture, worker=fake(tmp_path, ANSWERS)
-    ) as analyser:
-        first = analyser.analyse([sample("update.gcc-znver3")], Build())
-    (entry,) = (paths.cache_dir() / "incore").rglob("*.json")
-    entry.write_bytes(content)
-    with OsacaAnalyser(
-        machine(), assemble=from_capture, worker=fake(tmp_path, ANSWERS)
-    ) as analyser:
-        assert analyser.analyse([sample("update.gcc-znver3")], Build()) == first
-    assert json.loads(entry.read_text(encoding="utf-8"))["chain"] == 1.0
+BROKEN = [b"", b"{", b"\xff\x00", b"[]", b'{"uops": 3}', b'{"T_OL": "x"}']
+
+
+@pytest.mark.parametrize("content", BROKEN)
+@pytest.mark.parametrize("folder", ["incore", "incore-result"])
+def test_a_broken_entry_is_made_again(tmp_path, content, folder):
+    def once() -> InCoreResult:
+        with OsacaAnalyser(
+            machine(), assemble=from_capture, worker=fake(tmp_path, ANSWERS)
+        ) as analyser:
+            return analyser.analyse([sample("update.gcc-znver3")], Build())[0]
+
+    first = once()
+    entries = list((paths.cache_dir() / folder).rglob("*.json"))
+    kept = [entry.read_bytes() for entry in entries]
+    for entry in entries:
+        entry.write_bytes(content)
+    if folder == "incore":
+        for entry in (paths.cache_dir() / "incore-result").rglob("*.json"):
+            entry.unlink()
+    assert once() == first
+    assert [entry.read_bytes() for entry in entries] == kept
 
 
 # --- failures ----------------------------------------------------------------------------------
@@ -224,7 +235,7 @@ def test_a_worker_that_dies_once_is_started_again(tmp_path):
 )
 def test_a_port_table_takes_the_place_of_a_worker_that_fails(tmp_path, body, reason):
     with OsacaAnalyser(
-        machine(), assemble=from_capture, worker=fake(tmp_path, body, limit=2.0)
+        machine(), assemble=from_capture, worker=fake(tmp_path, body, limit=1.0)
     ) as analyser:
         (found,) = analyser.analyse([sample("update.gcc-znver3")], Build())
     assert found.route == "ports"
@@ -247,11 +258,11 @@ def test_answers_to_older_requests_are_dropped(tmp_path):
         """
         for line in sys.stdin:
             request = json.loads(line)
-            reply({"id": request["id"] - 1}, chain=99.0)
+            reply({"id": request["id"] - 1}, forward=99.0)
             reply(request)
         """,
     )
-    assert worker.ask({})["chain"] == 1.0
+    assert worker.ask({})["forward"] == 0.0
     worker.close()
 
 

@@ -23,7 +23,7 @@ def test_help_of_every_command_has_an_example(autotune: Cli) -> None:
     for command in ("doctor", "variants", "predict", "rank", "tune", "measure", "compare"):
         assert command in top
         assert "Example: autotune" in autotune(command, "--help").out
-    for command in ("list", "show", "check", "detect", "calibrate"):
+    for command in ("list", "show", "check", "detect", "calibrate", "refine"):
         assert "Example: autotune" in autotune("machine", command, "--help").out
 
 
@@ -80,7 +80,22 @@ def test_rank_explains_and_compares(autotune: Cli, config: Path) -> None:
     assert all(row["predicted_s"] > 0 and row["reason"] for row in ranking)
     first, last = ranking[0]["candidate"], ranking[-1]["candidate"]
     assert "T_nOL" in autotune("rank", "small.yaml", "--why", first).out
-    assert last in autotune("rank", "small.yaml", "--why", first, "--against", last).out
+    text = autotune("rank", "small.yaml", "--why", last, "--against", first).out
+    assert first in text
+    assert "x slower than" in text
+    told = autotune(
+        "rank", "small.yaml", "--why", "ijl", "--against", "jli", "--assembly", "--json"
+    ).json()
+    _documented(told, predictions.RankDocument, "rank")
+    why = told["whys"][0]
+    assert told["why"] == why
+    assert why["candidate"].startswith("ijl-pad5@")
+    assert why["words"][0].startswith(("ijl-pad5 is", "ijl-pad5 and"))
+    assert {row["kernel"] for row in why["loops"]} >= {"lc", "approx", "update"}
+    assert all(row["assembly"] for row in why["loops"] if row["route"] != "ports")
+    lost = autotune("rank", "small.yaml", "--why", "ijl", "--against", "jlj", check=2)
+    assert "--against" in lost.err
+    assert "did you mean" in lost.err
     bad = autotune("rank", "small.yaml", "--why", first[:-3] + "xyz", check=2)
     assert "did you mean" in bad.err
 

@@ -12,6 +12,7 @@ READERS = {
     "machines": config.machine,
     "kernels/method": config.method,
     "kernels/ivp": config.ivp,
+    "kernels/stencil": config.stencil,
     "variants/skeleton": config.skeleton,
     "variants/space": config.space,
     "configs": config.load,

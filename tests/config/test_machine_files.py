@@ -7,13 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autotune import config, paths
+from autotune.calibration import BandwidthCurve, Calibration
 from autotune.errors import ConfigError
 from autotune.machine import (
     BENCHMARKS,
     OVERLAP_RULES,
-    BandwidthCurve,
     CacheLevel,
-    Calibration,
     InCore,
     Machine,
     Memory,

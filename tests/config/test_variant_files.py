@@ -84,7 +84,7 @@ def test_the_skeleton_of_a_time_step():
         ('argument: "Y[l]"', 'argument: "1 + 2"', "is not an array or an element of one"),
         ("loops: [j, l, i]", "loops: [j, l, i, i]", "the loop 'i' is here again"),
         ("loops: [j, l, i]", "loops: [j, l, i, q]", "unknown dimension 'q'"),
-        ("j: n}", "j: m}", "j: text 'm'; expected 's' or 'n'"),
+        ("j: n}", "j: m}", "j: text 'm'; expected 's', 'n' or 'grid'"),
         ("arrays:", "arays:", None),
     ],
 )
@@ -130,7 +130,7 @@ def test_a_space_is_read(tmp_path):
         (", tile: none}", "}", "14:1: the baseline has no value of tile"),
         ("baseline: {order: jli", "baseline: {order: jil", "order: text 'jil' is not one of its"),
         ("baseline: {", "baseline: {x: 1, ", "14:12: unknown parameter 'x'"),
-        ("  - {fuse:", "  - {pad: {lines: 1}, fuse:", "a rule is exactly one of fuse"),
+        ("  - {fuse:", "  - {pad: {lines: 1}, fuse:", "a rule is exactly one of block, fuse"),
     ],
 )
 def test_a_wrong_space(tmp_path, old, new, expected):
@@ -196,4 +196,7 @@ def test_baselines_are_strong_and_labels_unique(name):
         transformations=space.transformations(space.baseline),
         parameters=dict(space.baseline),
     )
-    assert baseline.label == "jli-pad5"
+    unpadded = 0 in space.parameters["pad"] and len(space.parameters["pad"]) == 1
+    expected = {"pirk": "jli", "jacobi": "u1"}[space.skeleton]
+    pad = {"pirk": "-pad5", "jacobi": "-pad1"}[space.skeleton]
+    assert baseline.label == expected + ("" if unpadded else pad)

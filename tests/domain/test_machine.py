@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autotune.calibration import BandwidthCurve, Calibration
 from autotune.machine import (
-    BandwidthCurve,
     CacheLevel,
-    Calibration,
     InCore,
     Machine,
     Memory,

@@ -6,9 +6,12 @@ import shutil
 
 import pytest
 
+from autotune.calibration import CONSTANTS
 from autotune.errors import InputError, MissingTool, WorkFailed
-from autotune.host import calibrate, probe
+from autotune.host import calibrate, plan, probe
 from autotune.host.detect import detect
+from autotune.host.probe import Item
+from autotune.report import calibration as calibration_text
 from autotune.toolchain import cache, compiler
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
@@ -33,7 +36,7 @@ def machine(folders):
 def quick(machine):
     seen = []
     done = calibrate.calibrate(
-        machine, budget_seconds=6.0, progress=lambda text, share: seen.append((text, share))
+        machine, budget_seconds=3.0, progress=lambda text, share: seen.append((text, share))
     )
     return done, seen
 
@@ -51,8 +54,35 @@ def test_quick_calibration_has_every_part(machine, quick):
     assert all(seconds > 0 for seconds in done.barriers.values())
     assert all(0 <= share <= 1 for share in done.exposed.values())
     assert set(done.exposed) <= {c.name for c in machine.caches[1:]} | {"MEM"}
+    assert {curve.streams for curve in done.curves} <= {1, *probe.STREAMS}
     assert done.priority in ("autogroup", "nice", "none")
     assert done.compiler
+
+
+@needs_gcc
+def test_constants_are_physical_whatever_else_ran(quick):
+    done, _ = quick
+    assert {"line_crossing", "store_forward", "loop_entry"} <= set(done.constants)
+    assert {name.partition("@")[0].partition(".")[0] for name in done.constants} <= set(CONSTANTS)
+    for constant in done.constants.values():
+        assert 0 <= constant.low <= constant.value <= constant.high < 1e9
+        assert constant.unit in ("cy", "s", "1")
+    assert done.barriers == {
+        int(name.removeprefix("barrier@")): constant.value
+        for name, constant in done.constants.items()
+        if constant.unit == "s"
+    }
+
+
+@needs_gcc
+def test_a_person_reads_every_constant_and_curve(quick):
+    done, _ = quick
+    lines = calibration_text.constants(done)
+    assert len(lines) == len(done.constants)
+    assert all("[" in line and "samples" in line for line in lines)
+    tables = calibration_text.bandwidths(done)
+    shown = sum(cell.endswith("B/cy") for _, rows in tables for row in rows for cell in row[1:])
+    assert shown == sum(len(curve.working_set) for curve in done.curves)
 
 
 @needs_gcc
@@ -61,7 +91,7 @@ def test_progress_ascends_to_one(quick):
     shares = [share for _, share in seen]
     assert shares[0] == 0.0
     assert shares[-1] == 1.0
-    assert all(0 <= share <= 1 for share in shares)
+    assert shares == sorted(shares)
 
 
 @needs_gcc
@@ -71,7 +101,7 @@ def test_recheck_compares_with_what_is_stored(machine, quick):
     check = calibrate.recheck(machine)
     assert check.clock_ratio > 0
     assert check.bandwidth_ratio > 0
-    assert check.threads == done.curves[-1].threads
+    assert check.threads == done.loads[-1].threads
     assert "clock" in str(check)
 
 
@@ -94,36 +124,58 @@ def test_without_a_compiler_the_tool_is_named(machine, monkeypatch, tmp_path):
 
 
 @needs_gcc
-def test_the_program_knows_the_same_extra_loads(folders):
+def test_the_program_knows_every_item(folders, machine):
     program = probe.build()
-    streams = [(extra, probe.PAGE) for extra in probe.EXTRAS]
-    ran = probe.run(program, "stream", 1, sample=1e-4, until=5.0, streams=streams)
-    assert [sample.extra for sample in ran.samples] == list(probe.EXTRAS)
-    with pytest.raises(InputError, match="EXTRA:BYTES"):
-        probe.run(program, "stream", 1, sample=1e-4, until=5.0, streams=[(5, probe.PAGE)])
-    with pytest.raises(InputError, match="whole pages"):
-        probe.run(program, "stream", 1, sample=1e-4, until=5.0, streams=[(0, 100)])
+    made = plan.make(machine, 0.0, 64 << 20)
+    for threads in made.threads:
+        blocks = made.short(threads) + [b for b in made.long(threads) if b[0].bytes <= 1 << 20]
+        items = [item for block in blocks for item in block]
+        if threads == 1:
+            items += [*plan.candidates("load"), *plan.candidates("divide")]
+            items += [probe.load(probe.PAGE * 16, streams=n) for n in probe.STREAMS]
+        ran = probe.run(program, threads, items, sample=1e-4, until=20.0)
+        assert [sample.item for sample in ran.samples] == items, ran.detail
 
 
 @needs_gcc
-def test_streams_use_vector_loads(folders):
-    text = cache.assembly(probe.source(), compiler.find(probe.BUILD))
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Item(kind="load", bytes=4096, streams=1, extra=5),
+        Item(kind="load", bytes=100, streams=1),
+        Item(kind="load", bytes=4096, streams=5),
+        Item(kind="runs", bytes=4096 * 3, run=16),
+        Item(kind="entry", bytes=4096, run=4096),
+        Item(kind="clash", bytes=4096, streams=16, extra=64),
+        Item(kind="wrong", bytes=4096),
+    ],
+    ids=str,
+)
+def test_an_item_that_cannot_be_is_refused(folders, wrong):
+    program = probe.build()
+    with pytest.raises(InputError, match="KIND:BYTES:STREAMS:EXTRA:RUN"):
+        probe.run(program, 1, [wrong], sample=1e-4, until=5.0)
+
+
+@needs_gcc
+def test_streams_use_the_vectors_that_loops_get(folders):
+    found = compiler.find(probe.BUILD)
+    width = probe.width(found)
+    text = cache.assembly(f"#define WIDTH {width}\n{probe.source()}", found)
     body = re.search(r"^sweep_32:(.*?)^\s*ret", text, re.MULTILINE | re.DOTALL)[1]
     # per pass: 4 groups of 64 bytes and 4 x 32 loads of the buffer in L1
     vectors = {
-        "x86_64": r"^\s*v?pxor[dq]?\s.*\(%r",
+        "x86_64": rf"^\s*v?pxor[dq]?\s.*\(%r.*%{ {16: 'x', 32: 'y', 64: 'z'}[width] }mm",
         "aarch64": r"^\s*(ldr\s+q|ldp\s+q|ld1)",
     }
     architecture = detect().architecture
     if architecture not in vectors:
         pytest.skip(f"optional: no vector loads are known for {architecture}")
-    assert len(re.findall(vectors[architecture], body, re.MULTILINE)) >= (4 + 4 * 32) / 2
+    loads = len(re.findall(vectors[architecture], body, re.MULTILINE))
+    assert loads >= (4 * 64 // width + 4 * 32) / 2
 
 
 def test_lines_cut_short_are_left_out():
-    good = (
-        '{"kind": "clock", "threads": 1, "extra": 0, "bytes": 0, "seconds": 0.002,'
-        ' "count": 64, "busy": 1.0}'
-    )
-    (sample,) = probe.parse([good, good[:-20]])
+    good = '{"item": "clock:0:0:0:0", "threads": 1, "seconds": 0.002, "count": 64, "busy": 1.0}'
+    (sample,) = probe.parse([good, good[:-20]], [Item(kind="clock")])
     assert sample.each == pytest.approx(0.002 / 64)

@@ -1,30 +1,29 @@
 """Planted figures are found again in samples."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from autotune.host import plan, reduce
+from autotune.host import plan, probe, reduce
 from autotune.host.detect import detect
-from autotune.host.probe import EXTRAS, GROUP, PAGE, Sample
+from autotune.host.probe import GROUP, PAGE, Item, Sample
 
 CLOCK = 3.0e9
 KI, MI = 1024, 1024**2
 
 
-def stream(cycles, *, size, extra=0, threads=1, busy=1.0):
+def sample(item, cycles, *, threads=1, busy=1.0):
+    """One that took ``cycles`` of processor time for each."""
     count = 1_000_000
     return Sample(
-        kind="stream", threads=threads, extra=extra, bytes=size,
-        seconds=cycles * count / CLOCK, count=count, busy=busy,
-    )  # fmt: skip
+        item=item, threads=threads, seconds=cycles * count / CLOCK / busy, count=count, busy=busy
+    )
+
+
+def stream(cycles, *, size, threads=1, busy=1.0, streams=1):
+    return sample(probe.load(size, streams=streams), cycles, threads=threads, busy=busy)
 
 
 def test_clock_is_that_of_the_fastest_chain():
-    chains = [
-        Sample(kind="clock", threads=2, extra=0, bytes=0, seconds=s, count=3_000_000, busy=1.0)
-        for s in (1.0e-3, 1.02e-3, 1.5e-3)
-    ]
+    chains = [sample(Item(kind="clock"), cycles, threads=2) for cycles in (1.0, 1.02, 1.5)]
     clock, spread = reduce.clock(chains)
     assert clock == pytest.approx(CLOCK)
     assert spread > 0
@@ -36,6 +35,12 @@ def test_contended_samples_do_not_count_beside_others():
     assert curve.bandwidth == (pytest.approx(GROUP / 2.0),)
     (alone,) = reduce.curves(samples[1:], CLOCK)
     assert alone.bandwidth == (pytest.approx(GROUP / 0.5),)
+
+
+def test_an_interruption_does_not_count_where_no_thread_waits_for_another():
+    assert sample(Item(kind="load"), 2.0, busy=0.25).each == pytest.approx(2.0 / CLOCK)
+    waiting = sample(Item(kind="barrier"), 2.0, busy=0.25)
+    assert waiting.each == pytest.approx(8.0 / CLOCK)
 
 
 def test_curves_are_apart_by_threads_and_ascend():
@@ -50,51 +55,30 @@ def test_curves_are_apart_by_threads_and_ascend():
     assert two.bandwidth == pytest.approx((32, 8))
 
 
-def test_barrier_is_the_lower_quartile():
-    samples = [
-        Sample(kind="barrier", threads=2, extra=0, bytes=0, seconds=s, count=1000, busy=1.0)
-        for s in (3e-4, 3e-4, 3e-4, 9e-4)
-    ]
-    assert reduce.barriers(samples) == {2: pytest.approx(3e-7)}
+def test_curves_are_apart_by_streams_and_those_of_one_come_first():
+    samples = [stream(n, size=MI, streams=n, threads=t) for n in (4, 1) for t in (2, 1)]
+    found = [(curve.streams, curve.threads) for curve in reduce.curves(samples, CLOCK)]
+    assert found == [(1, 1), (1, 2), (4, 1), (4, 2)]
 
 
-@given(
-    share=st.floats(0, 1),
-    beside=st.floats(1, 20),
-    transfer=st.floats(1, 20),
-    noise=st.floats(0.5, 2.0),
-)
-def test_a_planted_exposed_share_is_found(share, beside, transfer, noise):
-    both = max(beside, transfer) + share * min(beside, transfer)
-    rounds = [
-        [
-            stream(beside * f, size=PAGE, extra=8),
-            stream(transfer * f, size=MI),
-            stream(both * f, size=MI, extra=8),
-        ]
-        for f in (1.0, noise, 1.0)
-    ]
-    found = reduce.exposed(rounds, {"L2": (8, MI)}, PAGE)
-    assert found == {"L2": pytest.approx(share, abs=1e-6)}
+def test_a_level_that_seems_faster_than_the_one_before_it_lends_it_its_speed():
+    samples = [stream(2.0, size=64 * KI), stream(4.0, size=MI), stream(3.0, size=4 * MI)]
+    (curve,) = reduce.curves(samples, CLOCK)
+    assert curve.bandwidth == pytest.approx((32, 64 / 3, 64 / 3))
+    assert curve.spread == (0.0, pytest.approx(1 / 3), 0.0)
 
 
-def test_the_exposed_share_stays_within_its_bounds():
-    def of(both):
-        samples = [
-            stream(4.0, size=PAGE, extra=4),
-            stream(4.0, size=MI),
-            stream(both, size=MI, extra=4),
-        ]
-        return reduce.exposed([samples], {"L2": (4, MI)}, PAGE)["L2"]
-
-    assert of(3.0) == 0.0
-    assert of(9.0) == 1.0
+def test_a_point_that_something_else_held_up_is_left_out():
+    samples = [stream(2.0, size=64 * KI), stream(90.0, size=MI), stream(3.0, size=4 * MI)]
+    (curve,) = reduce.curves(samples, CLOCK)
+    assert curve.working_set == (64 * KI, 4 * MI)
 
 
 def test_work_beside_a_stream_is_chosen_as_long_as_the_stream():
-    samples = [stream((2 + extra) / 2, size=PAGE, extra=extra) for extra in EXTRAS]
+    samples = [sample(item, (2 + item.extra) / 2) for item in plan.candidates("divide")]
     samples.append(stream(9.1, size=64 * MI))
-    assert reduce.extra_loads(samples, 64 * MI, PAGE) == 16
+    assert reduce.beside(samples, "divide", 64 * MI) == 16
+    assert reduce.beside(samples, "load", 64 * MI) == probe.EXTRAS[-1]
 
 
 def test_thread_counts():
@@ -117,7 +101,7 @@ def test_a_plan_reaches_from_l1_into_memory(host, name):
         assert list(sizes) == sorted(set(sizes))
     assert made.sizes[1][-1] >= 64 * MI
     assert made.sample >= 0.01
-    assert set(made.levels) == {c.name for c in machine.caches[1:]} | {"MEM"}
+    assert set(made.levels[1]) == {c.name for c in machine.caches[1:]} | {"MEM"}
 
 
 def test_a_plan_respects_little_memory_and_a_little_budget(host):

@@ -5,10 +5,10 @@ import math
 
 import pytest
 
+from autotune.calibration import BandwidthCurve, Calibration, Constant, Refined
 from autotune.errors import InputError
 from autotune.host import stored
 from autotune.host.detect import detect
-from autotune.machine import BandwidthCurve, Calibration
 
 
 @pytest.fixture
@@ -81,3 +81,50 @@ def test_a_folder_that_cannot_be_written(machine, tmp_path, monkeypatch):
     monkeypatch.setenv("AUTOTUNE_DATA", str(tmp_path / "file"))
     with pytest.raises(InputError, match="cannot be written"):
         stored.save(calibration(machine))
+
+
+def test_constants_and_what_studies_made_of_them_are_kept(machine):
+    plain = calibration(machine)
+    several = dataclasses.replace(plain.curves[0], streams=4)
+    crossing = Constant(
+        value=0.0, low=0.0, high=0.125, unit="cy", source="less one another", samples=7
+    )
+    change = Refined(before=10.0, after=12.5, low=11.0, high=14.0, study="heat")
+    kept = dataclasses.replace(
+        plain,
+        curves=(*plain.curves, several),
+        constants={"line_crossing": crossing, "outbound.L3@2": crossing},
+        refined={"store_forward": change},
+    )
+    stored.save(kept)
+    assert stored.stored(machine) == kept
+
+
+def test_a_file_from_before_there_were_constants_is_read(machine):
+    kept = calibration(machine)
+    path = stored.save(kept)
+    text = path.read_text()
+    path.write_text("".join(line for line in text.splitlines(True) if "streams" not in line))
+    assert "constants" not in path.read_text()
+    assert stored.stored(machine) == kept
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("high: 0.125", "high: -1.0", "within its interval"),
+        ("value: 0.0625", "value: .inf", "expected a number"),
+        ("samples: 7", "samples: 0", "at least one sample"),
+        ("low: 0.0", "low: null", "low"),
+    ],
+)
+def test_a_contradictory_constant_is_named(machine, old, new, message):
+    crossing = Constant(value=0.0625, low=0.0, high=0.125, unit="cy", source="", samples=7)
+    kept = dataclasses.replace(calibration(machine), constants={"line_crossing": crossing})
+    path = stored.save(kept)
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(InputError, match=message) as caught:
+        stored.stored(machine)
+    assert path.name in str(caught.value)
+    assert "autotune machine calibrate" in str(caught.value)

@@ -6,7 +6,8 @@ import pytest
 from autotune import config, paths
 from autotune.problem import ButcherTableau, _Tree
 
-ORDERS = {"radau-iia-7": (4, 7), "radau-iia-5": (3, 5), "lobatto-iiic-6": (4, 6)}
+RADAU = {f"radau-iia-{2 * s - 1}": (s, 2 * s - 1) for s in range(2, 9)}
+ORDERS = {**RADAU, "lobatto-iiic-6": (4, 6)}
 
 
 def tableau(order, A, b, c):
@@ -38,7 +39,7 @@ def test_every_method_file_is_known_here():
     assert set(paths.names("kernels/method")) == set(ORDERS)
 
 
-@pytest.mark.parametrize("name", ["radau-iia-7", "radau-iia-5"])
+@pytest.mark.parametrize("name", RADAU)
 def test_radau_coefficients_are_those_of_collocation_at_the_radau_points(name):
     method = config.method(name)
     s = method.stages
@@ -53,9 +54,21 @@ def test_radau_coefficients_are_those_of_collocation_at_the_radau_points(name):
             for node in method.c
         ]
     A, b = collocation(nodes)
-    assert method.b == pytest.approx(b, abs=1e-16)
+    assert method.b == pytest.approx(b, abs=1e-15)
     for row, expected in zip(method.A, A, strict=True):
-        assert row == pytest.approx(expected, abs=1e-16)
+        assert row == pytest.approx(expected, abs=1e-15)
+
+
+@pytest.mark.parametrize("name", [name for name, (s, _) in ORDERS.items() if s <= 4])
+def test_simplifying_assumptions_and_trees_give_the_same_order(name):
+    method = config.method(name)
+    assert method._order_by_assumptions() == method._order_by_trees() == method.order
+
+
+def test_assumptions_that_do_not_suffice_leave_it_to_the_trees():
+    A = ((0, 0, 0, 0), (0.5, 0, 0, 0), (0, 0.5, 0, 0), (0, 0, 1, 0))
+    method = tableau(4, A, (1 / 6, 1 / 3, 1 / 3, 1 / 6), (0, 0.5, 0.5, 1))
+    assert method._order_by_assumptions() is None
 
 
 def test_lobatto_iiic_has_equal_first_column_and_is_stiffly_accurate():

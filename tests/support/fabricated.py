@@ -3,11 +3,10 @@
 import random
 from dataclasses import dataclass
 
+from autotune.calibration import BandwidthCurve, Calibration
 from autotune.expression import parse
 from autotune.machine import (
-    BandwidthCurve,
     CacheLevel,
-    Calibration,
     InCore,
     Machine,
     Memory,

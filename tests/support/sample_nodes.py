@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from autotune.machine import BandwidthCurve, CacheLevel, Calibration, InCore, Machine, Memory
+from autotune.calibration import BandwidthCurve, Calibration
+from autotune.machine import CacheLevel, InCore, Machine, Memory
 
 KIB, MIB = 1024, 1024 * 1024
 

@@ -4,13 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from autotune.analysis.traffic.distance import streams
+from autotune.analysis.traffic.grid import GridAnalyser
 from autotune.analysis.traffic.passes import thread_passes
 from autotune.analysis.traffic.records import Traffic
 from autotune.analysis.traffic.schedule import Schedule, schedule
 from autotune.analysis.traffic.shape import SweepShape, shape
-from autotune.codegen.ir import Block, Program, Sweep
+from autotune.codegen.ir import AnySweep, Block, Program, Sweep
 from autotune.machine import Machine
-from autotune.problem import Problem
+from autotune.problem import AnyProblem, StencilProblem
 
 _Place = tuple[str, int]
 """An IVP at a size."""
@@ -32,14 +33,19 @@ class TrafficAnalyser:
     _values: dict[_Place, Mapping[str, float | int]] = field(default_factory=dict)
     _shapes: dict[tuple[Sweep, _Place], SweepShape] = field(default_factory=dict)
     _plans: dict[tuple[int, _Place], tuple[SweepShape, ...]] = field(default_factory=dict)
+    _grids: GridAnalyser | None = None
     _known: dict[tuple[int, int, _Place, int, int], Traffic] = field(default_factory=dict)
 
-    def analyse(self, program: Program, problem: Problem, threads: int, nodes: int = 1) -> Traffic:
+    def analyse(
+        self, program: Program, problem: AnyProblem, threads: int, nodes: int = 1
+    ) -> Traffic:
         """The traffic of one steady-state time step of ``program`` on ``threads`` threads.
 
         The threads, all ranks' together, are spread evenly over ``nodes``. Raises ValueError where
         a sweep is not in canonical form or a tile loop holds a barrier.
         """
+        if isinstance(problem, StencilProblem):
+            return self._grid().analyse(program, problem, threads, nodes)
         place = (problem.definition, problem.size)
         if place not in self._values:
             self._values[place] = problem.ivp.values(problem.size)
@@ -48,6 +54,11 @@ class TrafficAnalyser:
         if key not in self._known:
             self._known[key] = self._traffic(plan, program.granule, place, threads, nodes)
         return self._known[key]
+
+    def _grid(self) -> GridAnalyser:
+        if self._grids is None:
+            self._grids = GridAnalyser(self.machine)
+        return self._grids
 
     def _schedule(self, program: Program) -> Schedule:
         if id(program) not in self._programs:
@@ -76,12 +87,14 @@ class TrafficAnalyser:
             levels=(*sizes, ("MEM", float("inf"))),
         )
 
-    def _shape(self, sweep: Sweep, place: _Place) -> SweepShape:
+    def _shape(self, sweep: AnySweep, place: _Place) -> SweepShape:
+        if not isinstance(sweep, Sweep):
+            raise ValueError(f"sweep {sweep.name} is over a grid, the problem has none")
         if (sweep, place) not in self._shapes:
             self._shapes[sweep, place] = shape(sweep, self._values[place])
         return self._shapes[sweep, place]
 
 
-def analyse(program: Program, problem: Problem, threads: int, machine: Machine) -> Traffic:
+def analyse(program: Program, problem: AnyProblem, threads: int, machine: Machine) -> Traffic:
     """The traffic of one program; see ``TrafficAnalyser`` for many."""
     return TrafficAnalyser(machine).analyse(program, problem, threads)

@@ -55,17 +55,29 @@ def conflicts(
 
     Shared outer caches are left out: their set index is a hash of the address.
     """
-    found = []
     private = [cache for cache in caches if cache.cores == 1]
     if len(shape.streams) <= min((cache.ways for cache in private), default=0):
         return []
+    starts = [rows[name] * leading + offset for name, offset in shape.streams]
+    found = []
     for cache in private:
-        per_line = cache.line // DOUBLE
-        lines = {(rows[name] * leading + offset) // per_line for name, offset in shape.streams}
-        sets = Counter(line % cache.sets for line in lines)
-        crowded = [count for count in sets.values() if count > cache.ways]
-        if crowded:
-            again = sum(crowded) * max(1.0, per_line / max(1.0, iterations)) / per_line
+        crowd = crowded(starts, cache, iterations)
+        if crowd:
             certain = cache.sets * cache.line <= PAGE
-            found.append(Conflict(cache.name, max(crowded), cache.ways, again, certain))
+            found.append(Conflict(cache.name, crowd[0], cache.ways, crowd[1], certain))
     return found
+
+
+def crowded(
+    starts: Sequence[int], cache: CacheLevel, iterations: float
+) -> tuple[int, float] | None:
+    """The most streams in one set and the lines loaded again per iteration; None without crowd.
+
+    ``starts``: components where the streams are, which move on side by side.
+    """
+    per_line = cache.line // DOUBLE
+    sets = Counter(line % cache.sets for line in {start // per_line for start in starts})
+    crowds = [count for count in sets.values() if count > cache.ways]
+    if not crowds:
+        return None
+    return max(crowds), sum(crowds) * max(1.0, per_line / max(1.0, iterations)) / per_line

@@ -54,6 +54,8 @@ class Streams:
     passes: tuple[Pass, ...]
     alike: int
     """Number of threads with these streams."""
+    lent: Flags
+    """Written, and read by another thread since this one wrote it last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,8 @@ def streams(thread: ThreadPasses, line: int) -> Streams:
     extra = len(trails)
     rows = [touch.row for _, touch in found] + [touch.row for _, touch, _ in trails]
     behind = np.array([d for _, _, d in trails]).reshape(extra, POSITIONS)
+    remote = np.array([touch.remote for _, touch in found] + [False] * extra)
+    written = np.array([touch.written for _, touch in found] + [False] * extra)
     return Streams(
         owner=owner,
         row=np.array(rows, dtype=np.int64),
@@ -98,10 +102,24 @@ def streams(thread: ThreadPasses, line: int) -> Streams:
         outward=np.concatenate([outward, np.full((extra, POSITIONS), np.nan)]),
         lines=np.full(len(owner), DOUBLE / line),
         stores=np.array([t.written and not t.read for _, t in found] + [False] * extra),
-        remote=np.array([touch.remote for _, touch in found] + [False] * extra),
+        remote=remote,
         passes=past.passes[begin:],
         alike=thread.alike,
+        lent=_lent(np.array(rows, dtype=np.int64), written, remote),
     )
+
+
+def _lent(row: Whole, written: Flags, remote: Flags) -> Flags:
+    """Which streams write a row first after another thread has read it.
+
+    What this thread reads of a row of others, these read of its own at that time: threads do the
+    same. The step repeats, so the last event of a row stands before its first.
+    """
+    found = np.zeros(len(row), dtype=np.bool_)
+    for wanted in set(row[remote].tolist()):
+        events = np.flatnonzero((row == wanted) & (written | remote))
+        found[events] = written[events] & remote[np.roll(events, 1)]
+    return found
 
 
 def _timeline(groups: Sequence[Group], sizes: Sequence[float]) -> _Timeline:

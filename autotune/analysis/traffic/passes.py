@@ -9,6 +9,7 @@ to right at the same pace, and a reuse distance is a sum over objects (see ``dis
     row 1  [ object 2 ]    [ object 3 ]      and objects outside of the block that it only reads
 """
 
+import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -51,6 +52,10 @@ class Pass(NamedTuple):
     touches: tuple[Touch, ...]
     whole: bool
     """False: so short that it leaves the caches as they were."""
+    run: float = math.inf
+    """Iterations one after another in memory before the thread goes on elsewhere."""
+    rows: int = 0
+    """Rows of grids that it walks along side by side; 0: as many as it has streams."""
 
 
 class Group(NamedTuple):

@@ -11,7 +11,19 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from autotune.codegen.ir import Block, Comm, Program, Repeat, Swap, Sweep, Sync, Tiles, sweeps
+from autotune.codegen.ir import (
+    AnySweep,
+    Block,
+    Comm,
+    GridSweep,
+    Program,
+    Repeat,
+    Swap,
+    Sweep,
+    Sync,
+    Tiles,
+    every_sweep,
+)
 from autotune.expression import number, symbols
 
 
@@ -47,7 +59,7 @@ class Step:
 class Schedule:
     """Time steps up to the steady state; the last one is the one to look at."""
 
-    sweeps: tuple[Sweep, ...]
+    sweeps: tuple[AnySweep, ...]
     steps: tuple[Step, ...]
     rows: tuple[str, ...]
     """Names of the stored rows, in the order of the storage: ``Y[2]``."""
@@ -73,10 +85,12 @@ class _Walk:
     def block(self, block: Block, loop: Mapping[str, int], tile: list[int] | None) -> None:
         for node in block.nodes:
             match node:
-                case Sweep():
+                case Sweep() | GridSweep():
                     self.call(node, loop, tile)
                 case Repeat():
                     self.repeat(node, loop, tile)
+                case Tiles() if node.dimension is not None:
+                    self.block(node.body, loop, tile)  # blocks of a grid are one call
                 case Tiles() if tile is None:
                     calls: list[int] = []
                     self.block(node.body, loop, calls)
@@ -93,7 +107,7 @@ class _Walk:
                 case _:
                     raise ValueError(f"{type(node).__name__} inside a tile loop")
 
-    def call(self, sweep: Sweep, loop: Mapping[str, int], tile: list[int] | None) -> None:
+    def call(self, sweep: AnySweep, loop: Mapping[str, int], tile: list[int] | None) -> None:
         rows = tuple(
             (name, self.places[row.array] + (int(number(row.index, loop)) if row.index else 0))
             for name, row in sweep.rows
@@ -131,7 +145,7 @@ def _has_swap(block: Block) -> bool:
 def _selects_rows(node: Repeat) -> bool:
     return any(
         row.index is not None and node.variable in symbols(row.index)
-        for sweep in sweeps(node.body)
+        for sweep in every_sweep(node.body)
         for _, row in sweep.rows
     )
 
@@ -141,7 +155,7 @@ def schedule(program: Program) -> Schedule:
 
     Raises ValueError for a barrier or a tile loop within a tile loop.
     """
-    found = tuple({id(sweep): sweep for sweep in sweeps(program.body)}.values())
+    found = tuple({id(sweep): sweep for sweep in every_sweep(program.body)}.values())
     numbers = {id(sweep): index for index, sweep in enumerate(found)}
     places: dict[str, int] = {}
     names: list[str] = []

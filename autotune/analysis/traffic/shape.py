@@ -2,10 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 
 from autotune.codegen.ir import Assign, Stretch, Sweep
-from autotune.expression import number, references
+from autotune.expression import Num, number, references
 from autotune.problem import offset
+
+_ALIGNMENTS = 16
+"""Rows after which their alignment in lines of up to so many components repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,10 @@ class SweepShape:
     accesses: tuple[Access, ...]
     streams: tuple[tuple[str, int], ...]
     """Distinct (parameter, offset) pairs, in the order of their first access."""
+    starts: tuple[int, ...] = (0,)
+    """Components where its loops begin: one for each of the rows that differ in alignment."""
+    run: float = inf
+    """Components from one entry into its loop to the next, within a call."""
 
 
 def shape(sweep: Sweep, values: Mapping[str, float | int]) -> SweepShape:
@@ -59,7 +67,22 @@ def shape(sweep: Sweep, values: Mapping[str, float | int]) -> SweepShape:
         for name, found in reads.items()
         if found
     )
-    return SweepShape(lower, upper, min(1.0, sum(widths)), accesses, tuple(dict.fromkeys(sequence)))
+    starts, run = _loops(broad[0], lower, known)
+    streams = tuple(dict.fromkeys(sequence))
+    return SweepShape(lower, upper, min(1.0, sum(widths)), accesses, streams, starts, run)
+
+
+def _loops(
+    stretch: Stretch, lower: int, values: Mapping[str, float | int]
+) -> tuple[tuple[int, ...], float]:
+    """Where the loops of a stretch begin, and how far each runs."""
+    if stretch.columns is None or stretch.row is None:
+        return (lower,), inf
+    first, end = (int(number(e, values)) for e in stretch.columns)
+    if isinstance(stretch.row, Num):
+        return (lower,), inf  # written out: one loop goes from row to row
+    row = int(number(stretch.row, values))
+    return tuple(k * row + first for k in range(_ALIGNMENTS)), float(max(1, end - first))
 
 
 def _width(stretch: Stretch, values: Mapping[str, float | int]) -> float:

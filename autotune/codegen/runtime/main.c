@@ -5,6 +5,8 @@
           --attempts A --busy B --min-seconds X
    phases   like time, in a program compiled with AUTOTUNE_PHASES
 
+   Programs on a grid take its extents as size, slowest dimension first, 24x1600x1600, and no --h.
+
    Programs of several ranks take --ranks R --communication allgather|neighbour|sparse as well.
    Rank 0 prints: one JSON object per line on standard output. Exit code 2: wrong arguments or
    environment. */
@@ -29,10 +31,11 @@
 
 #include "program.h"
 #include "ranks.h"
+#include "shape.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "states are written as little endian");
 
-enum { PAGE = 4096, LINE_DOUBLES = 8, PAGE_DOUBLES = 512, MAX_THREADS = 4096 };
+enum { MAX_THREADS = 4096 };
 
 static const char *self = "program";
 
@@ -54,12 +57,14 @@ enum mode { VERIFY, TIME, PHASES };
 
 struct options {
     enum mode mode;
-    long size, n, threads, ranks, steps, check, samples, warm, attempts;
+    struct shape shape;
+    const char *size;
+    long n, threads, ranks, steps, check, samples, warm, attempts;
     double h, busy, min_seconds;
     const char *out, *communication;
 };
 
-static long whole(const char *option, const char *text, long low, long high)
+long whole(const char *option, const char *text, long low, long high)
 {
     char *end;
     errno = 0;
@@ -82,7 +87,7 @@ static double real(const char *option, const char *text, double low, double high
 static struct options read_options(int count, char **arguments)
 {
     struct options o = {
-        .size = -1, .n = -1, .threads = -1, .ranks = 1, .steps = -1, .check = 0, .samples = -1,
+        .size = NULL, .n = -1, .threads = -1, .ranks = 1, .steps = -1, .check = 0, .samples = -1,
         .warm = 0, .attempts = 1, .h = -1.0, .busy = 0.0, .min_seconds = 0.0, .out = NULL,
         .communication = NULL,
     };
@@ -102,9 +107,9 @@ static struct options read_options(int count, char **arguments)
             fail("%s needs a value", option);
         const char *const value = arguments[i + 1];
         if (!strcmp(option, "--size"))
-            o.size = whole(option, value, 1, LONG_MAX / 16);
+            o.shape = read_shape(option, o.size = value);
         else if (!strcmp(option, "--n"))
-            o.n = whole(option, value, 1, INT_MAX);
+            o.n = whole(option, value, 1, MOST_COMPONENTS);
         else if (!strcmp(option, "--threads"))
             o.threads = whole(option, value, 1, MAX_THREADS);
         else if (!strcmp(option, "--ranks"))
@@ -121,7 +126,7 @@ static struct options read_options(int count, char **arguments)
             o.warm = whole(option, value, 0, 1000000);
         else if (!strcmp(option, "--attempts"))
             o.attempts = whole(option, value, 1, 1000000);
-        else if (!strcmp(option, "--h"))
+        else if (TAKES_H && !strcmp(option, "--h"))
             o.h = real(option, value, DBL_MIN, DBL_MAX);
         else if (!strcmp(option, "--busy"))
             o.busy = real(option, value, 0.0, 1.0);
@@ -132,14 +137,14 @@ static struct options read_options(int count, char **arguments)
         else
             fail("unknown option '%s'", option);
     }
-    if (o.size < 0 || o.n < 0 || o.threads < 0 || o.h < 0.0)
-        fail("needs --size, --n, --h and --threads");
+    if (!o.size || o.n < 0 || o.threads < 0 || (TAKES_H && o.h < 0.0))
+        fail("needs --size, --n%s and --threads", TAKES_H ? ", --h" : "");
     if (o.mode == VERIFY && (o.steps < 0 || !o.out))
         fail("verify needs --steps and --out");
     if (o.mode != VERIFY && o.samples < 0)
         fail("%s needs --samples", arguments[1]);
-    if (dimension(o.size) != o.n)
-        fail("--n is %ld, but size %ld has %ld components", o.n, o.size, dimension(o.size));
+    if (components(&o.shape) != o.n)
+        fail("--n is %ld, but size %s has %ld components", o.n, o.size, components(&o.shape));
     if (rank_count() != o.ranks)
         fail("asked for %ld ranks, got %d: is the launcher that of another MPI?", o.ranks,
              rank_count());
@@ -152,54 +157,24 @@ static struct options read_options(int count, char **arguments)
 
 /* --- storage ---------------------------------------------------------------------------- */
 
-struct storage {
-    double *base;
-    long ld;
-    long rows;
-};
-
-static long round_up(long value, long unit)
+double *claim(long doubles)
 {
-    return (value + unit - 1) / unit * unit;
-}
-
-static struct storage allocate(long n)
-{
-    struct storage s = {.rows = 0};
-    for (int a = 0; a < array_count; a++)
-        s.rows += array_rows[a];
-    s.ld = pad_lines ? round_up(n, PAGE_DOUBLES) + LINE_DOUBLES * pad_lines
-                     : round_up(n, LINE_DOUBLES);
-    if (s.ld > LONG_MAX / (long)sizeof(double) / s.rows - PAGE)
-        fail("%ld rows of %ld components are more than can be addressed", s.rows, s.ld);
-    const size_t bytes = (size_t)round_up(s.rows * s.ld * (long)sizeof(double), PAGE);
+    const size_t bytes = (size_t)round_up(doubles, PAGE_DOUBLES) * sizeof(double);
     const long pages = sysconf(_SC_PHYS_PAGES);
     if (pages > 0 && bytes / (size_t)sysconf(_SC_PAGESIZE) > (size_t)pages)
         fail("needs %zu bytes, more than this machine has", bytes);
     void *memory = NULL;
-    if (posix_memalign(&memory, PAGE, bytes))
+    if (posix_memalign(&memory, PAGE_DOUBLES * sizeof(double), bytes))
         fail("cannot allocate %zu bytes", bytes);
-    s.base = memory;
-    return s;
+    return memory;
 }
 
 /* The block of the thread, its memory touched first by itself, and the initial values. */
 static void prepare(struct thread *me, const struct storage *s, const struct options *o, int id)
 {
-    const long own = cut(0, o->n, rank(), rank_count());
-    const long end_of_own = cut(0, o->n, rank() + 1, rank_count());
-    me->first = cut(own, end_of_own, id, o->threads);
-    me->last = cut(own, end_of_own, id + 1, o->threads);
-    me->ld = s->ld;
-    me->h = o->h;
+    me->h = TAKES_H ? o->h : 0.0;
     me->phase = -1;
-    double *row = s->base;
-    const long end = me->last == o->n ? s->ld : me->last;
-    for (int a = 0; a < array_count; a++) {
-        me->array[a] = row;
-        for (int r = 0; r < array_rows[a]; r++, row += s->ld)
-            memset(row + me->first, 0, (size_t)(end - me->first) * sizeof(double));
-    }
+    place(me, s, &o->shape, id, o->threads);
     initial(me);
 }
 
@@ -302,16 +277,20 @@ struct summary {
     bool finite, denormal;
 };
 
-static struct summary summarise(const double *y, long n)
+static struct summary summarise(const struct state *state)
 {
     struct summary s = {.finite = true};
-    for (long j = 0; j < n; j++) {
-        const double size = fabs(y[j]);
-        s.finite = s.finite && isfinite(y[j]);
-        s.denormal = s.denormal || (size > 0.0 && size < DBL_MIN);
-        s.sum += y[j] * (1.0 + (double)(j % 7) / 8.0);
-        s.magnitude += size;
-        s.most = size > s.most ? size : s.most;
+    long j = 0;
+    for (long r = 0; r < rows_of(state); r++) {
+        const double *const y = row_of(state, r);
+        for (long i = 0; i < state->length; i++, j++) {
+            const double size = fabs(y[i]);
+            s.finite = s.finite && isfinite(y[i]);
+            s.denormal = s.denormal || (size > 0.0 && size < DBL_MIN);
+            s.sum += y[i] * (1.0 + (double)(j % 7) / 8.0);
+            s.magnitude += size;
+            s.most = size > s.most ? size : s.most;
+        }
     }
     return s;
 }
@@ -323,9 +302,9 @@ static void print_soundness(const struct summary *s)
     fflush(stdout);
 }
 
-static void print_check(const double *y, long n, long steps)
+static void print_check(const struct state *state, long steps)
 {
-    const struct summary s = summarise(y, n);
+    const struct summary s = summarise(state);
     printf("{\"kind\":\"check\",\"steps\":%ld", steps);
     if (s.finite)
         printf(",\"sum\":%.17g,\"magnitude\":%.17g,\"max\":%.17g", s.sum, s.magnitude, s.most);
@@ -335,9 +314,9 @@ static void print_check(const double *y, long n, long steps)
 }
 
 /* After the last timed step: its checksum depends on how many there were, its soundness not. */
-static void print_final(const double *y, long n)
+static void print_final(const struct state *state)
 {
-    const struct summary s = summarise(y, n);
+    const struct summary s = summarise(state);
     printf("{\"kind\":\"final\"");
     print_soundness(&s);
 }
@@ -370,13 +349,16 @@ static void wait_until_kept(void)
     }
 }
 
-static void write_state(const char *path, const double *y, long n)
+static void write_state(const char *path, const struct state *state)
 {
     FILE *const file = fopen(path, "wb");
     if (!file)
         fail("cannot write %s: %s", path, strerror(errno));
-    const size_t written = fwrite(y, sizeof *y, (size_t)n, file);
-    if (fclose(file) || written != (size_t)n)
+    const size_t length = (size_t)state->length;
+    bool whole_row = true;
+    for (long r = 0; r < rows_of(state) && whole_row; r++)
+        whole_row = fwrite(row_of(state, r), sizeof(double), length, file) == length;
+    if (fclose(file) || !whole_row)
         fail("cannot write %s: %s", path, strerror(errno));
 }
 
@@ -480,9 +462,9 @@ static void run(struct thread *me, struct thread *team, const struct options *o,
         return;
 #pragma omp master
     {
-        const double *const y = ranks_state(me->array[solution], o->n);
+        const struct state state = state_of(me, &o->shape, ranks_state(me->array[solution], o->n));
         if (rank() == 0)
-            print_check(y, o->n, o->check);
+            print_check(&state, o->check);
         c->more = true;
         c->steps = 1;
     }
@@ -516,14 +498,14 @@ int main(int count, char **arguments)
         self = arguments[0];
     ranks_begin(&count, &arguments);
     const struct options o = read_options(count, arguments);
-    const struct storage s = allocate(o.n);
+    const struct storage s = allocate(&o.shape);
     struct thread *team = NULL;
     int *const cpus = calloc((size_t)o.threads, sizeof *cpus);
     int *const allowed = calloc((size_t)o.threads, sizeof *allowed);
     if (posix_memalign((void **)&team, 256, (size_t)o.threads * sizeof *team) || !cpus || !allowed)
         fail("cannot allocate the data of %ld threads", o.threads);
     memset(team, 0, (size_t)o.threads * sizeof *team);
-    setup(o.size, o.n);
+    begin(&o.shape);
     ranks_prepare(o.n, o.threads, o.communication);
     struct control control = {.more = false};
     int started = 0;
@@ -551,10 +533,11 @@ int main(int count, char **arguments)
     }
     if (started != o.threads)
         fail("asked for %ld threads, got %d", o.threads, started);
-    const double *const y = ranks_state(team[0].array[solution], o.n);
+    const struct state state =
+        state_of(&team[0], &o.shape, ranks_state(team[0].array[solution], o.n));
     if (o.mode == VERIFY) {
         if (rank() == 0)
-            write_state(o.out, y, o.n);
+            write_state(o.out, &state);
         ranks_end();
         return 0;
     }
@@ -563,7 +546,7 @@ int main(int count, char **arguments)
         print_phases(team, o.threads, (double)control.total);
 #endif
     if (rank() == 0) {
-        print_final(y, o.n);
+        print_final(&state);
         printf("{\"kind\":\"end\"");
     }
     ranks_print_end(team[0].made);

@@ -2,12 +2,16 @@
 #ifndef AUTOTUNE_PROGRAM_H
 #define AUTOTUNE_PROGRAM_H
 
-enum { MAX_ARRAYS = 16, MAX_PHASES = 16 };
+enum { MAX_ARRAYS = 16, MAX_PHASES = 16, MAX_DIMENSIONS = 3 };
+enum { LINE_DOUBLES = 8, PAGE_DOUBLES = 512 };
 
-/* One thread: its block [first, last) of the long dimension and its view of the arrays. */
+/* One thread: its block [first, last) of the long or slowest dimension and its view of the arrays. */
 struct thread {
     long first, last;
     long ld; /* distance of two rows of an array, in doubles */
+    long extent[MAX_DIMENSIONS]; /* of a grid: interior points of each dimension, slowest first */
+    long stride[MAX_DIMENSIONS]; /* doubles from a point to the next in each dimension */
+    long begin, end; /* the block with the ghosts of the slowest dimension that the thread sets */
     double h;
     double cpu; /* seconds of CPU time in the last sample */
     long made;  /* time steps so far */
@@ -27,8 +31,15 @@ extern const double start_time;
 extern const int phase_count;
 extern const char *const phase_names[];
 
+/* Of a program on components j: */
 long dimension(long N);               /* n */
 void setup(long N, long n);           /* constants of the problem, before the threads start */
+
+/* Of a program on a grid: arrays point to the interior point 0. */
+extern const int dimensions;
+extern const int radius;              /* ghost points on each side of each dimension */
+void setup_grid(const long *extent);  /* constants of the problem, before the threads start */
+
 void initial(struct thread *me);      /* initial values of the block */
 void step(struct thread *me, double t); /* one time step; called by all threads of the team */
 
@@ -52,6 +63,28 @@ static inline long cut(long first, long last, long part, long parts)
     return at < last ? at : last;
 }
 
+static inline long round_up(long value, long unit)
+{
+    return (value + unit - 1) / unit * unit;
+}
+
+/* The components of the state in order, in rows of contiguous ones. */
+struct state {
+    const double *y;
+    long planes, lines, length;
+    long plane, line; /* doubles from one to the next */
+};
+
+static inline long rows_of(const struct state *s)
+{
+    return s->planes * s->lines;
+}
+
+static inline const double *row_of(const struct state *s, long row)
+{
+    return s->y + row / s->lines * s->plane + row % s->lines * s->line;
+}
+
 /* A stretch of time steps: seconds of wall time, CPU time over (threads x wall time), switches. */
 struct trial {
     double wall, busy;
@@ -60,6 +93,12 @@ struct trial {
 
 /* Prints a message and ends the program, every rank of it, with exit code 2. */
 __attribute__((noreturn, format(printf, 1, 2))) void fail(const char *format, ...);
+
+/* The value of an option; fails where it is no whole number in [low, high]. */
+long whole(const char *option, const char *text, long low, long high);
+
+/* So many doubles from the start of a page on, untouched; fails where there is no such memory. */
+double *claim(long doubles);
 
 /* With AUTOTUNE_PHASES the time since the last mark goes to the phase that it began. */
 #ifdef AUTOTUNE_PHASES

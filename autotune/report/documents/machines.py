@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import TypedDict
 
+from autotune.calibration import BandwidthCurve, Calibration, Constant, Refined
 from autotune.host.detect import Reason
 from autotune.host.doctor import Finding
-from autotune.machine import BandwidthCurve, Calibration, Machine
+from autotune.machine import Machine
 
 
 class CacheRow(TypedDict):
@@ -32,9 +33,31 @@ class CurveRow(TypedDict):
     """Bandwidth over working set, per thread."""
 
     threads: int
+    streams: int
     working_set: list[int]
     bytes_per_cycle: list[float]
     spread: list[float]
+
+
+class ConstantRow(TypedDict):
+    """A measured figure with the 80 % interval of its repeats."""
+
+    value: float
+    low: float
+    high: float
+    unit: str
+    source: str
+    samples: int
+
+
+class RefinedRow(TypedDict):
+    """What a study made of a figure."""
+
+    before: float
+    after: float
+    low: float
+    high: float
+    study: str
 
 
 class CalibrationRow(TypedDict):
@@ -50,6 +73,8 @@ class CalibrationRow(TypedDict):
     contended: bool
     priority: str
     compiler: str
+    constants: dict[str, ConstantRow]
+    refined: dict[str, RefinedRow]
 
 
 class MachineRow(TypedDict):
@@ -195,12 +220,36 @@ def _calibration(found: Calibration) -> CalibrationRow:
         "contended": found.contended,
         "priority": found.priority,
         "compiler": found.compiler,
+        "constants": {name: _constant(constant) for name, constant in found.constants.items()},
+        "refined": {name: _refined(change) for name, change in found.refined.items()},
+    }
+
+
+def _constant(found: Constant) -> ConstantRow:
+    return {
+        "value": found.value,
+        "low": found.low,
+        "high": found.high,
+        "unit": found.unit,
+        "source": found.source,
+        "samples": found.samples,
+    }
+
+
+def _refined(found: Refined) -> RefinedRow:
+    return {
+        "before": found.before,
+        "after": found.after,
+        "low": found.low,
+        "high": found.high,
+        "study": found.study,
     }
 
 
 def _curve(curve: BandwidthCurve) -> CurveRow:
     return {
         "threads": curve.threads,
+        "streams": curve.streams,
         "working_set": list(curve.working_set),
         "bytes_per_cycle": list(curve.bandwidth),
         "spread": list(curve.spread),

@@ -5,8 +5,10 @@ from typing import TypedDict
 
 from autotune.codegen.space import Enumerated
 from autotune.machine import Machine
+from autotune.prediction.base import Loop
 from autotune.ranking import Ranked, Ranking, differences
-from autotune.report.documents import Plain
+from autotune.report.documents import Plain, blocks
+from autotune.report.why import Explained
 from autotune.results import Part
 from autotune.setup import Setup
 from autotune.variant import Candidate
@@ -20,6 +22,10 @@ class PartRow(TypedDict):
     """T_OL, T_nOL, a level (L2, L3, MEM), sweep (their combination), barrier, communication."""
     seconds: float
     extrapolated: bool
+    kernel: str
+    """What the sweep computes: lc, rhs, approx+update; empty where it is not known."""
+    count: float
+    """Of a level: rows that one pass streams from there; 0 where they are not counted."""
 
 
 class PredictionRow(TypedDict):
@@ -60,9 +66,42 @@ class DifferenceRow(TypedDict):
     """A part of two candidates side by side."""
 
     sweep: str
+    """What is compared: LC, or APPROX+UPDATE where one of them fuses these; barrier."""
     kind: str
     first_s: float
     second_s: float
+    first_count: float
+    """Rows that one pass streams from a level; 0 where that is not known."""
+    second_count: float
+
+
+class LoopRow(TypedDict):
+    """A sweep as it was compiled; cycles per component."""
+
+    sweep: str
+    kernel: str
+    route: str
+    """How the in-core time was found."""
+    bottleneck: str
+    """The busiest port, chain or front end."""
+    T_OL: float
+    T_nOL: float
+    chain: float
+    """Longest loop-carried dependency."""
+    vector: int
+    """Bytes of the widest vectors."""
+    loads: float
+    stores: float
+    crossing: float
+    """Vector loads that cross a line."""
+    forwards: float
+    """Loads that wait for a store of the loop."""
+    gathers: float
+    calls: float
+    unknown: list[str]
+    """Instructions that OSACA does not know."""
+    assembly: str
+    """Annotated; empty unless it was asked for."""
 
 
 class WhyRow(TypedDict):
@@ -70,8 +109,14 @@ class WhyRow(TypedDict):
 
     candidate: str
     against: str | None
+    engine: str
+    words: list[str]
+    """The same as sentences."""
     differences: list[DifferenceRow]
     """Largest first; empty without another candidate."""
+    loops: list[LoopRow]
+    """Of the candidate; empty for an engine that compiles none."""
+    loops_against: list[LoopRow]
 
 
 class PredictDocument(TypedDict):
@@ -90,7 +135,12 @@ class RankDocument(TypedDict):
     study: str
     machine: str
     ranking: list[RankRow]
+    blocks: list[blocks.BlockRow]
+    """Layer conditions of the stencils; empty for initial value problems."""
     why: WhyRow | None
+    """The first of ``whys``; null unless reasons were asked for."""
+    whys: list[WhyRow]
+    """One per problem and engine."""
 
 
 def predict(
@@ -115,21 +165,12 @@ def rank(
     setup: Setup,
     machine: Machine,
     rankings: Sequence[Ranking],
-    chosen: Ranked | None = None,
-    other: Ranked | None = None,
+    whys: Sequence[Explained] = (),
+    *,
+    assembly: bool = False,
 ) -> RankDocument:
-    """The rankings, problem by problem, best first."""
-    why: WhyRow | None = None
-    if chosen is not None:
-        rows = differences(chosen.prediction, other.prediction) if other else []
-        why = {
-            "candidate": chosen.candidate.id,
-            "against": other.candidate.id if other else None,
-            "differences": [
-                {"sweep": d.sweep, "kind": d.kind, "first_s": d.first, "second_s": d.second}
-                for d in rows
-            ],
-        }
+    """The rankings, problem by problem, best first; ``whys`` where reasons were asked for."""
+    told = [_why(each, assembly=assembly) for each in whys]
     return {
         "schema": "autotune.rank/1",
         "study": setup.name,
@@ -139,7 +180,57 @@ def rank(
             for ranking in rankings
             for entry in ranking.entries
         ],
-        "why": why,
+        "blocks": blocks.rows(rankings, machine),
+        "why": told[0] if told else None,
+        "whys": told,
+    }
+
+
+def _why(each: Explained, *, assembly: bool) -> WhyRow:
+    chosen, other, beside = each.chosen, each.other, each.beside
+    rows = differences(chosen.prediction, other.prediction) if other else []
+    return {
+        "candidate": chosen.candidate.id,
+        "against": other.candidate.id if other else None,
+        "engine": chosen.prediction.engine,
+        "words": list(each.words),
+        "differences": [
+            {
+                "sweep": d.sweep,
+                "kind": d.kind,
+                "first_s": d.first,
+                "second_s": d.second,
+                "first_count": d.first_count,
+                "second_count": d.second_count,
+            }
+            for d in rows
+        ],
+        "loops": [_loop(loop, assembly=assembly) for loop in each.told.loops],
+        "loops_against": [_loop(loop, assembly=assembly) for loop in beside.loops]
+        if beside
+        else [],
+    }
+
+
+def _loop(loop: Loop, *, assembly: bool) -> LoopRow:
+    found = loop.result
+    return {
+        "sweep": loop.sweep,
+        "kernel": loop.kernel,
+        "route": found.route,
+        "bottleneck": found.bottleneck,
+        "T_OL": found.T_OL,
+        "T_nOL": found.T_nOL,
+        "chain": found.chain,
+        "vector": found.vector,
+        "loads": found.loads,
+        "stores": found.stores,
+        "crossing": found.crossing,
+        "forwards": found.forwards,
+        "gathers": found.gathers,
+        "calls": found.calls,
+        "unknown": list(found.unknown),
+        "assembly": (found.annotated or found.assembly) if assembly else "",
     }
 
 
@@ -171,6 +262,8 @@ def _part(part: Part) -> PartRow:
         "kind": part.kind,
         "seconds": part.seconds,
         "extrapolated": part.extrapolated,
+        "kernel": part.kernel,
+        "count": part.count,
     }
 
 

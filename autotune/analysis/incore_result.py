@@ -1,0 +1,408 @@
+"""What OSACA's tables say of the instructions of a sweep, as the in-core time of the sweep.
+
+T_OL is the largest of: the busiest port that is no data port, the front end, the loop-carried
+chain. T_nOL is the busiest data port (loads and stores of L1; Scherg et al. 2019, Eq. 6). Both are
+in cycles per source iteration; loops that run one after the other are added.
+
+Instructions that the tables lack add what a port table says of their work (a lower bound, as it
+is taken to overlap with nothing but itself). Calls of the library are priced by ``incore_calls``.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from autotune.analysis import incore_calls, incore_memory, incore_pressure, ports
+from autotune.analysis.base import InCoreResult, Rung
+from autotune.analysis.incore_annotate import Sheet, annotated
+from autotune.analysis.incore_arch import Architecture
+from autotune.analysis.incore_calls import Calls
+from autotune.analysis.incore_chain import Chain, Step, chain
+from autotune.analysis.incore_form import Facts, Form, form, whole
+from autotune.analysis.incore_isa import DOUBLE, Instruction
+from autotune.analysis.incore_loop import HotLoop
+from autotune.analysis.incore_memory import Forward
+from autotune.analysis.incore_pressure import Uop
+from autotune.analysis.loops import HotLoops
+from autotune.machine import PortTable
+from autotune.units import Cycles
+
+EXACT, CLOSE, DOUBTFUL = 0.1, 0.2, 0.3
+"""Relative half-widths: one limit above the others; several that are close, so that work is not
+divided as well as it could be, or instructions taken as alike; approximated in some way."""
+_APART = 0.75
+"""Limits below this share of the largest are not close."""
+_PER_GATHER, _UNKNOWN, _WIDEST = 0.3, 0.2, 0.8
+_LINE = 64
+_STARTS = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tables:
+    """What instructions are looked up in."""
+
+    architecture: Architecture
+    facts: Mapping[str, Facts]
+    """By the text of the form."""
+    forward: float | None
+    """Cycles of store forwarding beyond the load, where there is a figure."""
+    ports: PortTable
+    """For what the others do not have."""
+    suffix: str = ""
+    """Added to the route: ``(nearest)``."""
+    approximate: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Costed:
+    """One loop with its work; cycles per pass."""
+
+    loop: HotLoop
+    work: tuple[tuple[Uop, ...], ...]
+    limits: Mapping[str, float]
+    overlapping: float
+    moving: float
+    chain: Chain
+    forwards: tuple[Forward, ...]
+    calls: Calls
+    replaced: Mapping[str, str]
+    unknown: tuple[str, ...]
+
+
+def wanted(loops: HotLoops) -> list[tuple[Form, Instruction]]:
+    """The forms of all instructions of a sweep that a table is asked about."""
+    found: dict[str, tuple[Form, Instruction]] = {}
+    for loop in (*loops.main, *loops.rest):
+        for instruction in loop.instructions:
+            if not _jumps_away(instruction, loop):
+                own = form(instruction, loop.isa.name)
+                found.setdefault(own.text, (own, instruction))
+    return list(found.values())
+
+
+def result(loops: HotLoops, tables: Tables) -> InCoreResult:
+    """The in-core time of a sweep."""
+    main = [_costed(loop, tables) for loop in loops.main]
+    rest = [_costed(loop, tables) for loop in loops.rest]
+    first = main[0]
+    hottest = max(main, key=lambda c: max(c.limits.values()) / c.loop.iterations)
+    notes = _notes(main, loops)
+    unknown = tuple(sorted({name for c in main for name in c.unknown}))
+    replaced = {name for c in main for name in c.replaced}
+    doubtful = tables.approximate or any(c.loop.approximate for c in main)
+    found = InCoreResult(
+        T_OL=Cycles(sum(c.overlapping / c.loop.iterations for c in main)),
+        T_nOL=Cycles(sum(c.moving / c.loop.iterations for c in main)),
+        chain=Cycles(sum(c.chain.cycles / c.loop.iterations for c in main)),
+        bottleneck=max(hottest.limits, key=lambda name: hottest.limits[name]),
+        iterations=first.loop.iterations,
+        route=f"osaca:{tables.architecture.name}{tables.suffix}",
+        approximate=doubtful or bool(unknown or replaced) or any(c.calls.count for c in main),
+        notes=tuple(notes),
+        assembly="".join(loop.text for loop in loops.main),
+        vector=max(8 * loop.lanes for loop in loops.main),
+        loads=sum(loop.row_loads / loop.iterations for loop in loops.main),
+        stores=sum(loop.row_stores / loop.iterations for loop in loops.main),
+        forward_latency=None if tables.forward is None else Cycles(tables.forward),
+        chain_forwards=sum(c.chain.forwards / c.loop.iterations for c in main),
+        forwards=_per(main, lambda c: len(c.forwards)),
+        blocked=_per(main, lambda c: sum(f.blocked for f in c.forwards)),
+        calls=_per(main, lambda c: c.calls.count),
+        unknown=unknown,
+        ladder=_ladder(first, rest, loops, tables),
+        entry=Cycles(loops.entry / tables.architecture.issue),
+        hot_loops=len(main),
+    )
+    found = with_memory(found, loops.main)
+    found = replace(
+        found,
+        width=_width(found, main, doubtful, bool(replaced)),
+        remainder=Cycles(_last(found.ladder)),
+    )
+    return replace(found, annotated=_annotated(found, main))
+
+
+def from_ports(loops: HotLoops, table: PortTable, notes: Sequence[str]) -> InCoreResult:
+    """The in-core time of a sweep by a port table alone: work per source iteration over rates."""
+    every = [(loop, ports.estimate(ports.count_loop(loop), table)) for loop in loops.main]
+    calls = [incore_calls.price(loop.calls) for loop in loops.main]
+    called = sum(c.cycles / loop.iterations for c, loop in zip(calls, loops.main, strict=True))
+    slowest = max((e for _, e in every), key=lambda e: max(e.T_OL, e.T_nOL))
+    names = sorted({name for loop in loops.main for name in loop.calls})
+    if names:
+        notes = [*notes, f"calls {', '.join(names)}: priced by common figures, +- 50 %"]
+    first = loops.main[0]
+    found = InCoreResult(
+        T_OL=Cycles(sum(e.T_OL for _, e in every) + called),
+        T_nOL=Cycles(sum(e.T_nOL for _, e in every)),
+        crowded=Cycles(sum(e.crowded for _, e in every) + called),
+        chain=Cycles(0.0),
+        bottleneck=slowest.bottleneck,
+        iterations=first.iterations,
+        route="ports",
+        approximate=True,
+        notes=tuple(notes),
+        assembly="".join(loop.text for loop in loops.main),
+        vector=8 * first.lanes,
+        loads=sum(loop.row_loads / loop.iterations for loop in loops.main),
+        stores=sum(loop.row_stores / loop.iterations for loop in loops.main),
+        calls=sum(c.count / loop.iterations for c, loop in zip(calls, loops.main, strict=True)),
+        hot_loops=len(loops.main),
+        annotated="".join(loop.text for loop in loops.main),
+    )
+    return with_memory(found, loops.main)
+
+
+def with_memory(found: InCoreResult, loops: Sequence[HotLoop]) -> InCoreResult:
+    """A result with what follows from the addresses of its loops alone."""
+
+    def crossing(stored: bool, place: int | None = None) -> float:
+        return sum(
+            incore_memory.crossing(
+                loop,
+                stored,
+                0 if place is None else DOUBLE * place - incore_memory.start(loop),
+                _LINE,
+            )
+            / loop.iterations
+            for loop in loops
+        )
+
+    known = any(place is not None for loop in loops for place in loop.places)
+    starts = range(_STARTS) if known else ()
+    return replace(
+        found,
+        crossing=crossing(False),
+        crossings=tuple(crossing(False, place) for place in starts),
+        crossing_stores=crossing(True),
+        crossings_stores=tuple(crossing(True, place) for place in starts),
+        gathers=sum(incore_memory.gathers(loop) / loop.iterations for loop in loops),
+    )
+
+
+def _per(main: Sequence[_Costed], count: Callable[[_Costed], float]) -> float:
+    return sum(count(c) / c.loop.iterations for c in main)
+
+
+def _last(ladder: Sequence[Rung]) -> float:
+    return float(max(ladder[-1].T_OL, ladder[-1].T_nOL)) if len(ladder) > 1 else 0.0
+
+
+def _ladder(
+    first: _Costed, rest: Sequence[_Costed], loops: HotLoops, tables: Tables
+) -> tuple[Rung, ...]:
+    """The hot loop and what takes its remainder, in cycles per source iteration."""
+    rungs = [
+        Rung(
+            iterations=c.loop.iterations,
+            T_OL=Cycles(c.overlapping / c.loop.iterations),
+            T_nOL=Cycles(c.moving / c.loop.iterations),
+        )
+        for c in (first, *rest)
+    ]
+    if rungs[-1].iterations > 1 and loops.straight:
+        issue = Cycles(loops.straight / tables.architecture.issue)
+        rungs.append(Rung(iterations=1.0, T_OL=issue, T_nOL=Cycles(0.0)))
+    return tuple(rungs)
+
+
+def _width(found: InCoreResult, main: Sequence[_Costed], doubtful: bool, replaced: bool) -> float:
+    close = replaced or any(_close(c.limits) for c in main)
+    width = DOUBTFUL if doubtful else CLOSE if close else EXACT
+    width += _PER_GATHER * min(1.0, found.gathers) + (_UNKNOWN if found.unknown else 0.0)
+    cycles = sum(c.calls.cycles / c.loop.iterations for c in main)
+    if found.calls:
+        width += incore_calls.SPREAD * cycles / max(float(found.T_OL), 1e-9)
+    if any(c.calls.unpriced for c in main):
+        width = _WIDEST
+    return min(width, _WIDEST)
+
+
+def _close(limits: Mapping[str, float]) -> bool:
+    """Whether the two largest limits are about equal."""
+    second, first = sorted([0.0, *limits.values()])[-2:]
+    return second > _APART * first
+
+
+# --- one loop ----------------------------------------------------------------------------------
+
+
+def _jumps_away(instruction: Instruction, loop: HotLoop) -> bool:
+    return loop.isa.call_target(instruction) is not None
+
+
+def _costed(loop: HotLoop, tables: Tables) -> _Costed:
+    work: list[tuple[Uop, ...]] = []
+    steps: list[Step] = []
+    replaced: dict[str, str] = {}
+    unknown: list[Instruction] = []
+    for instruction in loop.instructions:
+        if _jumps_away(instruction, loop):
+            work.append(())
+            steps.append(_call(loop, instruction))
+            continue
+        own = form(instruction, loop.isa.name)
+        facts = tables.facts[own.text]
+        if facts.taken_as:
+            replaced[instruction.mnemonic] = facts.taken_as
+        if _works(instruction) and not facts.uops:
+            unknown.append(instruction)
+        work.append(_uops(instruction, own, facts, tables.architecture))
+        steps.append(_step(instruction, own, facts, loop, tables.ports))
+    forwards = incore_memory.forwards(loop)
+    carried = Chain(0.0, 0.0)
+    if loop.depth:
+        carried = chain(steps, forwards, tables.forward or 0.0)
+    uops = [uop for uops in work for uop in uops]
+    data, other = incore_pressure.split(uops, tables.architecture.data)
+    moving, computing = incore_pressure.least(data), incore_pressure.least(other)
+    calls = incore_calls.price(loop.calls)
+    bound = _bound(loop, unknown, tables.ports)
+    computed = computing.cycles + bound[0]
+    front = loop.slots / tables.architecture.issue
+    overlapping = max(computed, front, carried.cycles) + calls.cycles
+    limits = {
+        f"port {' '.join(computing.ports)}": computed,
+        f"data port {' '.join(moving.ports)}": moving.cycles + bound[1],
+        "front end": front,
+        "chain": carried.cycles,
+        **({"calls": overlapping} if calls.cycles else {}),
+    }
+    return _Costed(
+        loop=loop,
+        work=tuple(work),
+        limits=limits,
+        overlapping=overlapping,
+        moving=moving.cycles + bound[1],
+        chain=carried,
+        forwards=tuple(forwards),
+        calls=calls,
+        replaced=replaced,
+        unknown=tuple(sorted({i.mnemonic for i in unknown})),
+    )
+
+
+def _works(instruction: Instruction) -> bool:
+    return instruction.work != "none" or bool(instruction.loads or instruction.stores)
+
+
+def _bound(loop: HotLoop, unknown: Sequence[Instruction], table: PortTable) -> tuple[float, float]:
+    """What a port table says of some instructions of a pass: T_OL and T_nOL, in cycles."""
+    if not unknown:
+        return 0.0, 0.0
+    counts = ports.count(unknown, 1.0, loop.lanes)
+    found = ports.estimate(counts, table)
+    return float(found.T_OL), float(found.T_nOL)
+
+
+def _uops(
+    instruction: Instruction, own: Form, facts: Facts, architecture: Architecture
+) -> tuple[Uop, ...]:
+    """What an instruction puts on the ports; some tables count address arithmetic as a load."""
+    moving = tuple(uop for uop in facts.uops if uop[1] <= architecture.data)
+    computing = tuple(uop for uop in facts.uops if not uop[1] <= architecture.data)
+    for pattern, right in architecture.corrections:
+        if re.fullmatch(pattern, own.text):
+            computing = right
+    return (*computing, *moving) if instruction.loads or instruction.stores else computing
+
+
+def _step(
+    instruction: Instruction, own: Form, facts: Facts, loop: HotLoop, table: PortTable
+) -> Step:
+    isa = loop.isa.name
+
+    def mapped(names: Sequence[str]) -> frozenset[str]:
+        short = (whole(name, isa) for name in names)
+        return frozenset(own.registers.get(name, name) for name in short)
+
+    address = instruction.address
+    addressing = frozenset(
+        whole(r, isa) for r in ((address.base, address.index) if address else ()) if r
+    )
+    latency, load = facts.latency, facts.load
+    if not instruction.loads:  # a load that is none: address arithmetic
+        latency, load = (min(1.0, load) or latency, 0.0) if load else (latency, 0.0)
+    if not facts.known and instruction.work not in ("none", "other"):
+        latency = max(latency, float(table.latency))
+    return Step(
+        reads=mapped(facts.reads),
+        addressing=frozenset() if instruction.stores and not instruction.loads else addressing,
+        writes=mapped(facts.writes),
+        latency=latency,
+        load=load,
+        loads=bool(instruction.loads),
+    )
+
+
+def _call(loop: HotLoop, instruction: Instruction) -> Step:
+    """A call keeps no register that its caller does not save: nothing passes through it."""
+    names = frozenset(whole(r, loop.isa.name) for r in loop.isa.clobbered(instruction))
+    vectors = frozenset(f"v{n}" for n in range(32))
+    return Step(
+        reads=frozenset(), addressing=frozenset(), writes=names | vectors, latency=0.0, load=0.0,
+        loads=False,
+    )  # fmt: skip
+
+
+# --- words -------------------------------------------------------------------------------------
+
+
+def _notes(main: Sequence[_Costed], loops: HotLoops) -> list[str]:
+    notes = [note for c in main for note in c.loop.notes]
+    if len(main) > 1:
+        notes.append(f"{len(main)} loops over the same components are added up")
+    pairs = sorted({(a, b) for c in main for a, b in c.replaced.items()})
+    if pairs:
+        names = ", ".join(f"{a} as {b}" for a, b in pairs)
+        notes.append(f"not in OSACA's tables, taken as alike: {names}")
+    unknown = sorted({name for c in main for name in c.unknown})
+    if unknown:
+        names = ", ".join(unknown)
+        notes.append(f"unknown to OSACA, bounded from below by a port table: {names}")
+    called = sorted({name for loop in loops.main for name in loop.calls})
+    unpriced = sorted({name for c in main for name in c.calls.unpriced})
+    if called:
+        notes.append(f"calls {', '.join(called)}: priced by common figures, +- 50 %")
+    if unpriced:
+        notes.append(f"calls {', '.join(unpriced)}: the time of these calls is not counted")
+    return list(dict.fromkeys(notes))
+
+
+def _annotated(found: InCoreResult, main: Sequence[_Costed]) -> str:
+    forwarding = ""
+    if found.chain_forwards:
+        latency = found.forward_latency
+        counted = f"{latency:g} cycles" if latency is not None else "nothing"
+        forwarding = f", {found.chain_forwards:.3g} through memory (each counted with {counted})"
+    summary = [
+        f"in-core by {found.route}, cycles per source iteration: T_OL {found.T_OL:.4g}, "
+        f"T_nOL {found.T_nOL:.4g}, loop-carried {found.chain:.4g}{forwarding}; "
+        f"bound by {found.bottleneck}",
+        *(f"note: {note}" for note in found.notes),
+    ]
+    return annotated([_sheet(c) for c in main], summary)
+
+
+def _sheet(costed: _Costed) -> Sheet:
+    loop = costed.loop
+    crossing = {
+        n
+        for n, (i, stride, place) in enumerate(
+            zip(loop.instructions, loop.strides, loop.places, strict=True)
+        )
+        if stride and place is not None and incore_memory.crosses(i, stride, place, _LINE)
+    }
+    return Sheet(
+        loop=loop,
+        work=costed.work,
+        marks={
+            "x": crossing,
+            "f": {f.load for f in costed.forwards if not f.blocked},
+            "b": {f.load for f in costed.forwards if f.blocked},
+            "c": costed.chain.lines,
+            "g": incore_memory.gathering(loop),
+            "k": {n for n, i in enumerate(loop.instructions) if _jumps_away(i, loop)},
+            "?": {n for n, i in enumerate(loop.instructions) if i.mnemonic in costed.unknown},
+        },
+    )

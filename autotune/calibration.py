@@ -1,0 +1,259 @@
+"""What was measured on a host: bandwidth curves, physical constants with intervals, conditions.
+
+Every figure is a property of the processor; none belongs to a kernel. ``CONSTANTS`` defines each
+constant: what it counts, and what a model adds it to.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+from autotune.units import Bytes, BytesPerCycle, Hertz, Seconds
+
+CONSTANTS: Mapping[str, tuple[str, str]] = {
+    "line_crossing": (
+        "cy",
+        "per vector load of full width from L1 that crosses a line, beyond one that does not;"
+        " adds to the time of the load ports",
+    ),
+    "store_forward": (
+        "cy",
+        "from a store to a load of the same vector that waits for it; adds to the operations of a"
+        " chain of dependent instructions that passes through memory",
+    ),
+    "blocked_forward": (
+        "cy",
+        "the same where the load is wider than the store; takes the place of store_forward",
+    ),
+    "loop_entry": (
+        "cy",
+        "per call of a vectorised loop: call, prologue, mispredicted exit; adds to the iterations"
+        " times the cycles of one",
+    ),
+    "predicted_exit": (
+        "cy",
+        "the part of loop_entry that falls away where the processor foresees the last iteration:"
+        " few iterations, always the same number",
+    ),
+    "stream_start": (
+        "cy",
+        "per start of one stream of lines that lie in the level, beyond loop_entry and the lines"
+        " at the bandwidth of the curve",
+    ),
+    "core_to_core": (
+        "cy",
+        "per line that another core wrote last, in a stream of them; takes the place of what the"
+        " curve says of the line",
+    ),
+    "ownership": (
+        "cy",
+        "per line that is written after another core has read it, beyond one that no other core"
+        " has; adds to what the curve says of the line",
+    ),
+    "outbound": (
+        "cy",
+        "per dirty line that leaves for the level, beyond the load curve; adds to the lines in",
+    ),
+    "allocate": (
+        "cy",
+        "per line of a stream of stores alone, write-allocate and the line out included",
+    ),
+    "exposed": (
+        "1",
+        "share of the transfers from the level that adds to a loop bound by loads from L1",
+    ),
+    "overlap_ol": (
+        "1",
+        "share of the transfers from the level that adds to a loop bound by arithmetic",
+    ),
+    "set_conflict": (
+        "cy",
+        "per line that associativity alone drives from L1 to L2 before its next use, beyond loads"
+        " that hit L1; takes the place of what the curve says of the line",
+    ),
+    "barrier": ("s", "one OpenMP barrier"),
+}
+"""Constant to its unit and meaning. A level follows after a dot, ``outbound.L3``; the number of
+threads, where more than one runs, after an at sign, ``outbound.L3@2``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constant:
+    """A measured figure that is not negative, with the 80 % interval of its repeats."""
+
+    value: float
+    low: float
+    high: float
+    unit: str
+    """``cy``, ``s``, or ``1`` for a share."""
+    source: str
+    """How it was found."""
+    samples: int
+    """How many repeats."""
+
+    def __post_init__(self) -> None:
+        if not all(math.isfinite(number) for number in (self.value, self.low, self.high)):
+            raise ValueError(f"a constant must be finite, not {self.value} {self.unit}")
+        if not 0 <= self.low <= self.value <= self.high:
+            raise ValueError(
+                f"a constant lies within its interval above 0,"
+                f" not {self.value} in [{self.low}, {self.high}]"
+            )
+        if self.samples < 1:
+            raise ValueError("a constant needs at least one sample")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refined:
+    """What a study made of a figure: before and after, with the 80 % interval of what is after."""
+
+    before: float
+    """As it was measured."""
+    after: float
+    low: float
+    high: float
+    study: str
+    """Names of the studies, in order."""
+    taken: str = ""
+    """Time of day of the last change, ISO 8601, UTC."""
+    before_low: float = 0.0
+    before_high: float = 0.0
+    """80 % interval of what was measured."""
+
+    def __post_init__(self) -> None:
+        numbers = (self.before, self.after, self.low, self.high, self.before_low, self.before_high)
+        if not all(math.isfinite(number) and number >= 0 for number in numbers):
+            raise ValueError("a refined figure must be finite and not negative")
+        if not self.low <= self.after <= self.high:
+            raise ValueError(f"{self.after} is not within [{self.low}, {self.high}]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BandwidthCurve:
+    """Measured inbound bandwidth of one thread over its working set, with ``threads`` running."""
+
+    threads: int
+    streams: int = 1
+    """Arrays that a thread reads at once, a vector of each in turn; they share the working set."""
+    working_set: tuple[Bytes, ...]
+    """Bytes per thread, all streams together, ascending."""
+    bandwidth: tuple[BytesPerCycle, ...]
+    """Bytes per cycle and thread, all streams together."""
+    spread: tuple[float, ...]
+    """Relative interquartile range of the repeats at each point."""
+
+    def __post_init__(self) -> None:
+        if self.threads < 1 or self.streams < 1:
+            raise ValueError("a bandwidth curve needs at least one thread and one stream")
+        if not self.working_set:
+            raise ValueError("a bandwidth curve needs at least one point")
+        if not len(self.working_set) == len(self.bandwidth) == len(self.spread):
+            raise ValueError("working sets, bandwidths and spreads must have equal length")
+        if any(a >= b for a, b in zip(self.working_set, self.working_set[1:], strict=False)):
+            raise ValueError("working sets must ascend")
+        if any(not math.isfinite(b) or b <= 0 for b in self.bandwidth):
+            raise ValueError("bandwidths must be positive")
+
+    def at(self, working_set: float) -> BytesPerCycle:
+        """Bandwidth at a working set, log-log interpolation; flat outside the measured range."""
+        return BytesPerCycle(_along(self.working_set, self.bandwidth, working_set))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """What was measured on a host, with its conditions."""
+
+    identity: str
+    """CPU model, cache topology and number of cores, as a hash."""
+    taken: str
+    """Time of day, ISO 8601, UTC."""
+    seconds: Seconds
+    """How long it took."""
+    clock: Hertz
+    clock_spread: float
+    """Relative interquartile range of the chains."""
+    curves: tuple[BandwidthCurve, ...]
+    """Those of one stream first."""
+    barriers: Mapping[int, Seconds]
+    """Threads to the time of one OpenMP barrier."""
+    exposed: Mapping[str, float]
+    """Level name to the measured exposed share."""
+    contended: bool
+    """Other processes took the cores while it was measured."""
+    priority: str
+    """How priority was raised: ``autogroup``, ``nice`` or ``none``."""
+    compiler: str
+    constants: Mapping[str, Constant] = field(default_factory=dict)
+    """As ``CONSTANTS`` defines them; those not measured are absent."""
+    refined: Mapping[str, Refined] = field(default_factory=dict)
+    """Figures that a study changed."""
+
+    @property
+    def loads(self) -> tuple[BandwidthCurve, ...]:
+        """The curves of one stream, by thread count."""
+        alone = (curve for curve in self.curves if curve.streams == 1)
+        return tuple(sorted(alone, key=lambda curve: curve.threads))
+
+    def curve(self, threads: int, streams: int = 1) -> BandwidthCurve:
+        """The curve of the nearest measured thread count, then of the nearest stream count.
+
+        Raises ValueError where there is none.
+        """
+        if not self.curves:
+            raise ValueError("the calibration has no bandwidth curve")
+        near = min((abs(c.threads - threads), c.threads) for c in self.curves)[1]
+        alike = [curve for curve in self.curves if curve.threads == near]
+        return min(alike, key=lambda c: (abs(math.log(c.streams / streams)), c.streams))
+
+    def stream_factor(self, threads: int, streams: float, working_set: float) -> float:
+        """Bandwidth of several streams over that of one, at the same working set.
+
+        Interpolated over working sets where both were measured, and over the logarithm of the
+        number of streams; flat beyond, 1 where only one stream was measured.
+        """
+        one = self.curve(threads)
+        known: list[tuple[int, float]] = [(1, 1.0)]
+        for curve in sorted(self.curves, key=lambda c: c.streams):
+            if curve.threads == one.threads and curve.streams > 1:
+                ratios = [
+                    b / one.at(size)
+                    for size, b in zip(curve.working_set, curve.bandwidth, strict=True)
+                ]
+                known.append((curve.streams, _along(curve.working_set, ratios, working_set)))
+        return _along([n for n, _ in known], [ratio for _, ratio in known], streams)
+
+    def constant(self, name: str, threads: int = 1) -> Constant | None:
+        """A constant by its name, at the nearest measured thread count; None: not measured."""
+        found = {
+            int(count or 1): value
+            for (base, _, count), value in (
+                (key.partition("@"), value) for key, value in self.constants.items()
+            )
+            if base == name and (not count or count.isdigit())
+        }
+        return found[min(found, key=lambda n: (abs(n - threads), n))] if found else None
+
+    def barrier(self, threads: int) -> Seconds:
+        """Seconds of one barrier: linear between measured thread counts, proportional beyond."""
+        if threads <= 1:
+            return Seconds(0.0)
+        known = sorted(self.barriers)
+        if not known:
+            return Seconds(0.0)
+        for low, high in pairwise(known):
+            if low <= threads <= high:
+                share = (threads - low) / (high - low)
+                return Seconds((1 - share) * self.barriers[low] + share * self.barriers[high])
+        near = known[0] if threads < known[0] else known[-1]
+        return Seconds(self.barriers[near] * threads / near)
+
+
+def _along(places: Sequence[int], values: Sequence[float], at: float) -> float:
+    """Log-log interpolation over ascending places; flat outside."""
+    if at <= places[0]:
+        return values[0]
+    for left, right, low, high in zip(places, places[1:], values, values[1:], strict=False):
+        if at <= right:
+            return float(low * (high / low) ** (math.log(at / left) / math.log(right / left)))
+    return values[-1]

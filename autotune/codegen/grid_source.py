@@ -1,0 +1,79 @@
+"""The generated part of a measuring program on a grid: its step, its constants, first values."""
+
+from collections.abc import Mapping
+
+from autotune.codegen import ctext, emit, grid, ir
+from autotune.stencil import SOURCE, TARGET, Stencil
+
+TEMPLATE = "grid_step.c.j2"
+
+Constant = tuple[ctext.Kind, str, str]
+"""Type, name and value, in C."""
+
+
+def functions(program: ir.Program, stencil: Stencil) -> list[ir.GridSweep]:
+    """One sweep per function, those of the first values too."""
+    by_name: dict[str, ir.GridSweep] = {}
+    for sweep in (*ir.grid_sweeps(program.body), *_initial(program, stencil)):
+        known = by_name.setdefault(sweep.name, sweep)
+        assert known.value == sweep.value, f"two functions are named {sweep.name}"
+    return list(by_name.values())
+
+
+def fields(program: ir.Program, stencil: Stencil) -> Mapping[str, object]:
+    """What the template is filled with."""
+    phases = list(dict.fromkeys(sweep.kernel for sweep in ir.grid_sweeps(program.body)))
+    constants = _constants(stencil)
+    return {
+        "title": stencil.name,
+        "arrays": [emit.array(array) for array, _ in program.arrays],
+        "solution": emit.array(SOURCE),
+        "dimensions": stencil.dimensions,
+        "radius": stencil.radius,
+        "pad_lines": program.pad_lines,
+        "granule": program.granule,
+        "phases": phases,
+        "signatures": [emit.signature(sweep) for sweep in functions(program, stencil)],
+        "extents": [ctext.name(extent) for extent in stencil.extent_names],
+        "constants": constants,
+        "support": ctext.support("\n".join(value for _, _, value in constants)),
+        "initial": emit.grid_initial_lines(_initial(program, stencil)),
+        "body": emit.step_lines(program, phases),
+    }
+
+
+def _initial(program: ir.Program, stencil: Stencil) -> list[ir.GridSweep]:
+    """The sweeps that set every array: coefficients to their values, the others to those of u.
+
+    All of them have the ghosts of u, so that they may change places.
+    """
+    of = {grid.renamed(stencil, name): name for name in stencil.coefficients}
+    stored = {
+        row.array: of[parameter]
+        for sweep in ir.grid_sweeps(program.body)
+        for parameter, row in sweep.rows
+        if parameter in of
+    }
+    ending = grid.identifier(stencil)
+    sweeps = []
+    for array, _ in program.arrays:
+        if array in stored:
+            name, value = f"{stored[array]}_{ending}", stencil.coefficients[stored[array]]
+        else:
+            name, value = ending, stencil.initial
+        rows = ((TARGET, ir.Row(array)),)
+        sweeps.append(grid.point_sweep(stencil, f"initial_{name}", "initial", rows, value))
+    return sweeps
+
+
+def _constants(stencil: Stencil) -> list[Constant]:
+    """Each constant in C."""
+    kinds: dict[str, ctext.Kind] = {}
+    for extent in stencil.extent_names:
+        kinds[extent] = "long"
+    found: list[Constant] = []
+    for constant, value in grid.constants(stencil, stencil.constants):
+        kinds[constant] = kind = ctext.kind(value, kinds)
+        text = ctext.whole(value, kinds) if kind == "long" else ctext.real(value, kinds)
+        found.append((kind, ctext.name(constant), text))
+    return found

@@ -1,0 +1,117 @@
+/* The shape of a program on a grid: extents, storage with ghosts, blocks of threads.
+   Programs on the components of a vector have another file of this name. */
+#ifndef AUTOTUNE_SHAPE_H
+#define AUTOTUNE_SHAPE_H
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "program.h"
+
+/* Each array begins this much later in its page than the one before. Were it the same place, loads
+   of one would wait for stores to the other that agree in the last 12 bits of their address. */
+enum { SHIFT_LINES = 24 };
+enum { TAKES_H = 0 };
+static const long MOST_COMPONENTS = LONG_MAX / 16;
+
+struct shape {
+    long extent[MAX_DIMENSIONS];
+    long n;
+};
+
+/* Of every array: rows are whole cache lines, and padding; ghosts on both sides of a dimension. */
+struct storage {
+    double *base;
+    long ld;
+    long stride[MAX_DIMENSIONS];
+    long distance; /* from array to array */
+    long interior; /* from the start of an array to its interior point 0 */
+};
+
+static inline struct shape read_shape(const char *option, const char *text)
+{
+    struct shape s = {.n = 1};
+    const char *from = text;
+    for (int d = 0; d < dimensions; d++) {
+        char *end;
+        errno = 0;
+        s.extent[d] = strtol(from, &end, 10);
+        if (errno || end == from || *end != (d + 1 < dimensions ? 'x' : '\0') || s.extent[d] < 1
+            || s.extent[d] > INT_MAX)
+            fail("%s must be %d whole numbers from 1 to %d joined by x, not '%s'", option,
+                 dimensions, INT_MAX, text);
+        if (__builtin_mul_overflow(s.n, s.extent[d], &s.n) || s.n > MOST_COMPONENTS)
+            fail("%s %s has more points than can be addressed", option, text);
+        from = end + 1;
+    }
+    return s;
+}
+
+static inline long components(const struct shape *shape)
+{
+    return shape->n;
+}
+
+static inline void begin(const struct shape *shape)
+{
+    setup_grid(shape->extent);
+}
+
+static inline struct storage allocate(const struct shape *shape)
+{
+    const int last = dimensions - 1;
+    struct storage s = {.interior = 0};
+    s.stride[last] = 1;
+    s.ld = round_up(shape->extent[last] + 2L * radius, LINE_DOUBLES) + LINE_DOUBLES * pad_lines;
+    long size = s.ld, bytes;
+    bool large = false;
+    for (int d = last - 1; d >= 0; d--) {
+        s.stride[d] = size;
+        large |= __builtin_mul_overflow(size, shape->extent[d] + 2L * radius, &size);
+    }
+    large |= __builtin_add_overflow(size, PAGE_DOUBLES + SHIFT_LINES * LINE_DOUBLES, &s.distance);
+    large |= __builtin_mul_overflow(s.distance, array_count * (long)sizeof(double), &bytes);
+    if (large || bytes > LONG_MAX / 2)
+        fail("%d arrays of %ld points are more than can be addressed", array_count, shape->n);
+    s.distance = round_up(size, PAGE_DOUBLES) + SHIFT_LINES * LINE_DOUBLES;
+    for (int d = 0; d < dimensions; d++)
+        s.interior += radius * s.stride[d];
+    s.base = claim(array_count * s.distance);
+    return s;
+}
+
+/* The block of a thread, and its planes of every array touched, ghosts with the nearest ones. */
+static inline void place(struct thread *me, const struct storage *s, const struct shape *shape,
+                         int id, long threads)
+{
+    const long planes = shape->extent[0];
+    me->first = cut(0, planes, id, threads);
+    me->last = cut(0, planes, id + 1, threads);
+    me->begin = id == 0 ? -radius : me->first;
+    me->end = id + 1 == threads ? planes + radius : me->last;
+    me->ld = s->ld;
+    memcpy(me->extent, shape->extent, sizeof me->extent);
+    memcpy(me->stride, s->stride, sizeof me->stride);
+    const size_t bytes = (size_t)(me->end - me->begin) * (size_t)s->stride[0] * sizeof(double);
+    for (int a = 0; a < array_count; a++) {
+        double *const start = s->base + a * s->distance;
+        me->array[a] = start + s->interior;
+        memset(start + (me->begin + radius) * s->stride[0], 0, bytes);
+    }
+}
+
+static inline struct state state_of(const struct thread *me, const struct shape *shape,
+                                    const double *y)
+{
+    const long *const extent = shape->extent, *const stride = me->stride;
+    if (dimensions == 2)
+        return (struct state){.y = y, .planes = 1, .lines = extent[0], .length = extent[1],
+                              .line = stride[0]};
+    return (struct state){.y = y, .planes = extent[0], .lines = extent[1], .length = extent[2],
+                          .plane = stride[0], .line = stride[1]};
+}
+
+#endif

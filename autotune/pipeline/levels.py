@@ -1,0 +1,160 @@
+"""Where probes of a sweep run: per level a problem and a tile whose data lie in that level."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from autotune.analysis.traffic.shape import SweepShape, shape
+from autotune.codegen import ir
+from autotune.host.plan import MEMORY
+from autotune.machine import Machine
+from autotune.problem import Problem
+
+_DOUBLE = 8
+_TOP = 64 << 20
+"""Bytes that lie in memory, whatever the last cache does; of all threads together."""
+_LARGE = 1 << 18
+"""Components of the long dimension are enough for the inner levels."""
+_TIMES = {0: 64, 1: 32}
+"""A tile in the innermost caches is gone through so often before the next: what its first pass
+costs more does not count."""
+_BIG_STEP = 1 << 25
+"""Iterations of one step; a probe does not last longer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """One level: the problem, the tile and its repetitions that keep a sweep's data there."""
+
+    level: str
+    problem: Problem
+    tile: int | None
+    """Components; None: the whole block of a thread."""
+    times: int
+    working_set: int
+    """Bytes."""
+    length: int
+    """Components of one call."""
+    iterations: float
+    """Of the slowest thread in one step, repetitions counted."""
+
+
+def targets(machine: Machine, threads: int) -> list[tuple[str, float]]:
+    """Levels, and bytes per thread that lie well inside each.
+
+    Half of the innermost cache, the geometric mean of a cache and the one before it, and for memory
+    four times the thread's share of the last cache, with a floor.
+    """
+    caches = machine.caches
+    shares = [cache.size / min(threads, cache.cores) for cache in caches]
+    found = [(caches[0].name, shares[0] / 2)]
+    for inner, outer, cache in zip(shares, shares[1:], caches[1:], strict=False):
+        found.append((cache.name, (inner * outer) ** 0.5))
+    return [*found, (MEMORY, max(4.0 * shares[-1], _TOP / threads))]
+
+
+def places(
+    sweep: ir.Sweep, granule: int, problem: Problem, threads: int, machine: Machine
+) -> list[Place]:
+    """One place per level, from the core outwards.
+
+    The size of the problem is its own where that has room for the tiles, else larger; it is
+    smaller where a small one tells the same.
+    """
+    found = []
+    for index, (level, wanted) in enumerate(targets(machine, threads)):
+        inner = index in _TIMES and index < len(machine.caches)
+        found.append(
+            _place(
+                _Case(sweep, granule, problem, threads),
+                level,
+                wanted,
+                _TIMES.get(index, 1) if inner else 1,
+            )
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    sweep: ir.Sweep
+    granule: int
+    problem: Problem
+    threads: int
+
+    def shape(self, size: int) -> SweepShape:
+        return shape(self.sweep, self.problem.ivp.values(size))
+
+    def block(self, size: int) -> float:
+        """Components that the slowest thread computes at a size."""
+        values = self.problem.ivp.values(size)
+        return active(shape(self.sweep, values), values, self.threads)
+
+    def smallest(self, components: float) -> int:
+        """The smallest size of the problem's parity at which a thread has so many components."""
+        low = high = self.problem.ivp.minimum + (self.problem.size - self.problem.ivp.minimum) % 2
+        while self.block(high) < components:
+            low, high = high, 2 * high + self.problem.size % 2 - (2 * high) % 2
+        while high - low > 2:
+            middle = low + (high - low) // 4 * 2
+            low, high = (middle, high) if self.block(middle) < components else (low, middle)
+        return high if self.block(low) < components else low
+
+
+def active(found: SweepShape, values: Mapping[str, float | int], threads: int) -> float:
+    """Iterations of the slowest thread: what of the sweep lies in its block."""
+    n = int(values["n"])
+    return found.share * max(
+        max(0, min(found.upper, n * (p + 1) // threads) - max(found.lower, n * p // threads))
+        for p in range(threads)
+    )
+
+
+def footprint(found: SweepShape, length: int) -> int:
+    """Bytes that a call over ``length`` components touches."""
+    total = 0
+    for access in found.accesses:
+        end = None
+        for offset in sorted(access.offsets):
+            begin = offset if end is None else max(offset, end)
+            end = offset + length
+            total += end - begin
+    return _DOUBLE * total
+
+
+def _longest(found: SweepShape, wanted: float, granule: int) -> int:
+    """The most components, in whole granules, whose footprint is within ``wanted`` bytes."""
+    low, high = 1, 2
+    while footprint(found, high * granule) <= wanted:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (
+            (middle, high) if footprint(found, middle * granule) <= wanted else (low, middle)
+        )
+    return low * granule
+
+
+def _place(case: _Case, level: str, wanted: float, times: int) -> Place:
+    size = case.problem.size
+    for _ in range(4):  # the footprint depends on the size where offsets do
+        tile = _longest(case.shape(size), wanted, case.granule)
+        room = tile * (4 if times > 1 else 1)
+        size = case.smallest(room)
+        if times > 1:
+            size = max(size, min(case.problem.size, case.smallest(_LARGE)))
+    values = case.problem.ivp.values(size)
+    found = case.shape(size)
+    block = active(found, values, case.threads)
+    tiled = times > 1
+    length = tile if tiled else int(block)
+    while tiled and times > 8 and times * block > _BIG_STEP:
+        times //= 2
+    return Place(
+        level=level,
+        problem=case.problem.at(size),
+        tile=tile if tiled else None,
+        times=times,
+        working_set=footprint(found, length),
+        length=length,
+        iterations=block * times,
+    )

@@ -1,0 +1,75 @@
+"""The measured constants of a host put into what lines cost there."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from autotune.calibration import BandwidthCurve, Calibration
+from autotune.machine import Machine
+from autotune.prediction.ecm import Floats
+from autotune.prediction.lines import Crowding, LineCosts, line_costs
+from autotune.variant import Placement
+
+
+def calibrated_costs(machine: Machine, threads: int, placement: Placement = "compact") -> LineCosts:
+    """The costs of lines with every constant that was measured; the others stay as they are."""
+    costs, calibration = line_costs(machine, threads, placement), machine.calibration
+    if calibration is None or not calibration.curves:
+        return costs
+
+    def value(name: str, otherwise: float = 0.0) -> float:
+        found = calibration.constant(name, threads)
+        return otherwise if found is None else found.value
+
+    def by_level(name: str) -> Floats | None:
+        found = [calibration.constant(f"{name}.{level}", threads) for level in costs.names[1:]]
+        known = [constant.value for constant in found if constant is not None]
+        return np.array([0.0, *known]) if len(known) == len(found) else None
+
+    out, stored = by_level("outbound"), by_level("allocate")
+    return replace(
+        costs,
+        crowding=_crowding(calibration, threads),
+        fastest=max(float(curve.bandwidth[-1]) for curve in _near(calibration, threads)),
+        handed=value("core_to_core"),
+        lent=value("ownership"),
+        outlinks=costs.outlinks if out is None else np.diff(out),
+        stored=None if stored is None else _over_loads(costs, stored),
+        arithmetic=by_level("overlap_ol"),
+        crossing=value("line_crossing"),
+        loop_entry=value("loop_entry"),
+        exit=value("predicted_exit"),
+        stream_start=by_level("stream_start"),
+    )
+
+
+def _crowding(calibration: Calibration, threads: int) -> Crowding | None:
+    """Ratios of the curves of several streams, on the sizes where they were measured."""
+    several = [curve for curve in _near(calibration, threads) if curve.streams > 1]
+    if not several:
+        return None
+    counts = sorted({1, *(curve.streams for curve in several)})
+    sizes = sorted({size for curve in several for size in curve.working_set})
+    factors = [[calibration.stream_factor(threads, n, size) for size in sizes] for n in counts]
+    return Crowding(
+        streams=np.log(np.array(counts, dtype=float)),
+        sizes=np.log(np.array(sizes, dtype=float)),
+        factors=np.log(np.array(factors)),
+    )
+
+
+def _near(calibration: Calibration, threads: int) -> list[BandwidthCurve]:
+    """The curves of the nearest measured number of threads."""
+    near = calibration.curve(threads).threads
+    return [curve for curve in calibration.curves if curve.threads == near]
+
+
+def _over_loads(costs: LineCosts, stored: Floats) -> Floats:
+    """Cycles per stored line of each level over those of a line read there; 1 in the innermost."""
+    ratios = [1.0]
+    for level in range(1, len(costs.names)):
+        inner = costs.borders[level - 1]
+        outer = costs.borders[level] if level < len(costs.borders) else 16 * costs.borders[-1]
+        read = costs.line / costs.measured(np.array([np.sqrt(inner * outer)]))[0]
+        ratios.append(float(stored[level] / read))
+    return np.array(ratios)

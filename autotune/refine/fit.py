@@ -1,0 +1,264 @@
+"""The posterior of some constants, given times that a model predicts from them.
+
+    measured_i = predicted_i(x) exp(b_group + e_i),   x ~ N(0, sigma^2) within bounds,
+    b ~ N(0, tau^2 / 2),   e ~ t(4) with scale^2 = noise_i^2 + tau^2 / 2
+
+``x`` are shifts of the constants from what was measured of them, ``noise`` the relative spread of
+the samples and ``tau`` the error of the model itself, which is estimated. Candidates of one kernel
+share half of its variance, ``b``: without that a hundred of them would count as a hundred
+witnesses. The model is linearised by central differences about the present estimate (Gauss-Newton);
+Student's t is its scale mixture, so that a candidate far off counts less (Lange, Little, Taylor
+1989, section 3).
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+Model = Callable[[Floats], Floats]
+"""Shifts of all constants to the logarithm of the predicted time of each row."""
+
+FREEDOM = 4.0
+"""Degrees of freedom of Student's t: robust, yet no outlier is thrown away."""
+SHARED = 0.5
+"""Share of the variance of the model's error that a kernel's candidates have in common: an
+engineering choice."""
+LEAST_ERROR = 0.01
+"""The model is not taken to be better than this, whatever the residuals say."""
+INFORMED = 0.9
+"""The data speaks of a constant whose posterior variance is below this share of the prior one."""
+_ROUNDS = 8
+_HALVINGS = 5
+_TURNS = 50
+_UNSEEN = 1e-4
+"""Predictions that move by less than this with a prior deviation do not depend on a constant."""
+_SETTLED = 0.02
+"""Steps below this share of a prior deviation end the search."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Data:
+    """What was measured: one row per candidate."""
+
+    logs: Floats
+    """Logarithms of the measured seconds."""
+    noise: Floats
+    """Standard deviation of each from its samples."""
+    groups: tuple[str, ...]
+    """Whose error the model shares: the kernel of each row."""
+
+    def __post_init__(self) -> None:
+        if not len(self.logs) == len(self.noise) == len(self.groups):
+            raise ValueError("times, noise and groups must have equal length")
+
+    def only(self, wanted: npt.NDArray[np.bool_]) -> "Data":
+        """Some of the rows."""
+        groups = tuple(g for g, keep in zip(self.groups, wanted, strict=True) if keep)
+        return Data(logs=self.logs[wanted], noise=self.noise[wanted], groups=groups)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prior:
+    """What is known of the shifts before: normal about 0, within bounds."""
+
+    sigma: Floats
+    lower: Floats
+    upper: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Posterior:
+    """The shifts after the data, and how the model fits with them."""
+
+    shift: Floats
+    sigma: Floats
+    """Standard deviation of each shift; the prior's where the data says nothing."""
+    informed: npt.NDArray[np.bool_]
+    error: float
+    """tau: what the model misses, relative."""
+    residual: Floats
+    """Logarithm of measured over predicted, per row."""
+    weight: Floats
+    """Robust weight of each row; 1 and more where the model fits, small for outliers."""
+
+
+def fit(model: Model, data: Data, prior: Prior) -> Posterior:
+    """The posterior mode with its normal approximation.
+
+    Constants of which the data says nothing keep their prior exactly: they are left out and the
+    others are fitted again. Raises ValueError for no rows.
+    """
+    if len(data.logs) == 0:
+        raise ValueError("no measured times to fit to")
+    everything = np.arange(len(prior.sigma))
+    first = _search(model, data, prior, everything)
+    kept = everything[first.informed]
+    return first if len(kept) == len(everything) else _search(model, data, prior, kept)
+
+
+def _search(model: Model, data: Data, prior: Prior, active: Indices) -> Posterior:
+    """Gauss-Newton over the active constants; the others stay where they are."""
+    x = np.zeros(len(prior.sigma))
+    residual = data.logs - model(x)
+    spread = _spread(residual, data, None, 0.0)
+    slopes = np.zeros((len(residual), len(active)))
+    seen = np.isin(active, list(_seen(model, prior, active)))
+    for _ in range(_ROUNDS if len(active) else 0):
+        slopes[:, seen] = _slopes(model, x, prior, active[seen])
+        used = _used(slopes, spread.precision, prior, active)
+        spread = _spread(residual, data, spread.error, used)
+        aim = _step(slopes, residual, spread.precision, prior, x, active)
+        moved, residual = _halved(model, data, prior, spread.precision, x, aim)
+        settled = np.all(np.abs(moved - x) <= _SETTLED * prior.sigma)
+        x = moved
+        if settled:
+            break
+    curvature = slopes.T @ spread.precision @ slopes + np.diag(prior.sigma[active] ** -2.0)
+    sigma = prior.sigma.copy()
+    sigma[active] = np.sqrt(np.diag(_inverse(curvature)))
+    return Posterior(
+        shift=x,
+        sigma=sigma,
+        informed=sigma**2 < INFORMED * prior.sigma**2,
+        error=spread.error,
+        residual=residual,
+        weight=spread.weight,
+    )
+
+
+def _slopes(model: Model, x: Floats, prior: Prior, active: Indices) -> Floats:
+    """Derivatives of the logarithms by the active constants: (rows, active).
+
+    Half a prior deviation to both sides, so that a maximum that changes hands counts in part.
+    """
+    columns = []
+    for index in active:
+        above, below = x.copy(), x.copy()
+        above[index] = _above(x[index], prior, index)
+        below[index] = max(x[index] - prior.sigma[index] / 2, prior.lower[index])
+        width = above[index] - below[index]
+        columns.append((model(above) - model(below)) / width if width > 0 else 0.0 * model(x))
+    return np.stack(columns, axis=1) if columns else np.zeros((len(model(x)), 0))
+
+
+def _above(at: float, prior: Prior, index: int) -> float:
+    return float(min(at + prior.sigma[index] / 2, prior.upper[index]))
+
+
+def _seen(model: Model, prior: Prior, among: Indices) -> Iterator[int]:
+    """The constants that any prediction depends on: halves that move nothing are left alone."""
+    if len(among) == 0:
+        return
+    start, moved = np.zeros(len(prior.sigma)), np.zeros(len(prior.sigma))
+    for index in among:
+        moved[index] = _above(0.0, prior, index) or prior.lower[index] / 2
+    if np.abs(model(moved) - model(start)).max() <= _UNSEEN / 2:
+        return
+    if len(among) == 1:
+        yield int(among[0])
+        return
+    half = len(among) // 2
+    yield from _seen(model, prior, among[:half])
+    yield from _seen(model, prior, among[half:])
+
+
+def _step(
+    slopes: Floats,
+    residual: Floats,
+    precision: Floats,
+    prior: Prior,
+    x: Floats,
+    active: Indices,
+) -> Floats:
+    """Where the linear model has its mode, within the bounds: one held constant after another."""
+    pull = np.diag(prior.sigma[active] ** -2.0)
+    matrix = slopes.T @ precision @ slopes + pull
+    target = slopes.T @ precision @ (residual + slopes @ x[active])
+    lower, upper = prior.lower[active], prior.upper[active]
+    found = np.zeros(len(active))
+    held = np.zeros(len(active), dtype=bool)
+    for _ in range(len(active) + 1):
+        free = ~held
+        if free.any():
+            right = target[free] - matrix[np.ix_(free, held)] @ found[held]
+            found[free] = np.linalg.solve(matrix[np.ix_(free, free)], right)
+        outside = free & ((found < lower) | (found > upper))
+        if not outside.any():
+            break
+        found = np.clip(found, lower, upper)
+        held |= outside
+    moved = x.copy()
+    moved[active] = found
+    return moved
+
+
+def _halved(
+    model: Model, data: Data, prior: Prior, precision: Floats, x: Floats, aim: Floats
+) -> tuple[Floats, Floats]:
+    """The farthest of some points on the way to the aim that is better than staying."""
+
+    def badness(where: Floats, error: Floats) -> float:
+        return float(error @ precision @ error + np.sum((where / prior.sigma) ** 2))
+
+    stay = data.logs - model(x)
+    for halving in range(_HALVINGS):
+        there = x + (aim - x) * 0.5**halving
+        error = data.logs - model(there)
+        if badness(there, error) < badness(x, stay):
+            return there, error
+    return x, stay
+
+
+def _inverse(matrix: Floats) -> Floats:
+    result: Floats = np.asarray(np.linalg.inv(matrix), dtype=np.float64)
+    return result
+
+
+def _used(slopes: Floats, precision: Floats, prior: Prior, active: Indices) -> float:
+    """How many degrees of freedom the fit uses: the trace of its hat matrix."""
+    information = slopes.T @ precision @ slopes
+    whole = information + np.diag(prior.sigma[active] ** -2.0)
+    return float(np.trace(np.linalg.solve(whole, information))) if len(active) else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """How far measured and predicted may lie apart."""
+
+    error: float
+    """tau."""
+    weight: Floats
+    precision: Floats
+    """Inverse covariance of the rows."""
+
+
+def _spread(residual: Floats, data: Data, error: float | None, used: float) -> _Spread:
+    """tau, the weights and what kernels share, in turn until they stand (Expectation-maximisation).
+
+    ``used``: degrees of freedom that the constants took.
+    """
+    names = np.unique(np.array(data.groups), return_inverse=True)[1]
+    groups = int(names.max()) + 1
+    start = 2.2 * float(np.median(residual**2)) if error is None else error**2
+    variance = max(start, LEAST_ERROR**2)
+    weight = np.ones(len(residual))
+    for _ in range(_TURNS):
+        own = (1 - SHARED) * variance + data.noise**2
+        common = np.bincount(names, weight / own * residual)
+        common = common / (1 / (SHARED * variance) + np.bincount(names, weight / own))
+        apart = residual - common[names]
+        weight = (FREEDOM + 1.0) / (FREEDOM + apart**2 / own)
+        explained = weight * apart**2 * variance / own
+        grown = float(np.sum(explained) + np.sum(common**2) / SHARED)
+        grown = max(grown / max(len(residual) + groups - used, 1.0), LEAST_ERROR**2)
+        settled = abs(grown - variance) <= 1e-3 * variance
+        variance = grown
+        if settled:
+            break
+    covariance = np.where(names[:, None] == names[None, :], SHARED * variance, 0.0)
+    covariance += np.diag(((1 - SHARED) * variance + data.noise**2) / weight)
+    return _Spread(float(np.sqrt(variance)), weight, _inverse(covariance))

@@ -1,0 +1,144 @@
+"""Probes of a sweep: the programs that have it alone, and the loops that do a part of its work."""
+
+import contextlib
+import re
+import subprocess
+from dataclasses import replace
+
+import pytest
+from codegen_build import COMPILER, problem, variant
+
+from autotune import config
+from autotune.codegen import harness, ir, probe_text, probes, tree
+from autotune.codegen.probe_text import NotMade, Shape
+from autotune.expression import Num, parse
+from autotune.variant import Interchange
+
+WIDE = Shape(vector=32)
+
+
+def program(order: str = "jil", ivp: str = "heat2d") -> ir.Program:
+    chosen = variant(Interchange("lc", tuple(order)))
+    return tree.program(chosen, config.skeleton("pirk"), problem(ivp, 64))
+
+
+def sweep(statements: tuple[ir.Statement, ...], **more: object) -> ir.Sweep:
+    stretch = ir.Stretch(Num(0), parse("n"), statements)
+    made = ir.Sweep(
+        name="one",
+        kernel="one",
+        rows=(("a", ir.Row("a")), ("b", ir.Row("b"))),
+        scalars=(("h", parse("h")),),
+        stretches=(stretch,),
+    )
+    return replace(made, **more)
+
+
+ADD = sweep((ir.Assign("a", parse("h*b[j]"), add=True),))
+
+
+def test_each_function_is_taken_once_with_all_its_calls():
+    made = program("jil")
+    taken = {one.sweep.name: one for one in probes.taken(made)}
+    assert taken["lc_jil"].calls == 6
+    assert taken["f_heat2d_1"].calls == 4 + 6 * 4
+    assert len(taken) == len({s.name for s in ir.sweeps(made.body)})
+
+
+def test_alone_it_has_rows_of_its_own_and_the_state():
+    made = program("lij")
+    for one in probes.taken(made):
+        single = probes.alone(made, one, 5)
+        (only,) = ir.sweeps(single.body)
+        assert only.stretches == one.sweep.stretches
+        assert len(single.arrays) == len({row for _, row in only.rows})
+        assert single.arrays[0] == ("y", 1)
+        assert not any(isinstance(v, ir.Row) and v.index for _, v in only.rows)
+
+
+def test_a_tile_is_gone_through_many_times():
+    made = program()
+    single = probes.alone(made, probes.taken(made)[-1], 1)
+    (tiles,) = probes.repeated(single, 64, 7).body.nodes
+    assert isinstance(tiles, ir.Tiles)
+    assert tiles.size == 64
+    (again,) = tiles.body.nodes
+    assert isinstance(again, ir.Repeat)
+    assert again.end - again.first == 7
+
+
+def test_loads_only_stores_nothing_and_moves_computes_nothing():
+    loads = probe_text.code(ADD, "loads", WIDE).text
+    assert "STORE(lane," not in loads
+    assert "USE(LOAD(lane, a[j]))" in loads
+    assert "USE(LOAD(lane, b[j]))" in loads
+    moves = probe_text.code(ADD, "moves", WIDE).text
+    assert "STORE(lane, a[j]) = stored" in moves
+    assert "h*" not in moves
+    arithmetic = probe_text.code(ADD, "arithmetic", WIDE).text
+    assert "[j]" not in arithmetic
+    assert "h*" in arithmetic
+
+
+def test_it_loads_as_often_as_the_compiled_loop():
+    text = probe_text.code(ADD, "loads", Shape(vector=32, loads=5 / 4)).text
+    first = text[text.index("const long j = at + 0") : text.index("const long j = at + 4")]
+    assert first.count("USE(LOAD(lane,") == 5
+
+
+def test_what_was_stored_is_not_loaded_again():
+    both = sweep((ir.Assign("a", parse("b[j]")), ir.Assign("b", parse("a[j]*h"))))
+    assert "LOAD(lane, a[j])" not in probe_text.code(both, "moves", WIDE).text
+
+
+@pytest.mark.parametrize(
+    ("statement", "part", "reason"),
+    [
+        (ir.Assign("a", parse("0.0")), "loads", "loads no row"),
+        (ir.Assign("a", parse("b[j]")), "arithmetic", "computes nothing"),
+        (ir.Assign("a", parse("sin(b[j])")), "arithmetic", "calls sin"),
+        (ir.Assign("a", parse("b[j] if h < 1 else h")), "arithmetic", "condition"),
+        (ir.Assign("a", parse("b[j]*j")), "arithmetic", "loop variable"),
+    ],
+)
+def test_where_there_is_no_probe_it_says_why(statement, part, reason):
+    with pytest.raises(NotMade, match=reason):
+        probe_text.code(sweep((statement,)), part, WIDE)
+
+
+def test_rows_written_out_have_no_parts():
+    made = program(ivp="string-mix")
+    mixed = next(s for s in ir.sweeps(made.body) if s.name == "f_string_mix_1")
+    with pytest.raises(NotMade, match="fixed length"):
+        probe_text.code(mixed, "moves", WIDE)
+
+
+@pytest.mark.skipif(COMPILER is None, reason="optional: no C compiler")
+def test_every_part_of_every_sweep_compiles(tmp_path):
+    """Vectors and scalar code; one run of the compiler for all texts that differ."""
+    texts: dict[str, None] = {}
+    for ivp in ("heat2d", "medakzo", "inverterchain"):
+        for one in probes.taken(program("lij", ivp)):
+            for part, vector in (("loads", 16), ("moves", 8), ("arithmetic", 16)):
+                with contextlib.suppress(NotMade):
+                    shape = Shape(vector=vector, loads=9)
+                    texts[probe_text.code(one.sweep, part, shape).text] = None
+    files = [tmp_path / f"u{number}.c" for number in range(len(texts))]
+    for file, text in zip(files, texts, strict=True):
+        file.write_text(text, encoding="utf-8")
+    assert len(files) > 15
+    command = [COMPILER, "-O1", "-Wall", "-Werror", "-fsyntax-only", *map(str, files)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-3000:]
+
+
+def test_every_row_can_start_with_the_initial_values():
+    made = program()
+    single = probes.alone(made, probes.taken(made)[-1], 1)
+    (body,) = re.findall(
+        r"void initial\(struct thread \*me\)\n\{(.*?)\n\}",
+        harness.units(single, problem(), filled=True)["step.c"],
+        re.DOTALL,
+    )
+    for array, _ in single.arrays:
+        assert f"ARRAY_{array}" in body

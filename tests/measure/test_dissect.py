@@ -1,0 +1,100 @@
+"""Probes of one sweep: where they run, and what becomes of those that fail."""
+
+import shutil
+
+import pytest
+from codegen_build import problem, setup, variant
+from sample_nodes import calibrated
+
+from autotune import config
+from autotune.codegen import harness, ir, probe_text, probes, tree
+from autotune.codegen.probe_text import Shape
+from autotune.measure.dissect import Dissector, Probe
+from autotune.measure.run import HostMeasurer
+from autotune.pipeline import levels
+from autotune.setup import Limits, Measuring
+from autotune.variant import Candidate, Interchange
+
+PROBLEM = problem("heat2d", 256)
+PROGRAM = tree.program(
+    variant(Interchange("lc", ("j", "i", "l"))), config.skeleton("pirk"), PROBLEM
+)
+SWEEPS = {one.sweep.name: one for one in probes.taken(PROGRAM)}
+
+
+@pytest.mark.parametrize("name", ["f_heat2d_1", "lc_jil"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_each_level_has_a_working_set_inside_it(name, threads):
+    machine = calibrated()
+    found = levels.places(SWEEPS[name].sweep, 8, PROBLEM, threads, machine)
+    assert [place.level for place in found] == [*(c.name for c in machine.caches), "MEM"]
+    least = 0.0
+    for place, cache in zip(found, machine.caches, strict=False):
+        share = cache.size / min(threads, cache.cores)
+        assert least < place.working_set < share
+        least = share
+    assert found[-1].working_set > 2 * least
+
+
+def test_a_tile_is_whole_granules_and_goes_around_often():
+    for place in levels.places(SWEEPS["lc_jil"].sweep, 8, PROBLEM, 1, calibrated())[:2]:
+        assert place.tile is not None
+        assert place.tile % 8 == 0
+        assert place.times > 1
+        assert place.iterations == pytest.approx(place.problem.n * place.times)
+
+
+def test_the_footprint_counts_overlapping_offsets_once():
+    at = SWEEPS["f_heat2d_1"].sweep
+    found = levels.shape(at, PROBLEM.ivp.values(256))
+    assert levels.footprint(found, 64) == 8 * (64 + 64 + 66 + 64)  # F, and y in three rows
+    assert levels.footprint(found, 1024) == 8 * (1024 + 1024 + 2 * 256)
+
+
+@pytest.mark.skipif(shutil.which("gcc") is None, reason="optional: gcc is not installed")
+def test_probes_run_and_a_broken_one_is_a_result():
+    one = SWEEPS["update_j"]
+    small = problem("heat2d", 64)
+    single = probes.repeated(probes.alone(PROGRAM, one, 33), 512, 4)
+    units = harness.units(single, small, filled=True)
+    candidate = Candidate(variant=variant(), problem=small, build=setup(small).builds[0])
+
+    def probe(part: probe_text.Part, units: dict[str, str] | None, reason: str = "") -> Probe:
+        return Probe(
+            sweep="update_j",
+            part=part,
+            level="L1",
+            candidate=candidate,
+            units=units,
+            iterations=4.0 * small.n,
+            reason=reason,
+        )
+
+    (sweep,) = ir.sweeps(probes.alone(PROGRAM, one, 33).body)
+    moves = probe_text.code(sweep, "moves", Shape(vector=16))
+    wanted = [
+        probe("loop", units),
+        probe("moves", {**units, f"{moves.function}.c": moves.text}),
+        probe("loads", {**units, "sweep_update_j.c": "this is no C"}),
+        probe("arithmetic", None, "it computes nothing"),
+    ]
+    measurer = HostMeasurer(
+        measuring=Measuring(samples=1, min_sample=0.001, busy=0.0),
+        limits=Limits(),
+        sources=lambda _: {},
+    )
+    told: list[str] = []
+    session = Dissector(measurer, wanted, lambda stage, *_: told.append(stage))
+    session.build()
+    session.run(rounds=3)
+    loop, moved, broken, missing = session.outcomes
+    assert session.rounds == 3
+    for outcome in (loop, moved):
+        assert outcome.status == "ok", outcome.detail
+        cycles, interval = outcome.cycles(1e9)
+        assert cycles > 0
+        assert interval[0] <= cycles <= interval[1]
+    assert broken.cycles(1e9) is None
+    assert "build-failed" in broken.reason
+    assert missing.reason == "it computes nothing"
+    assert set(told) == {"build the probes", "run the probes"}

@@ -1,0 +1,194 @@
+"""``machine refine`` on a store: found, scored, applied, taken back; wrong input told plainly."""
+
+import json
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import fabricated
+import numpy as np
+import pytest
+
+from autotune import config
+from autotune.errors import InputError
+from autotune.host import detect, stored
+from autotune.machine import Machine
+from autotune.pipeline import prospect, refining
+from autotune.pipeline.repredict import Source, predicting
+from autotune.refine import Measured, figures, shifted
+from autotune.report.documents import refinements as documents
+from autotune.report.refinement import refinement
+from autotune.store import RunFacts, Store
+
+CONFIG = """\
+schema: autotune.config/1
+machine: host
+skeleton: pirk
+space: pirk-orders
+problems:
+  - {ivp: heat2d, method: radau-iia-5, correctors: 4, size: 180}
+  - {ivp: wave1d, method: radau-iia-5, correctors: 4, size: 30000}
+builds: [{compiler: gcc, flags: [-O3, -march=native]}]
+threads: [1]
+"""
+
+
+def quiet(stage: str, done: int, total: int, detail: str = "") -> None:
+    """Progress that nobody follows."""
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Machine:
+    """This host with a fabricated calibration: no measuring."""
+    found = detect.detect()
+    made = fabricated.calibration()
+    made = replace(made, identity=stored.identity(found))
+    curves = tuple(replace(c, spread=(0.2,) * len(c.spread)) for c in made.curves)
+    return replace(found, calibration=replace(made, curves=curves))
+
+
+@pytest.fixture(scope="module")
+def database(host: Machine, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A study whose times are what the engine says with other constants, and some noise."""
+    folder = tmp_path_factory.mktemp("refine")
+    text = folder / "small.yaml"
+    text.write_text(CONFIG, encoding="utf-8")
+    setup = config.load(text)
+    candidates = prospect.enumerate_space(setup, host).legal
+    known = figures(host)
+    planted = {f"inbound.{level}@1": np.log(1.25) for level in ("L2", "L3")}
+    true = shifted(host.calibration, known, [planted.get(f.name, 0.0) for f in known])
+    rows = tuple(Measured(candidate=c, seconds=1.0, noise=0.01) for c in candidates)
+    with predicting(host, [Source(setup=setup, rows=rows)], quiet) as predict:
+        times = predict(true, 1.0)
+        guesses = predict(host.calibration, 1.0)
+    generator = random.Random(3)
+    path = folder / "r.sqlite"
+    with Store.open(str(path)) as store:
+        for name, identity in (("small", stored.identity(host)), ("elsewhere", "0123456789abcdef")):
+            store.begin_study(name, config="small", setup_text=CONFIG)
+            store.add_candidates(name, candidates)
+            store.add_predictions(
+                name,
+                [
+                    (c, fabricated.prediction(float(s)))
+                    for c, s in zip(candidates, guesses, strict=True)
+                ],
+            )
+            run = store.begin_run(name, RunFacts(machine=host, machine_identity=identity))
+            for one, seconds in zip(candidates, times, strict=True):
+                fate = fabricated.Fate(float(seconds), None)
+                fabricated.measure(store, run, one, fate, 3, generator)
+            store.end_run(run, timings={})
+        store.begin_study("empty", config="small", setup_text=CONFIG)
+    return path
+
+
+@pytest.fixture
+def own_data(host: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A user data folder of its own, with the fabricated calibration."""
+    monkeypatch.setenv("AUTOTUNE_DATA", str(tmp_path / "data"))
+    return stored.save(host.calibration)
+
+
+_DRY: list[refining.Outcome] = []
+
+
+@pytest.fixture
+def dry(database: Path, own_data: Path) -> refining.Outcome:
+    """What the study says; nothing is applied. Found once."""
+    if not _DRY:
+        before = own_data.read_text(encoding="utf-8")
+        _DRY.append(refining.refine(refining.Wanted(study="small"), str(database), quiet))
+        assert own_data.read_text(encoding="utf-8") == before
+    return _DRY[0]
+
+
+def test_planted_bandwidths_are_found_and_scored_on_the_other_kernel(dry: refining.Outcome) -> None:
+    assert dry.applied is None
+    found = {change.figure.name: change for change in dry.found.changes}
+    told = [name for name, change in found.items() if change.informed]
+    assert any(name.startswith("inbound.L") for name in told)
+    assert all(change.after == change.before for name, change in found.items() if name not in told)
+    assert dry.found.total.after.deviation < dry.found.total.before.deviation
+    assert dry.found.verdict == "better"
+    assert {each.name for each in dry.found.outside} == {"heat2d", "wave1d"}
+    text = refinement(dry.found, dry.rows, dry.notes)
+    assert "each kernel left out in turn" in text
+    assert "the study says nothing of: " in text
+    assert max(map(len, text.splitlines())) <= 120
+    document = documents.refinement(dry.machine, dry.found, (12, 0), None, "", dry.notes)
+    assert json.loads(json.dumps(document))["verdict"] == "better"
+
+
+def test_it_is_applied_once_and_taken_back(
+    host: Machine,
+    database: Path,
+    own_data: Path,
+    dry: refining.Outcome,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(refining, "posterior", lambda *_: dry.found)
+    wanted = refining.Wanted(study="small", apply=True)
+    assert refining.refine(wanted, str(database), quiet).applied == own_data
+    kept = stored.stored(host)
+    name = next(name for name in kept.refined if name.startswith("inbound."))
+    change = next(c for c in dry.found.changes if c.figure.name == name)
+    assert kept.refined[name].study == "small"
+    assert kept.refined[name].before == pytest.approx(change.before[0])
+    again = {f.name: f for f in figures(replace(host, calibration=kept))}[name]
+    assert again.value == pytest.approx(kept.refined[name].after)
+    with pytest.raises(InputError, match="has refined this calibration already"):
+        refining.refine(wanted, str(database), quiet)
+
+    machine, _ = refining.undo()
+    assert not machine.calibration.refined
+    for old, new in zip(host.calibration.curves, machine.calibration.curves, strict=True):
+        assert new.bandwidth == pytest.approx(old.bandwidth)
+    with pytest.raises(InputError, match="no study has refined"):
+        refining.undo()
+
+
+@pytest.mark.parametrize(("verdict", "word"), [("worse", "worse"), ("unscored", "--score")])
+def test_what_is_worse_or_not_scored_is_applied_by_force_only(
+    database: Path,
+    own_data: Path,
+    dry: refining.Outcome,
+    monkeypatch: pytest.MonkeyPatch,
+    verdict: str,
+    word: str,
+) -> None:
+    found = replace(dry.found, verdict=verdict)
+    monkeypatch.setattr(refining, "posterior", lambda *_: found)
+    before = own_data.read_text(encoding="utf-8")
+    wanted = refining.Wanted(study="small", apply=True)
+    done = refining.refine(wanted, str(database), quiet)
+    assert done.applied is None
+    assert word in done.refused
+    assert own_data.read_text(encoding="utf-8") == before
+    forced = refining.refine(replace(wanted, force=True), str(database), quiet)
+    assert forced.applied == own_data
+
+
+@pytest.mark.parametrize(
+    ("wanted", "message"),
+    [
+        (refining.Wanted(study="smal"), "did you mean small"),
+        (refining.Wanted(study="elsewhere"), "measured on another machine, 0123456789abcdef"),
+        (refining.Wanted(study="empty"), "nothing was measured"),
+        (refining.Wanted(study="small", score="small"), "no measured problem outside"),
+    ],
+)
+def test_wrong_input_is_told_plainly(
+    database: Path, own_data: Path, wanted: refining.Wanted, message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        refining.refine(wanted, str(database), quiet)
+
+
+def test_without_a_calibration_there_is_nothing_to_refine(
+    database: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("AUTOTUNE_DATA", str(tmp_path))
+    with pytest.raises(InputError, match="machine calibrate"):
+        refining.refine(refining.Wanted(study="small"), str(database), quiet)

@@ -1,11 +1,25 @@
-"""Candidates of a problem in the order of their predicted times, without running any."""
+"""Candidates of a problem in the order of their predicted times, without running any.
 
+Neighbours may be so close that the order is a toss-up. From what two predictions are unsure of
+follows how likely one candidate is faster than another (``odds``): what both are wrong about
+together does not matter.
+"""
+
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
 
 from autotune.problem import AnyProblem
 from autotune.results import Part, Prediction
 from autotune.variant import Candidate
+
+UNDECIDED = 0.1
+"""Two candidates are told apart where the slower is faster with less than this probability."""
+
+Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +29,16 @@ class Ranked:
     rank: int | None
     candidate: Candidate
     prediction: Prediction
+    apart: float | None = None
+    """Probability that the first of the ranking takes less time; 0.5 is a toss-up, and what the
+    first has itself. None where the engine does not say what it is unsure of."""
+    group: int | None = None
+    """Candidates of one group are not told apart from the fastest of it; groups count from 1."""
+
+    @property
+    def undecided(self) -> bool:
+        """It is not told apart from the first of the ranking."""
+        return self.apart is not None and self.apart <= 1 - UNDECIDED
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +82,78 @@ def _ordered(pairs: Sequence[tuple[Candidate, Prediction]]) -> tuple[Ranked, ...
         seconds = prediction.seconds
         return seconds is None, seconds or 0.0, candidate.identity
 
+    ordered = sorted(pairs, key=key)
+    told = _told_apart([prediction for _, prediction in ordered if prediction.seconds is not None])
     entries = []
-    for place, (candidate, prediction) in enumerate(sorted(pairs, key=key), start=1):
+    for place, (candidate, prediction) in enumerate(ordered, start=1):
         known = prediction.seconds is not None
-        entries.append(Ranked(place if known else None, candidate, prediction))
+        apart, group = told[place - 1] if known else (None, None)
+        entries.append(Ranked(place if known else None, candidate, prediction, apart, group))
     return tuple(entries)
+
+
+# --- who is told apart from whom ------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Unsure:
+    """Logarithms of predicted times with what they are unsure of."""
+
+    times: Floats
+    """(n,)"""
+    shifts: Floats
+    """(n, figures): for one standard deviation of each figure."""
+    own: Floats
+    """(n,): standard deviations of each alone."""
+
+    def slower(self, one: int, others: npt.NDArray[np.int64]) -> Floats:
+        """Probability that each of the others takes longer than one candidate."""
+        difference = self.times[others] - self.times[one]
+        apart = ((self.shifts[others] - self.shifts[one]) ** 2).sum(axis=1)
+        sigma = np.sqrt(apart + self.own[others] ** 2 + self.own[one] ** 2)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            score = np.where(difference == 0, 0.0, difference / sigma)
+        return np.array([0.5 * (1 + math.erf(value / math.sqrt(2))) for value in score.tolist()])
+
+
+def unsure(predictions: Sequence[Prediction]) -> Unsure | None:
+    """What predicted times are unsure of; None where one of them does not say."""
+    told = [p.uncertainty for p in predictions if p.uncertainty is not None]
+    if not told or len(told) < len(predictions):
+        return None
+    names = sorted({name for one in told for name in one.shared})
+    shifts = np.array([[one.shared.get(name, 0.0) for name in names] for one in told])
+    return Unsure(
+        times=np.log(np.array([float(p.seconds or math.nan) for p in predictions])),
+        shifts=shifts.reshape(len(told), len(names)),
+        own=np.array([one.own for one in told]),
+    )
+
+
+def odds(first: Prediction, second: Prediction) -> float | None:
+    """Probability that the first takes less time; None where that cannot be said."""
+    if first.seconds is None or second.seconds is None:
+        return None
+    both = unsure([first, second])
+    return None if both is None else float(both.slower(0, np.array([1]))[0])
+
+
+def _told_apart(predictions: Sequence[Prediction]) -> list[tuple[float | None, int | None]]:
+    """``apart`` and ``group`` of predictions in order."""
+    known = unsure(predictions)
+    if known is None:
+        return [(None, None)] * len(predictions)
+    left = np.arange(len(predictions))
+    apart = known.slower(0, left).tolist()
+    groups = np.zeros(len(predictions), dtype=np.int64)
+    number = 0
+    while len(left):
+        number += 1
+        near = known.slower(int(left[0]), left) <= 1 - UNDECIDED
+        near[0] = True
+        groups[left[near]] = number
+        left = left[~near]
+    return list(zip(apart, groups.tolist(), strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,8 +18,8 @@ class Part:
     """One contribution to a predicted time step: what, in which sweep, how long.
 
     ``kind`` is ``T_OL``, ``T_nOL``, the name of a level (``L2``, ``L3``, ``MEM``: transfers from
-    there), ``stores`` (through a write-through cache), ``sweep`` (the combined time of the sweep),
-    ``barrier`` or ``communication``.
+    there), ``stores`` (through a write-through cache), ``entry`` (into loops, and starts of their
+    streams), ``sweep`` (the combined time of the sweep), ``barrier`` or ``communication``.
     """
 
     sweep: str

@@ -12,9 +12,8 @@ import accuracy_cells as cells
 import numpy as np
 import numpy.typing as npt
 
-from autotune import config, evaluate
+from autotune import config
 from autotune.analysis.incore import OsacaAnalyser, assemble
-from autotune.calibration import Calibration
 from autotune.codegen.emit import sweep_code
 from autotune.codegen.ir import Program
 from autotune.codegen.programs import Programs
@@ -22,10 +21,13 @@ from autotune.machine import Machine
 from autotune.measure import stats
 from autotune.pipeline import machines, prospect
 from autotune.prediction.reuse import ReuseEngine
-from autotune.refine import Measured, refine
+from autotune.refine import Figure, Measured, figures, shifted
+from autotune.refine.figures import held, prior
+from autotune.refine.fit import fit
+from autotune.refine.rows import data
 from autotune.report.text import columns
 from autotune.setup import Setup
-from autotune.store import Store
+from autotune.store import RunRecord, Store
 from autotune.variant import Candidate
 
 Floats = npt.NDArray[np.float64]
@@ -88,39 +90,43 @@ def _times(store: str, only: str, machine: Machine) -> Iterator[Times]:
             path = Path(folder) / f"{cell.name}.yaml"
             path.write_text(cell.config(5), encoding="utf-8")
             setup = prospect.load(path)
-            study = evaluate.evaluate(results.load_study(cell.name))
-            made = _joined(cell, setup, machine, study.problems[0])
+            made = _joined(cell, setup, machine, results.load_study(cell.name).runs[-1])
             if made is not None:
                 yield made
 
 
-def _joined(
-    cell: cells.Cell, setup: Setup, machine: Machine, problem: evaluate.ProblemResult
-) -> Times | None:
+def _joined(cell: cells.Cell, setup: Setup, machine: Machine, run: RunRecord) -> Times | None:
     programs = Programs(setup.skeleton)
-    legal = {c.identity: c for c in prospect.enumerate_space(setup, machine, programs).legal}
-    rows = [
-        row
-        for row in problem.rows
-        if row.compared and row.measured and row.candidate.identity in legal
-    ]
-    if len(rows) < 2:
+    rounds: dict[str, dict[int, list[float]]] = {}
+    chosen: dict[str, Candidate] = {}
+    for candidate in prospect.enumerate_space(setup, machine, programs).legal:
+        measured = run.measurement(candidate.identity)
+        if measured is not None and measured.status == "ok":
+            rounds[candidate.identity] = stats.by_round(measured.accepted)
+            chosen[candidate.identity] = candidate
+    whole = max((len(each) for each in rounds.values()), default=0)
+    kept = [identity for identity, each in rounds.items() if len(each) == whole]
+    if len(kept) < 2:
         return None
-    candidates = tuple(legal[row.candidate.identity] for row in rows)
+    samples = [[t for each in rounds[name].values() for t in each] for name in kept]
+    floor = stats.noise_floor({name: rounds[name] for name in kept})
+    candidates = tuple(chosen[name] for name in kept)
     return Times(
         cell=cell,
         candidates=candidates,
-        seconds=np.array([row.measured for row in rows], dtype=np.float64),
-        noise=np.array([_noise(row) for row in rows]),
-        floor=problem.noise_floor.mean if problem.noise_floor else 0.0,
+        seconds=np.array([stats.location(times) for times in samples]),
+        noise=np.array([_noise(rounds[name]) for name in kept]),
+        floor=floor.mean if floor else 0.0,
         bytes=_working_set(candidates[0]),
     )
 
 
-def _noise(row: evaluate.Row) -> float:
-    if row.interval is None or row.measured is None:
+def _noise(rounds: Mapping[int, Sequence[float]]) -> float:
+    """Relative standard deviation of the location, from round to round."""
+    places = [stats.location(times) for times in rounds.values()]
+    if len(places) < 2:
         return 0.02
-    return max(0.005, (row.interval[1] - row.interval[0]) / row.measured / (2 * 1.645))
+    return max(0.005, statistics.stdev(places) / statistics.fmean(places) / math.sqrt(len(places)))
 
 
 def _working_set(candidate: Candidate) -> float:
@@ -166,21 +172,54 @@ def _engines(machine: Machine) -> Iterator[Predict]:
 
 
 def _left_out(machine: Machine, found: Sequence[Times], predict: Predict) -> list[Predicted]:
-    """Every cell by constants that were refined on the cells of all other problems."""
+    """Every cell by constants that were refined on the cells of all other problems.
+
+    The posterior is that of ``machine refine`` with the model linearised once around the
+    calibration; the predictions are those of the full model with the refined constants.
+    """
+    assert machine.calibration is not None
+    known, rows = figures(machine), _rows(found)
+    start = _seconds(predict(machine, found))
+
+    def logs(shift: Floats) -> Floats:
+        changed = replace(machine, calibration=shifted(machine.calibration, known, shift.tolist()))
+        return np.log(_seconds(predict(changed, found)))
+
+    base, slopes = np.log(start), np.zeros((len(start), len(known)))
+    for k, figure in enumerate(known):
+        step = np.zeros(len(known))
+        step[k] = figure.sigma
+        slopes[:, k] = (logs(step) - base) / figure.sigma
+    slopes = np.nan_to_num(slopes)
+    subject = np.array([t.cell.subject for t in found for _ in t.candidates])
     made: dict[int, Predicted] = {}
-    for subject in dict.fromkeys(times.cell.subject for times in found):
-        inside = [times for times in found if times.cell.subject != subject]
-        outside = [k for k, times in enumerate(found) if times.cell.subject == subject]
+    for name in dict.fromkeys(subject.tolist()):
+        inside = (subject != name) & np.isfinite(base)
 
-        def seconds(calibration: Calibration, _core: float, of: Sequence[Times] = inside) -> Floats:
-            changed = predict(replace(machine, calibration=calibration), of)
-            return np.concatenate([each.seconds for each in changed])
+        def model(shift: Floats, rows_in: npt.NDArray[np.bool_] = inside) -> Floats:
+            return base[rows_in] + slopes[rows_in] @ shift
 
-        learned = refine("accuracy", machine, _rows(inside), (), seconds).calibration
-        refined = replace(machine, calibration=learned)
-        for k, each in zip(outside, predict(refined, [found[k] for k in outside]), strict=True):
-            made[k] = each
+        posterior = fit(
+            model, data([r for r, k in zip(rows, inside, strict=True) if k]), prior(known)
+        )
+        shift = held(known, posterior.shift.tolist())
+        refined = replace(machine, calibration=shifted(machine.calibration, known, shift))
+        for k, said in enumerate(predict(refined, found)):
+            if found[k].cell.subject == name:
+                made[k] = said
+        _tell(name, known, shift)
     return [made[k] for k in range(len(found))]
+
+
+def _tell(name: str, known: Sequence[Figure], shift: Sequence[float]) -> None:
+    """The constants that the others moved most, in deviations of what was measured."""
+    moved = sorted(zip(known, shift, strict=True), key=lambda pair: -abs(pair[1] / pair[0].sigma))
+    told = [f"{f.name} {f.value:.3g} -> {f.at(x):.3g}" for f, x in moved[:5] if x]
+    print(f"without {name}: {', '.join(told)}")
+
+
+def _seconds(said: Sequence[Predicted]) -> Floats:
+    return np.concatenate([each.seconds for each in said])
 
 
 def _rows(cases: Sequence[Times]) -> list[Measured]:

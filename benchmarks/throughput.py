@@ -1,9 +1,10 @@
-"""How fast the kerncraft engine is, and how much of it is not waiting for kerncraft.
+"""How fast the engines are, and how much of kerncraft is not waiting for kerncraft.
 
-    python benchmarks/throughput.py [--sizes 200000] [--repeats 9] [--machine haswell-e5-2630v3]
-                                    [--no-cold]
+    python benchmarks/throughput.py [--engine both] [--sizes 200000] [--repeats 9] [--no-cold]
+                                    [--machine haswell-e5-2630v3]
 
-Printed are, each with minimum, median and maximum of the repeats,
+Engine ``reuse``: see ``throughput_reuse``. Engine ``kerncraft``: printed are, each with minimum,
+median and maximum of the repeats,
 
     sizes/s   of the array evaluation on one core, one number of cores at a time (goal 300,000), and
               for all numbers of cores of a socket in one evaluation: (sizes x cores)/s
@@ -26,6 +27,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+import throughput_reuse
 
 from autotune import config
 from autotune.analysis.kerncraft import EcmModel, KerncraftAnalyser
@@ -97,6 +99,13 @@ print(json.dumps(times))
 
 def main() -> None:
     arguments = _arguments()
+    if arguments.engine != "kerncraft":
+        throughput_reuse.measure(arguments.repeats, arguments.machine, cold=arguments.cold)
+    if arguments.engine != "reuse":
+        _measure_kerncraft(arguments)
+
+
+def _measure_kerncraft(arguments: argparse.Namespace) -> None:
     machine = config.kerncraft_text(config.machine(arguments.machine))
     with KerncraftAnalyser(machine) as analyser:
         found = dict(zip(_KERNELS, analyser.analyse(list(_KERNELS.values())), strict=True))
@@ -118,6 +127,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
+    parser.add_argument("--engine", choices=("reuse", "kerncraft", "both"), default="both")
     parser.add_argument("--sizes", type=int, default=200_000)
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--machine", default="haswell-e5-2630v3")

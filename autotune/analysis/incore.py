@@ -16,14 +16,14 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from autotune.analysis import incore_arch, incore_cache, incore_result, loops, ports
+from autotune.analysis import incore_arch, incore_cache, incore_cost, incore_result, loops, ports
 from autotune.analysis.base import InCoreResult
 from autotune.analysis.incore_arch import Architecture
 from autotune.analysis.incore_client import Worker, WorkerFailed
+from autotune.analysis.incore_cost import Tables
 from autotune.analysis.incore_crew import Crew
 from autotune.analysis.incore_isa import DOUBLE
 from autotune.analysis.incore_loop import HotLoop
-from autotune.analysis.incore_result import Tables
 from autotune.analysis.loops import HotLoops
 from autotune.codegen.emit import SweepCode
 from autotune.errors import Fault, InputError, WorkFailed
@@ -146,7 +146,7 @@ class OsacaAnalyser:
         if self._crew is None or not found:
             return None
         try:
-            self._crew.facts([item for own in found for item in incore_result.wanted(own)])
+            self._crew.facts([item for own in found for item in incore_cost.wanted(own)])
         except WorkerFailed as failure:
             return failure
         return None
@@ -171,7 +171,7 @@ class OsacaAnalyser:
             if failed and alone:
                 raise failed
             # of a batch that failed, each sweep is asked for by itself: one may be the reason
-            facts = self._crew.facts(incore_result.wanted(found) if failed else ())
+            facts = self._crew.facts(incore_cost.wanted(found) if failed else ())
         except WorkerFailed as fault:
             why = failed or fault
             return self._from_ports(found, (f"OSACA gave no answer ({why}): port table used",))

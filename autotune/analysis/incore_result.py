@@ -8,21 +8,15 @@ Instructions that the tables lack add what a port table says of their work (a lo
 is taken to overlap with nothing but itself). Calls of the library are priced by ``incore_calls``.
 """
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from autotune.analysis import incore_calls, incore_memory, incore_pressure, ports
+from autotune.analysis import incore_calls, incore_memory, ports
 from autotune.analysis.base import InCoreResult, Rung
 from autotune.analysis.incore_annotate import Sheet, annotated
-from autotune.analysis.incore_arch import Architecture
-from autotune.analysis.incore_calls import Calls
-from autotune.analysis.incore_chain import Chain, Step, chain
-from autotune.analysis.incore_form import Facts, Form, form, whole
-from autotune.analysis.incore_isa import DOUBLE, Instruction
+from autotune.analysis.incore_cost import Costed, Tables, calls_out, costed
+from autotune.analysis.incore_isa import DOUBLE
 from autotune.analysis.incore_loop import HotLoop
-from autotune.analysis.incore_memory import Forward
-from autotune.analysis.incore_pressure import Uop
 from autotune.analysis.loops import HotLoops
 from autotune.machine import PortTable
 from autotune.units import Cycles
@@ -37,53 +31,10 @@ _LINE = 64
 _STARTS = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Tables:
-    """What instructions are looked up in."""
-
-    architecture: Architecture
-    facts: Mapping[str, Facts]
-    """By the text of the form."""
-    forward: float | None
-    """Cycles of store forwarding beyond the load, where there is a figure."""
-    ports: PortTable
-    """For what the others do not have."""
-    suffix: str = ""
-    """Added to the route: ``(nearest)``."""
-    approximate: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Costed:
-    """One loop with its work; cycles per pass."""
-
-    loop: HotLoop
-    work: tuple[tuple[Uop, ...], ...]
-    limits: Mapping[str, float]
-    overlapping: float
-    moving: float
-    chain: Chain
-    forwards: tuple[Forward, ...]
-    calls: Calls
-    replaced: Mapping[str, str]
-    unknown: tuple[str, ...]
-
-
-def wanted(loops: HotLoops) -> list[tuple[Form, Instruction]]:
-    """The forms of all instructions of a sweep that a table is asked about."""
-    found: dict[str, tuple[Form, Instruction]] = {}
-    for loop in (*loops.main, *loops.rest):
-        for instruction in loop.instructions:
-            if not _jumps_away(instruction, loop):
-                own = form(instruction, loop.isa.name)
-                found.setdefault(own.text, (own, instruction))
-    return list(found.values())
-
-
 def result(loops: HotLoops, tables: Tables) -> InCoreResult:
     """The in-core time of a sweep."""
-    main = [_costed(loop, tables) for loop in loops.main]
-    rest = [_costed(loop, tables) for loop in loops.rest]
+    main = [costed(loop, tables) for loop in loops.main]
+    rest = [costed(loop, tables) for loop in loops.rest]
     first = main[0]
     hottest = max(main, key=lambda c: max(c.limits.values()) / c.loop.iterations)
     notes = _notes(main, loops)
@@ -180,7 +131,7 @@ def with_memory(found: InCoreResult, loops: Sequence[HotLoop]) -> InCoreResult:
     )
 
 
-def _per(main: Sequence[_Costed], count: Callable[[_Costed], float]) -> float:
+def _per(main: Sequence[Costed], count: Callable[[Costed], float]) -> float:
     return sum(count(c) / c.loop.iterations for c in main)
 
 
@@ -189,7 +140,7 @@ def _last(ladder: Sequence[Rung]) -> float:
 
 
 def _ladder(
-    first: _Costed, rest: Sequence[_Costed], loops: HotLoops, tables: Tables
+    first: Costed, rest: Sequence[Costed], loops: HotLoops, tables: Tables
 ) -> tuple[Rung, ...]:
     """The hot loop and what takes its remainder, in cycles per source iteration."""
     rungs = [
@@ -206,7 +157,7 @@ def _ladder(
     return tuple(rungs)
 
 
-def _width(found: InCoreResult, main: Sequence[_Costed], doubtful: bool, replaced: bool) -> float:
+def _width(found: InCoreResult, main: Sequence[Costed], doubtful: bool, replaced: bool) -> float:
     close = replaced or any(_close(c.limits) for c in main)
     width = DOUBTFUL if doubtful else CLOSE if close else EXACT
     width += _PER_GATHER * min(1.0, found.gathers) + (_UNKNOWN if found.unknown else 0.0)
@@ -224,131 +175,10 @@ def _close(limits: Mapping[str, float]) -> bool:
     return second > _APART * first
 
 
-# --- one loop ----------------------------------------------------------------------------------
-
-
-def _jumps_away(instruction: Instruction, loop: HotLoop) -> bool:
-    return loop.isa.call_target(instruction) is not None
-
-
-def _costed(loop: HotLoop, tables: Tables) -> _Costed:
-    work: list[tuple[Uop, ...]] = []
-    steps: list[Step] = []
-    replaced: dict[str, str] = {}
-    unknown: list[Instruction] = []
-    for instruction in loop.instructions:
-        if _jumps_away(instruction, loop):
-            work.append(())
-            steps.append(_call(loop, instruction))
-            continue
-        own = form(instruction, loop.isa.name)
-        facts = tables.facts[own.text]
-        if facts.taken_as:
-            replaced[instruction.mnemonic] = facts.taken_as
-        if _works(instruction) and not facts.uops:
-            unknown.append(instruction)
-        work.append(_uops(instruction, own, facts, tables.architecture))
-        steps.append(_step(instruction, own, facts, loop, tables.ports))
-    forwards = incore_memory.forwards(loop)
-    carried = Chain(0.0, 0.0)
-    if loop.depth:
-        carried = chain(steps, forwards, tables.forward or 0.0)
-    uops = [uop for uops in work for uop in uops]
-    data, other = incore_pressure.split(uops, tables.architecture.data)
-    moving, computing = incore_pressure.least(data), incore_pressure.least(other)
-    calls = incore_calls.price(loop.calls)
-    bound = _bound(loop, unknown, tables.ports)
-    computed = computing.cycles + bound[0]
-    front = loop.slots / tables.architecture.issue
-    overlapping = max(computed, front, carried.cycles) + calls.cycles
-    limits = {
-        f"port {' '.join(computing.ports)}": computed,
-        f"data port {' '.join(moving.ports)}": moving.cycles + bound[1],
-        "front end": front,
-        "chain": carried.cycles,
-        **({"calls": overlapping} if calls.cycles else {}),
-    }
-    return _Costed(
-        loop=loop,
-        work=tuple(work),
-        limits=limits,
-        overlapping=overlapping,
-        moving=moving.cycles + bound[1],
-        chain=carried,
-        forwards=tuple(forwards),
-        calls=calls,
-        replaced=replaced,
-        unknown=tuple(sorted({i.mnemonic for i in unknown})),
-    )
-
-
-def _works(instruction: Instruction) -> bool:
-    return instruction.work != "none" or bool(instruction.loads or instruction.stores)
-
-
-def _bound(loop: HotLoop, unknown: Sequence[Instruction], table: PortTable) -> tuple[float, float]:
-    """What a port table says of some instructions of a pass: T_OL and T_nOL, in cycles."""
-    if not unknown:
-        return 0.0, 0.0
-    counts = ports.count(unknown, 1.0, loop.lanes)
-    found = ports.estimate(counts, table)
-    return float(found.T_OL), float(found.T_nOL)
-
-
-def _uops(
-    instruction: Instruction, own: Form, facts: Facts, architecture: Architecture
-) -> tuple[Uop, ...]:
-    """What an instruction puts on the ports; some tables count address arithmetic as a load."""
-    moving = tuple(uop for uop in facts.uops if uop[1] <= architecture.data)
-    computing = tuple(uop for uop in facts.uops if not uop[1] <= architecture.data)
-    for pattern, right in architecture.corrections:
-        if re.fullmatch(pattern, own.text):
-            computing = right
-    return (*computing, *moving) if instruction.loads or instruction.stores else computing
-
-
-def _step(
-    instruction: Instruction, own: Form, facts: Facts, loop: HotLoop, table: PortTable
-) -> Step:
-    isa = loop.isa.name
-
-    def mapped(names: Sequence[str]) -> frozenset[str]:
-        short = (whole(name, isa) for name in names)
-        return frozenset(own.registers.get(name, name) for name in short)
-
-    address = instruction.address
-    addressing = frozenset(
-        whole(r, isa) for r in ((address.base, address.index) if address else ()) if r
-    )
-    latency, load = facts.latency, facts.load
-    if not instruction.loads:  # a load that is none: address arithmetic
-        latency, load = (min(1.0, load) or latency, 0.0) if load else (latency, 0.0)
-    if not facts.known and instruction.work not in ("none", "other"):
-        latency = max(latency, float(table.latency))
-    return Step(
-        reads=mapped(facts.reads),
-        addressing=frozenset() if instruction.stores and not instruction.loads else addressing,
-        writes=mapped(facts.writes),
-        latency=latency,
-        load=load,
-        loads=bool(instruction.loads),
-    )
-
-
-def _call(loop: HotLoop, instruction: Instruction) -> Step:
-    """A call keeps no register that its caller does not save: nothing passes through it."""
-    names = frozenset(whole(r, loop.isa.name) for r in loop.isa.clobbered(instruction))
-    vectors = frozenset(f"v{n}" for n in range(32))
-    return Step(
-        reads=frozenset(), addressing=frozenset(), writes=names | vectors, latency=0.0, load=0.0,
-        loads=False,
-    )  # fmt: skip
-
-
 # --- words -------------------------------------------------------------------------------------
 
 
-def _notes(main: Sequence[_Costed], loops: HotLoops) -> list[str]:
+def _notes(main: Sequence[Costed], loops: HotLoops) -> list[str]:
     notes = [note for c in main for note in c.loop.notes]
     if len(main) > 1:
         notes.append(f"{len(main)} loops over the same components are added up")
@@ -369,7 +199,7 @@ def _notes(main: Sequence[_Costed], loops: HotLoops) -> list[str]:
     return list(dict.fromkeys(notes))
 
 
-def _annotated(found: InCoreResult, main: Sequence[_Costed]) -> str:
+def _annotated(found: InCoreResult, main: Sequence[Costed]) -> str:
     forwarding = ""
     if found.chain_forwards:
         latency = found.forward_latency
@@ -384,7 +214,7 @@ def _annotated(found: InCoreResult, main: Sequence[_Costed]) -> str:
     return annotated([_sheet(c) for c in main], summary)
 
 
-def _sheet(costed: _Costed) -> Sheet:
+def _sheet(costed: Costed) -> Sheet:
     loop = costed.loop
     crossing = {
         n
@@ -402,7 +232,7 @@ def _sheet(costed: _Costed) -> Sheet:
             "b": {f.load for f in costed.forwards if f.blocked},
             "c": costed.chain.lines,
             "g": incore_memory.gathering(loop),
-            "k": {n for n, i in enumerate(loop.instructions) if _jumps_away(i, loop)},
+            "k": {n for n, i in enumerate(loop.instructions) if calls_out(i, loop)},
             "?": {n for n, i in enumerate(loop.instructions) if i.mnemonic in costed.unknown},
         },
     )

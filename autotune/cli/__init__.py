@@ -4,6 +4,7 @@ The command modules import the flow inside their functions: ``autotune --help`` 
 numpy, pydantic and the database.
 """
 
+import os
 import sys
 from typing import NoReturn
 
@@ -13,6 +14,8 @@ from autotune.errors import AutotuneError, InputError
 
 def main() -> NoReturn:
     """Run the command line and exit: 0 done, 1 the work failed, 2 wrong input, 130 interrupted."""
+    # Otherwise numpy starts threads, which takes longer than all that is multiplied here.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         app(prog_name="autotune")
     except KeyboardInterrupt:

@@ -27,7 +27,7 @@ def sweep_code(sweep: ir.AnySweep) -> SweepCode:
     if isinstance(sweep, ir.GridSweep):
         parts = grid_text.body(sweep)
     else:
-        parts = _body(sweep, _kinds(sweep))
+        parts = _body(sweep, symbol_kinds(sweep))
     body = [line for part in parts for line in wrapped("    " + part)]
     head = ctext.support("\n".join(body))
     lines = [
@@ -63,7 +63,7 @@ def _parameters(sweep: ir.Sweep) -> list[str]:
     written = {
         s.target for st in sweep.stretches for s in st.statements if isinstance(s, ir.Assign)
     }
-    kinds = _kinds(sweep)
+    kinds = symbol_kinds(sweep)
     parameters = ["long first", "long last"]
     for row, _ in sweep.rows:
         const = "" if row in written else "const "
@@ -96,8 +96,10 @@ def _expressions(sweep: ir.Sweep) -> Iterator[Expr]:
             yield statement.value
 
 
-def _kinds(sweep: ir.Sweep) -> dict[str, ctext.Kind]:
+def symbol_kinds(sweep: ir.AnySweep) -> Kinds:
     """The types of all symbols: constants are doubles but where a whole number is needed."""
+    if isinstance(sweep, ir.GridSweep):
+        return grid_text.symbol_kinds(sweep)
     needed = {s for stretch in sweep.stretches for e in _bounds(stretch) for s in symbols(e)}
     for stretch in sweep.stretches:
         for statement in stretch.statements:

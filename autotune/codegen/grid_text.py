@@ -20,14 +20,15 @@ Bounds = Mapping[str | None, tuple[str, str]]
 """Dimension to the names of its first and end point in the code around a call."""
 
 _STRIDES = ("plane", "line")
-_AT = "at"
+AT = "at"
+"""The row of a point: its distance from the row of the interior point 0."""
 _OWN = ("first", "last", "whole", "from", "to")
 
 
 def own_names(dimensions: Iterable[str]) -> frozenset[str]:
     """The names that functions on grids use themselves."""
     per_dimension = {f"{word}_{d}" for word in _OWN for d in dimensions}
-    return frozenset({_AT, *_STRIDES, *per_dimension})
+    return frozenset({AT, *_STRIDES, *per_dimension})
 
 
 def strides(sweep: ir.GridSweep) -> tuple[str, ...]:
@@ -43,7 +44,7 @@ def extents(sweep: ir.GridSweep) -> list[str]:
 
 def parameters(sweep: ir.GridSweep) -> list[str]:
     """The parameters of the function."""
-    kinds = _kinds(sweep)
+    kinds = symbol_kinds(sweep)
     found = [f"long {word}_{d}" for d in sweep.dimensions for word in ("first", "last")]
     for row, _ in sweep.rows:
         const = "" if row == sweep.target else "const "
@@ -62,12 +63,20 @@ def box(sweep: ir.GridSweep, bounds: Bounds) -> list[str]:
 
 def body(sweep: ir.GridSweep) -> Iterator[str]:
     """The lines of the function."""
-    *outer, inner = sweep.dimensions
+    inner = sweep.dimensions[-1]
     factor = dict(sweep.unroll).get(inner, 1)
     if factor > 1:
         points = f"last_{inner} - first_{inner}"
         yield f"const long whole_{inner} = last_{inner} - ({points}) % {factor};"
-    lines = list(_row(sweep, factor))
+    yield from around(sweep, _row(sweep, factor))
+
+
+def around(sweep: ir.GridSweep, row: Iterable[str]) -> Iterator[str]:
+    """The loops over the rows of the box around the lines for a ``row``."""
+    *outer, _ = sweep.dimensions
+    places = zip(outer, strides(sweep), strict=True)
+    at = f"const long {AT} = {' + '.join(f'{d}*{stride}' for d, stride in places)};"
+    lines = [at, *row]
     for d in reversed(outer):
         head = f"for (long {d} = first_{d}; {d} < last_{d}; {d}++) {{"
         lines = [head, *(f"    {line}" for line in lines), "}"]
@@ -82,9 +91,7 @@ def _row(sweep: ir.GridSweep, factor: int) -> Iterator[str]:
     by gcc -O2 within a group of points (not unrolled it is not vectorised at all), by gcc -O3 and
     clang across groups, with permutations that make it slower than the loop that is not unrolled.
     """
-    *outer, i = sweep.dimensions
-    places = zip(outer, strides(sweep), strict=True)
-    yield f"const long {_AT} = {' + '.join(f'{d}*{stride}' for d, stride in places)};"
+    i = sweep.dimensions[-1]
     end, step = (f"whole_{i}", f"{i} += {factor}") if factor > 1 else (f"last_{i}", f"{i}++")
     yield "INDEPENDENT"
     yield f"for (long {i} = first_{i}; {i} < {end}; {step}) {{"
@@ -101,11 +108,9 @@ def _row(sweep: ir.GridSweep, factor: int) -> Iterator[str]:
 def _statement(sweep: ir.GridSweep, shift: int) -> str:
     """The assignment to the point ``shift`` after the loop variable."""
     dimensions = sweep.dimensions
-    kinds = _kinds(sweep)
+    kinds = symbol_kinds(sweep)
     here = Ref(sweep.target, tuple(Sym(d) for d in dimensions))
-    target, value = (
-        _placed(_shifted(e, dimensions[-1], shift), sweep) for e in (here, sweep.value)
-    )
+    target, value = (placed(_shifted(e, dimensions[-1], shift), sweep) for e in (here, sweep.value))
     text = f"{real(target, kinds)} = {real(value, kinds)};"
     return re.sub(r"\[[^]]*\]", lambda index: index[0].replace(" ", GLUE), text)
 
@@ -114,14 +119,14 @@ def _shifted(expr: Expr, variable: str, shift: int) -> Expr:
     return substitute(expr, {variable: Bin("+", Sym(variable), Num(shift))}) if shift else expr
 
 
-def _placed(expr: Expr, sweep: ir.GridSweep) -> Expr:
-    """Elements of the grid by their distance from the interior point 0."""
+def placed(expr: Expr, sweep: ir.GridSweep) -> Expr:
+    """The expression with elements of the grid by their distance from the interior point 0."""
 
     def change(part: Expr) -> Expr:
         if not isinstance(part, Ref):
             return part
         *outer, last = offsets(part, sweep.dimensions)
-        place: Expr = Sym(_AT)
+        place: Expr = Sym(AT)
         for steps, stride in zip(outer, strides(sweep), strict=True):
             place = _plus(place, steps, Sym(stride))
         place = Bin("+", place, Sym(sweep.dimensions[-1]))
@@ -140,11 +145,11 @@ def _plus(left: Expr, times: int, unit: Expr | None) -> Expr:
     return Bin("+" if times > 0 else "-", left, size)
 
 
-def _kinds(sweep: ir.GridSweep) -> Kinds:
+def symbol_kinds(sweep: ir.GridSweep) -> Kinds:
     """The types of all symbols: constants are doubles but where a whole number is needed."""
     needed = ctext.whole_symbols(sweep.value)
     kinds: dict[str, ctext.Kind] = {}
-    for symbol in (*sweep.dimensions, *(d.upper() for d in sweep.dimensions), _AT, *_STRIDES):
+    for symbol in (*sweep.dimensions, *(d.upper() for d in sweep.dimensions), AT, *_STRIDES):
         kinds[symbol] = "long"
     declared = dict(kinds)
     for constant, value in sweep.constants:

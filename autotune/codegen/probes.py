@@ -2,7 +2,8 @@
 
 A sweep is taken out of its program with the values that its loops have at its first call, and runs
 on rows of its own. Tile by tile, each tile many times in a row, its working set is what the tile
-touches; so the length of the tile chooses the level that its data come from.
+touches; so the length of the tile chooses the level that its data come from. A sweep over a grid
+runs on arrays of its own, in the blocks that it has in its program; the grid chooses the level.
 """
 
 from collections.abc import Iterator
@@ -15,23 +16,26 @@ STATE = "y"
 """The array of the state, which every program of an initial value problem has."""
 
 _Loop = tuple[str, int, int]
+_Blocks = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Taken:
     """A sweep of a program, and the loops around its first call."""
 
-    sweep: ir.Sweep
+    sweep: ir.AnySweep
     loops: tuple[tuple[str, int], ...]
     """Loop variables and the values at which the sweep is taken."""
     calls: int
     """Calls in a time step, all that have the same function."""
+    blocks: tuple[tuple[str, int], ...] = ()
+    """Of a sweep over a grid: the dimensions that are blocked around it, with their sizes."""
 
 
 def taken(program: ir.Program) -> list[Taken]:
     """Each function of a program once, in the order of their first calls."""
     found: dict[str, Taken] = {}
-    for sweep, loops, count in _walk(program.body, (), 1):
+    for sweep, loops, count, blocks in _walk(program.body, (), 1, ()):
         known = found.get(sweep.name)
         if known:
             found[sweep.name] = replace(known, calls=known.calls + count)
@@ -41,25 +45,30 @@ def taken(program: ir.Program) -> list[Taken]:
                 (variable, min(begin + place, end - 1))
                 for place, (variable, begin, end) in enumerate(loops)
             )
-            found[sweep.name] = Taken(sweep, values, count)
+            found[sweep.name] = Taken(sweep, values, count, blocks)
     return list(found.values())
 
 
 def _walk(
-    block: ir.Block, loops: tuple[_Loop, ...], count: int
-) -> Iterator[tuple[ir.Sweep, tuple[_Loop, ...], int]]:
+    block: ir.Block, loops: tuple[_Loop, ...], count: int, blocks: _Blocks
+) -> Iterator[tuple[ir.AnySweep, tuple[_Loop, ...], int, _Blocks]]:
     for node in block.nodes:
         match node:
-            case ir.Sweep():
-                yield node, loops, count
+            case ir.Sweep() | ir.GridSweep():
+                yield node, loops, count, blocks
             case ir.Repeat(variable=variable, first=first, end=end, body=body):
-                yield from _walk(body, (*loops, (variable, first, end)), count * (end - first))
-            case ir.Tiles(body=body):
-                yield from _walk(body, loops, count)
+                inner = (*loops, (variable, first, end))
+                yield from _walk(body, inner, count * (end - first), blocks)
+            case ir.Tiles(size=size, body=body, dimension=dimension):
+                inside = blocks if dimension is None else (*blocks, (dimension, size))
+                yield from _walk(body, loops, count, inside)
 
 
 def alone(program: ir.Program, one: Taken, pad_lines: int) -> ir.Program:
     """The program that runs one sweep once a step; nothing but its rows is stored."""
+    sweep = one.sweep
+    if isinstance(sweep, ir.GridSweep):
+        return _alone_on_grid(program, sweep, one.blocks, pad_lines)
     fixed = {variable: Num(value) for variable, value in one.loops}
 
     def place(row: ir.Row) -> tuple[str, int]:
@@ -67,12 +76,12 @@ def alone(program: ir.Program, one: Taken, pad_lines: int) -> ir.Program:
         return row.array, int(number(index, {}))
 
     names: dict[tuple[str, int], str] = {}
-    for _, row in one.sweep.rows:
+    for _, row in sweep.rows:
         names.setdefault(place(row), f"row{len(names)}" if names else STATE)
     single = replace(
-        one.sweep,
-        rows=tuple((name, ir.Row(names[place(row)])) for name, row in one.sweep.rows),
-        scalars=tuple((name, substitute(value, fixed)) for name, value in one.sweep.scalars),
+        sweep,
+        rows=tuple((name, ir.Row(names[place(row)])) for name, row in sweep.rows),
+        scalars=tuple((name, substitute(value, fixed)) for name, value in sweep.scalars),
     )
     return replace(
         program,
@@ -82,7 +91,24 @@ def alone(program: ir.Program, one: Taken, pad_lines: int) -> ir.Program:
     )
 
 
-def repeated(program: ir.Program, tile: int, times: int) -> ir.Program:
-    """The same tile by tile, each ``times`` times in a row before the next."""
+def _alone_on_grid(
+    program: ir.Program, sweep: ir.GridSweep, blocks: _Blocks, pad_lines: int
+) -> ir.Program:
+    """Its arrays have the names of its parameters: those of the stencil."""
+    names = tuple(name for name, _ in sweep.rows)
+    node: ir.Node = replace(sweep, rows=tuple((name, ir.Row(name)) for name in names))
+    for dimension, size in reversed(blocks):
+        node = ir.Tiles(size, ir.Block((node,)), dimension)
+    return replace(
+        program,
+        body=ir.Block((node,)),
+        arrays=tuple((name, 1) for name in names),
+        pad_lines=pad_lines,
+    )
+
+
+def repeated(program: ir.Program, tile: int | None, times: int) -> ir.Program:
+    """The same tile by tile, each ``times`` times in a row before the next; None: all at once."""
     again = ir.Repeat("again", 0, times, program.body)
-    return replace(program, body=ir.Block((ir.Tiles(tile, ir.Block((again,))),)))
+    node = again if tile is None else ir.Tiles(tile, ir.Block((again,)))
+    return replace(program, body=ir.Block((node,)))

@@ -162,7 +162,7 @@ def read_study(session: Session, path: Path) -> Setup | None:
     skeleton, space = reader.skeleton_and_space()
     problems = [read_problem(session, document, i, each) for i, each in enumerate(model.problems)]
     if readable:
-        reader.check_repeats()
+        reader.check_repeats(problems)
     reader.check_layouts(machine, problems)
     if skeleton is not None:
         reader.check_families(skeleton)
@@ -305,13 +305,19 @@ class _Reader:
         path = self.session.resolve(name, "benchmarks/published", folder, where)
         return self.session.once(path, read_reference) if path else None
 
-    def check_repeats(self) -> None:
-        """No problem, build or layout twice: their results could not be told apart."""
+    def check_repeats(self, problems: Sequence[AnyProblem | None]) -> None:
+        """No problem, build or layout twice: their results could not be told apart.
+
+        Problems are compared as they were understood: ``size: 96`` is also a way to write a grid.
+        """
         for key in ("problems", "builds", "threads", "layouts", "communication"):
             listed = getattr(self.model, key) or []
             for i, item in enumerate(listed):
-                if item in listed[:i]:
-                    first = self.document.place((key, listed.index(item)))
+                same = listed.index(item)
+                if key == "problems" and problems[i] is not None:
+                    same = min(same, problems.index(problems[i]))
+                if same < i:
+                    first = self.document.place((key, same))
                     self.add((key, i), f"{key}: the same again", f"each once (first at {first})")
 
     def check_families(self, skeleton: Skeleton) -> None:

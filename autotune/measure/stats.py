@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from autotune.results import Sample
 
-Estimator = Callable[[NDArray[np.float64]], float]
+Estimator = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 ESTIMATORS: Mapping[str, Estimator] = {
-    "minimum": lambda times: float(np.min(times)),
-    "lower quartile": lambda times: float(np.quantile(times, 0.25)),
-    "median": lambda times: float(np.median(times)),
+    "minimum": lambda times: np.asarray(np.min(times, axis=-1)),
+    "lower quartile": lambda times: np.asarray(np.quantile(times, 0.25, axis=-1)),
+    "median": lambda times: np.asarray(np.median(times, axis=-1)),
 }
-"""The candidates for the one estimator; ``repeatability`` compares them."""
+"""The candidates for the one estimator, over the last axis; ``repeatability`` compares them."""
 
 LOCATION = "lower quartile"
 """The estimator that ``location`` uses, everywhere.
@@ -51,7 +51,7 @@ def location(times: ArrayLike) -> float:
     >>> location([1.0, 1.1, 1.2, 1.3, 9.0])
     1.1
     """
-    return ESTIMATORS[LOCATION](_checked(times))
+    return float(ESTIMATORS[LOCATION](_checked(times)))
 
 
 def repeatability(launches: Sequence[ArrayLike]) -> dict[str, float]:
@@ -86,7 +86,11 @@ def interval(
         return None
     generator = np.random.default_rng(seed)
     chosen = generator.integers(len(samples), size=(draws, len(samples)))
-    values = [location(np.concatenate([samples[i] for i in draw])) for draw in chosen]
+    if len({len(launch) for launch in samples}) == 1:
+        values = ESTIMATORS[LOCATION](np.stack(samples)[chosen].reshape(draws, -1))
+    else:
+        drawn = (np.concatenate([samples[i] for i in draw]) for draw in chosen)
+        values = np.array([location(times) for times in drawn])
     whole = location(np.concatenate(samples))
     low, high = np.quantile(values, [(1 - share) / 2, (1 + share) / 2])
     return min(float(low), whole), max(float(high), whole)

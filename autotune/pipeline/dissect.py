@@ -12,9 +12,9 @@ from autotune.analysis.incore import OsacaAnalyser
 from autotune.analysis.traffic import TrafficAnalyser
 from autotune.analysis.traffic.shape import shape
 from autotune.codegen import emit, harness, ir, probe_text, probes
-from autotune.codegen.probe_text import NotMade, Part, Shape
+from autotune.codegen.probe_parts import NotMade, Shape
+from autotune.codegen.probe_text import Part
 from autotune.codegen.probes import Taken
-from autotune.errors import Fault, InputError
 from autotune.machine import Machine
 from autotune.measure.dissect import Dissector, Outcome, Probe
 from autotune.measure.run import HostMeasurer, Phases
@@ -80,16 +80,6 @@ class Session:
         progress: Progress,
     ) -> None:
         candidate = ranked.candidate
-        if not isinstance(candidate.problem, Problem) or not all(
-            isinstance(sweep, ir.Sweep) for sweep in ir.sweeps(program.body)
-        ):
-            raise InputError(
-                Fault(
-                    where="--dissect",
-                    found=f"{candidate.id} works on a grid",
-                    expected="a candidate whose sweeps have one long loop",
-                )
-            )
         self._setup, self._machine, self._ranked = setup, machine, ranked
         self._candidate = replace(candidate, ranks=1, nodes=1, communication="none")
         self._notes = [] if candidate.ranks == 1 else [f"one of its {candidate.ranks} ranks"]
@@ -146,9 +136,7 @@ class Session:
     # --- what is to be measured --------------------------------------------------------------
 
     def _prepare(self, program: ir.Program) -> list[_Subject]:
-        problem = self._candidate.problem
-        assert isinstance(problem, Problem)
-        found = [one for one in probes.taken(program) if self._large(one, problem)]
+        found = [one for one in probes.taken(program) if self._large(one)]
 
         def assemble(text: str, build: Build) -> str:
             place = self._setup.place(f"builds.{self._setup.builds.index(build)}")
@@ -162,8 +150,11 @@ class Session:
                 for one, result in zip(found, results, strict=True)
             ]
 
-    def _large(self, one: Taken, problem: Problem) -> bool:
-        """Whether a sweep goes over more than a boundary."""
+    def _large(self, one: Taken) -> bool:
+        """Whether a sweep goes over more than a boundary; those over a grid always do."""
+        problem = self._candidate.problem
+        if not isinstance(problem, Problem) or not isinstance(one.sweep, ir.Sweep):
+            return True
         from_all = problem.n / self._candidate.threads
         values = problem.ivp.values(problem.size)
         computed = active(shape(one.sweep, values), values, self._candidate.threads)
@@ -173,13 +164,11 @@ class Session:
         self, program: ir.Program, one: Taken, result: InCoreResult, analyser: OsacaAnalyser
     ) -> _Subject:
         problem, threads = self._candidate.problem, self._candidate.threads
-        assert isinstance(problem, Problem)
-        pad = _pad(len(one.sweep.rows), self._machine)
+        rows = len(one.sweep.rows)
+        pad = program.pad_lines if program.grid else _pad(rows, self._machine)
         single = probes.alone(program, one, pad)
-        where = places(one.sweep, program.granule, problem, threads, self._machine)
-        made = [
-            single if p.tile is None else probes.repeated(single, p.tile, p.times) for p in where
-        ]
+        where = places(one, program.granule, problem, threads, self._machine)
+        made = [single if p.times == 1 else probes.repeated(single, p.tile, p.times) for p in where]
         known = {p.level: m for p, m in zip(where, made, strict=True)}
         asked = [self._at(p) for p in where]
         engine = ReuseEngine(
@@ -189,7 +178,7 @@ class Session:
             emit.sweep_code,
         )
         return _Subject(
-            taken=replace(one, sweep=next(iter(ir.sweeps(single.body)))),
+            taken=replace(one, sweep=next(ir.every_sweep(single.body))),
             result=result,
             places=where,
             programs=made,
@@ -260,7 +249,7 @@ class Session:
             if part.kind in ("sweep", "barrier"):
                 predicted[groups.get(part.sweep, part.sweep)] += part.seconds
         taken: dict[str, float] = defaultdict(float)
-        kernels = {sweep.kernel: groups[sweep.name] for sweep in ir.sweeps(self._program.body)}
+        kernels = {sweep.kernel: groups[sweep.name] for sweep in ir.every_sweep(self._program.body)}
         for name, value in measured.items():
             taken[kernels.get(name, name)] += value
         return tuple(
@@ -286,7 +275,7 @@ class Session:
 def _groups(program: ir.Program) -> dict[str, str]:
     """Each function to the kernels that it is part of, with those that share one of theirs."""
     groups: list[tuple[set[str], list[str]]] = []
-    for sweep in ir.sweeps(program.body):
+    for sweep in ir.every_sweep(program.body):
         mine = [g for g in groups if sweep.name in g[0] or sweep.kernel in g[1]]
         names = {sweep.name}.union(*(g[0] for g in mine))
         kernels = list(dict.fromkeys([k for g in mine for k in g[1]] + [sweep.kernel]))
@@ -309,7 +298,6 @@ def _pad(rows: int, machine: Machine) -> int:
 
 def _lines(machine: Machine, program: ir.Program, candidate: Candidate) -> float:
     """Lines per iteration that the loop loads or allocates from beyond the innermost cache."""
-    assert isinstance(candidate.problem, Problem)
     traffic = TrafficAnalyser(machine).analyse(program, candidate.problem, candidate.threads)
     inner = traffic.levels[0][1]
     records = traffic.records()

@@ -2,7 +2,7 @@
 
 import dataclasses
 import datetime
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +15,9 @@ from autotune.machine import Machine
 from autotune.pipeline import machines
 from autotune.pipeline.repredict import Source, predicting, source
 from autotune.progress import Progress
-from autotune.refine import LEAST_ROWS, Refinement, noted, undone
+from autotune.refine import LEAST_ROWS, Measured, Refinement, noted, undone
 from autotune.refine import refine as posterior
+from autotune.refine.fit import Floats, Mask
 from autotune.store import Store, StudyRecord
 
 
@@ -67,27 +68,32 @@ def refine(wanted: Wanted, store: str, progress: Progress) -> Outcome:
         second = results.load_study(wanted.score) if wanted.score else None
     _check_fresh(host, name)
     progress("read the study", 0, 1, name)
-    whole = source(record, host, wanted.config)
-    own = _predictable(whole, host, progress)
-    if len(own.rows) < LEAST_ROWS:
-        raise InputError(
-            Fault(
-                where=f"study {name}",
-                found=f"{len(own.rows)} measured candidates that can be predicted",
-                expected=f"at least {LEAST_ROWS}",
-                hint="measure more of them: autotune tune CONFIG --exhaustive",
-            )
-        )
+    own = source(record, host, wanted.config)
     sources = [own]
     if second is not None:
-        sources.append(_outside(own, _predictable(source(second, host, None), host, progress)))
+        sources.append(_outside(own, source(second, host, None)))
 
     def watch(done: int, total: int, what: str) -> None:
         progress("fit the constants", done, total, what)
 
-    others = [row for each in sources[1:] for row in each.rows]
     with predicting(host, sources, progress) as predict:
-        found = posterior(name, host, own.rows, others, predict, watch)
+        able = np.isfinite(predict(_calibration(host), 1.0))
+        rows, others = _able(sources, able)
+        if len(rows) < LEAST_ROWS:
+            raise InputError(
+                Fault(
+                    where=f"study {name}",
+                    found=f"{len(rows)} measured candidates that can be predicted",
+                    expected=f"at least {LEAST_ROWS}",
+                    hint="measure more of them: autotune tune CONFIG --exhaustive",
+                )
+            )
+
+        def predict_able(calibration: Calibration, core: float) -> Floats:
+            said: Floats = predict(calibration, core)[able]
+            return said
+
+        found = posterior(name, host, rows, others, predict_able, watch)
     refused = _refusal(found, wanted)
     place = None
     if wanted.apply and not refused:
@@ -95,8 +101,8 @@ def refine(wanted: Wanted, store: str, progress: Progress) -> Outcome:
     return Outcome(
         machine=host,
         found=found,
-        rows=len(own.rows),
-        unpredicted=len(whole.rows) - len(own.rows),
+        rows=len(rows),
+        unpredicted=len(own.rows) - len(rows),
         applied=place,
         refused=refused,
         notes=tuple(_notes(record, host)),
@@ -147,12 +153,12 @@ def _check_fresh(host: Machine, study: str) -> None:
             )
 
 
-def _predictable(whole: Source, host: Machine, progress: Progress) -> Source:
-    """The rows that the engine can predict."""
-    with predicting(host, [whole], progress) as predict:
-        seconds = predict(_calibration(host), 1.0)
-    rows = [row for row, value in zip(whole.rows, seconds, strict=True) if np.isfinite(value)]
-    return dataclasses.replace(whole, rows=tuple(rows))
+def _able(sources: Sequence[Source], able: Mask) -> tuple[list[Measured], list[Measured]]:
+    """The rows that the engine can predict: of the study, and of the one to score on."""
+    first = len(sources[0].rows)
+    rows = [row for each in sources for row in each.rows]
+    own = [row for row, said in zip(rows[:first], able[:first], strict=True) if said]
+    return own, [row for row, said in zip(rows[first:], able[first:], strict=True) if said]
 
 
 def _outside(own: Source, other: Source) -> Source:

@@ -42,6 +42,8 @@ class Source:
 
     setup: Setup
     rows: tuple[Measured, ...]
+    programs: Programs
+    """Of the setup, with what was made of it."""
 
 
 def source(record: StudyRecord, host: Machine, place: Path | None) -> Source:
@@ -67,7 +69,8 @@ def source(record: StudyRecord, host: Machine, place: Path | None) -> Source:
             )
         )
     setup = _setup(record, place)
-    rows = _measured(evaluate(record), prospect.enumerate_space(setup, host).legal)
+    programs = Programs(setup.skeleton)
+    rows = _measured(evaluate(record), prospect.enumerate_space(setup, host, programs).legal)
     if not rows:
         raise InputError(
             Fault(
@@ -77,7 +80,7 @@ def source(record: StudyRecord, host: Machine, place: Path | None) -> Source:
                 hint="its kernels, space or config have changed: tune again",
             )
         )
-    return Source(setup=setup, rows=rows)
+    return Source(setup=setup, rows=rows, programs=programs)
 
 
 def _setup(record: StudyRecord, place: Path | None) -> Setup:
@@ -139,7 +142,6 @@ def predicting(host: Machine, sources: Sequence[Source], progress: Progress) -> 
 @contextmanager
 def _engine(host: Machine, source: Source, progress: Progress) -> Iterator[Predict]:
     setup = source.setup
-    programs = Programs(setup.skeleton)
     candidates = [row.candidate for row in source.rows]
 
     def analysed(done: int, total: int) -> None:
@@ -155,7 +157,7 @@ def _engine(host: Machine, source: Source, progress: Progress) -> Iterator[Predi
         def predict(calibration: Calibration, core: float) -> Floats:
             kept.factor = core
             if core not in engines:
-                engines[core] = ReuseEngine(host, programs, kept, sweep_code)
+                engines[core] = ReuseEngine(host, source.programs, kept, sweep_code)
             machine = dataclasses.replace(host, calibration=calibration)
             return engines[core].on(machine).predict_arrays(candidates).seconds
 

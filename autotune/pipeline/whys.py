@@ -14,7 +14,7 @@ from autotune.prediction.reuse import ReuseEngine
 from autotune.progress import Progress
 from autotune.ranking import Ranked, Ranking
 from autotune.report import why
-from autotune.report.why import Explained, Told
+from autotune.report.told import Explained, Told
 from autotune.variant import Build, Candidate
 
 
@@ -60,7 +60,7 @@ def _explained(
 def _named(rankings: Sequence[Ranking], name: str, option: str) -> list[tuple[Ranking, Ranked]]:
     """The candidates that a name stands for: one by its own name, or one per problem."""
     own = [(ranking, entry) for ranking in rankings for entry in ranking.matching(name)]
-    if len(own) == 1:
+    if own and len({ranking.problem.key for ranking, _ in own}) == len(own):
         return own
     each = []
     for ranking in rankings:

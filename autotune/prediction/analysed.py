@@ -20,7 +20,8 @@ from autotune.errors import AutotuneError
 from autotune.machine import Machine
 from autotune.prediction import batch
 from autotune.prediction.batch import Flows
-from autotune.prediction.evaluation import Cases, Conflicts, Loops, Spread, loops
+from autotune.prediction.cores import Loops, loops
+from autotune.prediction.evaluation import Cases, Conflicts, Spread
 from autotune.variant import Build, Candidate
 
 Crowded = tuple[tuple[int, tuple[Conflict, ...]], ...]

@@ -1,10 +1,13 @@
 """The traffic of many programs as flat arrays, equal things once, ready for one evaluation.
 
     kinds --< streams >-- passes --< entries >-- cells --> regions --> flows
+                            |
+                          slots
 
 A *flow* is the traffic of one program on a number of threads; a *lane* one of its threads that
 differs from the others; a *region* what lies between two barriers; a *cell* one lane in one region;
-an *entry* a pass in a cell with its iterations. Streams of equal distances are of one *kind*, so
+an *entry* a pass in a cell with its iterations; a *slot* what passes of a flow have in common in
+the core. Streams of equal distances are of one *kind*, so
 that what a line costs is asked once. Passes of a lane that run the same sweep over equal streams
 are one pass, and equal regions are one that counts several times: corrector steps repeat.
 
@@ -61,14 +64,18 @@ class Flows:
     """(passes,): first call that the pass stands for."""
     iterations: Floats
     """(passes,): per execution."""
-    run: Floats
-    """(passes,): iterations from one entry into the loop to the next."""
+    slot: Whole
+    """(passes,): the slot, which holds what matters in the core."""
     shared: Flags
     """(passes,): run tile by tile."""
     jump: Floats
     """(passes,): iterations from one jump in memory to the next."""
+    slot_sweep: Whole
+    """(slots,): position in the sweeps of the program."""
+    run: Floats
+    """(slots,): iterations from one entry into the loop to the next."""
     align: Floats
-    """(passes, PLACES): shares of the entries that begin so many doubles behind a line's start."""
+    """(slots, PLACES): shares of the entries that begin so many doubles behind a line's start."""
     entry: Whole
     """(entries,): the pass."""
     count: Floats
@@ -82,6 +89,7 @@ class Flows:
     region_flow: Whole
     passes: Whole
     """(flows + 1,): where the passes of each flow begin; so on."""
+    slots: Whole
     entries: Whole
     cells: Whole
     regions: Whole
@@ -100,6 +108,7 @@ class Flows:
         """Both, the flows of ``other`` behind."""
         steps = {
             "owner": len(self.sweep),
+            "slot": len(self.run),
             "entry": len(self.sweep),
             "kind": len(self.distance),
             "entry_cell": len(self.alike),
@@ -112,21 +121,13 @@ class Flows:
         for item in fields(self):
             name = item.name
             mine, theirs = getattr(self, name), getattr(other, name)
-            if name in ("passes", "entries", "cells", "regions"):
+            if name in ("passes", "slots", "entries", "cells", "regions"):
                 made[name] = np.concatenate([mine, theirs[1:] + mine[-1]])
             elif name in steps:
                 made[name] = np.concatenate([mine, theirs + steps[name]])
             elif name != "line":
                 made[name] = np.concatenate([mine, theirs])
         return Flows(line=self.line, **made)
-
-
-class _Lane(NamedTuple):
-    """One thread of one traffic with where its parts begin in the flat arrays."""
-
-    flow: int
-    passes: int
-    regions: int
 
 
 def flows(traffics: Sequence[Traffic], ways: int) -> Flows:
@@ -144,6 +145,8 @@ def flows(traffics: Sequence[Traffic], ways: int) -> Flows:
     order[kept] = np.arange(len(kept))
     table = _table(raw, new)
     flow_of_pass = raw.flow[kept]
+    figures = [raw.flow[kept], raw.sweep[kept], raw.run[kept], *raw.align[kept].T]
+    slots, slot = _distinct(np.stack(figures, axis=1))
     flow_count = len(traffics)
     return Flows(
         distance=raw.distance[chosen[first]],
@@ -158,10 +161,12 @@ def flows(traffics: Sequence[Traffic], ways: int) -> Flows:
         sweep=raw.sweep[kept],
         call=raw.call[kept],
         iterations=raw.iterations[kept],
-        run=raw.run[kept],
+        slot=slot,
         shared=raw.shared[kept],
         jump=raw.jump[kept],
-        align=raw.align[kept],
+        slot_sweep=raw.sweep[kept[slots]],
+        run=raw.run[kept[slots]],
+        align=raw.align[kept[slots]],
         entry=table.entry,
         count=table.iterations,
         entry_cell=table.cell,
@@ -172,6 +177,7 @@ def flows(traffics: Sequence[Traffic], ways: int) -> Flows:
         cell_begin=np.searchsorted(table.cell, np.arange(len(table.lane))),
         region_begin=np.searchsorted(table.region, np.arange(len(table.times))),
         passes=_bounds(flow_of_pass, flow_count),
+        slots=_bounds(flow_of_pass[slots], flow_count),
         entries=_bounds(flow_of_pass[table.entry], flow_count),
         cells=_bounds(table.flow[table.region], flow_count),
         regions=_bounds(table.flow, flow_count),

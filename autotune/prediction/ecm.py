@@ -30,9 +30,9 @@ def combine(T_OL: Floats, T_nOL: Floats, data: Floats, exposed: Floats) -> Float
     part nor above their sum; never falls when a part grows.
     """
     with np.errstate(over="ignore"):
-        hidden = np.minimum(T_nOL / np.maximum(data, _LEAST), 1.0)
-    serial = np.maximum(T_nOL, data) + exposed * hidden
-    result: Floats = np.maximum(T_OL, serial)
+        hidden = T_nOL / np.maximum(data, _LEAST)
+    hidden = np.minimum(hidden, 1.0) * exposed
+    result: Floats = np.maximum(T_OL, hidden + np.maximum(T_nOL, data))
     return result
 
 

@@ -6,37 +6,38 @@ caches: their passes are gathered into flat arrays, everything else is arithmeti
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from autotune.analysis.base import InCoreResult
-from autotune.analysis.traffic import Floats
+from autotune.analysis.traffic import POSITIONS, Floats
 from autotune.machine import Machine
 from autotune.prediction import uncertainty
-from autotune.prediction.batch import PLACES, Flows, Whole, spans
+from autotune.prediction.batch import Flows, Whole, spans, total
 from autotune.prediction.constants import calibrated_costs
+from autotune.prediction.cores import Loops, run_times
 from autotune.prediction.lines import LineCosts
 from autotune.prediction.model import (
-    Moved,
+    Core,
+    Lines,
     Paths,
     Rules,
     StepTimes,
-    Terms,
-    pass_cycles,
+    Sums,
+    over_positions,
+    row_cycles,
     step_times,
     transfers,
 )
-from autotune.prediction.uncertainty import REGIMES, SHORT, Alternatives, Doubts
+from autotune.prediction.uncertainty import REGIMES, SHORT, Doubts
 from autotune.variant import Placement
 
-_RUNGS = 4
-"""Loops of a sweep that are told apart."""
-_FORESEEN = 24
-"""Passes of a loop that branch predictors remember: with more, its end comes as a surprise."""
-_PIECE = 3000
-"""Passes that are evaluated at once: their arrays fit a cache of 1 MiB."""
+_LEAST = np.finfo(np.float64).tiny
+_UNKNOWN = 0.5
+"""Relative standard deviation where a figure that may matter is lacking."""
+_PIECE = 8000
+"""Passes that are evaluated at once: few enough that their arrays stay in caches."""
 
 
 class Spread(NamedTuple):
@@ -44,81 +45,6 @@ class Spread(NamedTuple):
 
     threads: int
     placement: Placement
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Loops:
-    """In-core figures of sweeps as flat arrays, cycles per source iteration."""
-
-    T_OL: Floats
-    crowded: Floats
-    """T_OL when the cores that share units run too."""
-    T_nOL: Floats
-    width: Floats
-    """Relative standard deviation."""
-    approximate: Floats
-    """1 or 0; so on."""
-    gathers: Floats
-    calls: Floats
-    entry: Floats
-    """Cycles to issue what stands around the hot loop."""
-    crossing: Floats
-    """(sweeps, PLACES): accesses that cross a line, by where in a line the loop begins."""
-    rungs: Floats
-    """(sweeps, loops, 3): iterations of a pass, T_OL and T_nOL of the hot loop and those that take
-    what it leaves; 0 iterations: no further loop."""
-
-    def at(self, rows: Whole) -> "Loops":
-        """Some of them."""
-        return Loops(**{name: getattr(self, name)[rows] for name in self.__dataclass_fields__})
-
-
-def loops(results: Sequence[InCoreResult]) -> Loops:
-    """The figures of some results."""
-
-    def column(values: Iterator[float]) -> Floats:
-        return np.fromiter(values, dtype=np.float64, count=len(results))
-
-    return Loops(
-        T_OL=column(float(r.T_OL) for r in results),
-        crowded=column(float(r.T_OL if r.crowded is None else r.crowded) for r in results),
-        T_nOL=column(float(r.T_nOL) for r in results),
-        width=column(uncertainty.width(r.approximate, r.width) for r in results),
-        approximate=column(float(r.approximate) for r in results),
-        gathers=column(float(r.gathers > 0) for r in results),
-        calls=column(float(r.calls > 0) for r in results),
-        entry=column(float(r.entry) for r in results),
-        crossing=np.array([_crossing(r) for r in results]).reshape(-1, PLACES),
-        rungs=np.array([_rungs(r) for r in results]).reshape(-1, _RUNGS, 3),
-    )
-
-
-def _crossing(result: InCoreResult) -> list[float]:
-    """Loads and stores that cross a line, for each place where the loop may begin."""
-    loads = result.crossings or (result.crossing,) * PLACES
-    stores = result.crossings_stores or (result.crossing_stores,) * PLACES
-    return [a + b for a, b in zip(loads, stores, strict=True)]
-
-
-def _rungs(result: InCoreResult) -> list[tuple[float, float, float]]:
-    found = [(r.iterations, float(r.T_OL), float(r.T_nOL)) for r in result.ladder[:_RUNGS]]
-    return found + [(0.0, 0.0, 0.0)] * (_RUNGS - len(found))
-
-
-def _over_runs(loop: Loops, run: Floats) -> tuple[Floats, Floats]:
-    """T_OL and T_nOL per iteration of runs of some length: the hot loop, then what it leaves."""
-    left = np.floor(np.where(np.isfinite(run), run, 0.0))
-    whole = left.copy()
-    sums = np.zeros((2, len(run)))
-    for k in range(_RUNGS):
-        size = loop.rungs[:, k, 0]
-        taken = np.floor(left / np.where(size > 0, size, np.inf)) * size
-        sums += taken * loop.rungs[:, k, 1:].T
-        left = left - taken
-    known = (whole > 0) & (left == 0)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.where(known, sums / whole, [loop.T_OL, loop.T_nOL])
-    return found[0], found[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,27 +77,60 @@ class Cases:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
-    """A machine with some threads running, and what flows do on it."""
+class Bare(NamedTuple):
+    """A machine with some threads running."""
 
     threads: int
     costs: LineCosts
     rules: Rules
     doubts: Doubts
+    price: Floats
+    """(levels,): cycles per line from each level behind the innermost, whatever its distance."""
+    names: tuple[str, ...]
+    """Of the assumptions about transfers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Node:
+    """A machine with some threads running, and what flows do on it; passes are the last axis."""
+
+    bare: Bare
     flows: Flows
-    moved: Moved
+    data: Sums
+    """By position and under each assumption."""
+    mean: Floats
+    """(levels, passes): cycles per iteration for lines of each level behind the innermost."""
+    stored: Floats
+    """(passes,)"""
+    starts: Floats
+    """(passes,): cycles per iteration to start streams."""
+    streams: Whole
+    """(levels + 1, passes): inbound streams by level."""
     floor: Floats
     """(regions,): seconds below which memory cannot move the lines; 0 where that is not known."""
 
+    @property
+    def costs(self) -> LineCosts:
+        """What lines cost."""
+        return self.bare.costs
 
-class _Bare(NamedTuple):
-    """A node before anything flows."""
+    @property
+    def doubts(self) -> Doubts:
+        """What the figures are worth."""
+        return self.bare.doubts
 
-    threads: int
-    costs: LineCosts
-    rules: Rules
-    doubts: Doubts
+    def joined(self, other: "Node") -> "Node":
+        """With further flows behind."""
+        return Node(
+            bare=self.bare,
+            flows=self.flows.joined(other.flows),
+            data=self.data.joined(other.data, axis=1),
+            mean=np.concatenate([self.mean, other.mean], axis=1),
+            stored=np.concatenate([self.stored, other.stored]),
+            starts=np.concatenate([self.starts, other.starts]),
+            streams=np.concatenate([self.streams, other.streams], axis=1),
+            floor=np.concatenate([self.floor, other.floor]),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,9 +153,16 @@ class Estimates:
 class Piece:
     """Some cases with their passes in flat arrays."""
 
-    terms: Terms
-    other: Alternatives
+    core: Core
+    data: Sums
+    conflicts: tuple[Floats, Floats] | None
+    """(levels, passes) cycles of lines that set conflicts load again: certainly, and at most."""
+    rows: Floats
+    """Cycles of the passes by position and under each assumption."""
     loops: Loops
+    """Of the slots."""
+    slot: Whole
+    """(passes,): position in the loops."""
     paths: Paths
     begin: Whole
     """(cases,): first pass."""
@@ -204,6 +170,11 @@ class Piece:
     """(passes,): the case."""
     at: Whole
     """(passes,): position in the flows."""
+
+    @property
+    def cycles(self) -> Floats:
+        """(passes,): per iteration."""
+        return over_positions(self.rows)
 
 
 class Evaluator:
@@ -219,13 +190,14 @@ class Evaluator:
         known = self._nodes.get(spread)
         have = self._parts.get(spread, 0)
         for part in parts[have:]:
-            known = self._with(known or self._empty(spread), part)
+            made = self._filled(known.bare if known else self._empty(spread), part)
+            known = known.joined(made) if known else made
         if known is None:
             raise ValueError("there is nothing to evaluate")
         self._nodes[spread], self._parts[spread] = known, len(parts)
         return known
 
-    def _empty(self, spread: Spread) -> "_Bare":
+    def _empty(self, spread: Spread) -> Bare:
         threads = spread.threads
         costs = calibrated_costs(self.machine, threads, spread.placement)
         rules = Rules(
@@ -233,28 +205,26 @@ class Evaluator:
             arithmetic=None if costs.arithmetic is None else costs.arithmetic[1:],
         )
         doubts = uncertainty.doubts(self.machine, costs, rules, threads)
-        return _Bare(threads, costs, rules, doubts)
+        price = np.array([costs.typical(level) for level in range(1, len(costs.names))])
+        names = tuple(each.name for each in uncertainty.assumptions(rules, doubts))
+        return Bare(threads, costs, rules, doubts, price, names)
 
-    def _with(self, known: "Node | _Bare", part: Flows) -> Node:
-        """A node with further flows."""
-        within = known.costs.exposed[:1]
-        low, high = known.doubts.low.exposed, known.doubts.high.exposed
-        moved = transfers(
-            part, known.costs, np.concatenate([within, low]), np.concatenate([within, high])
+    def _filled(self, bare: Bare, part: Flows) -> Node:
+        """A node with some flows."""
+        within = bare.costs.exposed[:1]
+        low, high = bare.doubts.low.exposed, bare.doubts.high.exposed
+        lines = transfers(
+            part, bare.costs, np.concatenate([within, low]), np.concatenate([within, high])
         )
-        floor = _floor(part, moved, known.costs, float(self.machine.frequency))
-        flows = part
-        if isinstance(known, Node):
-            flows, moved = known.flows.joined(part), known.moved.joined(moved)
-            floor = np.concatenate([known.floor, floor])
         return Node(
-            threads=known.threads,
-            costs=known.costs,
-            rules=known.rules,
-            doubts=known.doubts,
-            flows=flows,
-            moved=moved,
-            floor=floor,
+            bare=bare,
+            flows=part,
+            data=uncertainty.assumed(lines, bare.rules, bare.doubts),
+            mean=lines.mean,
+            stored=lines.stored,
+            starts=lines.starts,
+            streams=lines.streams,
+            floor=_floor(part, lines, bare.costs, float(self.machine.frequency)),
         )
 
     def barrier(self, threads: int) -> float | None:
@@ -277,59 +247,46 @@ class Evaluator:
         for rows in _pieces(node.flows, cases):
             piece = self.piece(node, cases.at(rows), core, crowds)
             with np.errstate(all="ignore"):
-                step = self.steps(node, piece)
+                step = self.steps(piece)
                 seconds[rows], floor[rows] = step.seconds, step.floor
                 terms[rows], shifts[rows], own[rows] = self._doubts(node, piece, step, cases, rows)
         return Estimates(seconds=seconds, floor=floor, shifts=shifts, terms=terms, own=own)
 
     def piece(self, node: Node, cases: Cases, core: Loops, crowds: Conflicts) -> Piece:
-        """The passes of some cases, gathered."""
-        flows, moved = node.flows, node.moved
-        first = flows.passes[cases.flow]
-        count = flows.passes[cases.flow + 1] - first
-        begin = np.cumsum(count) - count
-        at = spans(first, count)
+        """The passes of some cases, gathered, and their cycles."""
+        flows = node.flows
+        at, count, begin = _pieced(flows.passes, cases.flow)
         owner = np.repeat(np.arange(len(count)), count)
-        loop = core.at(cases.core[owner] + flows.sweep[at])
-        T_OL, T_nOL = _over_runs(loop, flows.run[at])
-        if node.threads > 1:
-            T_OL = T_OL * np.where(loop.T_OL > 0, loop.crowded / loop.T_OL, 1.0)
-        across = (flows.align[at] * loop.crossing).sum(axis=1) * node.costs.crossing
-        certain, possible = _conflicts(node.costs, cases, crowds, begin, owner)
+        used, slots, slot_begin = _pieced(flows.slots, cases.flow)
+        loop = core.at(np.repeat(cases.core, slots) + flows.slot_sweep[used])
+        times = run_times(loop, flows.run[used], flows.align[used], node.costs, node.bare.threads)
+        slot = flows.slot[at] + np.repeat(slot_begin - flows.slots[cases.flow], count)
+        made = Core(
+            T_OL=times.T_OL[slot],
+            T_nOL=times.T_nOL[slot],
+            stored=node.stored[at],
+            entry=times.entry[slot] + node.starts[at],
+        )
+        data, conflicts = node.data.at(at), None
+        if (cases.crowd >= 0).any():
+            conflicts = _conflicts(node.bare.price, cases, crowds, begin, owner)
+            data = uncertainty.with_conflicts(data, conflicts[0], node.bare.rules, node.doubts)
         return Piece(
-            terms=Terms(
-                T_OL=T_OL,
-                T_nOL=T_nOL + across,
-                data=np.take(moved.data, at, axis=2),
-                conflicts=certain,
-                stored=moved.stored[at],
-                streams=np.take(moved.streams, at, axis=1),
-                iterations=flows.iterations[at],
-                run=flows.run[at],
-                entry=_entry(node, loop, at),
-            ),
-            other=Alternatives(
-                width=loop.width,
-                mean=np.take(moved.mean, at, axis=1),
-                out=np.take(moved.out, at, axis=1),
-                foreign=np.take(moved.foreign, at, axis=1),
-                small=np.take(moved.small, at, axis=1),
-                large=np.take(moved.large, at, axis=1),
-                hidden=np.take(moved.hidden, at, axis=1),
-                serial=np.take(moved.serial, at, axis=1),
-                conflicts=possible,
-            ),
+            core=made,
+            data=data,
+            conflicts=conflicts,
+            rows=row_cycles(made, data),
             loops=loop,
+            slot=slot,
             paths=self._paths(node, cases, begin),
             begin=begin,
             owner=owner,
             at=at,
         )
 
-    def steps(self, node: Node, piece: Piece) -> StepTimes:
+    def steps(self, piece: Piece) -> StepTimes:
         """The time steps of a piece."""
-        cycles = pass_cycles(piece.terms, node.rules)
-        return step_times(cycles, piece.paths, float(self.machine.frequency))
+        return step_times(piece.cycles, piece.paths, float(self.machine.frequency))
 
     def _paths(self, node: Node, cases: Cases, begin: Whole) -> Paths:
         """Cells and regions of some cases, their passes counted from ``begin``."""
@@ -358,20 +315,22 @@ class Evaluator:
         """(cases, classes) seconds that grow with a class, relative shifts, and what is left."""
         doubt = node.doubts
         clock = float(self.machine.frequency)
-        mean = replace(piece.terms, data=piece.other.mean[:, None])
         weight = step.free / clock / step.seconds[piece.owner]
-        cycles, found = uncertainty.figures(mean, node.rules, piece.other, doubt)
-        changed = np.add.reduceat(np.stack(list(found.values())) * weight, piece.begin, axis=1)
-        shift = dict(zip(found, changed, strict=True))
+        width = piece.loops.width[piece.slot]
+        found = uncertainty.changes(piece.core, width, piece.data, piece.rows)
+        found *= weight
+        changed = np.add.reduceat(found, piece.begin, axis=1)
+        shift = dict(zip((*node.bare.names[1:], "core", "entry"), changed, strict=True))
         growth = dict(shift)
-        growth["core"] = np.add.reduceat(found["core"] / piece.other.width * weight, piece.begin)
+        growth["core"] = np.add.reduceat(found[-2] / width, piece.begin)
+        growth["entry"] = shift["entry"] / uncertainty.ENTRY
         less = np.minimum(shift.pop("more overlap"), 0.0)
         more = np.maximum(shift.pop("less overlap"), 0.0)
         growth["overlap"] = more - less
         shift["overlap"] = uncertainty.reaching(less, more) if doubt.spans else (more - less) / 2
         growth["capacity"] = shift["capacity"] = (shift.pop("smaller") - shift.pop("larger")) / 2
-        if "no conflicts" in shift:
-            less, more = shift.pop("no conflicts"), np.maximum(shift.pop("all conflicts"), 0.0)
+        if piece.conflicts is not None:
+            less, more = self._crowding(node, piece, weight)
             growth["conflicts"], shift["conflicts"] = -less, uncertainty.reaching(less, more)
         bound, zero = step.bound / step.seconds, np.zeros(len(step.seconds))
         for level, name in enumerate(doubt.names):
@@ -382,45 +341,59 @@ class Evaluator:
         growth["barrier"], shift["barrier"] = waiting, waiting * doubt.barrier
         growth["clock"] = 1.0 - waiting - bound
         shift["clock"] = growth["clock"] * doubt.clock
-        shares = self._regimes(node, piece, step, cycles, cases.team[rows])
+        shares = self._regimes(node, piece, step, cases.team[rows])
         own = zero.copy()
         for name, share in shares.items():
             regime = REGIMES[name]
             growth[name] = share
             shift[name] = share * regime.sigma * np.sqrt(regime.common)
             own += (share * regime.sigma) ** 2 * (1 - regime.common)
-        names = doubt.classes
-        terms = np.stack([growth.get(name, zero) for name in names], axis=1)
-        shifts = np.stack([shift.get(name, zero) for name in names], axis=1)
-        return terms * step.seconds[:, None], np.nan_to_num(shifts, nan=0.5), np.sqrt(own)
+        terms = np.stack([growth.get(name, zero) for name in doubt.classes], axis=1)
+        shifts = np.stack([shift.get(name, zero) for name in doubt.classes], axis=1)
+        # A level without figures may be only where lines would come from if caches were smaller.
+        unknown = np.isnan(shifts)
+        shifts[unknown], terms[unknown] = _UNKNOWN, 0.0
+        return terms * step.seconds[:, None], shifts, np.sqrt(own)
 
-    def _regimes(
-        self, node: Node, piece: Piece, step: StepTimes, cycles: Floats, team: Whole
-    ) -> dict[str, Floats]:
+    def _crowding(self, node: Node, piece: Piece, weight: Floats) -> tuple[Floats, Floats]:
+        """Relative change of the time of cases without conflicts, and with all possible ones."""
+        assert piece.conflicts is not None
+        plain, stated = node.data.at(piece.at), piece.rows[POSITIONS]
+        none, every = uncertainty.crowding(piece.core, plain, piece.conflicts[1], node.bare.rules)
+        both = np.stack([none - stated, np.maximum(every - stated, 0.0)]) * weight
+        less, more = np.add.reduceat(both, piece.begin, axis=1)
+        return less, more
+
+    def _regimes(self, node: Node, piece: Piece, step: StepTimes, team: Whole) -> dict[str, Floats]:
         """Share of the time of every case that is spent under the condition of each regime."""
-        seconds, flows = step.seconds, node.flows
+        seconds, flows, doubt = step.seconds, node.flows, node.doubts
         weight = step.weight / float(self.machine.frequency) / seconds[piece.owner]
-        data, crowded = piece.other.mean, piece.terms.conflicts
-        total = np.maximum(data.sum(axis=0), cycles)
-        shared = flows.shared[piece.at] * 1.0
+        cycles, moving = piece.rows[POSITIONS], piece.data.total[POSITIONS]
+        inside = cycles / np.maximum(np.maximum(moving, cycles), _LEAST)
         columns = {
             "model": cycles,
-            "memory": cycles * data[-1] / total,
-            "tiles of memory": cycles * shared,
-            "approximate": cycles * piece.loops.approximate,
-            "irregular": cycles * piece.loops.gathers,
-            "calls": cycles * piece.loops.calls,
-            "unmeasured": cycles * data.sum(axis=0) / total * (not node.doubts.measured),
-            "contradiction": cycles * (node.doubts.contradicted @ data) / total,
+            "memory": inside * node.mean[-1][piece.at],
+            "tiles of memory": cycles * flows.shared[piece.at],
         }
-        if crowded.any():
-            columns["crowded"] = cycles * crowded.any(axis=0)
+        for name, flag in (
+            ("approximate", piece.loops.approximate),
+            ("irregular", piece.loops.gathers),
+            ("calls", piece.loops.calls),
+        ):
+            if flag.any():
+                columns[name] = cycles * flag[piece.slot]
+        if not doubt.measured:
+            columns["unmeasured"] = inside * moving
+        if doubt.contradicted.any():
+            columns["contradiction"] = inside * (doubt.contradicted @ node.mean[:, piece.at])
+        if piece.conflicts is not None:
+            columns["crowded"] = cycles * piece.conflicts[0].any(axis=0)
         values = np.add.reduceat(np.stack(list(columns.values())) * weight, piece.begin, axis=1)
         shares = dict(zip(columns, values, strict=True))
         shares["tiles of memory"] = shares["tiles of memory"] * np.minimum(
             1.0, 10 * shares["memory"]
         )
-        if node.threads > 1:
+        if node.bare.threads > 1:
             several = (team > 1) * 1.0
             short = several / (1 + (seconds / SHORT) ** 2)
             shares["threads"] = np.ones(len(seconds))
@@ -441,19 +414,6 @@ def _pieces(flows: Flows, cases: Cases) -> Iterator[Whole]:
             yield from np.split(chosen, np.flatnonzero(np.diff(ends // _PIECE)) + 1)
 
 
-def _entry(node: Node, loop: Loops, at: Whole) -> Floats:
-    """Cycles per iteration to enter loops, and to start their streams where memory jumps.
-
-    A loop of few passes is left as foreseen; a longer one by a misprediction.
-    """
-    costs, run, jump = node.costs, node.flows.run[at], node.flows.jump[at]
-    around = np.maximum(costs.loop_entry - costs.exit, loop.entry)
-    passes = run / np.maximum(loop.rungs[:, 0, 0], 1.0)
-    entries: Floats = around + np.where(passes > _FORESEEN, costs.exit, 0.0)
-    result: Floats = entries / run + node.moved.starts[at] / jump
-    return result
-
-
 def _pieced(bounds: Whole, flow: Whole) -> tuple[Whole, Whole, Whole]:
     """Positions of the elements of some flows, how many each has, and where they begin."""
     first = bounds[flow]
@@ -461,30 +421,26 @@ def _pieced(bounds: Whole, flow: Whole) -> tuple[Whole, Whole, Whole]:
     return spans(first, count), count, np.cumsum(count) - count
 
 
-def _floor(flows: Flows, moved: Moved, costs: LineCosts, clock: float) -> Floats:
+def _floor(flows: Flows, lines: Lines, costs: LineCosts, clock: float) -> Floats:
     """Seconds of every region below which memory cannot move the lines of all threads."""
-    lines = flows.count * moved.memory_lines[flows.entry] * flows.alike[flows.entry_cell]
+    moved = flows.count * lines.memory_lines[flows.entry] * flows.alike[flows.entry_cell]
     region = flows.cell_region[flows.entry_cell]
-    loaded = np.bincount(region, lines, len(flows.times)) * costs.line
+    loaded = total(region, moved, len(flows.times)) * costs.line
     bandwidth = max(costs.memory, costs.fastest) * clock * flows.team[flows.region_flow]
     floor: Floats = np.nan_to_num(loaded / bandwidth, nan=0.0)
     return floor
 
 
 def _conflicts(
-    costs: LineCosts, cases: Cases, crowds: Conflicts, begin: Whole, owner: Whole
+    price: Floats, cases: Cases, crowds: Conflicts, begin: Whole, owner: Whole
 ) -> tuple[Floats, Floats]:
-    """(levels, passes) cycles of lines that conflicts load again; (levels, 1) zeros for none."""
-    levels = len(costs.names) - 1
-    if not (cases.crowd >= 0).any():
-        return np.zeros((levels, 1)), np.zeros((levels, 1))
-    price = np.array([costs.typical(level) for level in range(1, levels + 1)])[:, None]
-    row = cases.crowd[owner] + np.arange(len(owner)) - begin[owner]
+    """(levels, passes) cycles of lines that conflicts load again: certainly, and at most."""
     some = cases.crowd[owner] >= 0
-    row = np.where(some, row, 0)
+    row = np.where(some, cases.crowd[owner] + np.arange(len(owner)) - begin[owner], 0)
 
     def cycles(lines: Floats) -> Floats:
-        found: Floats = np.where(some & (lines[:, row] > 0), lines[:, row] * price, 0.0)
+        again = lines[:, row]
+        found: Floats = np.where(some & (again > 0), again * price[:, None], 0.0)
         return found
 
     return cycles(crowds.certain), cycles(crowds.possible)

@@ -12,13 +12,15 @@ from autotune.prediction.analysed import Case
 from autotune.prediction.batch import Whole
 from autotune.prediction.evaluation import Node, Piece
 from autotune.prediction.lines import LineCosts
-from autotune.prediction.model import StepTimes, pass_cycles
+from autotune.prediction.model import StepTimes
 from autotune.results import Part
 from autotune.units import Seconds
 
 BARRIER = "barrier"
 STORES = "stores"
 """Bytes that are stored through a cache that does not keep them back."""
+ENTRY = "entry"
+"""Entries into loops, and starts of their streams."""
 _TOLD = 2
 """So many kernels are named in a reason."""
 
@@ -47,21 +49,24 @@ class Shares:
 
 def kinds(costs: LineCosts) -> tuple[str, ...]:
     """The kinds of parts of a sweep, in order."""
-    return ("T_OL", "T_nOL", *costs.names[1:], STORES, "sweep")
+    return ("T_OL", "T_nOL", *costs.names[1:], STORES, ENTRY, "sweep")
 
 
 def shares(node: Node, piece: Piece, step: StepTimes, sweeps: Whole, clock: float) -> Shares:
     """The contributions of the sweeps of cases, which have ``sweeps`` of them each."""
-    terms = piece.terms
+    core = piece.core
     first = np.concatenate([[0], np.cumsum(sweeps)])
     place = first[piece.owner] + node.flows.sweep[piece.at]
-    data = terms.data.mean(axis=1) + terms.conflicts
-    columns = [terms.T_OL, terms.T_nOL, *data, terms.stored, pass_cycles(terms, node.rules)]
+    data = node.mean[:, piece.at]
+    if piece.conflicts is not None:
+        data = data + piece.conflicts[0]
+    columns = [core.T_OL, core.T_nOL, *data, core.stored, core.entry, piece.cycles]
     found = [np.bincount(place, column * step.weight, first[-1]) for column in columns]
     seconds = np.stack(found, axis=1) / clock
     seconds[:, -1] *= np.repeat(step.stretch, sweeps)
-    streams = np.zeros((int(first[-1]), len(terms.streams)), dtype=np.int64)
-    np.maximum.at(streams, place, terms.streams.T)
+    rows = node.streams[:, piece.at].T
+    streams = np.zeros((int(first[-1]), rows.shape[1]), dtype=np.int64)
+    np.maximum.at(streams, place, rows)
     return Shares(first, seconds, streams)
 
 
@@ -130,6 +135,8 @@ def reason(case: Case, streams: Whole, made: Sequence[Part], seconds: float) -> 
             told.append(f"{name} bound in core ({kernel.bottleneck[1]}): {share}")
         elif bound == STORES:
             told.append(f"{name} bound by stores through the innermost cache: {share}")
+        elif bound == ENTRY:
+            told.append(f"{name} bound by entries into short loops: {share}")
         else:
             rows = kernel.streams.get(bound, 0)
             rows_text = f"{rows} row{'s' if rows != 1 else ''} " if rows else ""

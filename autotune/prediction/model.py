@@ -1,8 +1,9 @@
 """The model as arithmetic over arrays: lines of streams, cycles of passes, seconds of time steps.
 
-    transfers     streams -> passes       cycles per iteration for the lines from every level
-    pass_cycles   passes                  what a pass takes (Eq. 6 and 7), all its terms together
-    step_times    passes -> steps         between two barriers the slowest thread (Eq. 8 to 10)
+    transfers    streams -> passes    cycles per iteration for the lines from every level
+    sums         levels -> total      all levels together, and what of it overlaps with nothing
+    row_cycles   passes               what a pass takes (Eq. 6 and 7), all its terms together
+    step_times   passes -> steps      between two barriers the slowest thread (Eq. 8 to 10)
 
 Arrays run over the passes of many programs. Times are cycles per iteration (one component) of one
 thread, until ``step_times`` makes them seconds. Equations: Scherg et al., ICPE 2019.
@@ -26,11 +27,11 @@ _EQUAL = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
-    """What passes transfer; the last axis are passes, levels begin behind the innermost cache."""
+class Lines:
+    """What lines cost, cycles per iteration; levels begin behind the innermost cache."""
 
     data: Floats
-    """(levels, POSITIONS, passes): cycles per iteration for lines from each level, and to it."""
+    """(levels, POSITIONS, passes): lines from each level, and to it."""
     mean: Floats
     """(levels, passes): its mean over the positions."""
     out: Floats
@@ -46,19 +47,13 @@ class Moved:
     serial: Floats
     """(levels, passes): the same in its ``serial``."""
     stored: Floats
-    """(passes,): cycles per iteration for bytes that are stored through caches."""
+    """(passes,): bytes that are stored through caches."""
     memory_lines: Floats
-    """(passes,): inbound lines from memory per iteration."""
+    """(passes,): inbound lines from memory per iteration, their number."""
     streams: Whole
     """(levels + 1, passes): inbound streams by the level of their median distance."""
     starts: Floats
-    """(passes,): cycles to start all streams once."""
-
-    def joined(self, other: "Moved") -> "Moved":
-        """Both, the passes of ``other`` behind."""
-        names = self.__dataclass_fields__
-        made = {n: np.concatenate([getattr(self, n), getattr(other, n)], axis=-1) for n in names}
-        return Moved(**made)
+    """(passes,): to start all streams, where the sweep jumps."""
 
 
 BORDER = 1.3
@@ -77,7 +72,7 @@ class _Priced:
     """1 where a stored line need not be loaded."""
 
 
-def transfers(flows: Flows, costs: LineCosts, hidden: Floats, serial: Floats) -> Moved:
+def transfers(flows: Flows, costs: LineCosts, hidden: Floats, serial: Floats) -> Lines:
     """Cycles of the lines of every pass.
 
     A line that another thread wrote last lies beyond the private caches. ``hidden``, ``serial``:
@@ -94,17 +89,17 @@ def transfers(flows: Flows, costs: LineCosts, hidden: Floats, serial: Floats) ->
         cycles = np.where(written, costs.outbound(level) * weight, 0.0)
         leaving = _sum(flows.owner, level, cycles, len(costs.names), count)
         data, out = data + leaving, leaving.mean(axis=1)
-    base = data.mean(axis=1)
     memory = np.where(priced.kept > 0, 0.0, costs.from_memory(priced.distance, priced.level))
     lent = costs.lent * costs.factor * (flows.lent[flows.kind] * flows.lines)[:, None]
     if lent.any():  # the lines are beyond the private caches of both
         beyond = costs.level(np.full(written.shape, costs.private * costs.capacity * _BEYOND))
         taken = _sum(flows.owner, beyond, lent + 0.0 * flows.outward, len(costs.names), count)
         data = data + np.nan_to_num(taken)
+    base = data.mean(axis=1)
     through = np.where(written[:, 0], flows.lines * costs.line * costs.store, 0.0)
     median = costs.level(np.median(priced.distance, axis=1))[flows.kind]
     number = np.bincount(median * count + flows.owner, minlength=len(costs.names) * count)
-    return Moved(
+    return Lines(
         data=data[1:],
         mean=base[1:],
         out=out[1:],
@@ -116,7 +111,7 @@ def transfers(flows: Flows, costs: LineCosts, hidden: Floats, serial: Floats) ->
         stored=total(flows.owner, through, count),
         memory_lines=total(flows.owner, memory.mean(axis=1)[flows.kind] * flows.lines, count),
         streams=number.reshape(len(costs.names), count),
-        starts=total(flows.owner, _starts(flows, costs, median), count),
+        starts=total(flows.owner, _starts(flows, costs, median), count) / flows.jump,
     )
 
 
@@ -185,34 +180,6 @@ def _changed(flows: Flows, priced: _Priced, costs: LineCosts, base: Floats) -> F
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """What the cycles of passes are made of, per iteration unless said; passes are the last axis.
-
-    ``rows`` are the ``POSITIONS``, or assumptions about means over them; what has no axis of rows
-    may have one.
-    """
-
-    T_OL: Floats
-    """(passes,): in the core, beside loads and stores; with all threads running."""
-    T_nOL: Floats
-    """(passes,): loads and stores of the innermost cache."""
-    data: Floats
-    """(levels, rows, passes): lines from and to each level behind the innermost."""
-    conflicts: Floats
-    """(levels, passes), or (levels, 1) without any: lines that set conflicts load again."""
-    stored: Floats
-    """(passes,): bytes that are stored through caches."""
-    streams: Whole
-    """(levels + 1, passes): inbound streams of each level, the innermost first."""
-    iterations: Floats
-    """(passes,): of one execution."""
-    run: Floats
-    """(passes,): iterations from one entry into the loop to the next."""
-    entry: Floats
-    """(passes,): entries into the loop, and starts of its streams."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Rules:
     """What the terms of a pass are put together by, on one machine and number of threads."""
 
@@ -224,40 +191,88 @@ class Rules:
     """Stores through caches add to the transfers; else they run beside everything."""
 
 
-def pass_cycles(terms: Terms, rules: Rules) -> Floats:
-    """(passes,): cycles per iteration of every pass, mean over the positions."""
-    rows = row_cycles(terms, rules)
-    mean: Floats = np.add.reduce(rows) / len(rows)
-    return mean
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """Transfers of passes over all levels, cycles per iteration: (rows, passes).
+
+    Rows are the ``POSITIONS``, and then assumptions about the means over them.
+    """
+
+    total: Floats
+    exposed: Floats
+    """What of it adds to T_nOL."""
+    beside: Floats | None
+    """What of it adds to T_OL; None: nothing does."""
+
+    def joined(self, *others: "Sums", axis: int) -> "Sums":
+        """All behind one another, as further rows or as further passes."""
+        every = [self, *others]
+        beside = [each.beside for each in every if each.beside is not None]
+        return Sums(
+            total=np.concatenate([each.total for each in every], axis=axis),
+            exposed=np.concatenate([each.exposed for each in every], axis=axis),
+            beside=np.concatenate(beside, axis=axis) if beside else None,
+        )
+
+    def at(self, passes: Whole) -> "Sums":
+        """Those of some passes."""
+        return Sums(
+            total=np.take(self.total, passes, axis=1),
+            exposed=np.take(self.exposed, passes, axis=1),
+            beside=None if self.beside is None else np.take(self.beside, passes, axis=1),
+        )
+
+    def row(self, row: int) -> "Sums":
+        """One row alone."""
+        beside = None if self.beside is None else self.beside[row : row + 1]
+        return Sums(
+            total=self.total[row : row + 1], exposed=self.exposed[row : row + 1], beside=beside
+        )
 
 
-def row_cycles(terms: Terms, rules: Rules) -> Floats:
+def sums(data: Floats, rules: Rules, stored: Floats) -> Sums:
+    """Transfers put together: ``data`` (levels, rows, passes), ``stored`` (passes,)."""
+    total, exposed = data.sum(axis=0), np.einsum("l,lrp->rp", rules.exposed, data)
+    if rules.serial_stores:
+        total, exposed = total + stored, exposed + stored
+    beside = None
+    if rules.arithmetic is not None:
+        beside = np.einsum("l,lrp->rp", rules.arithmetic, data)
+    return Sums(total=total, exposed=exposed, beside=beside)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Core:
+    """What passes take beside their transfers, cycles per iteration: (passes,)."""
+
+    T_OL: Floats
+    """In the core, beside loads and stores; with all threads running."""
+    T_nOL: Floats
+    """Loads and stores of the innermost cache."""
+    stored: Floats
+    """Bytes that are stored through caches."""
+    entry: Floats
+    """Entries into the loop, and starts of its streams."""
+
+
+def row_cycles(core: Core, data: Sums) -> Floats:
     """(rows, passes): cycles per iteration of every pass (Eq. 6 and 7).
 
     Grows with every term, never below the largest nor above the sum of all: interval and
     derivatives rely on it.
     """
-    data = terms.data + terms.conflicts[:, None]
-    transferred = np.add.reduce(data)
-    exposed = _weighted(rules.exposed, data)
-    if rules.serial_stores:
-        transferred, exposed = transferred + terms.stored, exposed + terms.stored
-    T_OL = np.maximum(terms.T_OL, terms.stored)
-    combined = combine(T_OL, terms.T_nOL, transferred, exposed)
-    if rules.arithmetic is not None:
-        beside = _weighted(rules.arithmetic, data)
-        combined = np.maximum(combined, combine(np.zeros(1), T_OL, transferred, beside))
-    cycles: Floats = combined + terms.entry
+    T_OL = np.maximum(core.T_OL, core.stored)
+    combined = combine(T_OL, core.T_nOL, data.total, data.exposed)
+    if data.beside is not None:
+        combined = np.maximum(combined, combine(np.zeros(1), T_OL, data.total, data.beside))
+    cycles: Floats = combined + core.entry
     return cycles
 
 
-def _weighted(shares: Floats, data: Floats) -> Floats:
-    """Sum of the levels, each times its share."""
-    total = np.zeros(1)
-    for share, level in zip(shares.tolist(), data, strict=True):
-        if share:
-            total = total + share * level
-    return total
+def over_positions(rows: Floats) -> Floats:
+    """(passes,): the mean of the rows that are positions."""
+    mean: Floats = np.add.reduce(rows[:POSITIONS]) / POSITIONS
+    return mean
 
 
 # --- what a step takes ------------------------------------------------------------------------

@@ -211,7 +211,7 @@ class ReuseEngine:
                     self._analysed.loops,
                     team.conflicts(len(said.node.costs.names) - 1),
                 )
-                step = self._evaluator.steps(said.node, piece)
+                step = self._evaluator.steps(piece)
                 sweeps = np.array([len(team.cases[row].results) for row in rows.tolist()])
                 found = explain.shares(
                     said.node, piece, step, sweeps, float(self.machine.frequency)
@@ -255,17 +255,25 @@ class ReuseEngine:
             ),
         )
 
-    def _missing(self, place: Place | str) -> str:
-        """Which figure the machine lacks."""
-        if isinstance(place, str):
-            return place
-        node = self._evaluator.node(place.spread, self._analysed.teams[place.spread].parts)
-        flow = self._analysed.teams[place.spread].rows[place.position][0]
+    def _missing(self, place: Place) -> str:
+        """Which figure is lacking or makes no sense."""
+        team = self._analysed.teams[place.spread]
+        node = self._evaluator.node(place.spread, team.parts)
+        flow = team.rows[place.position][0]
         passes = slice(node.flows.passes[flow], node.flows.passes[flow + 1])
+        if not np.isfinite(node.bare.rules.exposed).all():
+            return "an exposed share of the machine is not a number"
         for level in range(len(node.costs.names) - 1):
-            if np.isnan(node.moved.data[level, :, passes]).any():
+            if np.isnan(node.mean[level, passes]).any():
                 return node.costs.missing(level + 1)
-        return "the in-core time is not a number above zero"
+        case = self._analysed.case(place)
+        for sweep, result in zip(case.traffic.schedule.sweeps, case.results, strict=True):
+            if not (np.isfinite(result.T_OL) and np.isfinite(result.T_nOL)):
+                return f"the in-core time of sweep {sweep.name} is not a number"
+        barrier = self._evaluator.barrier(case.team)
+        if barrier is not None and not np.isfinite(barrier):
+            return "the time of a barrier is not a number"
+        return "the predicted time is not a number above zero"
 
     # --- what must be said beside the number ----------------------------------------------
 

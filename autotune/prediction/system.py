@@ -14,8 +14,9 @@ from autotune.codegen import communication
 from autotune.codegen.ir import Program
 from autotune.network import Network
 from autotune.prediction.base import Predictor
+from autotune.prediction.uncertainty import Z80
 from autotune.problem import Problem
-from autotune.results import Part, Prediction
+from autotune.results import Part, Prediction, Uncertainty
 from autotune.units import Seconds, show
 from autotune.variant import Candidate
 
@@ -87,6 +88,7 @@ class SystemEngine:
             parts=(*theta.parts, part),
             reason=_reason(found, theta, found.seconds / seconds),
             notes=(*theta.notes, *found.notes, *unsaid),
+            uncertainty=_uncertainty(theta, found, float(seconds)),
         )
 
     def _exchanged(self, candidate: Candidate) -> _Exchanged | str:
@@ -124,6 +126,16 @@ class SystemEngine:
             tuple(dict.fromkeys(notes)),
             " and ".join(told) or "nothing to communicate",
         )
+
+
+def _uncertainty(theta: Prediction, found: _Exchanged, seconds: float) -> Uncertainty | None:
+    """That of the node, by its share of the time, and that of the communication, one figure."""
+    if theta.uncertainty is None or theta.seconds is None:
+        return None
+    share = theta.seconds / seconds
+    spread = (found.high - found.low) / (2 * Z80) / seconds
+    shared = {name: value * share for name, value in theta.uncertainty.shared.items()}
+    return Uncertainty(shared=shared | {COMMUNICATION: spread}, own=theta.uncertainty.own * share)
 
 
 def _reason(found: _Exchanged, theta: Prediction, share: float) -> str:

@@ -15,13 +15,14 @@ common to all candidates in the regime, the rest belongs to each candidate alone
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from autotune.analysis.traffic import Floats
+from autotune.analysis.traffic import POSITIONS, Floats
 from autotune.machine import Machine
 from autotune.prediction.lines import MEMORY, LineCosts
-from autotune.prediction.model import Rules, Terms, row_cycles
+from autotune.prediction.model import Core, Lines, Rules, Sums, row_cycles, sums
 
 Z80 = 1.2816
 """Standard deviations from the middle of an 80 % interval to its ends."""
@@ -104,6 +105,10 @@ class Doubts:
     """More overlap than stated, as far as it may be."""
     high: Rules
     """Less overlap."""
+    outbound: bool
+    """Lines out have a price."""
+    foreign: bool
+    """Lines may come from another thread."""
     spans: bool
     """The interval reaches from ``low`` to ``high``: the rule of a machine file is a guess."""
     contradicted: Floats
@@ -148,6 +153,8 @@ def doubts(machine: Machine, costs: LineCosts, rules: Rules, threads: int) -> Do
             exposed=np.clip(high, 0.0, 1.0),
             serial_stores=rules.serial_stores or not measured,
         ),
+        outbound=bool(costs.outlinks.any()),
+        foreign=threads > 1,
         spans=not measured,
         contradicted=np.array([float(name in wrong) for name in costs.names[1:]]),
         measured=measured,
@@ -199,107 +206,101 @@ def width(approximate: bool, stated: float | None) -> float:
     return half / Z80
 
 
-# --- derivatives ------------------------------------------------------------------------------
+# --- assumptions ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alternatives:
-    """What the terms of passes would be if figures were others; means over the positions."""
+class Assumption(NamedTuple):
+    """Transfers if a figure were another: by how much lines of each level cost more."""
 
-    width: Floats
-    """(passes,): standard deviation of the in-core time."""
-    mean: Floats
-    """(levels, passes): the data as stated."""
-    out: Floats
-    """(levels, passes): the outbound lines among the data."""
-    foreign: Floats
-    small: Floats
-    """(levels, passes): the data if caches were smaller."""
-    large: Floats
-    hidden: Floats
-    """The data if transfers overlapped more."""
-    serial: Floats
-    conflicts: Floats
-    """(levels, passes or 1): set conflicts with those that depend on physical pages."""
+    name: str
+    levels: Floats
+    """(levels,): factors."""
+    rules: Rules
 
 
-def figures(
-    terms: Terms, rules: Rules, other: Alternatives, doubt: Doubts
-) -> tuple[Floats, dict[str, Floats]]:
-    """Cycles of the passes, and how they change when a figure is one deviation off, by its name.
+def assumptions(rules: Rules, doubt: Doubts) -> tuple[Assumption, ...]:
+    """What is assumed of transfers, in the order of the rows of ``assumed``; first what is stated.
 
-    Upwards: the cycles are convex in their terms, so this is no less than downwards. Figures that
-    play no part are left out. ``less overlap`` and ``more overlap``, ``smaller`` and ``larger``
-    caches, ``no conflicts`` and ``all conflicts`` are two sides of one figure. ``terms`` have one
-    row, means over the positions.
+    ``smaller`` and ``larger`` caches, ``more overlap`` and ``less overlap`` are two sides of a
+    figure. Others are looked at upwards only: the cycles are convex in their terms, so this is no
+    less than downwards.
     """
-    stated = terms.data[:, 0]
-    made = _Assumptions(terms)
-    factor = 1.0 + other.width
-    made.core("core", terms.T_OL * factor, terms.T_nOL * factor)
+    one = np.ones(len(doubt.names))
+    made = [Assumption("stated", one, rules)]
     for level, name in enumerate(doubt.names):
-        changed = stated.copy()
-        changed[level] *= 1.0 + doubt.levels[level]
-        off = terms.conflicts.copy()
-        off[level] *= 1.0 + doubt.levels[level]
-        made.data(name, changed, off)
-    for name, lines in (("outbound", OUTBOUND * other.out), ("foreign", FOREIGN * other.foreign)):
-        if lines.any():
-            made.data(name, stated + lines, terms.conflicts)
-    made.data("smaller", other.small, terms.conflicts)
-    made.data("larger", other.large, terms.conflicts)
-    if other.conflicts.any():
-        made.data("no conflicts", stated, np.zeros_like(terms.conflicts))
-        made.data("all conflicts", stated, other.conflicts)
-    if terms.entry.any():
-        made.entry("entry", terms.entry * (1 + ENTRY))
-    cycles = row_cycles(made.terms(), rules)
-    found = dict(zip(made.names, cycles[1:] - cycles[0], strict=True))
-    for name, data, ruled in (
-        ("more overlap", other.hidden, doubt.low),
-        ("less overlap", other.serial, doubt.high),
-    ):
-        found[name] = row_cycles(replace(terms, data=data[:, None]), ruled)[0] - cycles[0]
-    return cycles[0], found
+        off = one.copy()
+        off[level] += doubt.levels[level]
+        made.append(Assumption(name, off, rules))
+    if doubt.outbound:
+        made.append(Assumption("outbound", one, rules))
+    if doubt.foreign:
+        made.append(Assumption("foreign", one, rules))
+    made += [Assumption(name, one, rules) for name in ("smaller", "larger")]
+    made.append(Assumption("more overlap", one, doubt.low))
+    return (*made, Assumption("less overlap", one, doubt.high))
 
 
-class _Assumptions:
-    """Terms with a row for each assumption, what is stated first."""
-
-    def __init__(self, terms: Terms) -> None:
-        self.names: list[str] = []
-        self._stated = terms
-        crowded = terms.conflicts if terms.conflicts.any() else None
-        self._plain = terms.data[:, 0] if crowded is None else terms.data[:, 0] + crowded
-        self._rows = [(terms.T_OL, terms.T_nOL, self._plain, terms.entry)]
-
-    def core(self, name: str, T_OL: Floats, T_nOL: Floats) -> None:
-        """Other times in the core."""
-        self.names.append(name)
-        self._rows.append((T_OL, T_nOL, self._plain, self._stated.entry))
-
-    def data(self, name: str, data: Floats, conflicts: Floats) -> None:
-        """Other transfers."""
-        self.names.append(name)
-        stated = self._stated
-        self._rows.append((stated.T_OL, stated.T_nOL, data + conflicts, stated.entry))
-
-    def entry(self, name: str, entry: Floats) -> None:
-        """Other entries into loops."""
-        self.names.append(name)
-        self._rows.append((self._stated.T_OL, self._stated.T_nOL, self._plain, entry))
-
-    def terms(self) -> Terms:
-        """All rows; conflicts are among the data."""
-        T_OL, T_nOL, data, entry = zip(*self._rows, strict=True)
-        return replace(
-            self._stated,
-            T_OL=np.stack(T_OL),
-            T_nOL=np.stack(T_nOL),
-            data=np.stack(data, axis=1),
-            conflicts=np.zeros((len(self._plain), 1)),
-            entry=np.stack(entry),
+def assumed(lines: Lines, rules: Rules, doubt: Doubts) -> Sums:
+    """The transfers by position, then under each of the ``assumptions``."""
+    changed = {
+        "outbound": lines.mean + OUTBOUND * lines.out,
+        "foreign": lines.mean + FOREIGN * lines.foreign,
+        "smaller": lines.small,
+        "larger": lines.large,
+        "more overlap": lines.hidden,
+        "less overlap": lines.serial,
+    }
+    rows = [
+        sums(
+            (changed.get(each.name, lines.mean) * each.levels[:, None])[:, None],
+            each.rules,
+            lines.stored,
         )
+        for each in assumptions(rules, doubt)
+    ]
+    return sums(lines.data, rules, lines.stored).joined(*rows, axis=0)
+
+
+def with_conflicts(data: Sums, conflicts: Floats, rules: Rules, doubt: Doubts) -> Sums:
+    """Transfers with the lines that set conflicts load again, (levels, passes) cycles."""
+    every = assumptions(rules, doubt)
+    each = [*[every[0]] * POSITIONS, *every]
+    factor = np.stack([one.levels for one in each])
+    exposed = np.stack([one.rules.exposed for one in each]) * factor
+    beside = data.beside
+    if beside is not None and rules.arithmetic is not None:
+        beside = beside + (factor * rules.arithmetic) @ conflicts
+    return Sums(
+        total=data.total + factor @ conflicts,
+        exposed=data.exposed + exposed @ conflicts,
+        beside=beside,
+    )
+
+
+def changes(core: Core, width: Floats, data: Sums, rows: Floats) -> Floats:
+    """(assumptions + 1, passes): how the cycles of passes change under each assumption but the
+    first, then with slower cores, then with slower entries into loops.
+
+    ``rows``: the cycles by position and under each assumption; ``width``: standard deviations of
+    the in-core times.
+    """
+    stated = rows[POSITIONS]
+    found = np.empty((len(rows) - POSITIONS + 1, rows.shape[1]))
+    np.subtract(rows[POSITIONS + 1 :], stated, out=found[:-2])
+    factor = 1.0 + width
+    slower = replace(core, T_OL=core.T_OL * factor, T_nOL=core.T_nOL * factor)
+    np.subtract(row_cycles(slower, data.row(POSITIONS))[0], stated, out=found[-2])
+    np.multiply(core.entry, ENTRY, out=found[-1])
+    return found
+
+
+def crowding(core: Core, data: Sums, conflicts: Floats, rules: Rules) -> tuple[Floats, Floats]:
+    """Cycles of passes without set conflicts, and with some: ``data`` are those without."""
+    extra = sums(conflicts[:, None], rules, np.zeros(1))
+    row = data.row(POSITIONS)
+    beside = None if row.beside is None or extra.beside is None else row.beside + extra.beside
+    more = Sums(total=row.total + extra.total, exposed=row.exposed + extra.exposed, beside=beside)
+    return row_cycles(core, row)[0], row_cycles(core, more)[0]
 
 
 def reaching(less: Floats, more: Floats) -> Floats:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
 Model = Callable[[Floats], Floats]
 """Shifts of all constants to the logarithm of the predicted time of each row."""
 
@@ -55,7 +56,7 @@ class Data:
         if not len(self.logs) == len(self.noise) == len(self.groups):
             raise ValueError("times, noise and groups must have equal length")
 
-    def only(self, wanted: npt.NDArray[np.bool_]) -> "Data":
+    def only(self, wanted: Mask) -> "Data":
         """Some of the rows."""
         groups = tuple(g for g, keep in zip(self.groups, wanted, strict=True) if keep)
         return Data(logs=self.logs[wanted], noise=self.noise[wanted], groups=groups)
@@ -77,7 +78,7 @@ class Posterior:
     shift: Floats
     sigma: Floats
     """Standard deviation of each shift; the prior's where the data says nothing."""
-    informed: npt.NDArray[np.bool_]
+    informed: Mask
     error: float
     """tau: what the model misses, relative."""
     residual: Floats

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from autotune.calibration import Calibration
 from autotune.machine import Machine
@@ -16,15 +15,13 @@ from autotune.refine.figures import (
     prior,
     shifted,
 )
-from autotune.refine.fit import Floats, Model, Posterior, fit
+from autotune.refine.fit import Floats, Mask, Model, Posterior, fit
 from autotune.refine.rows import Measured, Score, data, score
 
 Predict = Callable[[Calibration, float], Floats]
 """Calibration and a factor of all in-core times to the predicted seconds of each row."""
 Watch = Callable[[int, int, str], None]
 """Told how many of how many fits are done, and which is next."""
-
-Mask = npt.NDArray[np.bool_]
 
 LEAST_ROWS = 8
 """Fewer measured candidates say too little of a dozen constants."""

@@ -16,7 +16,7 @@ from autotune.machine import Machine
 from autotune.measure.terms import Dissection
 from autotune.report import records, terms, why, wording
 from autotune.report.records import Fact
-from autotune.report.why import Told
+from autotune.report.told import Told
 from autotune.store.records import RunRecord
 from autotune.units import show
 

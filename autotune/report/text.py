@@ -78,7 +78,7 @@ def rankings(
         rows = [("", "predicted", "interval", "candidate", "reason")]
         rows += [
             (
-                "-" if e.rank is None else str(e.rank),
+                "-" if e.rank is None else f"{e.rank}{'~' if e.undecided else ' '}",
                 seconds(e.prediction.seconds),
                 _interval(e.prediction.interval),
                 e.candidate.id + (f" ({_build(e)})" if len(builds) > 1 else ""),
@@ -94,6 +94,9 @@ def rankings(
             head += f" ({illegal[ranking.problem.key]} illegal ones: autotune variants --illegal)"
         left = len(ranking.entries) - len(entries)
         tail = f"\n... and {left} more (--top 0 shows all)" if left else ""
+        close = sum(e.undecided for e in ranking.entries)
+        if close > 1:
+            tail += f"\n~ not told apart from the first: {close - 1} of the others"
         blocks.append(f"{head}\n{columns(rows, right=(0, 1))}{tail}")
     return "\n\n".join(blocks)
 

@@ -6,11 +6,11 @@ are compared together: ``APPROX+UPDATE``.
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
-from autotune.prediction.base import Loop
-from autotune.ranking import Difference, Ranked, Role, roles
+from autotune.ranking import UNDECIDED, Difference, Role, odds, roles
+from autotune.report.told import Told
+from autotune.report.whyloops import compared, executed, in_words, main_loop
 from autotune.results import Prediction, Uncertainty
 from autotune.units import show
 
@@ -22,35 +22,8 @@ _CAUSE = 0.25
 """A part below this share of a kernel's difference is not given as its cause."""
 _ALIKE = 0.01
 """Times nearer than this share are told as equal."""
-_SURE = 0.9
-"""From this probability on two candidates are told apart."""
-LINE = 8
-"""Components of a cache line of doubles."""
 IN_CORE = ("T_OL", "T_nOL")
 WHOLE = ("sweep", "barrier", "communication")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """A candidate as it is explained."""
-
-    name: str
-    """Short: the variant, and what else differs from the other candidate."""
-    prediction: Prediction
-    loops: tuple[Loop, ...] = ()
-    """Its sweeps as they were compiled; empty where they are not at hand."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Explained:
-    """A candidate, perhaps beside another, with the reasons in words."""
-
-    chosen: Ranked
-    other: Ranked | None
-    told: Told
-    beside: Told | None
-    words: tuple[str, ...]
-    """A sentence each."""
 
 
 def time(value: float) -> str:
@@ -111,8 +84,8 @@ def _bound(one: Told, role: Role) -> str:
     ]
     if others:
         text += f", beside {', '.join(others)}"
-    loop = _main_loop(one, role)
-    return text + (f"; {_loop(loop)}" if loop and top.kind in IN_CORE else "")
+    loop = main_loop(one, role)
+    return text + (f"; {in_words(loop)}" if loop and top.kind in IN_CORE else "")
 
 
 def _carried(kind: str, rows: float) -> str:
@@ -247,8 +220,8 @@ def _difference(one: Told, other: Told, role: Role) -> str:
     head = f"{role.name} takes {' against '.join(pair(role.first, role.second))}"
     told = [_cause(d, other.name) for d in causes[:2]]
     if any(d.kind in IN_CORE for d in causes[:2]):
-        told += _executed(one, other, role)
-        told += _loops(_main_loop(one, role), _main_loop(other, role))
+        told += executed(one, other, role)
+        told += compared(main_loop(one, role), main_loop(other, role))
     back = [
         d
         for d in role.parts
@@ -305,19 +278,16 @@ def _remarks(one: Told, other: Told) -> list[str]:
 def _told_apart(one: Told, other: Told) -> str:
     """How sure it is that they differ: what is wrong for both alike does not count."""
     first, second = one.prediction, other.prediction
-    assert first.seconds is not None
-    assert second.seconds is not None
-    if first.uncertainty is None or second.uncertainty is None:
+    likely = odds(first, second)
+    if likely is None or first.uncertainty is None or second.uncertainty is None:
         return _by_intervals(first, second)
-    sigma = _between(first.uncertainty, second.uncertainty)
-    gap = abs(math.log(first.seconds / second.seconds))
-    sure = 0.5 * (1 + math.erf(gap / sigma / math.sqrt(2))) if sigma > 0 else 1.0
-    slower = one.name if first.seconds > second.seconds else other.name
+    sure, slower = max((1 - likely, one.name), (likely, other.name))
     alone = max(first.uncertainty.sigma, second.uncertainty.sigma)
-    word = "Told apart" if sure >= _SURE else "Not told apart by the prediction"
+    ratio = _between(first.uncertainty, second.uncertainty)
+    word = "Told apart" if sure > 1 - UNDECIDED else "Not told apart by the prediction"
     return (
         f"{word}: {100 * min(sure, 0.999):.3g} % sure that {slower} is the slower one. Each time is"
-        f" known to {_percent(alone)}, their ratio to {_percent(sigma)}."
+        f" known to {_percent(alone)}, their ratio to {_percent(ratio)}."
     )
 
 
@@ -340,105 +310,3 @@ def _by_intervals(first: Prediction, second: Prediction) -> str:
     if inside:
         return f"Not told apart by the prediction: the intervals are {spans}."
     return f"Told apart by the prediction: the intervals are {spans}."
-
-
-# --- compiled loops -------------------------------------------------------------------------
-
-
-def _main_loop(one: Told, role: Role) -> Loop | None:
-    """The sweep of a kernel that takes most of the time."""
-    seconds: dict[str, float] = {}
-    for part in one.prediction.parts:
-        if part.kind == "sweep":
-            seconds[part.sweep] = seconds.get(part.sweep, 0.0) + part.seconds
-    mine = [loop for loop in one.loops if _plays(loop, role)]
-    return max(mine, key=lambda loop: seconds.get(loop.sweep, 0.0), default=None)
-
-
-def _plays(loop: Loop, role: Role) -> bool:
-    """Whether a loop computes what is compared; ``rhs_first`` is a form of ``rhs``."""
-    names = loop.kernel.upper().split("+")
-    return all(name in role.kernels or name.partition("_")[0] in role.kernels for name in names)
-
-
-def _loop(loop: Loop) -> str:
-    """A compiled loop in a few words: cycles per line, what is busiest, and what is unusual."""
-    found = loop.result
-    cycles = max(found.T_OL, found.T_nOL) * LINE
-    text = f"its loop needs {cycles:.3g} cycles a line, bound by {_bottleneck(loop)}"
-    return text + "".join(f", {word}" for word in unusual(loop))
-
-
-def _bottleneck(loop: Loop) -> str:
-    found = loop.result
-    if found.bottleneck == "chain":
-        return f"a loop-carried chain of {found.chain:.3g} cycles a component"
-    return found.bottleneck
-
-
-def unusual(loop: Loop) -> Iterator[str]:
-    found = loop.result
-    if found.vector <= 8:
-        yield "scalar code"
-    if found.chain_forwards:
-        yield "its chain passes through memory (store forwarding)"
-    elif found.forwards >= 0.05:
-        yield f"{LINE * found.forwards:.3g} loads a line read what was just stored"
-    if found.blocked >= 0.01:
-        yield f"{LINE * found.blocked:.3g} loads a line are wider than the store they wait for"
-    if found.crossing >= 0.05:
-        yield f"{LINE * found.crossing:.3g} vector loads a line cross a line"
-    if found.gathers:
-        yield "irregular loads (gathers)"
-    if found.calls:
-        yield "calls of library functions"
-    if found.unknown:
-        yield f"instructions that OSACA does not know ({', '.join(found.unknown[:3])})"
-
-
-def _executed(one: Told, other: Told, role: Role) -> list[str]:
-    """Components gone through, loads and stores of all loops of a kernel, as ratios."""
-    first, second = _work(one, role), _work(other, role)
-    if first is None or second is None:
-        return []
-    ratios = [a / b if b > 0 else 1.0 for a, b in zip(first, second, strict=True)]
-    told = [
-        f"{ratio:.2g} x the {word}"
-        for word, ratio in zip(("components", "loads", "stores"), ratios, strict=True)
-        if not 0.95 < ratio < 1.05
-    ]
-    return [f"its loops go through {', '.join(told)}"] if told else []
-
-
-def _work(one: Told, role: Role) -> tuple[float, float, float] | None:
-    """Seconds over cycles of each loop count its components, but for the clock."""
-    busy: dict[str, float] = {}
-    for part in one.prediction.parts:
-        if part.kind == "T_OL":
-            busy[part.sweep] = busy.get(part.sweep, 0.0) + part.seconds
-    work = [
-        (busy[loop.sweep] / loop.result.T_OL, loop.result)
-        for loop in one.loops
-        if _plays(loop, role)
-        if busy.get(loop.sweep) and loop.result.T_OL > 0
-    ]
-    if not work:
-        return None
-    return (
-        sum(count for count, _ in work),
-        sum(count * found.loads for count, found in work),
-        sum(count * found.stores for count, found in work),
-    )
-
-
-def _loops(first: Loop | None, second: Loop | None) -> list[str]:
-    """What differs between two compiled loops of one kernel."""
-    if first is None or second is None:
-        return []
-    told = []
-    if _bottleneck(first) != _bottleneck(second):
-        told.append(f"bound by {_bottleneck(first)} against {_bottleneck(second)}")
-    mine, theirs = list(unusual(first)), list(unusual(second))
-    told += [f"it has {word}" for word in mine if word not in theirs]
-    told += [f"the other has {word}" for word in theirs if word not in mine]
-    return told

@@ -5,7 +5,9 @@ import textwrap
 from autotune.prediction.base import Loop
 from autotune.ranking import differences
 from autotune.report.text import columns
-from autotune.report.why import LINE, Explained, Told, time, unusual
+from autotune.report.told import Explained, Told
+from autotune.report.why import time
+from autotune.report.whyloops import LINE, unusual
 from autotune.results import Prediction
 
 _WIDTH = 100

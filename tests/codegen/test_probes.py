@@ -10,9 +10,10 @@ from codegen_build import COMPILER, problem, variant
 
 from autotune import config
 from autotune.codegen import harness, ir, probe_text, probes, tree
-from autotune.codegen.probe_text import NotMade, Shape
+from autotune.codegen.probe_parts import NotMade, Shape
 from autotune.expression import Num, parse
-from autotune.variant import Interchange
+from autotune.problem import StencilProblem
+from autotune.variant import Block, Interchange, Unroll, Variant
 
 WIDE = Shape(vector=32)
 
@@ -20,6 +21,17 @@ WIDE = Shape(vector=32)
 def program(order: str = "jil", ivp: str = "heat2d") -> ir.Program:
     chosen = variant(Interchange("lc", tuple(order)))
     return tree.program(chosen, config.skeleton("pirk"), problem(ivp, 64))
+
+
+def on_grid(name: str, unrolled: int = 1) -> tuple[ir.Program, StencilProblem]:
+    """A stencil blocked in j, as a probe of its own that is repeated."""
+    stencil = config.stencil(name)
+    at = StencilProblem(stencil=stencil, extents=(6, 7, 37)[-len(stencil.dimensions) :])
+    changes = (Block("sweep", "j", 4), Unroll("sweep", "i", unrolled))
+    chosen = Variant(skeleton="jacobi", transformations=changes, parameters={})
+    made = tree.program(chosen, config.skeleton("jacobi"), at)
+    (one,) = probes.taken(made)
+    return probes.repeated(probes.alone(made, one, 0), None, 3), at
 
 
 def sweep(statements: tuple[ir.Statement, ...], **more: object) -> ir.Sweep:
@@ -82,7 +94,7 @@ def test_loads_only_stores_nothing_and_moves_computes_nothing():
 
 def test_it_loads_as_often_as_the_compiled_loop():
     text = probe_text.code(ADD, "loads", Shape(vector=32, loads=5 / 4)).text
-    first = text[text.index("const long j = at + 0") : text.index("const long j = at + 4")]
+    first = text[text.index("const long j = from_j + 0") : text.index("const long j = from_j + 4")]
     assert first.count("USE(LOAD(lane,") == 5
 
 
@@ -113,6 +125,28 @@ def test_rows_written_out_have_no_parts():
         probe_text.code(mixed, "moves", WIDE)
 
 
+def test_a_sweep_over_a_grid_keeps_its_blocks_and_has_arrays_of_its_own():
+    made, _ = on_grid("star3d-7pt-variable")
+    (again,) = made.body.nodes
+    assert isinstance(again, ir.Repeat)
+    (blocks,) = again.body.nodes
+    assert isinstance(blocks, ir.Tiles)
+    assert (blocks.dimension, blocks.size) == ("j", 4)
+    assert [array for array, _ in made.arrays] == ["v", "u", *"CWESNBT"]
+
+
+def test_parts_on_a_grid_load_each_point_of_the_stencil():
+    (star,) = ir.grid_sweeps(on_grid("star3d-7pt")[0].body)
+    first = probe_text.code(star, "moves", WIDE).text
+    first = first[first.index("const long i = from_i + 0") : first.index("from_i + 4;")]
+    assert first.count("USE(LOAD(lane, u[at") == 7
+    assert "LOAD(lane, u[at - plane + i])" in first
+    assert "STORE(lane, v[at + i])" in first
+    arithmetic = probe_text.code(star, "arithmetic", WIDE).text
+    assert "[at" not in arithmetic
+    assert "c1*" in arithmetic
+
+
 @pytest.mark.skipif(COMPILER is None, reason="optional: no C compiler")
 def test_every_part_of_every_sweep_compiles(tmp_path):
     """Vectors and scalar code; one run of the compiler for all texts that differ."""
@@ -123,6 +157,10 @@ def test_every_part_of_every_sweep_compiles(tmp_path):
                 with contextlib.suppress(NotMade):
                     shape = Shape(vector=vector, loads=9)
                     texts[probe_text.code(one.sweep, part, shape).text] = None
+    for stencil in ("star3d-7pt-variable", "star2d-5pt", "star3d-r4"):
+        (over,) = ir.grid_sweeps(on_grid(stencil, unrolled=4)[0].body)
+        for part, vector in (("loads", 16), ("moves", 8), ("arithmetic", 16)):
+            texts[probe_text.code(over, part, Shape(vector=vector, loads=9)).text] = None
     files = [tmp_path / f"u{number}.c" for number in range(len(texts))]
     for file, text in zip(files, texts, strict=True):
         file.write_text(text, encoding="utf-8")

@@ -1,10 +1,13 @@
 """Selection: predicted best, baseline, random from the rest."""
 
+from dataclasses import replace
+
 import fabricated as fake
 import pytest
 
 from autotune import select
-from autotune.ranking import Ranked, Ranking
+from autotune.ranking import Ranked, Ranking, rank
+from autotune.results import Uncertainty
 from autotune.setup import Selection
 
 
@@ -78,3 +81,53 @@ def test_no_baseline_wanted():
 
 def test_everything():
     assert pads(select.everything(ranking(4, unknown=1))) == [1, 2, 3, 4]
+
+
+# --- candidates that are not told apart ---------------------------------------------------------
+
+
+def unsure(*told: tuple[float, float, dict[str, float]]) -> Ranking:
+    """Candidates by (seconds, own, shared), padding numbers them."""
+    candidates = [fake.candidate("jli", pad=k) for k in range(1, len(told) + 1)]
+    predictions = [
+        replace(fake.prediction(seconds), uncertainty=Uncertainty(shared=shared, own=own))
+        for seconds, own, shared in told
+    ]
+    return rank(candidates, predictions)[0]
+
+
+def test_told_apart_the_predicted_best_are_taken() -> None:
+    sure = unsure(*((place * 1e-3, 0.01, {}) for place in range(1, 7)))
+    assert pads(select.choose(sure, Selection(top=3, random=0))) == [1, 2, 3]
+
+
+def test_of_those_not_told_apart_the_likely_fastest_are_taken() -> None:
+    """The third is hardly slower, but sure to be so; the fourth may be far faster."""
+    close = unsure(
+        (1.0e-3, 0.02, {}), (1.02e-3, 0.02, {}), (1.021e-3, 0.001, {}), (1.05e-3, 0.3, {})
+    )
+    picks = select.choose(close, Selection(top=2, random=0))
+    assert pads(picks) == [1, 4]
+    assert "not told apart from 3 others" in picks[0].why
+    assert "the fastest with" in picks[1].why
+
+
+def test_equal_predictions_count_once_as_long_as_there_are_others() -> None:
+    same = (1.0e-3, 0.05, {"L3": 0.1})
+    many = unsure(same, same, same, same, (1.01e-3, 0.05, {"L3": 0.1}), (1.02e-3, 0.05, {}))
+    picks = select.choose(many, Selection(top=3, random=0))
+    assert len([pick for pick in picks if pick.entry.prediction.seconds == 1.0e-3]) == 1
+    few = select.choose(many, Selection(top=5, random=0))
+    assert len(few) == 5
+    assert len([pick for pick in few if "as another one is" in pick.why]) == 2
+
+
+def test_the_choice_does_not_depend_on_the_order() -> None:
+    told = [(1e-3 * (1 + k / 100), 0.05, {"MEM": 0.1 * (k % 3)}) for k in range(12)]
+    ranked = unsure(*told)
+    turned = Ranking(ranked.problem, tuple(reversed(ranked.entries)), ranked.engine)
+    asked = Selection(top=4, random=2)
+    assert pads(select.choose(ranked, asked)) == pads(select.choose(turned, asked))
+    assert ranked.entries[0].candidate in [
+        pick.entry.candidate for pick in select.choose(ranked, asked)
+    ]

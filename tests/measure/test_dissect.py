@@ -3,12 +3,13 @@
 import shutil
 
 import pytest
+import stencil_samples
 from codegen_build import problem, setup, variant
 from sample_nodes import calibrated
 
 from autotune import config
 from autotune.codegen import harness, ir, probe_text, probes, tree
-from autotune.codegen.probe_text import Shape
+from autotune.codegen.probe_parts import Shape
 from autotune.measure.dissect import Dissector, Probe
 from autotune.measure.run import HostMeasurer
 from autotune.pipeline import levels
@@ -26,7 +27,7 @@ SWEEPS = {one.sweep.name: one for one in probes.taken(PROGRAM)}
 @pytest.mark.parametrize("threads", [1, 2])
 def test_each_level_has_a_working_set_inside_it(name, threads):
     machine = calibrated()
-    found = levels.places(SWEEPS[name].sweep, 8, PROBLEM, threads, machine)
+    found = levels.places(SWEEPS[name], 8, PROBLEM, threads, machine)
     assert [place.level for place in found] == [*(c.name for c in machine.caches), "MEM"]
     least = 0.0
     for place, cache in zip(found, machine.caches, strict=False):
@@ -37,7 +38,7 @@ def test_each_level_has_a_working_set_inside_it(name, threads):
 
 
 def test_a_tile_is_whole_granules_and_goes_around_often():
-    for place in levels.places(SWEEPS["lc_jil"].sweep, 8, PROBLEM, 1, calibrated())[:2]:
+    for place in levels.places(SWEEPS["lc_jil"], 8, PROBLEM, 1, calibrated())[:2]:
         assert place.tile is not None
         assert place.tile % 8 == 0
         assert place.times > 1
@@ -49,6 +50,36 @@ def test_the_footprint_counts_overlapping_offsets_once():
     found = levels.shape(at, PROBLEM.ivp.values(256))
     assert levels.footprint(found, 64) == 8 * (64 + 64 + 66 + 64)  # F, and y in three rows
     assert levels.footprint(found, 1024) == 8 * (1024 + 1024 + 2 * 256)
+
+
+@pytest.mark.parametrize("extents", [(24, 800, 800), (96, 96, 96), (300, 20), (5, 8, 40)])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_each_level_has_a_grid_that_lies_in_it(extents, threads):
+    machine = calibrated()
+    at = stencil_samples.problem(*extents)
+    blocked = stencil_samples.candidate(at, j=16)
+    made = tree.program(blocked.variant, config.skeleton("jacobi"), at)
+    (one,) = probes.taken(made)
+    found = levels.places(one, made.granule, at, threads, machine)
+    assert [place.level for place in found] == [*(c.name for c in machine.caches), "MEM"]
+    targets = levels.targets(machine, threads)
+    for place, (_, wanted) in zip(found, targets, strict=True):
+        assert 0.6 * wanted < place.working_set
+        assert place.working_set <= wanted or place.level == "MEM"
+        assert place.problem.extents[0] % threads == 0
+        assert place.iterations == place.length * place.times
+        assert place.length * threads == place.problem.n
+    assert all(place.problem.extents[-1] == extents[-1] for place in found[1:])
+    assert found[-1].problem.extents[1:] == extents[1:]
+
+
+def test_the_footprint_of_a_star_on_a_grid_is_what_it_reads_and_writes():
+    at = stencil_samples.problem(5, 4, 10)
+    made = tree.program(stencil_samples.candidate(at).variant, config.skeleton("jacobi"), at)
+    (sweep,) = ir.grid_sweeps(made.body)
+    rows = 5 * (4 + 2) + 2 * 4
+    found = levels.grid_shape(sweep, {}, (5, 4, 10), 5)
+    assert levels.grid_footprint(found) == 8 * (rows * (10 + 2) + 5 * 4 * 10)
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="optional: gcc is not installed")

@@ -20,7 +20,6 @@ from autotune.machine import Machine, Overlap, StorePath
 from autotune.prediction.analysed import Analysed
 from autotune.prediction.evaluation import Evaluator
 from autotune.prediction.lines import line_costs
-from autotune.prediction.model import pass_cycles
 from autotune.prediction.reuse import ReuseEngine
 from autotune.problem import ButcherTableau, Ivp, Problem, Region
 from autotune.results import Prediction
@@ -147,10 +146,9 @@ def evaluate(machine: Machine, what, n: int, threads: int = 1) -> Evaluated:
     node = evaluator.node(place.spread, team.parts)
     conflicts = team.conflicts(len(node.costs.names) - 1)
     piece = evaluator.piece(node, team.array(), analysed.loops, conflicts)
-    cycles = pass_cycles(piece.terms, node.rules)
-    data = piece.terms.data.sum(axis=0).mean(axis=0)
-    seconds = evaluator.steps(node, piece).seconds
-    return Evaluated(cycles[0], data[0], piece.terms.stored[0], seconds[0])
+    data = node.mean.sum(axis=0)[piece.at]
+    seconds = evaluator.steps(piece).seconds
+    return Evaluated(piece.cycles[0], data[0], piece.core.stored[0], seconds[0])
 
 
 def candidate(n: int, threads: int = 1) -> Candidate:

@@ -2,6 +2,8 @@
 
 import json
 import random
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,12 +12,13 @@ import numpy as np
 import pytest
 
 from autotune import config
+from autotune.codegen.programs import Programs
 from autotune.errors import InputError
 from autotune.host import detect, stored
 from autotune.machine import Machine
 from autotune.pipeline import prospect, refining
 from autotune.pipeline.repredict import Source, predicting
-from autotune.refine import Measured, figures, shifted
+from autotune.refine import Measured, Predict, Refinement, figures, shifted
 from autotune.report.documents import refinements as documents
 from autotune.report.refinement import refinement
 from autotune.store import RunFacts, Store
@@ -54,12 +57,13 @@ def database(host: Machine, tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = folder / "small.yaml"
     text.write_text(CONFIG, encoding="utf-8")
     setup = config.load(text)
-    candidates = prospect.enumerate_space(setup, host).legal
-    known = figures(host)
+    programs = Programs(setup.skeleton)
+    candidates = prospect.enumerate_space(setup, host, programs).legal
+    constants = figures(host)
     planted = {f"inbound.{level}@1": np.log(1.25) for level in ("L2", "L3")}
-    true = shifted(host.calibration, known, [planted.get(f.name, 0.0) for f in known])
+    true = shifted(host.calibration, constants, [planted.get(f.name, 0.0) for f in constants])
     rows = tuple(Measured(candidate=c, seconds=1.0, noise=0.01) for c in candidates)
-    with predicting(host, [Source(setup=setup, rows=rows)], quiet) as predict:
+    with predicting(host, [Source(setup=setup, rows=rows, programs=programs)], quiet) as predict:
         times = predict(true, 1.0)
         guesses = predict(host.calibration, 1.0)
     generator = random.Random(3)
@@ -121,6 +125,17 @@ def test_planted_bandwidths_are_found_and_scored_on_the_other_kernel(dry: refini
     assert json.loads(json.dumps(document))["verdict"] == "better"
 
 
+def known(monkeypatch: pytest.MonkeyPatch, found: Refinement) -> None:
+    """What a study says is known beforehand: nothing is predicted or fitted."""
+
+    @contextmanager
+    def predicting(host: Machine, sources: list[Source], progress: object) -> Iterator[Predict]:
+        yield lambda calibration, core: np.ones(sum(len(each.rows) for each in sources))
+
+    monkeypatch.setattr(refining, "predicting", predicting)
+    monkeypatch.setattr(refining, "posterior", lambda *_: found)
+
+
 def test_it_is_applied_once_and_taken_back(
     host: Machine,
     database: Path,
@@ -128,7 +143,7 @@ def test_it_is_applied_once_and_taken_back(
     dry: refining.Outcome,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(refining, "posterior", lambda *_: dry.found)
+    known(monkeypatch, dry.found)
     wanted = refining.Wanted(study="small", apply=True)
     assert refining.refine(wanted, str(database), quiet).applied == own_data
     kept = stored.stored(host)
@@ -149,23 +164,18 @@ def test_it_is_applied_once_and_taken_back(
         refining.undo()
 
 
-@pytest.mark.parametrize(("verdict", "word"), [("worse", "worse"), ("unscored", "--score")])
 def test_what_is_worse_or_not_scored_is_applied_by_force_only(
-    database: Path,
-    own_data: Path,
-    dry: refining.Outcome,
-    monkeypatch: pytest.MonkeyPatch,
-    verdict: str,
-    word: str,
+    database: Path, own_data: Path, dry: refining.Outcome, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = replace(dry.found, verdict=verdict)
-    monkeypatch.setattr(refining, "posterior", lambda *_: found)
+    found = replace(dry.found, verdict="worse", reasons=("pairs in order worse by 9 points",))
+    known(monkeypatch, found)
     before = own_data.read_text(encoding="utf-8")
     wanted = refining.Wanted(study="small", apply=True)
     done = refining.refine(wanted, str(database), quiet)
     assert done.applied is None
-    assert word in done.refused
+    assert "pairs in order worse" in done.refused
     assert own_data.read_text(encoding="utf-8") == before
+    known(monkeypatch, replace(found, verdict="unscored"))
     forced = refining.refine(replace(wanted, force=True), str(database), quiet)
     assert forced.applied == own_data
 

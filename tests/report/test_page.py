@@ -75,7 +75,8 @@ def test_structure(text, study):
         for row in problem.rows:
             assert row.candidate.identity in found.text
     for words in ("speed-up over the baseline", "noise floor", "OMP_NUM_THREADS=2", "How to use it",
-                  "commit 1a2b3c", "schema: autotune.config/1", "ended after 60 s"):  # fmt: skip
+                  "commit 1a2b3c", "schema: autotune.config/1", "ended after 60 s",
+                  "x slower than"):  # fmt: skip
         assert words in found.text
 
 

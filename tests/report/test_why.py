@@ -9,7 +9,8 @@ from autotune.analysis.base import InCoreResult
 from autotune.prediction.base import Loop
 from autotune.ranking import Ranked, differences, roles
 from autotune.report import whytext
-from autotune.report.why import Explained, Told, against, alone
+from autotune.report.told import Explained, Told
+from autotune.report.why import against, alone
 from autotune.results import Part, Prediction, Uncertainty
 
 

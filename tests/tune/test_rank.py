@@ -1,5 +1,6 @@
 """Ranking: order, ties, candidates without a prediction, finding by name."""
 
+import math
 import random
 
 import pytest
@@ -8,8 +9,8 @@ from hypothesis import strategies as st
 
 from autotune import config
 from autotune.problem import Problem
-from autotune.ranking import differences, rank
-from autotune.results import Part, Prediction
+from autotune.ranking import differences, odds, rank
+from autotune.results import Part, Prediction, Uncertainty
 from autotune.variant import Candidate, Variant
 
 PROBLEM = Problem(
@@ -81,11 +82,56 @@ def test_differences_name_the_largest_first() -> None:
 
     rows = differences(parts(1.0, 2.0), parts(4.0, 2.5))
     assert [(row.sweep, row.first, row.second) for row in rows] == [
-        ("lc", 1.0, 4.0),
-        ("rhs", 2.0, 2.5),
+        ("LC", 1.0, 4.0),
+        ("RHS", 2.0, 2.5),
     ]
 
 
 def test_a_prediction_outside_its_interval_is_refused() -> None:
     with pytest.raises(ValueError, match="outside"):
         Prediction(seconds=3.0, interval=(1.0, 2.0), parts=(), engine="reuse", reason="")
+
+
+# --- who is told apart from whom -----------------------------------------------------------------
+
+
+def unsure(seconds: float, own: float = 0.0, **shared: float) -> Prediction:
+    return Prediction(
+        seconds=seconds, interval=None, parts=(), engine="reuse", reason="",
+        uncertainty=Uncertainty(shared=shared, own=own),
+    )  # fmt: skip
+
+
+def test_the_odds_are_those_of_a_normal_distribution() -> None:
+    """Two logarithms one standard deviation of their difference apart."""
+    first, second = unsure(1.0, 0.3), unsure(math.exp(0.5), 0.4)
+    assert odds(first, second) == pytest.approx(0.8413, abs=1e-4)
+    assert odds(second, first) == pytest.approx(0.1587, abs=1e-4)
+
+
+def test_what_is_wrong_for_both_does_not_matter() -> None:
+    first, second = unsure(1.0, 0.01, MEM=0.5), unsure(1.05, 0.01, MEM=0.5)
+    assert odds(first, second) > 0.999
+    other = unsure(1.05, 0.01, L3=0.5)
+    assert odds(first, other) < 0.55
+
+
+def test_candidates_within_the_uncertainty_form_a_group() -> None:
+    times = (1.0, 1.02, 1.05, 2.0, 2.04, 5.0)
+    found = rank(
+        [candidate(k) for k in range(7)], [*(unsure(t, 0.05) for t in times), prediction(None)]
+    )[0].entries
+    assert [entry.group for entry in found] == [1, 1, 1, 2, 2, 3, None]
+    assert [entry.undecided for entry in found] == [True, True, True, False, False, False, False]
+    assert found[0].apart == 0.5
+    assert found[-1].apart is None
+    aparts = [entry.apart for entry in found[:-1]]
+    assert aparts == sorted(aparts)
+
+
+def test_where_an_engine_does_not_say_nothing_is_told_apart() -> None:
+    found = rank([candidate(0), candidate(1)], [prediction(1.0), prediction(2.0)])[0].entries
+    assert [(entry.apart, entry.group, entry.undecided) for entry in found] == [
+        (None, None, False)
+    ] * 2
+    assert odds(prediction(1.0), prediction(None)) is None

@@ -8,7 +8,7 @@ from autotune.machine import Machine
 from autotune.prediction.base import Loop
 from autotune.ranking import Ranked, Ranking, differences
 from autotune.report.documents import Plain, blocks
-from autotune.report.why import Explained
+from autotune.report.told import Explained
 from autotune.results import Part
 from autotune.setup import Setup
 from autotune.variant import Candidate
@@ -60,6 +60,11 @@ class RankRow(PredictionRow):
     """A prediction with its place among those of its problem."""
 
     rank: int | None
+    apart: float | None
+    """Probability that the first of the problem takes less time, 0.5 being a toss-up; null where
+    the engine does not say what it is unsure of."""
+    group: int | None
+    """Candidates of one group are not told apart from the fastest of it; 1: from the first."""
 
 
 class DifferenceRow(TypedDict):
@@ -176,7 +181,12 @@ def rank(
         "study": setup.name,
         "machine": machine.name,
         "ranking": [
-            {"rank": entry.rank, **_prediction(entry)}
+            {
+                "rank": entry.rank,
+                "apart": entry.apart,
+                "group": entry.group,
+                **_prediction(entry),
+            }
             for ranking in rankings
             for entry in ranking.entries
         ],

@@ -16,7 +16,15 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from autotune.analysis import incore_arch, incore_cache, incore_cost, incore_result, loops, ports
+from autotune.analysis import (
+    incore_arch,
+    incore_cache,
+    incore_calls,
+    incore_cost,
+    incore_result,
+    loops,
+    ports,
+)
 from autotune.analysis.base import InCoreResult
 from autotune.analysis.incore_arch import Architecture
 from autotune.analysis.incore_client import Worker, WorkerFailed
@@ -198,16 +206,21 @@ class OsacaAnalyser:
         table = self._table(16)
         counts = ports.count_source(code.text, table.vector // DOUBLE, table.unroll)
         found = ports.estimate(counts, table)
+        names = ports.called_in_source(code.text)
+        calls = incore_calls.price(names)
+        told = ", ".join(sorted(set(names)))
+        notes = (f"calls {told}: priced by common figures, +- 50 %",) if names else ()
         return InCoreResult(
-            T_OL=found.T_OL,
+            T_OL=Cycles(found.T_OL + calls.cycles),
             T_nOL=found.T_nOL,
-            crowded=found.crowded,
+            crowded=Cycles(found.crowded + calls.cycles),
+            calls=float(calls.count),
             chain=Cycles(0.0),
             bottleneck=found.bottleneck,
             iterations=1.0,
             route="ports",
             approximate=True,
-            notes=(f"counted in the C text: {reason}", *self._generic()),
+            notes=(f"counted in the C text: {reason}", *notes, *self._generic()),
         )
 
     def _table(self, vector: int) -> PortTable:

@@ -23,7 +23,7 @@ from autotune.units import Cycles
 
 FORMS = 2
 """Raised whenever equal forms may get other answers from the worker."""
-RESULTS = 2
+RESULTS = 3
 """Raised whenever equal assembly may give other results."""
 _KIND, _RESULT = "incore", "incore-result"
 

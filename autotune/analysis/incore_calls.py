@@ -19,6 +19,8 @@ _CYCLES = {
     "atan2": 60.0, "sqrt": 20.0, "cbrt": 40.0, "hypot": 25.0, "erf": 50.0, "fmod": 40.0,
     "floor": 4.0, "ceil": 4.0, "fmax": 4.0, "fmin": 4.0,
 }  # fmt: skip
+PRICED = frozenset(_CYCLES)
+"""Functions with a figure."""
 _VECTOR = re.compile(r"_ZGV[bcden][NM](\d+)v+_(\w+)")
 _PER_VECTOR = 1.5
 """A vector form, in calls of the scalar one."""

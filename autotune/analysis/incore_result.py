@@ -60,7 +60,7 @@ def result(loops: HotLoops, tables: Tables) -> InCoreResult:
         blocked=_per(main, lambda c: sum(f.blocked for f in c.forwards)),
         calls=_per(main, lambda c: c.calls.count),
         unknown=unknown,
-        ladder=_ladder(first, rest, loops, tables),
+        ladder=_ladder(main, rest, loops, tables),
         entry=Cycles(loops.entry / tables.architecture.issue),
         hot_loops=len(main),
     )
@@ -82,6 +82,9 @@ def from_ports(loops: HotLoops, table: PortTable, notes: Sequence[str]) -> InCor
     names = sorted({name for loop in loops.main for name in loop.calls})
     if names:
         notes = [*notes, f"calls {', '.join(names)}: priced by common figures, +- 50 %"]
+    unpriced = sorted({name for c in calls for name in c.unpriced})
+    if unpriced:
+        notes = [*notes, _uncounted(unpriced)]
     first = loops.main[0]
     found = InCoreResult(
         T_OL=Cycles(sum(e.T_OL for _, e in every) + called),
@@ -98,6 +101,7 @@ def from_ports(loops: HotLoops, table: PortTable, notes: Sequence[str]) -> InCor
         loads=sum(loop.row_loads / loop.iterations for loop in loops.main),
         stores=sum(loop.row_stores / loop.iterations for loop in loops.main),
         calls=sum(c.count / loop.iterations for c, loop in zip(calls, loops.main, strict=True)),
+        width=_WIDEST if unpriced else DOUBTFUL,
         hot_loops=len(loops.main),
         annotated="".join(loop.text for loop in loops.main),
     )
@@ -140,20 +144,25 @@ def _last(ladder: Sequence[Rung]) -> float:
 
 
 def _ladder(
-    first: Costed, rest: Sequence[Costed], loops: HotLoops, tables: Tables
+    main: Sequence[Costed], rest: Sequence[Costed], loops: HotLoops, tables: Tables
 ) -> tuple[Rung, ...]:
-    """The hot loop and what takes its remainder, in cycles per source iteration."""
+    """The hot loop and what takes its remainder, in cycles per source iteration.
+
+    Hot loops beside the first pass over all components, so each rung has their time as well.
+    """
+    beside = Cycles(_per(main[1:], lambda c: c.overlapping))
+    moved = Cycles(_per(main[1:], lambda c: c.moving))
     rungs = [
         Rung(
             iterations=c.loop.iterations,
-            T_OL=Cycles(c.overlapping / c.loop.iterations),
-            T_nOL=Cycles(c.moving / c.loop.iterations),
+            T_OL=Cycles(c.overlapping / c.loop.iterations + beside),
+            T_nOL=Cycles(c.moving / c.loop.iterations + moved),
         )
-        for c in (first, *rest)
+        for c in (main[0], *rest)
     ]
     if rungs[-1].iterations > 1 and loops.straight:
-        issue = Cycles(loops.straight / tables.architecture.issue)
-        rungs.append(Rung(iterations=1.0, T_OL=issue, T_nOL=Cycles(0.0)))
+        issue = Cycles(loops.straight / tables.architecture.issue + beside)
+        rungs.append(Rung(iterations=1.0, T_OL=issue, T_nOL=moved))
     return tuple(rungs)
 
 
@@ -195,8 +204,12 @@ def _notes(main: Sequence[Costed], loops: HotLoops) -> list[str]:
     if called:
         notes.append(f"calls {', '.join(called)}: priced by common figures, +- 50 %")
     if unpriced:
-        notes.append(f"calls {', '.join(unpriced)}: the time of these calls is not counted")
+        notes.append(_uncounted(unpriced))
     return list(dict.fromkeys(notes))
+
+
+def _uncounted(names: Sequence[str]) -> str:
+    return f"calls {', '.join(names)}: the time of these calls is not counted"
 
 
 def _annotated(found: InCoreResult, main: Sequence[Costed]) -> str:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from autotune.analysis.incore_calls import PRICED
 from autotune.analysis.incore_isa import DOUBLE, Instruction
 from autotune.analysis.incore_loop import HotLoop
 from autotune.machine import PortTable
@@ -193,6 +194,24 @@ def count_source(text: str, lanes: int = 0, unroll: int = 1) -> Counts:
     loops = [*_inner_loops(text)] or [("", text)]
     found = [_count_body(head, body, lanes, unroll) for head, body in loops]
     return max(found, key=lambda c: c.adds + c.multiplies + 2 * c.fused + c.loads + c.stores)
+
+
+_INLINE = frozenset({"sqrt", "fmax", "fmin", "floor", "ceil"})
+
+
+def called_in_source(text: str) -> tuple[str, ...]:
+    """The library functions that a pass of an innermost loop of a C text calls; the loop with most.
+
+    Those that compilers make instructions of are left out.
+
+    >>> called_in_source("for (j = 0; j < n; ++j) { a[j] = sin(b[j]) + exp(b[j]); }")
+    ('sin', 'exp')
+    """
+    text = _COMMENT.sub(" ", text)
+    bodies = [body for _, body in _inner_loops(text)]
+    found = [re.findall(r"\b([a-z]\w*)\s*\(", body) for body in bodies]
+    called = [tuple(n for n in names if n in PRICED and n not in _INLINE) for names in found]
+    return max(called, key=len, default=())
 
 
 def _inner_loops(text: str) -> Iterator[tuple[str, str]]:

@@ -60,6 +60,10 @@ def _body(
     sweep: ir.AnySweep, statements: tuple[ir.Statement, ...], part: Part, shape: Shape
 ) -> Body:
     if part == "arithmetic":
+        if isinstance(sweep, ir.GridSweep) and sweep.unroll:
+            raise NotMade(
+                "it is unrolled: compilers add permutations that its statements do not have"
+            )
         return probe_parts.arithmetic(statements, emit.symbol_kinds(sweep), shape.lanes)
     loaded, stored = _elements(sweep, statements)
     return probe_parts.moving(loaded, stored if part == "moves" else (), shape)

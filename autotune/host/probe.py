@@ -151,14 +151,17 @@ def run(probe: Probe, threads: int, items: Sequence[Item], *, sample: float, unt
 
 
 def parse(lines: Sequence[str], items: Sequence[Item]) -> Iterator[Sample]:
-    """The samples of the program's output; a line that was cut short is left out."""
+    """The samples of the program's output; a line that was cut short is left out.
+
+    So is a sample without processor time: the whole process was stopped.
+    """
     known = {str(item): item for item in items}
     for line in lines:
         try:
             record = json.loads(line)
         except json.JSONDecodeError:
             continue
-        if record["count"] > 0 and record["seconds"] > 0:
+        if min(record[name] for name in ("count", "seconds", "busy")) > 0:
             yield Sample(**record | {"item": known[record["item"]]})
 
 

@@ -22,7 +22,7 @@ from autotune.measure.terms import Dissection, KernelTime, Kind, SweepTerms, Ter
 from autotune.pipeline.levels import Place, active, places
 from autotune.pipeline.study import identity_of
 from autotune.prediction.reuse import ReuseEngine
-from autotune.problem import Problem
+from autotune.problem import AnyProblem, Problem, StencilProblem
 from autotune.progress import Progress
 from autotune.ranking import Ranked
 from autotune.results import Part as PredictedPart
@@ -265,6 +265,7 @@ class Session:
             remarks.append("cycles by the documented clock: the machine is not calibrated")
         elif self._machine.calibration.contended:
             remarks.append("the calibration was disturbed")
+        remarks += [text for s in self._subjects for text in _cut_rows(s, self._candidate.problem)]
         if self.rounds < self._setup.measuring.rounds:
             remarks.append(
                 f"interrupted after {self.rounds} of {self._setup.measuring.rounds} rounds"
@@ -289,6 +290,21 @@ def _loads(result: InCoreResult) -> float:
         return 0.0
     others = len(_OWN_MEMORY.findall(result.assembly))
     return result.loads + others / result.iterations
+
+
+def _cut_rows(subject: _Subject, problem: AnyProblem) -> list[str]:
+    """Where a grid has shorter rows than that of the candidate: more entries into the loop."""
+    if not isinstance(problem, StencilProblem):
+        return []
+    cut = [
+        f"{p.problem.extents[-1]} in {p.level}"
+        for p in subject.places
+        if isinstance(p.problem, StencilProblem) and p.problem.extents[-1] < problem.extents[-1]
+    ]
+    if not cut:
+        return []
+    name = subject.taken.sweep.name
+    return [f"{name}: rows of {problem.extents[-1]} points are cut to {', '.join(cut)}"]
 
 
 def _pad(rows: int, machine: Machine) -> int:

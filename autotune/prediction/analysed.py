@@ -18,10 +18,10 @@ from autotune.codegen.ir import AnySweep, Program
 from autotune.codegen.transform import Illegal
 from autotune.errors import AutotuneError
 from autotune.machine import Machine
-from autotune.prediction import batch
+from autotune.prediction import flatten
 from autotune.prediction.batch import Flows
 from autotune.prediction.cores import Loops, loops
-from autotune.prediction.evaluation import Cases, Conflicts, Spread
+from autotune.prediction.pieces import Cases, Conflicts, Spread
 from autotune.variant import Build, Candidate
 
 Crowded = tuple[tuple[int, tuple[Conflict, ...]], ...]
@@ -177,7 +177,7 @@ class Analysed:
             for key, traffic in traffics.items():
                 team.flows[key] = len(team.traffics)
                 team.traffics.append(traffic)
-            part = batch.flows(list(traffics.values()), self._ways)
+            part = flatten.flows(list(traffics.values()), self._ways)
             team.parts.append(part)
             team.where += [(part, index) for index in range(len(traffics))]
 

@@ -4,11 +4,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from autotune.calibration import BandwidthCurve, Calibration
+from autotune.calibration import BandwidthCurve, Calibration, Constant
 from autotune.machine import Machine
-from autotune.prediction.ecm import Floats
+from autotune.prediction.ecm import Floats, together
 from autotune.prediction.lines import Crowding, LineCosts, line_costs
 from autotune.variant import Placement
+
+_LEAST = 0.3
+"""Lines of other cores cost what they cost no better than this."""
+_MODES = 4.0
+"""The modes of what passes between cores lie within this factor of what was measured."""
+_Z80 = 1.2816
 
 
 def calibrated_costs(machine: Machine, threads: int, placement: Placement = "compact") -> LineCosts:
@@ -16,6 +22,8 @@ def calibrated_costs(machine: Machine, threads: int, placement: Placement = "com
     costs, calibration = line_costs(machine, threads, placement), machine.calibration
     if calibration is None or not calibration.curves:
         return costs
+    if placement != "compact":
+        threads = together(threads, machine.memory.cores, placement, machine.cores)
 
     def value(name: str, otherwise: float = 0.0) -> float:
         found = calibration.constant(name, threads)
@@ -31,16 +39,34 @@ def calibrated_costs(machine: Machine, threads: int, placement: Placement = "com
         costs,
         crowding=_crowding(calibration, threads),
         fastest=max(float(curve.bandwidth[-1]) for curve in _near(calibration, threads)),
-        handed=value("core_to_core"),
-        lent=value("ownership"),
+        handed=_middle(calibration.constant("core_to_core", threads)),
+        lent=_middle(calibration.constant("ownership", threads)),
+        between=_between(calibration, threads),
         outlinks=costs.outlinks if out is None else np.diff(out),
         stored=None if stored is None else _over_loads(costs, stored),
         arithmetic=by_level("overlap_ol"),
+        conflict=None if calibration.constant("set_conflict") is None else value("set_conflict"),
         crossing=value("line_crossing"),
         loop_entry=value("loop_entry"),
         exit=value("predicted_exit"),
         stream_start=by_level("stream_start"),
     )
+
+
+def _middle(found: Constant | None) -> float:
+    """The geometric middle of the interval: what passes between cores has modes, far apart where
+    cores move between caches, and any of them may hold next time."""
+    if found is None:
+        return 0.0
+    return float(np.sqrt(max(found.low, found.value / _MODES) * found.high))
+
+
+def _between(calibration: Calibration, threads: int) -> float:
+    """Relative standard deviation of what passes between cores."""
+    names = ("core_to_core", "ownership")
+    known = [calibration.constant(name, threads) for name in names]
+    spans = [c.high / max(c.low, c.value / _MODES) for c in known if c is not None and c.value > 0]
+    return float(max([_LEAST, *(np.log(span) / (2 * _Z80) for span in spans)]))
 
 
 def _crowding(calibration: Calibration, threads: int) -> Crowding | None:
@@ -69,7 +95,10 @@ def _over_loads(costs: LineCosts, stored: Floats) -> Floats:
     ratios = [1.0]
     for level in range(1, len(costs.names)):
         inner = costs.borders[level - 1]
-        outer = costs.borders[level] if level < len(costs.borders) else 16 * costs.borders[-1]
-        read = costs.line / costs.measured(np.array([np.sqrt(inner * outer)]))[0]
+        outer = costs.borders[level] if level < len(costs.borders) else inner
+        size = np.sqrt(inner * outer)
+        if level == len(costs.borders) and costs.curve is not None:
+            size = np.exp(costs.curve[0][-1])
+        read = costs.line / costs.measured(np.array([size]))[0]
         ratios.append(float(stored[level] / read))
     return np.array(ratios)

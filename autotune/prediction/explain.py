@@ -10,9 +10,9 @@ from autotune.analysis.base import InCoreResult
 from autotune.analysis.traffic import Floats, Traffic
 from autotune.prediction.analysed import Case
 from autotune.prediction.batch import Whole
-from autotune.prediction.evaluation import Node, Piece
 from autotune.prediction.lines import LineCosts
 from autotune.prediction.model import StepTimes
+from autotune.prediction.pieces import Node, Piece
 from autotune.results import Part
 from autotune.units import Seconds
 

@@ -93,10 +93,14 @@ class LineCosts:
     """Cycles per line that another core wrote last, where that is more than the curve says."""
     lent: float = 0.0
     """Cycles per line that another core read since this one wrote it, until it may be written."""
+    between: float = 0.7
+    """Relative standard deviation of both."""
     stored: Floats | None = None
     """Cost of a line that is stored and not read, over that of a line read, from each level."""
     arithmetic: Floats | None = None
     """Exposed share of each level beside a loop bound by arithmetic; None: none is."""
+    conflict: float | None = None
+    """Cycles per line that a set conflict drives out of the innermost cache; None: as its level."""
     crossing: float = 0.0
     """Cycles of the load ports per vector access that crosses a line."""
     loop_entry: float = 0.0

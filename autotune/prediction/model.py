@@ -86,15 +86,19 @@ def transfers(flows: Flows, costs: LineCosts, hidden: Floats, serial: Floats) ->
     out = np.zeros((len(costs.names), count))
     if costs.outlinks.any():
         level = costs.level(np.where(written, flows.outward, 0.0))
-        cycles = np.where(written, costs.outbound(level) * weight, 0.0)
+        apart = written
+        if costs.stored is not None:  # the price of a stored line holds its way out
+            apart = written & ~flows.stores[flows.kind][:, None]
+        cycles = np.where(apart, costs.outbound(level) * weight, 0.0)
         leaving = _sum(flows.owner, level, cycles, len(costs.names), count)
         data, out = data + leaving, leaving.mean(axis=1)
     memory = np.where(priced.kept > 0, 0.0, costs.from_memory(priced.distance, priced.level))
     lent = costs.lent * costs.factor * (flows.lent[flows.kind] * flows.lines)[:, None]
+    taken = np.zeros((len(costs.names), 1, count))
     if lent.any():  # the lines are beyond the private caches of both
         beyond = costs.level(np.full(written.shape, costs.private * costs.capacity * _BEYOND))
-        taken = _sum(flows.owner, beyond, lent + 0.0 * flows.outward, len(costs.names), count)
-        data = data + np.nan_to_num(taken)
+        taken = _sum(flows.owner, beyond, lent + np.zeros(written.shape), len(costs.names), count)
+        data = data + taken
     base = data.mean(axis=1)
     through = np.where(written[:, 0], flows.lines * costs.line * costs.store, 0.0)
     median = costs.level(np.median(priced.distance, axis=1))[flows.kind]
@@ -103,7 +107,7 @@ def transfers(flows: Flows, costs: LineCosts, hidden: Floats, serial: Floats) ->
         data=data[1:],
         mean=base[1:],
         out=out[1:],
-        foreign=_foreign(flows, priced, len(costs.names)),
+        foreign=_foreign(flows, priced, len(costs.names)) + taken.mean(axis=1)[1:],
         small=_changed(flows, priced, replace(costs, capacity=costs.capacity / BORDER), base),
         large=_changed(flows, priced, replace(costs, capacity=costs.capacity * BORDER), base),
         hidden=_changed(flows, priced, replace(costs, exposed=hidden), base),

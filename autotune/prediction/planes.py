@@ -158,7 +158,7 @@ class PlanesEngine:
         caches = np.stack([cost.capacity for cost in costs]) / DOUBLE
         allocates = [cache.write_allocate for cache in self.machine.caches]
         lines = hits(made, caches, allocates, W)
-        extra = np.array([len(problem.stencil.coefficients) for _, problem in wanted])
+        extra = np.array([len(problem.stencil.reads) - 1 for _, problem in wanted])
         lines[:, -1] += misses(made, extra[:, None].astype(np.float64), W)[:, 0]
         return lines, costs
 
@@ -262,7 +262,7 @@ def _notes(candidate: Candidate, problem: StencilProblem, cost: AccessCosts) -> 
     star = (4 if len(problem.extents) == 3 else 2) * stencil.radius + 1
     if rows != star:
         notes.append(f"the model counts the rows of a star, {star}, of the {rows} that are read")
-    if stencil.coefficients:
+    if len(stencil.reads) > 1:
         notes.append(
             "coefficient arrays are not in the paper: a plane each, from memory, whatever fits"
         )

@@ -14,7 +14,8 @@ from autotune.machine import Machine
 from autotune.prediction import explain, uncertainty
 from autotune.prediction.analysed import Analysed, Case, Place
 from autotune.prediction.batch import Whole
-from autotune.prediction.evaluation import Estimates, Evaluator, Node, Spread
+from autotune.prediction.evaluation import Evaluator
+from autotune.prediction.pieces import Estimates, Node, Spread
 from autotune.results import Prediction, Uncertainty
 from autotune.units import Seconds
 from autotune.variant import Candidate

@@ -79,8 +79,6 @@ LEVEL_OTHER_THREADS = 0.15
 CONTENDED = 0.15
 """Added to what was measured while other processes took the cores."""
 OUTBOUND = 0.3
-FOREIGN = 0.7
-"""Of the price of lines that another core wrote last."""
 ENTRY = 0.5
 """Of the cycles to enter loops and to start streams."""
 BARRIER_FILE = 0.7
@@ -107,6 +105,8 @@ class Doubts:
     """Less overlap."""
     outbound: bool
     """Lines out have a price."""
+    between: float
+    """Of what lines cost that pass between cores, relative."""
     foreign: bool
     """Lines may come from another thread."""
     spans: bool
@@ -155,6 +155,7 @@ def doubts(machine: Machine, costs: LineCosts, rules: Rules, threads: int) -> Do
         ),
         outbound=bool(costs.outlinks.any()),
         foreign=threads > 1,
+        between=costs.between,
         spans=not measured,
         contradicted=np.array([float(name in wrong) for name in costs.names[1:]]),
         measured=measured,
@@ -244,7 +245,7 @@ def assumed(lines: Lines, rules: Rules, doubt: Doubts) -> Sums:
     """The transfers by position, then under each of the ``assumptions``."""
     changed = {
         "outbound": lines.mean + OUTBOUND * lines.out,
-        "foreign": lines.mean + FOREIGN * lines.foreign,
+        "foreign": lines.mean + doubt.between * lines.foreign,
         "smaller": lines.small,
         "larger": lines.large,
         "more overlap": lines.hidden,

@@ -226,7 +226,9 @@ def _changes(model: _Model, found: Posterior, own: Mask) -> list[Change]:
     start = model(zero)[own]
     changes = []
     for index, figure in enumerate(model.figures):
-        shift, informed = float(found.shift[index]), bool(found.informed[index])
+        shift = float(found.shift[index])
+        # a level that was held at a slower one nearer to the core is told and undone like any other
+        informed = bool(found.informed[index]) or shift != 0.0
         alone = zero.copy()
         alone[index] = shift
         ratio = np.expm1(model(alone)[own] - start)

@@ -96,6 +96,8 @@ def _carried(kind: str, rows: float) -> str:
         return "loads and stores of L1 take"
     if kind == "stores":
         return "stores through the innermost cache take"
+    if kind == "entry":
+        return "entries into loops and starts of their streams take"
     return f"{_rows(rows)} from {kind} take" if rows else f"transfers from {kind} take"
 
 
@@ -237,7 +239,7 @@ def _difference(one: Told, other: Told, role: Role) -> str:
 
 def _cause(part: Difference, other: str) -> str:
     first, second = pair(part.first, part.second)
-    if part.kind in IN_CORE or part.kind == "stores":
+    if part.kind in IN_CORE or part.kind in ("stores", "entry"):
         return f"{_carried(part.kind, 0)} {first} against {second}"
     rows, beside = part.first_count, part.second_count
     if part.second == 0:

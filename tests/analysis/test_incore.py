@@ -356,3 +356,37 @@ def test_only_the_workers_import_osaca_and_kerncraft():
     assert {path.name for path in users if path.parent != child} == {"osaca_worker.py"}
     asked = re.compile(r"^\s*(?:from|import) .*\b(?:osaca_worker|kerncraft_child)\b", re.MULTILINE)
     assert [p for p, text in texts.items() if p.parent != child and asked.search(text)] == []
+
+
+# --- work that must not get lost ---------------------------------------------------------------
+
+TWO = """
+void two(long first, long last, double *restrict a, double *restrict b, const double *restrict c)
+{
+    for (long j = first; j < last; ++j) a[j] = 2.0*c[j];
+    for (long j = first; j < last; ++j) b[j] = 3.0/c[j];
+}
+"""
+
+
+def test_every_rung_holds_the_loops_that_run_beside_the_hot_one():
+    with OsacaAnalyser(machine(osaca="HSW")) as analyser:
+        build = Build(compiler="gcc", flags=("-O3", "-march=haswell"))
+        (found,) = analyser.analyse([code("two", TWO)], build)
+    assert found.hot_loops == 2
+    assert pytest.approx(found.T_OL) == found.ladder[0].T_OL
+    assert found.ladder[0].T_nOL == pytest.approx(found.T_nOL)
+    assert found.ladder[-1].T_OL > 1
+
+
+def test_calls_are_priced_where_only_the_c_text_is_counted():
+    def unable(text: str, build: Build) -> str:
+        raise WorkFailed("no compiler")
+
+    text = "void update(void) {{ for (long j = first; j < last; j++) y[j] = {}; }}"
+    codes = [code("update", text.format(body)) for body in ("2.0*x[j]", "sin(x[j])")]
+    with OsacaAnalyser(machine(osaca=None, ports=POWER4), assemble=unable) as analyser:
+        plain, calling = analyser.analyse(codes, Build())
+    assert calling.T_OL > plain.T_OL + 10
+    assert [calling.calls, plain.calls] == [1.0, 0.0]
+    assert any("calls sin" in note for note in calling.notes)

@@ -23,7 +23,7 @@ def program(order: str = "jil", ivp: str = "heat2d") -> ir.Program:
     return tree.program(chosen, config.skeleton("pirk"), problem(ivp, 64))
 
 
-def on_grid(name: str, unrolled: int = 1) -> tuple[ir.Program, StencilProblem]:
+def on_grid(name: str, unrolled: int = 1) -> ir.Program:
     """A stencil blocked in j, as a probe of its own that is repeated."""
     stencil = config.stencil(name)
     at = StencilProblem(stencil=stencil, extents=(6, 7, 37)[-len(stencil.dimensions) :])
@@ -31,7 +31,7 @@ def on_grid(name: str, unrolled: int = 1) -> tuple[ir.Program, StencilProblem]:
     chosen = Variant(skeleton="jacobi", transformations=changes, parameters={})
     made = tree.program(chosen, config.skeleton("jacobi"), at)
     (one,) = probes.taken(made)
-    return probes.repeated(probes.alone(made, one, 0), None, 3), at
+    return probes.repeated(probes.alone(made, one, 0), None, 3)
 
 
 def sweep(statements: tuple[ir.Statement, ...], **more: object) -> ir.Sweep:
@@ -126,7 +126,7 @@ def test_rows_written_out_have_no_parts():
 
 
 def test_a_sweep_over_a_grid_keeps_its_blocks_and_has_arrays_of_its_own():
-    made, _ = on_grid("star3d-7pt-variable")
+    made = on_grid("star3d-7pt-variable")
     (again,) = made.body.nodes
     assert isinstance(again, ir.Repeat)
     (blocks,) = again.body.nodes
@@ -136,7 +136,7 @@ def test_a_sweep_over_a_grid_keeps_its_blocks_and_has_arrays_of_its_own():
 
 
 def test_parts_on_a_grid_load_each_point_of_the_stencil():
-    (star,) = ir.grid_sweeps(on_grid("star3d-7pt")[0].body)
+    (star,) = ir.grid_sweeps(on_grid("star3d-7pt").body)
     first = probe_text.code(star, "moves", WIDE).text
     first = first[first.index("const long i = from_i + 0") : first.index("from_i + 4;")]
     assert first.count("USE(LOAD(lane, u[at") == 7
@@ -145,6 +145,10 @@ def test_parts_on_a_grid_load_each_point_of_the_stencil():
     arithmetic = probe_text.code(star, "arithmetic", WIDE).text
     assert "[at" not in arithmetic
     assert "c1*" in arithmetic
+    (unrolled,) = ir.grid_sweeps(on_grid("star3d-7pt", unrolled=4).body)
+    assert "LOAD(lane" in probe_text.code(unrolled, "loads", WIDE).text
+    with pytest.raises(NotMade, match="permutations"):
+        probe_text.code(unrolled, "arithmetic", WIDE)
 
 
 @pytest.mark.skipif(COMPILER is None, reason="optional: no C compiler")
@@ -158,7 +162,7 @@ def test_every_part_of_every_sweep_compiles(tmp_path):
                     shape = Shape(vector=vector, loads=9)
                     texts[probe_text.code(one.sweep, part, shape).text] = None
     for stencil in ("star3d-7pt-variable", "star2d-5pt", "star3d-r4"):
-        (over,) = ir.grid_sweeps(on_grid(stencil, unrolled=4)[0].body)
+        (over,) = ir.grid_sweeps(on_grid(stencil).body)
         for part, vector in (("loads", 16), ("moves", 8), ("arithmetic", 16)):
             texts[probe_text.code(over, part, Shape(vector=vector, loads=9)).text] = None
     files = [tmp_path / f"u{number}.c" for number in range(len(texts))]

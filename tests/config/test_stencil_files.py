@@ -280,6 +280,8 @@ def test_a_study_of_stencils_is_read(tmp_path):
         ("{stencil: star3d-7pt, size: 96}", "{ivp: heat2d, method: radau-iia-5, size: 9}",
          "x.yaml:5:11: an IVP with the skeleton jacobi; expected a stencil"),
         ("size: 96", "size: 96}\n  - {stencil: star3d-7pt, size: 96", "problems: the same again"),
+        ("size: 96", "size: 96}\n  - {stencil: star3d-7pt, grid: {k: 96, j: 96, i: 96}",
+         "x.yaml:6:5: problems: the same again; expected each once (first at"),
         ("threads: [1]", "layouts: [{ranks: 2, threads: 1}]",
          "x.yaml:8:1: layouts: none has one rank, and grids are not spread over ranks"),
         ("stencil-small", "pirk-small", "x.yaml:5:15: a stencil with the skeleton pirk; expected an"

@@ -7,7 +7,7 @@ from sample_nodes import calibrated, documented
 
 from autotune.analysis.traffic import analyse
 from autotune.codegen.ir import Block, Repeat, Sync, Tiles
-from autotune.prediction import batch
+from autotune.prediction import flatten
 from autotune.prediction.reuse import ReuseEngine
 
 TILED = program(Tiles(256, Block((sweep("lc", "0", "1"), sweep("up", "2", "0")))), Sync())
@@ -93,7 +93,7 @@ def test_passes_that_repeat_are_one() -> None:
 
     def passes(count: int) -> tuple[int, float]:
         made = program(Repeat("k", 0, count, Block(step)), sweep("up", "2", "1"), Sync())
-        flows = batch.flows([analyse(made, candidate(50_000).problem, 1, calibrated())], 8)
+        flows = flatten.flows([analyse(made, candidate(50_000).problem, 1, calibrated())], 8)
         region = flows.cell_region[flows.entry_cell]
         done = float((flows.count * flows.times[region]).sum())
         return len(flows.sweep), done
@@ -106,14 +106,14 @@ def test_passes_that_repeat_are_one() -> None:
 def test_streams_that_only_add_up_to_the_same_are_not_equal() -> None:
     """Two rows at distances a and b, and two at c and d with a + b = c + d."""
     values = np.array([[1e4, 3e4], [2e4, 2e4]])
-    sums = batch._scattered(values.ravel()).reshape(2, 2).sum(axis=1)
+    sums = flatten._scattered(values.ravel()).reshape(2, 2).sum(axis=1)
     assert values.sum(axis=1)[0] == values.sum(axis=1)[1]
     assert sums[0] != sums[1]
 
 
 def test_joined_flows_stay_apart() -> None:
     made, problem = program(sweep("lc", "0", "1"), Sync()), candidate(5000).problem
-    flows = batch.flows([analyse(made, problem, t, calibrated()) for t in (1, 2)], 8)
+    flows = flatten.flows([analyse(made, problem, t, calibrated()) for t in (1, 2)], 8)
     both = flows.joined(flows)
     assert len(both.team) == 2 * len(flows.team)
     assert both.passes[-1] == len(both.sweep)

@@ -1,6 +1,7 @@
 """The cache-miss model of stencils: its equations one by one, and the engine around it."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -127,6 +128,13 @@ def test_deviations_from_the_paper_are_named() -> None:
         notes = engine.predict([candidate(on, threads)])[0].notes
         assert any(words in note for note in notes)
     assert "from MEM" in engine.predict([candidate(problem(96, 96, 96))])[0].reason
+
+
+def test_a_coefficient_that_the_body_does_not_read_costs_nothing() -> None:
+    plain = problem(96, 96, 96)
+    idle = replace(plain, stencil=replace(plain.stencil, coefficients={"C": Num(1)}))
+    found = PlanesEngine(MACHINE).predict([candidate(plain), candidate(idle)])
+    assert found[0] == found[1]
 
 
 def test_what_it_cannot_say_has_a_reason() -> None:

@@ -216,6 +216,19 @@ def test_what_is_noted_can_be_undone(machine: Machine, found: Refinement) -> Non
     assert back.exposed == pytest.approx(machine.calibration.exposed)
 
 
+def test_a_level_that_is_held_at_a_slower_inner_one_is_noted_and_undone(machine: Machine) -> None:
+    wanted = candidates(("one", "two"), (12_000,))
+    predict = predictor(machine, wanted)
+    true = planted(machine, **{"inbound.L2@1": -1.2})
+    slow = refine("slow", machine, rows_of(wanted, predict(true, 1.0)), [], predict)
+    kept = noted(slow, machine.calibration, "2026-01-01T00:00:00+00:00")
+    old, new = machine.calibration.curve(1).bandwidth, kept.curve(1).bandwidth
+    assert new[3] < old[3]  # L3, of which the study says nothing, is no faster than L2
+    assert "inbound.L3@1" in kept.refined
+    back = undone(replace(machine, calibration=kept))
+    assert back.curve(1).bandwidth == pytest.approx(old)
+
+
 @given(st.lists(st.floats(-3, 3), min_size=14, max_size=14))
 @settings(max_examples=30, deadline=None)
 def test_figures_never_leave_their_physical_bounds(shifts: list[float]) -> None:

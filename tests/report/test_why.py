@@ -106,6 +106,14 @@ def test_the_largest_difference_is_told_first_with_its_cause() -> None:
     assert "1.62 x faster" in turned[0]
 
 
+def test_entries_into_loops_are_no_level_of_memory() -> None:
+    one = predicted(("a", "K", "sweep", 1.0, 0), ("a", "K", "entry", 0.9, 0))
+    other = predicted(("a", "K", "sweep", 3.0, 0), ("a", "K", "entry", 2.9, 0))
+    words = " ".join(against(Told(name="x", prediction=one), Told(name="y", prediction=other)))
+    assert "entries into loops" in words
+    assert "from entry" not in words
+
+
 def test_loops_say_what_keeps_the_core_busy() -> None:
     slow = predicted(
         ("lc_i", "lc", "T_nOL", 0.8, 0),

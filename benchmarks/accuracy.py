@@ -14,7 +14,7 @@ loop orders alone, the whole pool of PIRK variants and the stencils, by regime:
     pairs    share of the pairs measured more than 5 % apart that are predicted in that order
     top-k    loss of the best of the predicted k best, mean and maximum
     excess   mean over the cells of max(0, top-k loss - noise floor), with its 95 % bound (bootstrap
-             over the cells)
+             over problems and their cells)
     rule-k   loss of the best constant rule: the fixed list of k variants that does best on the
              cells of the *other* problems; skill-k is 1 - mean top-k loss / mean rule-k loss
     floor    noise floor: loss of choosing in one half of the rounds, scoring in the other
@@ -22,9 +22,10 @@ loop orders alone, the whole pool of PIRK variants and the stencils, by regime:
              (high - low) / predicted
 
 Leave-one-problem-out: the constants of the calibration are refined (as by `autotune machine
-refine`) on the cells of all other problems, and so is the unexplained part of the intervals;
-`as calibrated` has the engine as it ships. Regimes: *cache* 0.3 to 10 MB per thread and steps
-above 100 us; *memory* a working set of more than twice the last cache; *other* the rest.
+refine`, the model linearised once) on the cells of all other problems, and so is one factor of the
+width of all intervals; `as calibrated` has the engine as it ships. Regimes: *cache* 0.3 to 10 MB
+per thread and steps above 100 us; *memory* a working set of more than twice the last cache; *other*
+the rest.
 """
 
 import argparse
@@ -33,9 +34,10 @@ from pathlib import Path
 
 import accuracy_cells as cells
 import accuracy_score as score
+import accuracy_tables as tables
 
-from autotune.pipeline import prospect, study
-from autotune.store import Store
+from autotune.pipeline import machines, prospect, study
+from autotune.store import Store, StudyRecord
 
 
 def main() -> None:
@@ -44,7 +46,7 @@ def main() -> None:
     if arguments.task == "measure":
         _measure(arguments, store)
     else:
-        score.report(store, arguments.only, verbose=arguments.verbose)
+        _score(store, arguments.only, verbose=arguments.verbose)
 
 
 def _arguments() -> argparse.Namespace:
@@ -67,24 +69,44 @@ def _measure(arguments: argparse.Namespace, store: str) -> None:
         for cell in cells.SETS[name]()
         if arguments.only in cell.name
     ]
-    known = _known(store)
+    begun, ended = _known(store)
     folder = Path(tempfile.mkdtemp())
     for number, cell in enumerate(wanted, start=1):
-        if cell.name in known:
+        if cell.name in ended:
             continue
         path = folder / f"{cell.name}.yaml"
         path.write_text(cell.config(arguments.rounds), encoding="utf-8")
-        result = study.tune(prospect.load(path), study.Options(exhaustive=True), store, _silent)
+        options = study.Options(exhaustive=True, resume=cell.name in begun)
+        result = study.tune(prospect.load(path), options, store, _silent)
         compared = sum(problem.compared for problem in result.evaluation.problems)
         print(f"{number}/{len(wanted)} {cell.name}: {compared} candidates", flush=True)
     print(f"every sample is in {store}")
 
 
-def _known(store: str) -> set[str]:
+def _score(store: str, only: str, *, verbose: bool) -> None:
+    machine = machines.host(_silent)
+    found = list(score.times_of(store, only, machine))
+    if not found:
+        raise SystemExit(f"no cell of {store} matches {only!r}")
+    with score.engines(machine) as predict:
+        print("\nas calibrated")
+        tables.show(found, predict(machine, found), machine, verbose=verbose)
+        if len({times.cell.subject for times in found}) > 1:
+            print("\nleave-one-problem-out")
+            tables.show(found, score.left_out(machine, found, predict), machine, verbose=verbose)
+
+
+def _known(store: str) -> tuple[set[str], set[str]]:
+    """The cells that were begun, and those that were measured to their end."""
     if not Path(store).exists():
-        return set()
+        return set(), set()
     with Store.open(store) as results:
-        return {found.name for found in results.studies()}
+        begun = {found.name for found in results.studies()}
+        return begun, {name for name in begun if _ended(results.load_study(name))}
+
+
+def _ended(record: StudyRecord) -> bool:
+    return bool(record.runs) and record.runs[-1].state == "done"
 
 
 def _silent(stage: str, done: int, total: int, detail: str = "") -> None:

@@ -56,14 +56,15 @@ def _awkward_extents(candidate: Candidate, problem: StencilProblem) -> tuple[int
             blocks[each.dimension] = max(each.size, blocks.get(each.dimension, 0))
     unrolled = {each.dimension: each.factor for each in changes if isinstance(each, Unroll)}
     found: list[int] = []
-    for name in stencil.dimensions:
-        block, factor = blocks.get(name, 1), unrolled.get(name, 1)
+    for name, timed in zip(stencil.dimensions, problem.extents, strict=True):
+        block, factor = min(blocks.get(name, 1), timed), unrolled.get(name, 1)
         part = 2 * factor + 1 if name in unrolled else max(3, stencil.minimum)
         if name == stencil.dimensions[-1]:
             part = max(part, 5 * _LINE + 3, 2 * _LINE * factor + 3)
         extent = (block if name in blocks else 0) + part
         if name == stencil.dimensions[0]:
-            extent *= candidate.threads
+            # no more planes than the timed grid has, or as many as all threads need for a part each
+            extent = min(extent * candidate.threads, max(timed, extent, part * candidate.threads))
         found.append(_odd(max(extent, stencil.minimum), block, factor))
     return tuple(found)
 

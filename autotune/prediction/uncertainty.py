@@ -84,7 +84,9 @@ ENTRY = 0.5
 BARRIER_FILE = 0.7
 BARRIER = 0.3
 EXPOSED = 0.25
-"""Of a measured exposed share, absolute."""
+"""Of a measured exposed share, absolute, whose interval is not known."""
+EXPOSED_LEAST = 0.1
+"""A measured share is not known better than this: another loop overlaps another way."""
 _APPROXIMATE, _EXACT = 0.3, 0.1
 """Half-width of an in-core time without one of its own."""
 
@@ -135,7 +137,8 @@ def doubts(machine: Machine, costs: LineCosts, rules: Rules, threads: int) -> Do
     contended = CONTENDED if calibration and calibration.contended else 0.0
     wrong = contradictions(machine, costs)
     if measured:
-        low, high = rules.exposed - EXPOSED, rules.exposed + EXPOSED
+        reach = np.array([_exposed(machine, name) for name in costs.names[1:]]) + contended
+        low, high = rules.exposed - reach, rules.exposed + reach
     else:
         low, high = np.zeros_like(rules.exposed), np.ones_like(rules.exposed)
     least = (calibration.clock_spread if calibration else 0.0) / _QUARTILES
@@ -161,6 +164,13 @@ def doubts(machine: Machine, costs: LineCosts, rules: Rules, threads: int) -> Do
         measured=measured,
         notes=tuple(wrong.values()),
     )
+
+
+def _exposed(machine: Machine, level: str) -> float:
+    """Standard deviation of a measured exposed share, absolute: from its interval where known."""
+    calibration = machine.calibration
+    found = calibration.constant(f"exposed.{level}") if calibration else None
+    return EXPOSED if found is None else max(EXPOSED_LEAST, (found.high - found.low) / (2 * Z80))
 
 
 def _level(machine: Machine, costs: LineCosts, level: int, threads: int) -> float:

@@ -201,6 +201,26 @@ def test_narrow_loops_lose_their_line_once_per_pass() -> None:
     assert crowd(9, 0, iterations=2)[0].lines == pytest.approx(4 * 9 / 8)
 
 
+def test_rows_that_a_pass_touches_often_stay_and_drive_out_the_others() -> None:
+    # four sums in memory gather five rows: F0 Y0 Y1 Y2 Y3 F1 Y0 ... ; nine lines, eight ways
+    statements = tuple(
+        Assign(f"Y{k}", parse(f"F{i}[j]"), add=True) for i in range(5) for k in range(4)
+    )
+    names = [f"F{i}" for i in range(5)] + [f"Y{k}" for k in range(4)]
+    sweep = Sweep(
+        name="sums",
+        kernel="lc",
+        rows=tuple((name, Row("Y", Num(k))) for k, name in enumerate(names)),
+        scalars=(),
+        stretches=(Stretch(Num(0), Sym("n"), statements),),
+    )
+    found = shape(sweep, {"n": 65536})
+    rows = {name: k for k, name in enumerate(names)}
+    first = conflicts(found, rows, 65536, (L1, L2, L3), 8)[0]
+    assert first.streams == 9
+    assert first.lines == pytest.approx(5 / 8)
+
+
 def test_rows_that_miss_the_page_do_not_crowd() -> None:
     assert crowd(9, 0, n=65536 + 64) == []
 

@@ -6,8 +6,9 @@ multiple of sets x line bytes, all rows that a sweep walks along use one set at 
     set  7   Y[0] Y[1] Y[2] Y[3] F[0] F[1] F[2] F[3]    8 ways are full
              y                                          the ninth drives out one of them
 
-The rows come in turn, so under LRU replacement each line is gone before its turn comes again: what
-was loaded ahead of its use is loaded again, once for each pass of the loop over the line.
+Where the rows come in turn, each line is gone under LRU replacement before its turn comes again:
+what was loaded ahead of its use is loaded again, once for each pass of the loop over the line. A
+row that a pass touches several times, because it gathers a sum in memory, stays.
 """
 
 from collections import Counter
@@ -59,9 +60,10 @@ def conflicts(
     if len(shape.streams) <= min((cache.ways for cache in private), default=0):
         return []
     starts = [rows[name] * leading + offset for name, offset in shape.streams]
+    turns = [rows[name] * leading + offset for name, offset in shape.touches]
     found = []
     for cache in private:
-        crowd = crowded(starts, cache, iterations)
+        crowd = crowded(starts, cache, iterations, turns)
         if crowd:
             certain = cache.sets * cache.line <= PAGE
             found.append(Conflict(cache.name, crowd[0], cache.ways, crowd[1], certain))
@@ -69,15 +71,38 @@ def conflicts(
 
 
 def crowded(
-    starts: Sequence[int], cache: CacheLevel, iterations: float
+    starts: Sequence[int], cache: CacheLevel, iterations: float, turns: Sequence[int] = ()
 ) -> tuple[int, float] | None:
     """The most streams in one set and the lines loaded again per iteration; None without crowd.
 
-    ``starts``: components where the streams are, which move on side by side.
+    ``starts``: components where the streams are, which move on side by side. ``turns``: the same in
+    the order in which a pass touches them, some more than once; none: each once.
     """
     per_line = cache.line // DOUBLE
     sets = Counter(line % cache.sets for line in {start // per_line for start in starts})
-    crowds = [count for count in sets.values() if count > cache.ways]
+    crowds = {place: count for place, count in sets.items() if count > cache.ways}
     if not crowds:
         return None
-    return max(crowds), sum(crowds) * max(1.0, per_line / max(1.0, iterations)) / per_line
+    again = sum(
+        _missed([line for turn in turns if (line := turn // per_line) % cache.sets == place], cache)
+        if turns
+        else count
+        for place, count in crowds.items()
+    )
+    return max(crowds.values()), again * max(1.0, per_line / max(1.0, iterations)) / per_line
+
+
+def _missed(turns: Sequence[int], cache: CacheLevel) -> int:
+    """Misses of one pass in a set under LRU, after passes that touched the same lines in turn."""
+    kept: list[int] = []
+    missed = 0
+    for _ in range(3):
+        missed = 0
+        for line in turns:
+            if line in kept:
+                kept.remove(line)
+            else:
+                missed += 1
+            kept.append(line)
+            del kept[: -cache.ways]
+    return missed

@@ -37,6 +37,9 @@ class SweepShape:
     accesses: tuple[Access, ...]
     streams: tuple[tuple[str, int], ...]
     """Distinct (parameter, offset) pairs, in the order of their first access."""
+    touches: tuple[tuple[str, int], ...] = ()
+    """The streams as a pass goes through them: a row that is only read stays in a register from its
+    first access on, one that is written may lie in memory and is touched by every statement."""
     starts: tuple[int, ...] = (0,)
     """Components where its loops begin: one for each of the rows that differ in alignment."""
     run: float = inf
@@ -68,8 +71,23 @@ def shape(sweep: Sweep, values: Mapping[str, float | int]) -> SweepShape:
         if found
     )
     starts, run = _loops(broad[0], lower, known)
-    streams = tuple(dict.fromkeys(sequence))
-    return SweepShape(lower, upper, min(1.0, sum(widths)), accesses, streams, starts, run)
+    seen: set[tuple[str, int]] = set()
+    stored = {(name, 0) for name in written}
+    touches = []
+    for step in sequence:
+        if step not in seen or step in stored:
+            touches.append(step)
+        seen.add(step)
+    return SweepShape(
+        lower=lower,
+        upper=upper,
+        share=min(1.0, sum(widths)),
+        accesses=accesses,
+        streams=tuple(dict.fromkeys(sequence)),
+        touches=tuple(touches),
+        starts=starts,
+        run=run,
+    )
 
 
 def _loops(

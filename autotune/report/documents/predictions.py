@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import TypedDict
 
+from autotune.codegen.features import features
 from autotune.codegen.space import Enumerated
 from autotune.machine import Machine
 from autotune.prediction.base import Loop
@@ -36,6 +37,8 @@ class PredictionRow(TypedDict):
     """``label:identity``."""
     variant: str
     parameters: dict[str, Plain]
+    features: dict[str, int] | None
+    """Of a stencil: the modelling vector I, J, K, bi, bj, bk, u, t; null for others."""
     nodes: int
     ranks: int
     """On all nodes together."""
@@ -244,6 +247,10 @@ def _loop(loop: Loop, *, assembly: bool) -> LoopRow:
     }
 
 
+def _features(candidate: Candidate) -> dict[str, int] | None:
+    return features(candidate) if candidate.problem.family == "stencil" else None
+
+
 def _prediction(entry: Ranked) -> PredictionRow:
     candidate, prediction = entry.candidate, entry.prediction
     return {
@@ -251,6 +258,7 @@ def _prediction(entry: Ranked) -> PredictionRow:
         "candidate": candidate.id,
         "variant": candidate.variant.label,
         "parameters": dict(candidate.variant.parameters),
+        "features": _features(candidate),
         "nodes": candidate.nodes,
         "ranks": candidate.ranks,
         "threads": candidate.threads,
@@ -284,6 +292,8 @@ class VariantRow(TypedDict):
     problem: str
     variant: str
     parameters: dict[str, Plain]
+    features: dict[str, int] | None
+    """Of a stencil: the modelling vector I, J, K, bi, bj, bk, u, t; null for others."""
     nodes: int
     ranks: int
     """On all nodes together."""
@@ -324,6 +334,7 @@ def variants(setup: Setup, enumerated: Enumerated, *, illegal: bool) -> Variants
                 "problem": c.problem.label,
                 "variant": c.variant.label,
                 "parameters": dict(c.variant.parameters),
+                "features": _features(c),
                 "nodes": c.nodes,
                 "ranks": c.ranks,
                 "threads": c.threads,

@@ -56,18 +56,32 @@ def smooth(method, correctors):
     return Problem(ivp=SMOOTH, method=method, correctors=correctors, size=2)
 
 
-@pytest.mark.parametrize("name", paths.names("kernels/method"))
+def steps(order):
+    """Numbers of steps whose errors lie between the first terms of the series and rounding."""
+    if order <= 3:
+        return [48, 64, 96, 128]
+    return [12, 16, 24, 32, 48] if order <= 7 else [6, 8, 10, 12]
+
+
+# Errors of order 11 and above are below rounding before the order shows; the order conditions
+# prove these (test_methods).
+SHOWING = [n for n in paths.names("kernels/method") if config.method(n).order <= 9]
+
+
+@pytest.mark.parametrize("name", SHOWING)
 def test_order_minus_one_correctors_reach_the_order_of_the_method(name):
     method = config.method(name)
     problem = smooth(method, method.order - 1)
-    assert observed(problem, [12, 16, 24, 32, 48]) == pytest.approx(method.order, abs=0.3)
+    assert observed(problem, steps(method.order)) == pytest.approx(method.order, abs=0.3)
 
 
 @pytest.mark.parametrize("name", paths.names("kernels/method"))
 @pytest.mark.parametrize("correctors", [1, 2, 3])
 def test_each_corrector_adds_one_order(name, correctors):
-    problem = smooth(config.method(name), correctors)
-    assert observed(problem, [24, 32, 48, 64]) == pytest.approx(correctors + 1, abs=0.3)
+    method = config.method(name)
+    problem = smooth(method, correctors)
+    expected = min(correctors + 1, method.order)
+    assert observed(problem, [24, 32, 48, 64]) == pytest.approx(expected, abs=0.3)
 
 
 def test_more_correctors_than_needed_add_no_order():

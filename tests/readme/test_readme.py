@@ -59,6 +59,6 @@ def test_every_command_of_the_table_exists() -> None:
     named = set(re.findall(r"`autotune (\w+)", TEXT)) - {"machine", "comm"}
     assert named <= known
     assert {"bench", "fit", "show", "import"} == {c.name for c in comm_app.registered_commands}
-    assert {"list", "show", "check", "detect", "calibrate"} == {
+    assert {"list", "show", "check", "detect", "calibrate", "refine"} == {
         c.name for c in machine_app.registered_commands
     }

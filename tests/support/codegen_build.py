@@ -1,5 +1,6 @@
 """Builds and runs generated programs with plain gcc; every distinct unit is compiled once."""
 
+import contextlib
 import hashlib
 import itertools
 import os
@@ -69,7 +70,8 @@ class Workshop:
             scratch.mkdir()
             for name, text in headers.items():
                 (scratch / name).write_text(text)
-            scratch.replace(folder)
+            with contextlib.suppress(OSError):  # another thread was first
+                scratch.replace(folder)
         objects = [
             self._object(name, text, folder, extra)
             for name, text in units.items()

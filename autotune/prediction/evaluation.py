@@ -243,6 +243,8 @@ class Evaluator:
             "model": cycles,
             "memory": inside * node.mean[-1][piece.at],
             "tiles of memory": cycles * flows.shared[piece.at],
+            "grids": cycles
+            * (np.isfinite(node.flows.jump[piece.at]) & ~node.flows.shared[piece.at]),
         }
         for name, flag in (
             ("approximate", piece.loops.approximate),

@@ -50,6 +50,7 @@ REGIMES: Mapping[str, Regime] = {
     "tiles of memory": Regime(
         0.40, 0.6, "time of passes that run tile by tile in a step that loads from memory"
     ),
+    "grids": Regime(0.20, 0.6, "sweeps over grids, whose rows and planes several streams share"),
     "threads": Regime(0.10, 0.6, "all time of steps of several threads"),
     "short": Regime(0.30, 0.7, "parallel steps around or below 100 us, the shorter the more"),
     "approximate": Regime(0.10, 0.5, "loops of a nearest architecture, a port table, or the text"),

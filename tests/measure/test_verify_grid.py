@@ -15,11 +15,13 @@ from autotune.variant import Block, Candidate, Transformation, Unroll, Variant
 stencil_of = cache(config.stencil)
 
 
-def candidate(*changes: Transformation, name: str = "star3d-7pt", threads: int = 1) -> Candidate:
+def candidate(
+    *changes: Transformation, name: str = "star3d-7pt", threads: int = 1, size: int = 300
+) -> Candidate:
     stencil = stencil_of(name)
     return Candidate(
         variant=Variant(skeleton="jacobi", transformations=changes, parameters={}),
-        problem=StencilProblem(stencil=stencil, extents=(64,) * len(stencil.dimensions)),
+        problem=StencilProblem(stencil=stencil, extents=(size,) * len(stencil.dimensions)),
         threads=threads,
     )
 
@@ -47,6 +49,11 @@ def test_extents_are_odd_and_cut_blocks_and_unrolling(name, threads):
         assert np.prod(extents) < 1_000_000
 
 
+def test_a_block_beyond_the_timed_grid_asks_for_no_larger_grid():
+    extents = awkward(candidate(Block("sweep", "i", 4096), size=64))
+    assert extents[2] < 300, "the timed grid is one block, so is the verified one"
+
+
 def test_a_plain_sweep_is_verified_on_a_small_grid():
     assert np.prod(awkward(candidate())) < 10_000
     assert awkward(candidate(name="star2d-5pt")) == (3, 43)
@@ -67,6 +74,6 @@ def test_the_reference_is_chosen_by_the_family():
 
 
 def test_a_program_on_a_grid_takes_its_extents():
-    arguments = protocol.verify_arguments(candidate(threads=2), 3, "out")
+    arguments = protocol.verify_arguments(candidate(threads=2, size=64), 3, "out")
     assert arguments[:7] == ["verify", "--size", "64x64x64", "--n", "262144", "--threads", "2"]
     assert "--h" not in arguments

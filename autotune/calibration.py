@@ -11,6 +11,9 @@ from itertools import pairwise
 
 from autotune.units import Bytes, BytesPerCycle, Hertz, Seconds
 
+Z80 = 1.2816
+"""Half the width of an interval that holds 80 % of a normal distribution, in its sigma."""
+
 CONSTANTS: Mapping[str, tuple[str, str]] = {
     "line_crossing": (
         "cy",
@@ -19,12 +22,12 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
     ),
     "store_forward": (
         "cy",
-        "from a store to a load of the same vector that waits for it; adds to the operations of a"
-        " chain of dependent instructions that passes through memory",
+        "from a store to a load of the same vector that waits for it: an operation of a chain of"
+        " dependent instructions that passes through memory; told, not used by an engine",
     ),
     "blocked_forward": (
         "cy",
-        "the same where the load is wider than the store; takes the place of store_forward",
+        "the same where the load is wider than the store; told, not used by an engine",
     ),
     "loop_entry": (
         "cy",
@@ -43,8 +46,8 @@ CONSTANTS: Mapping[str, tuple[str, str]] = {
     ),
     "core_to_core": (
         "cy",
-        "per line that another core wrote last, in a stream of them; takes the place of what the"
-        " curve says of the line",
+        "per line that another core wrote last, in a stream of them; the line takes this or"
+        " what the curve says of it, whichever is more",
     ),
     "ownership": (
         "cy",

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from autotune.calibration import BandwidthCurve, Calibration, Constant
+from autotune.calibration import Z80, BandwidthCurve, Calibration, Constant
 from autotune.machine import Machine
 from autotune.prediction.ecm import Floats, together
 from autotune.prediction.lines import Crowding, LineCosts, line_costs
@@ -14,7 +14,6 @@ _LEAST = 0.3
 """Lines of other cores cost what they cost no better than this."""
 _MODES = 4.0
 """The modes of what passes between cores lie within this factor of what was measured."""
-_Z80 = 1.2816
 
 
 def calibrated_costs(machine: Machine, threads: int, placement: Placement = "compact") -> LineCosts:
@@ -66,7 +65,7 @@ def _between(calibration: Calibration, threads: int) -> float:
     names = ("core_to_core", "ownership")
     known = [calibration.constant(name, threads) for name in names]
     spans = [c.high / max(c.low, c.value / _MODES) for c in known if c is not None and c.value > 0]
-    return float(max([_LEAST, *(np.log(span) / (2 * _Z80) for span in spans)]))
+    return float(max([_LEAST, *(np.log(span) / (2 * Z80) for span in spans)]))
 
 
 def _crowding(calibration: Calibration, threads: int) -> Crowding | None:

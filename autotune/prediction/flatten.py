@@ -127,7 +127,8 @@ def _raw(traffics: Sequence[Traffic], ways: int) -> _Raw:
     lines = np.concatenate([lane.lines for lane in lanes])
     stores = np.concatenate([lane.stores for lane in lanes])
     remote = np.concatenate([lane.remote for lane in lanes])
-    crowd = np.bincount(owner, minlength=int(sizes.sum()))[owner]
+    walked = np.array([item.rows for lane in lanes for item in lane.passes])
+    crowd = np.where(walked > 0, walked, np.bincount(owner, minlength=len(walked)))[owner]
     near = np.nan_to_num(distance, posinf=-1.0)
     lent = np.concatenate([lane.lent for lane in lanes])
     beside = np.stack([stores, remote, crowd, lent], axis=1)

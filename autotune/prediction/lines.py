@@ -74,7 +74,6 @@ class LineCosts:
     """Levels whose figures were not measured at this number of threads."""
     notes: tuple[str, ...]
     capacity: float = 1.0
-    factor: float = 1.0
     passed: int = 0
     """Innermost caches that write through: stored lines are allocated behind them only, and leave
     them byte by byte."""
@@ -83,8 +82,6 @@ class LineCosts:
     beside: bool = False
     """Transfers do not add to the loads and stores of the core, whatever their exposed share, which
     then holds between levels only."""
-    serial_stores: bool = False
-    """Stores through do add."""
     fastest: float = 0.0
     """Bytes per cycle that memory gives this thread at most, with whatever streams; 0: as one."""
     crowding: Crowding | None = None
@@ -131,7 +128,7 @@ class LineCosts:
             innermost = self.line / float(np.exp(bandwidths[0]))
             inside = sizes[0] <= np.log(self.borders[0])
             costs = np.maximum(costs - inside * self.exposed[level] * innermost, 0.0)
-        result: Floats = np.where(level > 0, costs * self.factor, 0.0)
+        result: Floats = np.where(level > 0, costs, 0.0)
         return result
 
     def _path(self, level: int, beyond: int) -> float:
@@ -161,7 +158,7 @@ class LineCosts:
 
     def outbound(self, level: Levels) -> Floats:
         """Cycles per dirty line that drifts out to ``level``."""
-        return np.concatenate([[0.0], np.cumsum(self.outlinks)])[level] * self.factor
+        return np.concatenate([[0.0], np.cumsum(self.outlinks)])[level]
 
     def typical(self, level: int) -> float:
         """Cycles per line from a level, whatever the distance."""

@@ -93,7 +93,7 @@ def transfers(flows: Flows, costs: LineCosts, hidden: Floats, serial: Floats) ->
         leaving = _sum(flows.owner, level, cycles, len(costs.names), count)
         data, out = data + leaving, leaving.mean(axis=1)
     memory = np.where(priced.kept > 0, 0.0, costs.from_memory(priced.distance, priced.level))
-    lent = costs.lent * costs.factor * (flows.lent[flows.kind] * flows.lines)[:, None]
+    lent = costs.lent * (flows.lent[flows.kind] * flows.lines)[:, None]
     taken = np.zeros((len(costs.names), 1, count))
     if lent.any():  # the lines are beyond the private caches of both
         beyond = costs.level(np.full(written.shape, costs.private * costs.capacity * _BEYOND))
@@ -102,7 +102,9 @@ def transfers(flows: Flows, costs: LineCosts, hidden: Floats, serial: Floats) ->
     base = data.mean(axis=1)
     through = np.where(written[:, 0], flows.lines * costs.line * costs.store, 0.0)
     median = costs.level(np.median(priced.distance, axis=1))[flows.kind]
-    number = np.bincount(median * count + flows.owner, minlength=len(costs.names) * count)
+    number = np.bincount(
+        median * count + flows.owner, _whole(flows), minlength=len(costs.names) * count
+    )
     return Lines(
         data=data[1:],
         mean=base[1:],
@@ -123,8 +125,12 @@ def _starts(flows: Flows, costs: LineCosts, level: Whole) -> Floats:
     """Cycles to start each stream; of a line of eight doubles the first one pays."""
     if costs.stream_start is None:
         return np.zeros(len(level))
-    whole: Floats = np.minimum(flows.lines * flows.line / 8, 1.0)
-    return np.asarray(costs.stream_start[level] * whole, dtype=np.float64)
+    return np.asarray(costs.stream_start[level] * _whole(flows), dtype=np.float64)
+
+
+def _whole(flows: Flows) -> Floats:
+    """How much of a stream each entry is: 1 where it takes a new line every eight doubles."""
+    return np.asarray(np.minimum(flows.lines * flows.line / 8, 1.0), dtype=np.float64)
 
 
 def _price(flows: Flows, costs: LineCosts) -> _Priced:
@@ -139,7 +145,7 @@ def _price(flows: Flows, costs: LineCosts) -> _Priced:
     elif costs.stored is not None:
         cycles = np.where(flows.stores[:, None], cycles * costs.stored[level], cycles)
     if flows.remote.any():
-        handed = np.maximum(cycles, costs.handed * costs.factor)
+        handed = np.maximum(cycles, costs.handed)
         cycles = np.where(flows.remote[:, None], handed, cycles)
     kept = flows.stores[:, None] & (distance / costs.capacity <= costs.allocating)
     return _Priced(distance, level, np.where(kept, 0.0, cycles), kept.astype(np.float64))

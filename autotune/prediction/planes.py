@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from autotune.analysis.traffic.passes import DOUBLE
+from autotune.calibration import Z80
 from autotune.machine import Machine
 from autotune.prediction.planes_cost import AccessCosts, access_costs
 from autotune.problem import StencilProblem
@@ -39,7 +40,6 @@ Floats = npt.NDArray[np.float64]
 
 PUBLISHED_ERROR = 0.42
 """Mean absolute relative error of the model with blocking, as published (section VII.A)."""
-_NORMAL_80 = 1.2816
 _MEAN_ABSOLUTE = 0.7979
 """Mean absolute value of a standard normal variable."""
 _TOLD = 0.05
@@ -178,7 +178,7 @@ class PlanesEngine:
         if seconds <= 0:
             return self._unknown("every line lies in the innermost cache, which has no figure")
         sigma = float(np.hypot(PUBLISHED_ERROR / _MEAN_ABSOLUTE, cost.spread))
-        factor = float(np.exp(_NORMAL_80 * sigma))
+        factor = float(np.exp(Z80 * sigma))
         parts = [
             Part(
                 sweep=problem.stencil.name,

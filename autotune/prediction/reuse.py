@@ -8,6 +8,7 @@ import numpy as np
 
 from autotune.analysis.base import InCoreAnalyser
 from autotune.analysis.traffic import Floats
+from autotune.calibration import Z80
 from autotune.codegen.emit import SweepCode
 from autotune.codegen.ir import AnySweep, Program
 from autotune.machine import Machine
@@ -301,8 +302,8 @@ def _sensible(seconds: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]
 def _interval(found: Estimates, node: Node) -> tuple[Floats, Floats]:
     """80 % intervals; none reaches below what the fastest memory that is believed would take."""
     sigma = np.sqrt((found.shifts**2).sum(axis=1) + found.own**2)
-    reach = np.exp(uncertainty.Z80 * sigma)
-    least = found.floor / np.exp(uncertainty.Z80 * node.doubts.levels[-1])
+    reach = np.exp(Z80 * sigma)
+    least = found.floor / np.exp(Z80 * node.doubts.levels[-1])
     low = np.minimum(np.maximum(found.seconds / reach, least), found.seconds)
     return low, found.seconds * reach
 

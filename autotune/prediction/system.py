@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from autotune.calibration import Z80
 from autotune.codegen import communication
 from autotune.codegen.ir import Program
 from autotune.network import Network
 from autotune.prediction.base import Predictor
-from autotune.prediction.uncertainty import Z80
 from autotune.problem import Problem
 from autotune.results import Part, Prediction, Uncertainty
 from autotune.units import Seconds, show

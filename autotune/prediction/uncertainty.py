@@ -20,12 +20,11 @@ from typing import NamedTuple
 import numpy as np
 
 from autotune.analysis.traffic import POSITIONS, Floats
+from autotune.calibration import Z80
 from autotune.machine import Machine
 from autotune.prediction.lines import MEMORY, LineCosts
 from autotune.prediction.model import Core, Lines, Rules, Sums, row_cycles, sums
 
-Z80 = 1.2816
-"""Standard deviations from the middle of an 80 % interval to its ends."""
 _QUARTILES = 1.349
 """Standard deviations between the quartiles of a normal distribution."""
 

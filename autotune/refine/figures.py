@@ -20,7 +20,7 @@ from typing import Literal
 
 import numpy as np
 
-from autotune.calibration import BandwidthCurve, Calibration, Constant
+from autotune.calibration import Z80, BandwidthCurve, Calibration, Constant
 from autotune.machine import Machine
 from autotune.prediction.lines import line_costs
 from autotune.refine.fit import Prior
@@ -28,8 +28,6 @@ from autotune.units import BytesPerCycle, Seconds
 
 Kind = Literal["factor", "share", "amount"]
 
-Z80 = 1.2816
-"""Standard deviations to either side of an 80 % interval."""
 _LEAST = 0.05
 _CONTENDED = 0.15
 _SHARE = 0.1
@@ -134,8 +132,17 @@ def shifted(
 
 
 def _moved(constant: Constant, value: float) -> Constant:
-    """A constant at another value, its interval with it."""
-    low, high = min(constant.low, value), max(constant.high, value)
+    """A constant at another value, its interval moved by the same factor.
+
+    From a value of 0, which has no factor, the interval is stretched to hold the new one.
+    """
+    if constant.value <= 0:
+        low, high = min(constant.low, value), max(constant.high, value)
+        return replace(constant, value=value, low=low, high=high)
+    factor = value / constant.value
+    low, high = constant.low * factor, constant.high * factor
+    if constant.unit == "1":  # shares
+        high = max(value, min(high, 1.0))
     return replace(constant, value=value, low=low, high=high)
 
 

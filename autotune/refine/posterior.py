@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from autotune.calibration import Calibration
+from autotune.calibration import Z80, Calibration
 from autotune.machine import Machine
 from autotune.refine.figures import (
     Figure,
@@ -265,7 +265,7 @@ def _core(
     if information <= 1.0:
         return None
     shift = float(np.sum(weight * slope * found.residual)) / information
-    half = 1.2816 / np.sqrt(information)
+    half = Z80 / np.sqrt(information)
     return Core(
         factor=float(np.exp(shift)),
         low=float(np.exp(shift - half)),

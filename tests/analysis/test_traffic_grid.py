@@ -23,6 +23,7 @@ from autotune.codegen.ir import (
 )
 from autotune.expression import Bin, Expr, Num, Ref, Sym, parse
 from autotune.machine import CacheLevel, InCore, Machine, Memory
+from autotune.prediction import flatten
 from autotune.problem import StencilProblem
 from autotune.stencil import Stencil
 
@@ -227,6 +228,8 @@ def test_blocks_load_their_halos_again() -> None:
     )
     assert (block.threads[0].passes[0].run, block.threads[0].passes[0].rows) == (64, 6)
     assert (block.shapes[0].run, block.shapes[0].starts[:2]) == (64, (1, 65))
+    crowd = flatten.flows([block], 8).crowd
+    assert set(crowd.tolist()) == {6}, "rows walked side by side, not touches at each distance"
 
 
 def test_threads_read_the_planes_of_their_neighbours() -> None:

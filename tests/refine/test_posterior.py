@@ -263,6 +263,8 @@ def test_constants_with_intervals_shift_by_factor_or_amount() -> None:
     moved = {"line_crossing": np.log(2), "stream_start.L2": 3.0, "exposed.L2": -0.4}
     found = shifted(machine.calibration, tuple(known.values()), [moved.get(n, 0.0) for n in known])
     assert found.constants["line_crossing"].value == pytest.approx(2)
+    span = found.constants["line_crossing"]
+    assert (span.low, span.high) == pytest.approx((1.6, 2.5)), "the interval moves along"
     assert found.constants["stream_start.L2"].value == pytest.approx(3)
     assert found.exposed["L2"] == pytest.approx(0.1)
     assert found.constants["exposed.L2"].value == pytest.approx(0.1)

@@ -5,21 +5,30 @@ one that was best in the last run that it could have lost: a run without the win
 it only if it compared more candidates.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from autotune import pareto, residuals
+from autotune.heats import Heat, champion, crossed_ratios, heat_of
 from autotune.measure import stats
+from autotune.measure.gauges import ENERGY, MEMORY
 from autotune.measure.stats import NoiseFloor
+from autotune.residuals import Observed, Residual
 from autotune.results import Measurement, Prediction, Status
-from autotune.store.records import CandidateRecord, ProblemFacts, RunRecord, StudyRecord
+from autotune.store.records import CandidateRecord, ProblemFacts, StudyRecord
+from autotune.variant import Value
 
-TOPS = (1, 3, 5)
-"""The k of the losses of the predicted top k."""
+MAP = "map"
+"""Condition ``purpose`` of runs that measured for a decision map."""
+OBJECTIVES = ("time", "energy", "memory")
+"""What a front is over, as far as it was read."""
+ASKED = "objectives"
+"""Condition of runs that searched for more than the time: the objectives, joined by ``, ``."""
 
 Interval = tuple[float, float]
-Rounds = Mapping[int, Sequence[float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +48,10 @@ class Row:
     compared: bool = False
     """It takes part in the statistics of its problem: measured in that run, with enough samples."""
     note: str = ""
+    memory: float | None = None
+    """Peak resident memory of its launches, bytes; None where it was not read."""
+    energy: float | None = None
+    """Joules of the node's packages in a time step; None where they cannot be read."""
 
     @property
     def predicted(self) -> float | None:
@@ -49,6 +62,12 @@ class Row:
     def status(self) -> Status | None:
         """What became of it; None when it was not measured."""
         return self.measurement.status if self.measurement else None
+
+    @property
+    def objectives(self) -> dict[str, float]:
+        """What is known of it that is better when it is smaller."""
+        known = {"time": self.measured, "energy": self.energy, "memory": self.memory}
+        return {name: value for name, value in known.items() if value}
 
     @property
     def deviation(self) -> float | None:
@@ -104,6 +123,41 @@ class ProblemResult:
     """Kendall's tau-b between predicted and measured times."""
     ordered_pairs: float | None
     """Share of the pairs measured more than 5 % apart that were predicted in the right order."""
+    layouts: int = 1
+    """How many ways there are in which its candidates are spread."""
+    asked: tuple[str, ...] = ()
+    """The objectives of the search, where it had more than the time."""
+
+    @property
+    def objectives(self) -> tuple[str, ...]:
+        """What the front is over: what was asked for, else what was read for all; time first."""
+        values = [row.objectives for row in self.rows if row.compared]
+        read = (k for k in OBJECTIVES if values and all(k in found for found in values))
+        return self.asked or tuple(read)
+
+    @property
+    def front(self) -> tuple[Row, ...]:
+        """The compared candidates that no other one beats in all objectives together.
+
+        Those that lack one take no part; empty where there is nothing but the time.
+        """
+        kinds = self.objectives
+        if len(kinds) < 2:
+            return ()
+        rows = {row.candidate.identity: row for row in self.rows if row.compared}
+        values = {name: row.objectives for name, row in rows.items()}
+        return tuple(rows[name] for name in pareto.front(values, kinds))
+
+    @property
+    def residuals(self) -> tuple[Residual, ...]:
+        """log(measured / predicted) of the compared candidates by the value of each parameter."""
+        return residuals.by_parameter(
+            [
+                Observed(parameters=varied(row.candidate), residual=-math.log1p(row.deviation))
+                for row in self.rows
+                if row.compared and row.deviation is not None
+            ]
+        )
 
     @property
     def compared(self) -> int:
@@ -114,7 +168,12 @@ class ProblemResult:
     def evaluated(self) -> tuple[Row, ...]:
         """The candidates that were measured or failed to be, fastest first, failures last."""
         tried = [row for row in self.rows if row.measurement]
-        return tuple(sorted(tried, key=lambda row: (row.measured is None, row.measured or 0.0)))
+        return tuple(
+            sorted(
+                tried,
+                key=lambda row: (row is not self.best, row.measured is None, row.measured or 0.0),
+            )
+        )
 
     @property
     def failures(self) -> tuple[Row, ...]:
@@ -155,12 +214,19 @@ def _problem(
 ) -> ProblemResult:
     ordered = _by_prediction(study, candidates, engine)
     here = study.runs[-1].machine_identity if study.runs else ""
-    runs = [run for run in study.runs if run.machine_identity == here]
-    heats = [heat for run in runs if (heat := _heat(run, candidates))]
-    champion, heat = _champion(heats)
+    # a run for a map measures two or three candidates of a problem: no ground for statistics
+    runs = [
+        run
+        for run in study.runs
+        if run.machine_identity == here and run.conditions.get("purpose") != MAP
+    ]
+    members = {candidate.identity for candidate in candidates}
+    heats = [heat for run in runs if (heat := heat_of(run, members))]
+    winner, heat = champion(heats)
+    before = {name for heat in heats for name in heat.times}
     rows = tuple(_row(study, c, p, rank, heat) for c, p, rank in ordered)
     by_identity = {row.candidate.identity: row for row in rows}
-    best = by_identity[champion] if champion else None
+    best = by_identity[winner] if winner else None
     baseline = next((row for row in rows if row.candidate.baseline), None)
     pairs = [
         (row.predicted, heat.times[row.candidate.identity])
@@ -176,11 +242,22 @@ def _problem(
         best=best,
         baseline=baseline,
         speedup=_speedup(heats, best, baseline),
-        losses=tuple(TopLoss(k, _top_loss(rows, heat, k)) for k in TOPS) if pairs else (),
+        losses=tuple(TopLoss(k, _top_loss(rows, heat, before, k)) for k in stats.TOPS)
+        if pairs
+        else (),
         noise_floor=stats.noise_floor(heat.rounds) if heat else None,
         rank_correlation=stats.kendall(predicted, measured),
         ordered_pairs=stats.ordered_pairs(predicted, measured),
+        layouts=len({candidate.layout for candidate in candidates}),
+        asked=_asked(study, heat),
     )
+
+
+def _asked(study: StudyRecord, heat: Heat | None) -> tuple[str, ...]:
+    """The objectives that a run was searched for; empty where that was the time alone."""
+    run = next((run for run in study.runs if heat and run.id == heat.run), None)
+    words = str(run.conditions.get(ASKED, "")).split(", ") if run else []
+    return tuple(name for name in OBJECTIVES if name in words)
 
 
 def _by_prediction(
@@ -206,64 +283,29 @@ def _by_prediction(
 # --- one run ----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Heat:
-    """The candidates of one problem that compare within one run."""
+def _top_loss(
+    rows: Sequence[Row], heat: Heat | None, before: Collection[str], k: int
+) -> float | None:
+    """The loss of the true predicted top k; ranks are those among all candidates.
 
-    run: str
-    rounds: Mapping[str, Rounds]
-    """Candidate to round to its accepted times."""
-    times: Mapping[str, float]
-    """Candidate to its location, from equally many samples of each."""
-
-    @property
-    def fastest(self) -> str:
-        return min(self.times, key=lambda name: (self.times[name], name))
-
-
-def _heat(run: RunRecord, candidates: Sequence[CandidateRecord]) -> _Heat | None:
-    """What a run can compare; a candidate with less than half of the most samples cannot be."""
-    members = {candidate.identity for candidate in candidates}
-    rounds: dict[str, Rounds] = {}
-    for measurement in run.measurements:
-        if measurement.candidate in members and measurement.status == "ok":
-            found = _rounds(measurement)
-            if found:
-                rounds[measurement.candidate] = found
-    counts = {name: sum(map(len, values.values())) for name, values in rounds.items()}
-    enough = {name: rounds[name] for name, n in counts.items() if 2 * n >= max(counts.values())}
-    if not enough:
-        return None
-    pooled = {name: [t for times in r.values() for t in times] for name, r in enough.items()}
-    return _Heat(run.id, enough, stats.locations(pooled))
-
-
-def _top_loss(rows: Sequence[Row], heat: _Heat | None, k: int) -> float | None:
-    """The loss of the true predicted top k; ranks are those among all candidates."""
+    Where finalists were measured again, those of the top k stand for it: the best of it so far is
+    always among them, also where the others were compared in runs ``before``.
+    """
     top = [row for row in rows if row.rank is not None and row.rank <= k]
-    failed = [row for row in top if row.status not in (None, "ok", "contended")]
-    times = [heat.times[r.candidate.identity] for r in top if heat and r.compared]
-    if heat is None or not times or len(times) + len(failed) < len(top):
+    if heat is None:
         return None
-    return stats.loss(min(times), min(heat.times.values()))
-
-
-def _rounds(measurement: Measurement) -> Rounds:
-    """Accepted times by round; empty when the conditions changed under them."""
-    try:
-        return stats.by_round(measurement.samples)
-    except ValueError:
-        return {}
-
-
-def _champion(heats: Sequence[_Heat]) -> tuple[str | None, _Heat | None]:
-    """The winner over all runs and the run that it won."""
-    champion: str | None = None
-    won: _Heat | None = None
-    for heat in heats:
-        if won is None or champion in heat.times or len(heat.times) > len(won.times):
-            champion, won = heat.fastest, heat
-    return champion, won
+    failed = [row for row in top if row.status not in (None, "ok", "contended")]
+    times = {
+        row.candidate.identity: heat.times[row.candidate.identity] for row in top if row.compared
+    }
+    again = [time for name, time in times.items() if heat.finals and name in heat.rounds]
+    known = len(times) + len(failed)
+    if again:
+        known += sum(not row.compared and row.candidate.identity in before for row in top)
+    if not times or known < len(top):
+        return None
+    best = min(heat.times[name] for name in heat.rounds)
+    return stats.loss(min(again or times.values()), best)
 
 
 def _row(
@@ -271,7 +313,7 @@ def _row(
     candidate: CandidateRecord,
     prediction: Prediction | None,
     rank: int | None,
-    heat: _Heat | None,
+    heat: Heat | None,
 ) -> Row:
     """A candidate as measured in the run of the statistics, else in the last run that tried it."""
     identity = candidate.identity
@@ -281,6 +323,8 @@ def _row(
     within = [(run, m) for run, m in tried if heat and run.id == heat.run]
     measurement = (within or tried)[-1][1] if tried else None
     measured, interval, note = _location(measurement)
+    if heat is not None and compared and heat.levelled:
+        measured, interval = heat.times[identity], heat.intervals[identity]
     if heat is not None and measurement is not None and measured is not None and not compared:
         same = measurement.run == heat.run
         note = "too few samples to compare" if same else f"of run {measurement.run}: not compared"
@@ -294,7 +338,29 @@ def _row(
         interval=interval,
         compared=compared,
         note=note,
+        memory=max(_read(measurement, MEMORY), default=None),
+        energy=stats.location(joules) if (joules := _read(measurement, ENERGY)) else None,
     )
+
+
+def _read(measurement: Measurement | None, name: str) -> list[float]:
+    """A condition of the accepted samples, where it was read: a positive number."""
+    found = [s.conditions.get(name) for s in measurement.accepted] if measurement else []
+    return [float(v) for v in found if isinstance(v, int | float) and 0 < v < math.inf]
+
+
+def varied(candidate: CandidateRecord) -> dict[str, Value]:
+    """Everything that candidates of a problem may differ in, by name."""
+    return {
+        **candidate.parameters,
+        "compiler": candidate.compiler,
+        "flags": " ".join(candidate.flags),
+        "threads": candidate.threads,
+        "ranks": candidate.ranks,
+        "nodes": candidate.nodes,
+        "communication": candidate.communication,
+        "placement": candidate.placement,
+    }
 
 
 def _location(measurement: Measurement | None) -> tuple[float | None, Interval | None, str]:
@@ -313,42 +379,22 @@ def _location(measurement: Measurement | None) -> tuple[float | None, Interval |
 # --- the winner against the baseline ------------------------------------------------------------
 
 
-def _speedup(heats: Sequence[_Heat], best: Row | None, baseline: Row | None) -> Speedup | None:
+def _speedup(heats: Sequence[Heat], best: Row | None, baseline: Row | None) -> Speedup | None:
     """From the last run that compared both; None where none did."""
     if best is None or baseline is None:
         return None
     winner, reference = best.candidate.identity, baseline.candidate.identity
-    heat = next((h for h in reversed(heats) if {winner, reference} <= h.times.keys()), None)
+    heat = next((h for h in reversed(heats) if {winner, reference} <= h.rounds.keys()), None)
     if heat is None:
         return None
     if winner == reference:
         return Speedup(value=1.0, interval=None, run=heat.run, note="the baseline is the fastest")
-    ratios = _crossed_ratios(heat, reference)
+    ratios = crossed_ratios(heat, reference)
     if ratios:
         return Speedup(value=float(np.median(ratios)), interval=_spread(ratios), run=heat.run)
     value = stats.ratio(heat.rounds[reference], heat.rounds[winner])
     note = "chosen and scored on the same round"
     return None if value is None else Speedup(value=value, interval=None, run=heat.run, note=note)
-
-
-def _crossed_ratios(heat: _Heat, reference: str) -> list[float]:
-    """Baseline over winner in each round, the winner being the best of all the other rounds."""
-    ratios = []
-    for number in sorted(heat.rounds[reference]):
-        others = {
-            name: [t for r, times in rounds.items() if r != number for t in times]
-            for name, rounds in heat.rounds.items()
-            if number in rounds
-        }
-        times = stats.locations(others)
-        if not times:
-            continue
-        chosen = min(times, key=lambda name: (times[name], name))
-        one = {number: heat.rounds[chosen][number]}
-        value = stats.ratio({number: heat.rounds[reference][number]}, one)
-        if value is not None:
-            ratios.append(value)
-    return ratios
 
 
 def _spread(ratios: Sequence[float], seed: int = 1, draws: int = 1000) -> Interval | None:

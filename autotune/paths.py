@@ -18,6 +18,7 @@ Collection = Literal[
     "kernels/stencil",
     "variants/skeleton",
     "variants/space",
+    "variants/program",
     "benchmarks/published",
 ]
 
@@ -25,7 +26,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def data_root() -> Path:
-    """The folder that holds machines/, kernels/, variants/, configs/ and benchmarks/published/."""
+    """The folder of machines/, kernels/, variants/, configs/, examples/, benchmarks/published/."""
     pyproject = _PACKAGE.parent / "pyproject.toml"
     if pyproject.is_file() and 'name = "autotune-ecm"' in pyproject.read_text(encoding="utf-8"):
         return _PACKAGE.parent

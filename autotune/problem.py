@@ -1,12 +1,15 @@
-"""Methods and problems: Butcher tableaux, initial value problems or stencils, one at a size."""
+"""Methods and problems: IVPs, stencils or programs of the user's, one of them at a size."""
 
 import hashlib
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from autotune.condition import Value
 from autotune.expression import Expr, Num, Ref, number, references, show, symbols
+from autotune.program import Program, written
 from autotune.stencil import Stencil
 
 ROW_SUM_TOLERANCE = 1e-14
@@ -449,4 +452,86 @@ class StencilProblem:
         return StencilProblem(stencil=self.stencil, extents=extents)
 
 
-AnyProblem = Problem | StencilProblem
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramProblem:
+    """A program of the user's with its arguments; a time step is what it says it took."""
+
+    family: ClassVar[Literal["program"]] = "program"
+    program: Program
+    arguments: Mapping[str, Value]
+    """A value for each argument of the program, in its order."""
+
+    def __post_init__(self) -> None:
+        if list(self.arguments) != list(self.program.arguments):
+            raise ValueError(
+                f"{self.program.name} takes the arguments"
+                f" {', '.join(self.program.arguments) or '(none)'}"
+            )
+        name = self.program.size
+        size = None if name is None else self.arguments[name]
+        if name is not None and not (isinstance(size, int | float) and size >= 1):
+            raise ValueError(f"{name} is the problem size: at least 1, not {size!r}")
+
+    @property
+    def n(self) -> int:
+        """The argument that counts as size; 1 where none does."""
+        size = self.arguments[self.program.size] if self.program.size else 1
+        return int(size) if isinstance(size, int | float) else 1
+
+    @property
+    def definition(self) -> str:
+        """12 hexadecimal digits over what is run and how it is read, whatever its name."""
+        return self.program.definition
+
+    @property
+    def key(self) -> str:
+        """Equal for problems that compute the same: definition and arguments."""
+        return " ".join((self.definition, *self._pairs("=")))
+
+    @property
+    def label(self) -> str:
+        """Readable and unique within a study: ``matmul-n512``."""
+        return re.sub(r"[^\w.+-]+", "_", "-".join((self.program.name, *self._pairs(""))))
+
+    @property
+    def title(self) -> str:
+        """One line about what is computed."""
+        return self.program.title
+
+    @property
+    def size_text(self) -> str:
+        """The arguments as a command line says them."""
+        return " ".join(self._pairs("="))
+
+    @property
+    def size_name(self) -> str:
+        """The arguments with their names."""
+        return ", ".join(self._pairs(" = ")) or "no arguments"
+
+    def canonical(self) -> dict[str, object]:
+        """What of a candidate's identity is the problem's, in plain values."""
+        return {
+            "program": self.program.name,
+            "definition": self.definition,
+            "arguments": dict(sorted(self.arguments.items())),
+        }
+
+    def at(self, arguments: Mapping[str, Value]) -> "ProgramProblem":
+        """The same program with some other arguments."""
+        return ProgramProblem(program=self.program, arguments={**self.arguments, **arguments})
+
+    def _pairs(self, between: str) -> list[str]:
+        return [
+            f"{name}{between}{'none' if value is None else written(value)}"
+            for name, value in self.arguments.items()
+        ]
+
+
+AnyProblem = Problem | StencilProblem | ProgramProblem
+
+
+def generated(problem: AnyProblem) -> Problem | StencilProblem:
+    """The same problem, one of those whose code is generated; TypeError for a program."""
+    if isinstance(problem, ProgramProblem):
+        raise TypeError(f"{problem.label} is a program: no code is generated for it")
+    return problem

@@ -12,6 +12,10 @@ STATUSES: tuple[Status, ...] = (
     "ok", "build-failed", "crashed", "timed-out", "wrong-result", "contended",
 )  # fmt: skip
 
+Stage = Literal["first", "search", "final"]
+"""Of a tuning: the first candidates, steps of the search, the finalists measured again."""
+STAGES: tuple[Stage, ...] = ("first", "search", "final")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
@@ -97,11 +101,17 @@ class Sample:
     """Time of day, ISO 8601, UTC."""
     warm_up: bool = False
     conditions: Mapping[str, float | int | str] = field(default_factory=dict)
-    """Load average, context switches, steal time, priority method: as they were."""
+    """Load average, context switches, steal time, priority method: as they were; ``stage`` where
+    the candidates were not measured all alike."""
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.seconds) and self.seconds > 0):
             raise ValueError(f"a sample must be a positive time, not {self.seconds}")
+
+    @property
+    def stage(self) -> Stage | None:
+        """In which stage of a tuning it was taken; None where all are measured alike."""
+        return next((s for s in STAGES if s == self.conditions.get("stage")), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,12 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from autotune import condition
 from autotune.problem import AnyProblem
 from autotune.stencil import check_dimension
 
@@ -116,7 +118,7 @@ def _check_tile(size: int) -> None:
 
 # --- variants and candidates ----------------------------------------------------------------
 
-Value = str | int | bool | None
+Value = condition.Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +141,7 @@ class Variant:
             parts.append(
                 name if value is True else value if isinstance(value, str) else f"{name}{value}"
             )
-        return "-".join(parts) or "plain"
+        return re.sub(r"[^\w.+-]+", "_", "-".join(parts)) or "plain"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,6 +150,10 @@ class Build:
 
     compiler: str = "gcc"
     flags: tuple[str, ...] = ("-O3", "-march=native")
+
+
+NO_COMPILER = Build(compiler="none", flags=())
+"""Of programs that are built, if at all, by other means."""
 
 
 Exchange = Literal["allgather", "neighbour", "sparse"]

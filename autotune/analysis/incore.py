@@ -56,11 +56,22 @@ def assemble(text: str, build: Build, where: str = "builds") -> str:
     return cache.assembly(text, compiler.find(build, where), limit=_COMPILE_LIMIT)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """Loops to be found in an assembly text."""
+
+    assembly: str
+    about: str
+    """All that the loops depend on beside the text."""
+    find: Callable[[str, int], HotLoops]
+    """From the text and the bytes of a scalable vector; raises NoLoop."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Seen:
     """A sweep after its compilation: its result where it is known, else its loops or why not."""
 
-    code: SweepCode
+    code: SweepCode | None
     found: InCoreResult | HotLoops | str
     key: str = ""
 
@@ -118,6 +129,54 @@ class OsacaAnalyser:
         failed = self._looked_up(asked)
         return [self._analysed(item, failed, alone=len(asked) == 1) for item in seen]
 
+    def analyse_regions(self, regions: Sequence[Region]) -> list[InCoreResult | str]:
+        """One result per region, in order, or why there is none."""
+        seen = []
+        for region in regions:
+            seen.append(self._region(region))
+            if self._progress:
+                self._progress(len(seen), len(regions))
+        found = [s.found for s in seen if isinstance(s.found, HotLoops)]
+        asked = [own for own in found if self._own(own.main[0])]
+        failed = self._looked_up(asked)
+        return [
+            item.found
+            if isinstance(item.found, str)
+            else self._of_region(item, failed, alone=len(asked) == 1)
+            for item in seen
+        ]
+
+    def _region(self, region: Region) -> _Seen:
+        key, known = self._known(region.assembly, region.about)
+        if known is not None:
+            return _Seen(None, known, key)
+        vector = self._architecture.vector if self._architecture else 16
+        try:
+            return _Seen(None, region.find(region.assembly, vector), key)
+        except loops.NoLoop as fault:
+            return _Seen(None, str(fault))
+
+    def _of_region(
+        self, seen: _Seen, failed: WorkerFailed | None, alone: bool
+    ) -> InCoreResult | str:
+        try:
+            return self._analysed(seen, failed, alone)
+        except InputError as fault:
+            return str(fault)
+
+    def _known(self, assembly: str, what: str) -> tuple[str, InCoreResult | None]:
+        """Under what a result is kept, and the result where it is."""
+        if self._architecture is None:
+            return "", None
+        own = self.machine.in_core
+        circumstances = {
+            "architecture": repr(self._architecture.name),
+            "approximate": own.approximate,
+            "ports": repr(own.ports),
+        }
+        key = incore_cache.result_key(assembly, what, circumstances)
+        return key, incore_cache.stored_result(key)
+
     def _seen(self, code: SweepCode, build: Build) -> _Seen:
         try:
             assembly = self._assemble(code.text, build)
@@ -127,18 +186,9 @@ class OsacaAnalyser:
             if self._architecture is not None:
                 raise
             return _Seen(code, f"not compiled: {fault}")  # a port table needs no compiler
-        key = ""
-        if self._architecture is not None:
-            own = self.machine.in_core
-            circumstances = {
-                "architecture": repr(self._architecture.name),
-                "approximate": own.approximate,
-                "ports": repr(own.ports),
-            }
-            key = incore_cache.result_key(assembly, code.function, circumstances)
-            known = incore_cache.stored_result(key)
-            if known is not None:
-                return _Seen(code, known)
+        key, known = self._known(assembly, code.function)
+        if known is not None:
+            return _Seen(code, known)
         try:
             vector = self._architecture.vector if self._architecture else 16
             return _Seen(code, loops.hot_loops(assembly, code.function, vector), key)
@@ -164,9 +214,10 @@ class OsacaAnalyser:
         if isinstance(found, InCoreResult):
             return found
         if isinstance(found, str):
+            assert seen.code is not None, "what has no loops and no text is not analysed"
             return self._from_source(seen.code, found)
         loop = found.main[0]
-        if architecture is None and loop.isa.name != self.machine.architecture:
+        if architecture is None and loop.isa.name != self.machine.architecture and seen.code:
             reason = f"{loop.isa.name} code is no code of the machine"
             return self._from_source(seen.code, reason)
         if architecture is None or self._crew is None:

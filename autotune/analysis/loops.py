@@ -9,7 +9,7 @@ loops that take what it leaves are its remainder.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from autotune.analysis import incore_flow, incore_loop, incore_values
@@ -86,6 +86,19 @@ def hot_loops(assembly: str, function: str, vector: int = 16) -> HotLoops:
         for loop in _straight(part, isa):
             return HotLoops(main=(loop,))
     raise NoLoop(f"no loop and no store in the assembly of {function}")
+
+
+def among(
+    functions: Sequence[Items], isa: InstructionSet, wanted: Callable[[HotLoop], HotLoop | None]
+) -> HotLoops | None:
+    """The hot loops among those that ``wanted`` does not leave out, as it gives them back."""
+    found = []
+    for items in functions:
+        for candidate in _candidates(items, isa):
+            loop = wanted(candidate.loop)
+            if loop is not None:
+                found.append(replace(candidate, loop=loop))
+    return _chosen(found) if found else None
 
 
 @dataclass(frozen=True, slots=True)

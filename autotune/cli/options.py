@@ -1,8 +1,13 @@
-"""Options that every group of commands has."""
+"""Options and arguments that several commands have."""
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+
+if TYPE_CHECKING:
+    from autotune.setup import Engine as EngineOfSetup
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")]
 
@@ -15,3 +20,29 @@ Store = Annotated[
     ),
 ]
 DEFAULT_STORE = "autotune-results.sqlite"
+
+Config = Annotated[Path, typer.Argument(help="A config file, such as configs/quickstart.yaml.")]
+EngineName = Literal["reuse", "kerncraft", "planes", "both"]
+Engine = Annotated[
+    EngineName | None,
+    typer.Option(
+        "--engine",
+        help="Who predicts the time on a node: reuse (from the compiled loops), kerncraft (IVPs, as"
+        " published), planes (stencils, as published), or both that can. Default: the config's.",
+    ),
+]
+Study = Annotated[str, typer.Argument(help="Name of a study in the store; the latest if left out.")]
+
+
+def engines(engine: EngineName | None, family: str = "ivp") -> "Sequence[EngineOfSetup] | None":
+    """The engines that an option stands for; None: that of the config."""
+    from autotune.setup import ENGINES
+
+    return None if engine is None else ENGINES[family] if engine == "both" else (engine,)
+
+
+def refuse_together(option: str, others: Mapping[str, bool]) -> None:
+    """Raise BadParameter where an option is given with any of those that do not go with it."""
+    given = [name for name, wanted in others.items() if wanted]
+    if given:
+        raise typer.BadParameter(f"does not go with {', '.join(given)}", param_hint=option)

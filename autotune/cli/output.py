@@ -1,46 +1,75 @@
 """What goes to the terminal: progress and notes to stderr, results to stdout."""
 
+import contextlib
 import json
+import os
+import re
 import sys
 import time
 from collections.abc import Mapping
 
 _REDRAW = 0.2
 _PLAIN = 5.0
+"""Seconds between two lines about the same stage where nothing can be redrawn."""
+_END = 1.0
+"""Its last line comes after at least so many."""
+_USUAL_COLUMNS = 80
 
 
 class TerminalProgress:
-    """Progress on stderr: one line redrawn on a terminal, a line every few seconds elsewhere."""
+    """Progress on stderr: one line redrawn on a terminal, a line every few seconds elsewhere.
+
+    Stages that differ in numbers only, such as the rounds of a step, count as one there.
+    """
 
     def __init__(self) -> None:
         self._live = sys.stderr.isatty()
         self._stage = ""
         self._drawn = 0.0
+        self._said: dict[str, float] = {}
         self._open = False
 
     def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
         """Show that ``done`` of ``total`` steps of ``stage`` are finished."""
+        last = done >= total
+        text = f"{stage} {done}/{total}" + (f"  {detail}" if detail and not last else "")
+        if self._live:
+            self._redraw(stage, text, last=last)
+        elif self._due(stage, last=last):
+            print(text, file=sys.stderr, flush=True)
+
+    def _redraw(self, stage: str, text: str, *, last: bool) -> None:
         now = time.monotonic()
-        new, last = stage != self._stage, done >= total
-        if not (new or last) and now - self._drawn < (_REDRAW if self._live else _PLAIN):
+        new = stage != self._stage
+        if not (new or last) and now - self._drawn < _REDRAW:
             return
         if new:
             self.close()
         self._stage, self._drawn = stage, now
-        text = f"{stage} {done}/{total}" + (f"  {detail}" if detail and not last else "")
-        if self._live:
-            print(f"\r\x1b[2K{text[:110]}", end="", file=sys.stderr, flush=True)
-            self._open = True
-            if last:
-                self.close()
-        else:
-            print(text, file=sys.stderr, flush=True)
+        print(f"\r\x1b[2K{text[: _columns() - 1]}", end="", file=sys.stderr, flush=True)
+        self._open = True
+        if last:
+            self.close()
+
+    def _due(self, stage: str, *, last: bool) -> bool:
+        """Whether a line about a stage is worth its place: at first, at its end, now and then."""
+        now, kind = time.monotonic(), re.sub(r"\d+", "#", stage)
+        if now - self._said.get(kind, -_PLAIN) < (_END if last else _PLAIN):
+            return False
+        self._said[kind] = now
+        return True
 
     def close(self) -> None:
         """End the line that is being redrawn."""
         if self._open:
             print(file=sys.stderr, flush=True)
             self._open = False
+
+
+def _columns() -> int:
+    with contextlib.suppress(OSError, ValueError):
+        return os.get_terminal_size(sys.stderr.fileno()).columns or _USUAL_COLUMNS
+    return _USUAL_COLUMNS
 
 
 def note(text: str) -> None:

@@ -9,7 +9,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from autotune.codegen import communication, ctext, emit, grid_source, ir, regions
 from autotune.codegen.transform import Illegal
 from autotune.expression import Num, symbols
-from autotune.problem import AnyProblem, Ivp, Problem, StencilProblem
+from autotune.problem import AnyProblem, Ivp, Problem, StencilProblem, generated
 from autotune.stencil import Stencil
 
 _RUNTIME = Path(__file__).parent / "runtime"
@@ -44,6 +44,7 @@ def units(
     program that has it. The texts do not depend on the size of the problem, nor on threads, ranks
     or the kind of communication. Raises ``Illegal`` for several ranks on a grid.
     """
+    problem = generated(problem)
     if isinstance(problem, StencilProblem):
         if distributed:
             raise Illegal("programs on grids run in one rank")

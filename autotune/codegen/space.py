@@ -1,14 +1,15 @@
 """The candidate space: every combination of parameters, legal or with the reason why not."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from autotune.codegen import communication, ir, regions
+from autotune.codegen import communication, ir, program_space, regions
 from autotune.codegen.programs import Programs
 from autotune.errors import Fault, InputError
-from autotune.problem import AnyProblem, Problem, StencilProblem
+from autotune.problem import AnyProblem, Problem, ProgramProblem, StencilProblem, generated
+from autotune.program import Program
 from autotune.setup import Setup
 from autotune.space import same
 from autotune.variant import Build, Candidate, Communication, Placement, Value, Variant
@@ -42,10 +43,13 @@ def enumerate_candidates(
     Illegal are: what a constraint of the space leaves out, what a transformation refuses, a
     dimension that a stencil does not have, a communication that the problem does not allow, and
     what is the same program as a candidate before it. Raises InputError for a layout with more
-    threads on a node than ``machine_cores``.
-    ``programs`` keeps the programs for later use.
+    threads on a node than ``machine_cores``, and where the constraints of a program of the user's
+    leave nothing.
+    ``programs`` keeps the programs of generated code for later use.
     """
     everywhere = spreads(setup, machine_cores)
+    if setup.program is not None:
+        return _of_program(setup, everywhere)
     combinations = _combinations(setup)
     maker = _Maker(setup, programs or Programs(setup.skeleton))
     legal: list[Candidate] = []
@@ -67,13 +71,49 @@ def enumerate_candidates(
     return Enumerated(legal=legal, illegal=illegal)
 
 
+def _of_program(setup: Setup, everywhere: Sequence[Spread]) -> Enumerated:
+    """Of an illegal combination one layout is named: it is in all of them, or for its threads."""
+    legal: list[Candidate] = []
+    illegal: list[tuple[str, AnyProblem, str]] = []
+    for problem in setup.problems:
+        assert isinstance(problem, ProgramProblem)
+        program = problem.program
+        by_threads = any("threads" in c.require.names for c in program.constraints)
+        sifted: dict[int, program_space.Sifted] = {}
+        most = max(spread.threads for spread in everywhere)
+        for build, spread in product(setup.builds, everywhere):
+            threads = spread.threads if by_threads else 0
+            if threads not in sifted:
+                sifted[threads] = program_space.sift(problem, threads)
+                for values, constraint in sifted[threads].illegal:
+                    one = _candidate(_of_values(program, values), problem, build, spread)
+                    illegal.append((one.label, problem, constraint.words))
+            legal += [
+                _candidate(_of_values(program, values), problem, build, spread)
+                for values in sifted[threads].legal
+            ]
+        program_space.check_baseline(problem, most)
+    return Enumerated(legal=legal, illegal=illegal)
+
+
+def _of_values(program: Program, values: Mapping[str, Value]) -> Variant:
+    return Variant(
+        skeleton=program.name,
+        definition=program.definition,
+        transformations=(),
+        parameters=dict(values),
+    )
+
+
 def baseline(setup: Setup, problem: AnyProblem, machine_cores: int, build: Build) -> Candidate:
     """The baseline of the space on a problem, on the most threads of one rank, else of several.
 
     The first combination of the space where it names none.
     """
-    values = next(iter(_combinations(setup)))
-    variant = _variant(setup, values)
+    if setup.program is not None:
+        variant = _of_values(setup.program, setup.program.baseline)
+    else:
+        variant = _variant(setup, next(iter(_combinations(setup))))
     legal = [spread for spread in spreads(setup, machine_cores) if _unfit(problem, spread) is None]
     most = max(
         legal or spreads(setup, machine_cores),
@@ -142,6 +182,7 @@ def _unfit(problem: AnyProblem, spread: Spread) -> str | None:
     """Why ranks cannot exchange this way, or None."""
     if spread.ranks == 1:
         return None
+    problem = generated(problem)
     if isinstance(problem, StencilProblem):
         return "the grid of a stencil is not spread over ranks: a layout of one rank is needed"
     granule = regions.granule(problem.ivp)

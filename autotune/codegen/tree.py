@@ -10,7 +10,7 @@ from autotune.codegen.races import races
 from autotune.codegen.transform import Illegal
 from autotune.expression import Sym, number
 from autotune.kernel import Application, Kernel
-from autotune.problem import AnyProblem, ButcherTableau, Problem, StencilProblem
+from autotune.problem import AnyProblem, ButcherTableau, Problem, StencilProblem, generated
 from autotune.skeleton import CallStep, CommStep, LoopStep, Skeleton, Step, SwapStep, SyncStep
 from autotune.variant import (
     Block,
@@ -31,6 +31,7 @@ def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> ir.Pro
     It depends on the method, the corrector steps and the IVP of the problem, or on its stencil, not
     on its size.
     """
+    problem = generated(problem)
     if isinstance(problem, StencilProblem):
         return padded(grid.program(variant, skeleton, problem), variant)
     tree = canonical(skeleton, problem)

@@ -17,6 +17,7 @@ from autotune.config.kerncraft_text import kerncraft_gaps, kerncraft_text
 from autotune.config.machines import check_machine as _check_machine
 from autotune.config.machines import read_machine, read_sketch
 from autotune.config.methods import read_method
+from autotune.config.programs import read_program
 from autotune.config.references import read_reference
 from autotune.config.session import Session
 from autotune.config.skeletons import read_skeleton
@@ -26,6 +27,7 @@ from autotune.config.studies import read_study
 from autotune.machine import Machine
 from autotune.network import Network
 from autotune.problem import ButcherTableau, Ivp
+from autotune.program import Program
 from autotune.reference import Reference
 from autotune.setup import Setup
 from autotune.skeleton import Skeleton
@@ -43,6 +45,7 @@ __all__ = [
     "load",
     "machine",
     "method",
+    "program",
     "read_calibration",
     "read_network",
     "reference",
@@ -116,6 +119,11 @@ def skeleton(name: str | Path) -> Skeleton:
 def space(name: str | Path) -> Space:
     """A space of variants by name or path, checked against its skeleton; ConfigError otherwise."""
     return _named(name, "variants/space", read_space)
+
+
+def program(name: str | Path) -> Program:
+    """An external program by name or path; ConfigError with every fault."""
+    return _named(name, "variants/program", read_program)
 
 
 def reference(name: str | Path) -> Reference:

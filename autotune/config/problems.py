@@ -1,4 +1,4 @@
-"""The problems of a study: an IVP with its method and size, or a stencil with its grid."""
+"""The problems of a study: an IVP with its method, a stencil on a grid, arguments of a program."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -7,15 +7,18 @@ from typing import Annotated
 from pydantic import Discriminator, Field, Tag
 
 from autotune import paths
+from autotune.condition import Value
 from autotune.config.document import Document, Keys
-from autotune.config.fields import Model, Text
+from autotune.config.fields import Model, Read, Text
 from autotune.config.ivps import read_ivp
 from autotune.config.methods import read_method
+from autotune.config.programs import value
 from autotune.config.session import Session
 from autotune.config.stencils import read_stencil
 from autotune.config.validate import tag
-from autotune.errors import nearest, one_of
-from autotune.problem import AnyProblem, Problem, StencilProblem
+from autotune.errors import nearest, one_of, unknown_name
+from autotune.problem import AnyProblem, Problem, ProgramProblem, StencilProblem
+from autotune.program import Program
 from autotune.stencil import Stencil
 
 Reader = Callable[[Session, Path], object]
@@ -45,24 +48,40 @@ class StencilModel(Model):
     size: int | None = Field(default=None, ge=1)
 
 
+class ProgramArguments(Model):
+    """The program of the study with some arguments; the others have their defaults."""
+
+    arguments: dict[str, Annotated[Value, Read(value)]]
+
+
 def _family(value: object) -> str:
     """Which problem it is, by its keys."""
     keys = set(value) if isinstance(value, dict) else set()
+    if "arguments" in keys and "ivp" not in keys:
+        return tag("program")
     return tag("stencil" if keys & {"stencil", "grid"} and "ivp" not in keys else "ivp")
 
 
 ProblemModel = Annotated[
-    Annotated[IvpModel, Tag(tag("ivp"))] | Annotated[StencilModel, Tag(tag("stencil"))],
+    Annotated[IvpModel, Tag(tag("ivp"))]
+    | Annotated[StencilModel, Tag(tag("stencil"))]
+    | Annotated[ProgramArguments, Tag(tag("program"))],
     Discriminator(_family),
 ]
 
 
 def read_problem(
-    session: Session, document: Document, i: int, model: IvpModel | StencilModel
+    session: Session,
+    document: Document,
+    i: int,
+    model: IvpModel | StencilModel | ProgramArguments,
+    program: Program | None = None,
 ) -> AnyProblem | None:
-    """Problem ``i`` of a study, or None and faults."""
+    """Problem ``i`` of a study, of its program where it is about one, or None and faults."""
     place = _Place(session, document, ("problems", i))
     try:
+        if isinstance(model, ProgramArguments):
+            return _program_problem(place, model, program)
         if isinstance(model, StencilModel):
             return _stencil_problem(place, model)
         return _ivp_problem(place, model)
@@ -109,6 +128,20 @@ def _ivp_problem(place: _Place, model: IvpModel) -> Problem | None:
     if not problem.h > 0:
         raise ValueError(f"the step size {problem.h} is not positive")
     return problem
+
+
+def _program_problem(
+    place: _Place, model: ProgramArguments, program: Program | None
+) -> ProgramProblem | None:
+    if program is None:
+        return None
+    unknown = [name for name in model.arguments if name not in program.arguments]
+    for name in unknown:
+        where = place.document.key((*place.keys, "arguments", name))
+        place.session.faults.append(unknown_name(where, "argument", name, program.arguments))
+    if unknown:
+        return None
+    return ProgramProblem(program=program, arguments={**program.arguments, **model.arguments})
 
 
 def _stencil_problem(place: _Place, model: StencilModel) -> StencilProblem | None:

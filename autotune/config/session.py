@@ -23,6 +23,7 @@ KINDS: dict[paths.Collection, str] = {
     "kernels/stencil": "stencil",
     "variants/skeleton": "skeleton",
     "variants/space": "space",
+    "variants/program": "program",
     "benchmarks/published": "published table",
 }
 

@@ -13,7 +13,15 @@ from autotune import paths
 from autotune.config.document import Document, Keys, Plain, describe, shown
 from autotune.config.fields import Model, Read, Size, Text, Time
 from autotune.config.machines import read_machine
-from autotune.config.problems import FILES, ProblemModel, StencilModel, read_problem
+from autotune.config.problems import (
+    FILES,
+    IvpModel,
+    ProblemModel,
+    ProgramArguments,
+    StencilModel,
+    read_problem,
+)
+from autotune.config.programs import read_program
 from autotune.config.references import check_reference, read_reference
 from autotune.config.session import Session
 from autotune.config.skeletons import read_skeleton
@@ -22,27 +30,37 @@ from autotune.config.validate import validate
 from autotune.errors import nearest
 from autotune.machine import Machine
 from autotune.problem import AnyProblem, Problem
+from autotune.program import Program
 from autotune.reference import Reference
 from autotune.setup import (
+    ENGINES,
     FAMILIES,
+    OBJECTIVES,
     Engine,
+    Generated,
     Layout,
     Limits,
     Measuring,
+    Objective,
+    Sampler,
     Saturation,
+    Searching,
     Selection,
     Setup,
 )
 from autotune.skeleton import Skeleton
 from autotune.space import Space
 from autotune.units import Bytes, Seconds
-from autotune.variant import EXCHANGES, Build, Exchange, Placement
+from autotune.variant import EXCHANGES, NO_COMPILER, Build, Exchange, Placement
 
 SCHEMA = "autotune.config/1"
 PLACEHOLDERS = ("command",)
 """What a launcher template may name in braces."""
 LAYOUT_PLACEHOLDERS = ("nodes", "ranks", "threads")
 """What a template for programs of several ranks may name as well."""
+
+
+_FAMILY = {IvpModel: "ivp", StencilModel: "stencil", ProgramArguments: "program"}
 
 
 def _threads(value: object) -> int | str:
@@ -81,6 +99,37 @@ def _mpi_launcher(value: object) -> str:
     return _launcher(value, LAYOUT_PLACEHOLDERS)
 
 
+def _share(value: object) -> float:
+    """A share below 1: ``1 %`` or ``0.01``."""
+    text = str(value).strip()
+    try:
+        found = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        found = -1.0
+    if isinstance(value, bool) or not 0 <= found < 1:
+        raise ValueError(f"{describe(value)} is not a share from 0 up to 100 %, such as 1 %")
+    return found
+
+
+def _objectives(value: object) -> tuple[str, ...]:
+    """Time, alone or with others, each once; in the order of ``OBJECTIVES``."""
+    listed = value if isinstance(value, list) else [value]
+    for each in listed:
+        if each not in OBJECTIVES:
+            hint = nearest(each, OBJECTIVES) if isinstance(each, str) else ""
+            known = ", ".join(OBJECTIVES)
+            raise ValueError(
+                f"{describe(each)} is not an objective ({known})" + (hint and f": {hint}")
+            )
+    if not listed or len(set(listed)) < len(listed):
+        raise ValueError("at least one objective is needed, and each is named once")
+    if "time" not in listed:
+        raise ValueError(
+            f"time is always one of the objectives: [time, {', '.join(map(str, listed))}]"
+        )
+    return tuple(name for name in OBJECTIVES if name in listed)
+
+
 class _Layout(Model):
     nodes: int = Field(default=1, ge=1)
     ranks: int = Field(default=1, ge=1)
@@ -100,6 +149,16 @@ class _Selection(Model):
     seed: int = Field(default=1, ge=0, lt=2**32)
 
 
+class _Searching(Model):
+    sampler: Sampler = "model"
+    first: int = Field(default=10, ge=1)
+    stop_below: Annotated[float, Read(_share)] = 0.01
+    patience: int = Field(default=5, ge=1)
+    budget: int | None = Field(default=None, ge=1)
+    objectives: Annotated[tuple[Objective, ...], Read(_objectives)] = ("time",)
+    warm_start: bool = True
+
+
 class _Measuring(Model):
     rounds: int = Field(default=5, ge=1)
     samples: int = Field(default=3, ge=1)
@@ -115,6 +174,7 @@ class _Limits(Model):
     factor: float = Field(default=20.0, gt=0)
     memory: Size | None = None
     output: Size = Bytes(1 << 20)
+    file: Size = Bytes(1 << 30)
 
 
 class _Study(Model):
@@ -122,7 +182,12 @@ class _Study(Model):
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")] | None = None
     machine: Text = Field(description="host, the name of a machine, or a path that ends in .yaml")
     skeleton: Text | None = None
-    space: Text = Field(description="the name of a space, or a path that ends in .yaml")
+    space: Text | None = Field(
+        default=None, description="the name of a space, or a path that ends in .yaml"
+    )
+    program: Text | None = Field(
+        default=None, description="the name of a program, or a path that ends in .yaml"
+    )
     problems: list[ProblemModel] = Field(min_length=1)
     builds: list[_Build] = Field(default_factory=lambda: [_Build()], min_length=1)
     threads: list[Annotated[int | Literal["all"], Read(_threads)]] | None = Field(
@@ -136,12 +201,13 @@ class _Study(Model):
     launcher: Annotated[str, Read(_launcher)] = "{command}"
     mpi_launcher: Annotated[str, Read(_mpi_launcher)] = ""
     environment: dict[str, str] = Field(default_factory=dict)
-    engine: Engine = "reuse"
+    engine: Engine | None = None
     saturation: Saturation = "paper"
     reference: Text | None = Field(
         default=None, description="the name of a published table, or a path that ends in .yaml"
     )
     selection: _Selection = _Selection()
+    search: _Searching = _Searching()
     measuring: _Measuring = _Measuring()
     limits: _Limits = _Limits()
 
@@ -159,19 +225,24 @@ def read_study(session: Session, path: Path) -> Setup | None:
         return None
     reader = _Reader(session, document, model)
     machine = reader.machine()
-    skeleton, space = reader.skeleton_and_space()
-    problems = [read_problem(session, document, i, each) for i, each in enumerate(model.problems)]
+    subject = reader.subject()
+    program = subject if isinstance(subject, Program) else None
+    problems = [
+        read_problem(session, document, i, each, program) for i, each in enumerate(model.problems)
+    ]
     if readable:
         reader.check_repeats(problems)
     reader.check_layouts(machine, problems)
-    if skeleton is not None:
-        reader.check_families(skeleton)
+    if isinstance(subject, Program):
+        reader.check_program(subject)
+    elif subject is not None:
+        reader.check_families(subject.family, f"the skeleton {subject.skeleton.name}")
     reader.check_environment()
     reference = reader.reference()
-    if skeleton is None or space is None or len(session.faults) > known:
+    if subject is None or len(session.faults) > known:
         return None
     try:
-        setup = _build(document, model, machine, skeleton, space, [p for p in problems if p])
+        setup = _build(document, model, machine, subject, [p for p in problems if p])
     except ValueError as error:
         session.add(shown(path), str(error))
         return None
@@ -184,38 +255,42 @@ def _build(
     document: Document,
     model: _Study,
     machine: Machine | None,
-    skeleton: Skeleton,
-    space: Space,
+    subject: Generated | Program,
     problems: list[AnyProblem],
 ) -> Setup:
     selection, measuring, limits = model.selection, model.measuring, model.limits
+    builds = tuple(Build(compiler=b.compiler, flags=tuple(b.flags)) for b in model.builds)
+    program = subject if isinstance(subject, Program) else None
+    if program is not None and not program.compiled:
+        builds = (NO_COMPILER,)
     return Setup(
         name=model.name or document.path.stem,
         source=shown(document.path),
         machine=machine,
         problems=tuple(problems),
-        skeleton=skeleton,
-        space=space,
-        builds=tuple(Build(compiler=b.compiler, flags=tuple(b.flags)) for b in model.builds),
-        layouts=_layouts(model),
+        subject=subject,
+        builds=builds,
+        layouts=_layouts(model, program),
         communications=tuple(model.communication),
         launcher=model.launcher,
         mpi_launcher=model.mpi_launcher,
         environment=model.environment,
-        engine=model.engine,
+        engine=model.engine or ENGINES["program" if program else problems[0].family][0],
         saturation=model.saturation,
         selection=Selection(**dict(selection)),
+        search=Searching(**dict(model.search)),
         measuring=Measuring(**dict(measuring)),
         limits=Limits(**dict(limits)),
         places={".".join(str(k) for k in keys): p for keys, p in document.places.items() if keys},
     )
 
 
-def _layouts(model: _Study) -> tuple[Layout, ...]:
-    """``threads: [1, all]`` is short for layouts of one rank."""
+def _layouts(model: _Study, program: Program | None = None) -> tuple[Layout, ...]:
+    """``threads: [1, all]`` is short for layouts of one rank; a program may have one thread."""
     if model.layouts is not None:
         return tuple(_layout(each, model.placement) for each in model.layouts)
-    counts = model.threads or ["all"]
+    usual: int | Literal["all"] = "all" if program is None or program.spread else 1
+    counts = model.threads or [usual]
     return tuple(Layout(threads=count, placement=model.placement) for count in counts)
 
 
@@ -247,6 +322,7 @@ def _follow_names(session: Session, document: Document) -> None:
     follow(("machine",), root.get("machine"), "machines", read_machine)
     follow(("skeleton",), root.get("skeleton"), "variants/skeleton", read_skeleton)
     follow(("space",), root.get("space"), "variants/space", read_space)
+    follow(("program",), root.get("program"), "variants/program", read_program)
     follow(("reference",), root.get("reference"), "benchmarks/published", read_reference)
     problems = root.get("problems")
     for i, problem in enumerate(problems if isinstance(problems, list) else []):
@@ -278,10 +354,27 @@ class _Reader:
         )
         return self.session.once(path, read_machine) if path else None
 
-    def skeleton_and_space(self) -> tuple[Skeleton | None, Space | None]:
+    def subject(self) -> Generated | Program | None:
+        """What the study is about: a space of a skeleton, or a program."""
+        if self.model.program is None:
+            if self.model.space is None:
+                self.add((), "neither space nor program is given", "one of them")
+                return None
+            skeleton, space = self._skeleton_and_space(self.model.space)
+            if skeleton is None or space is None or space.skeleton != skeleton.name:
+                return None
+            return Generated(skeleton=skeleton, space=space)
+        for key in ("space", "skeleton"):
+            if getattr(self.model, key) is not None:
+                self.add((key,), f"both {key} and program are given", "one of them")
+        where, folder = self.document.place(("program",)), self.document.path.parent
+        path = self.session.resolve(self.model.program, "variants/program", folder, where)
+        return self.session.once(path, read_program) if path else None
+
+    def _skeleton_and_space(self, named: str) -> tuple[Skeleton | None, Space | None]:
         folder, session = self.document.path.parent, self.session
         where = self.document.place(("space",))
-        path = session.resolve(self.model.space, "variants/space", folder, where)
+        path = session.resolve(named, "variants/space", folder, where)
         space = session.once(path, read_space) if path else None
         name = self.model.skeleton
         if name is None:
@@ -320,14 +413,37 @@ class _Reader:
                     first = self.document.place((key, same))
                     self.add((key, i), f"{key}: the same again", f"each once (first at {first})")
 
-    def check_families(self, skeleton: Skeleton) -> None:
-        """The skeleton is for problems of this kind."""
+    def check_families(self, wanted: str, subject: str) -> None:
+        """The subject is for problems of this family."""
         for i, model in enumerate(self.model.problems):
-            family = "stencil" if isinstance(model, StencilModel) else "ivp"
-            if family != skeleton.family:
-                wanted = FAMILIES[skeleton.family]
-                found = f"{FAMILIES[family]} with the skeleton {skeleton.name}"
-                self.add(("problems", i, family), found, f"{wanted}, or a space for {family}s")
+            family = _FAMILY[type(model)]
+            if family != wanted:
+                found = f"{FAMILIES[family]} with {subject}"
+                key = "arguments" if family == "program" else family
+                other = "the key program" if family == "program" else f"a space for {family}s"
+                self.add(("problems", i, key), found, f"{FAMILIES[wanted]}, or {other}")
+
+    def check_program(self, program: Program) -> None:
+        """What a program of the user's has no use for is not given."""
+        model = self.model
+        self.check_families("program", f"the program {program.name}")
+        if not program.compiled and "builds" in self.document.root:
+            found = f"builds: {program.name} names neither {{compiler}} nor {{flags}}"
+            self.add(("builds",), found, "no builds, or these places in its build")
+        if model.engine not in (None, *ENGINES["program"]):
+            found = f"engine {model.engine} predicts generated code"
+            self.add(("engine",), found, "no engine: a program is predicted by its own model")
+        if model.reference is not None:
+            self.add(("reference",), "a published table, and a program", "a space")
+        for i, layout in enumerate(_layouts(model, program)):
+            if layout.nodes * layout.ranks > 1:
+                found = f"layouts: {layout.nodes * layout.ranks} ranks of a program"
+                self.add(("layouts", i), found, "1 rank: a program starts its own")
+            elif layout.threads != 1 and not program.spread:
+                why = "has one thread" if program.threads == "one" else "names no {threads}"
+                key = "layouts" if model.layouts is not None else "threads"
+                found = f"{layout.threads} threads, and {program.name} {why}"
+                self.add((key, i), found, "1, or threads: openmp in its file")
 
     def check_layouts(self, machine: Machine | None, problems: Sequence[AnyProblem | None]) -> None:
         """They fit the machine, and some communication that was asked for fits the problems."""
@@ -350,7 +466,7 @@ class _Reader:
         several = any(layout.nodes * layout.ranks > 1 for layout in layouts)
         if all(isinstance(p, StencilModel) for p in self.model.problems):
             self._check_one_rank(layouts)
-        if not several or self.model.communication != ["neighbour"]:
+        if self.model.program or not several or self.model.communication != ["neighbour"]:
             return
         for i, problem in enumerate(problems):
             if isinstance(problem, Problem) and not problem.ivp.limited:

@@ -152,8 +152,9 @@ def _inner(annotation: object, keys: Sequence[str | int]) -> type[BaseModel] | N
         return _inner(get_args(annotation)[0], keys)
     if origin in (Union, UnionType):
         if keys and _is_tag(keys[0]):
-            tagged = (o for o in get_args(annotation) if Tag(str(keys[0])) in get_args(o))
-            return _inner(next(tagged, None), keys[1:])
+            tagged = [o for o in get_args(annotation) if Tag(str(keys[0])) in get_args(o)]
+            if tagged:
+                return _inner(tagged[0], keys[1:])
         for option in get_args(annotation):
             if option is not NoneType and (inner := _inner(option, keys)):
                 return inner

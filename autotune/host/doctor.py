@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal
 
 from autotune import paths
+from autotune.measure import energy
 
 State = Literal["ok", "missing", "optional"]
 
@@ -30,9 +31,13 @@ class Finding:
     """The command that installs it."""
 
 
+_EXTRAS = (("optuna-dashboard", "looking at a study in the browser (tune --mirror, mirror)"),)
+"""Packages that autotune can use."""
+
+
 def examine() -> list[Finding]:
     """Everything that autotune needs, then everything that it can use."""
-    return [*_python(), *_packages(), *_programs(), *_folders()]
+    return [*_python(), *_packages(), *_programs(), *_counters(), *_folders()]
 
 
 def _python() -> Iterator[Finding]:
@@ -63,6 +68,14 @@ def _packages() -> Iterator[Finding]:
             yield Finding(name, "missing", "", purpose, command)
         else:
             yield Finding(name, "ok", version, purpose)
+    for name, purpose in _EXTRAS:
+        try:
+            version = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            command = f"{sys.executable} -m pip install {name}"
+            yield Finding(name, "optional", "", purpose, command)
+        else:
+            yield Finding(name, "ok", version, purpose)
 
 
 def _programs() -> Iterator[Finding]:
@@ -89,6 +102,18 @@ def _program(
         return Finding(name, "missing" if required else "optional", f"{path}: {error}", purpose)
     lines = (run.stdout or run.stderr).strip().splitlines()
     return Finding(name, "ok", lines[0] if lines else path, purpose)
+
+
+def _counters() -> Iterator[Finding]:
+    meter, reason = energy.find()
+    purpose = "energy as an objective"
+    if meter is not None:
+        domains = ", ".join(domain.name for domain in meter.domains)
+        yield Finding("energy counters", "ok", domains, purpose)
+    else:
+        allow = f"sudo chmod a+r {energy.POWERCAP}/intel-rapl:*/energy_uj"
+        there = any(energy.POWERCAP.glob("intel-rapl:*"))
+        yield Finding("energy counters", "optional", reason, purpose, allow if there else "")
 
 
 def _folders() -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from autotune.measure import protocol, quiet
 from autotune.measure.base import Launch
+from autotune.measure.gauges import Gauges
 from autotune.results import Sample, Status
 from autotune.toolchain.process import TAIL
 from autotune.units import Seconds
@@ -31,6 +32,8 @@ class Listener:
     wrong: str = ""
     """The first thing that is not as it should be."""
     watch: quiet.Watch = field(default_factory=quiet.Watch)
+    gauges: Gauges | None = None
+    """What reads memory and energy when a sample is taken."""
 
     def hear(self, text: str) -> bool:
         """One line of output; True for a sample, which is kept when this returns."""
@@ -73,6 +76,7 @@ class Listener:
             conditions={
                 **self.conditions,
                 **self.watch.conditions(),
+                **(self.gauges.of_sample(line.seconds) if self.gauges else {}),
                 "cpus": cpus,
                 "leading": start.leading if start else 0,
                 "voluntary": line.voluntary,

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune import paths
-from autotune.measure import grid_reference, protocol, quiet, ranks, verify
+from autotune.measure import energy, grid_reference, protocol, quiet, ranks, verify
 from autotune.measure.base import Launch, Prepared
+from autotune.measure.gauges import Gauges
 from autotune.measure.listen import Listener
 from autotune.measure.reference import integrate
-from autotune.problem import AnyProblem, StencilProblem
+from autotune.problem import AnyProblem, StencilProblem, generated
 from autotune.results import Sample, Status
 from autotune.setup import Limits, Measuring
 from autotune.toolchain import cache, launcher, process
@@ -47,6 +48,7 @@ class Phases:
 
 def reference_state(problem: AnyProblem, steps: int) -> NDArray[np.float64]:
     """The state after ``steps`` time steps of the independent reference."""
+    problem = generated(problem)
     if isinstance(problem, StencilProblem):
         return grid_reference.sweeps(problem, steps)
     return integrate(problem, steps)
@@ -86,6 +88,8 @@ class HostMeasurer:
     mpi_launcher: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
     references: References = field(default_factory=References)
+    meter: energy.Meter | None = field(default_factory=lambda: energy.find()[0])
+    """Reads the energy of the node; None where it cannot be read."""
 
     def prepare(self, candidate: Candidate) -> Prepared:
         """Build and verify; never raises for a candidate that fails. Safe for several threads.
@@ -143,6 +147,7 @@ class HostMeasurer:
         if candidate.ranks > 1 and not (self.mpi_launcher or ranks.fits(candidate)):
             text = f"{candidate.ranks} x {candidate.threads} threads on {quiet.cpus()} CPUs"
             return Launch(status="contended", detail=f"{text}: verified, not timed")
+        gauges = self._gauges(candidate, executable)
         listener = Listener(
             threads=candidate.threads,
             ranks=candidate.ranks,
@@ -156,10 +161,11 @@ class HostMeasurer:
                 "wait": self._settings(candidate, candidate.threads, True)["OMP_WAIT_POLICY"],
                 **({"ranks": candidate.ranks} if candidate.ranks > 1 else {}),
             },
+            gauges=gauges,
         )
         arguments = protocol.time_arguments(candidate, self.measuring)
         command = [str(executable), *arguments]
-        outcome = self._run(command, candidate, expected, listener.hear, paced=True)
+        outcome = self._run(command, candidate, expected, listener.hear, gauges=gauges)
         return listener.finish(*_ended(outcome, candidate), outcome.out)
 
     def phases(self, candidate: Candidate, expected: float | None = None) -> Phases:
@@ -187,6 +193,12 @@ class HostMeasurer:
             status, detail = "crashed", wrong[0] if wrong else "the program printed no phases"
         return Phases(status=status, seconds=found, detail=detail)
 
+    def _gauges(self, candidate: Candidate, executable: Path) -> Gauges:
+        """Where the ranks are on other nodes too, this host sees neither memory nor energy."""
+        if candidate.nodes > 1:
+            return Gauges(counted=Path("/dev/null"))
+        return Gauges(counted=executable, meter=self.meter)
+
     def time_limit(self, expected: float | None) -> float:
         """Seconds that a launch may take, from the expected seconds of one step."""
         if expected is None or not math.isfinite(expected):
@@ -203,8 +215,10 @@ class HostMeasurer:
         expected: float | None,
         hear: Callable[[str], bool | None],
         *,
-        paced: bool = False,
+        gauges: Gauges | None = None,
     ) -> Outcome:
+        """Run a timing program; with gauges it stops at each of its samples."""
+        paced = gauges is not None
         environment = self._environment(candidate, candidate.threads, timed=True)
         with ranks.scratch(candidate) as folders:
             return process.run(
@@ -216,6 +230,7 @@ class HostMeasurer:
                 on_line=hear,
                 paced=paced,
                 niceness=quiet.RAISED,
+                gauge=gauges,
             )
 
     def _build(self, candidate: Candidate, compiler: Compiler, *flags: str) -> cache.Built:

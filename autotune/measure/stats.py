@@ -34,6 +34,9 @@ for the lower quartile, 4.9-10.7 % for the median. The lower quartile has the sm
 MUST_AGREE = ("threads", "wait", "priority", "leading")
 """Conditions that must be the same in samples that enter one number."""
 
+TOPS = (1, 3, 5)
+"""The k of the losses of the predicted top k."""
+
 APART = 0.05
 """Two times nearer than this share of the smaller are not told apart."""
 
@@ -52,6 +55,13 @@ def location(times: ArrayLike) -> float:
     1.1
     """
     return float(ESTIMATORS[LOCATION](_checked(times)))
+
+
+def locations_of(samples: Sequence[Sequence[float]]) -> NDArray[np.float64]:
+    """``location`` of each of several rows of equally many samples."""
+    rows = np.asarray(samples, dtype=np.float64)
+    _checked(rows.reshape(-1))
+    return ESTIMATORS[LOCATION](rows)
 
 
 def repeatability(launches: Sequence[ArrayLike]) -> dict[str, float]:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune.codegen import communication, regions
-from autotune.problem import AnyProblem, Ivp, Problem, Region, StencilProblem
+from autotune.problem import AnyProblem, Ivp, Problem, Region, StencilProblem, generated
 from autotune.results import Status
 from autotune.variant import Block, Candidate, FuseTiles, Tile, Unroll
 
@@ -39,9 +39,10 @@ def verification_problem(candidate: Candidate) -> AnyProblem:
     Every region has components, and every thread of every rank has more than two and a half tiles,
     so that first, middle and last (cut off) tiles occur; the ranks can exchange. A grid has odd
     extents, a whole block and a part of one in each blocked dimension (of each thread, in the
-    slowest), and rows that the unrolling does not divide.
+    slowest), and rows that the unrolling does not divide; a block beyond the timed grid counts as
+    one of the size of that grid.
     """
-    problem = candidate.problem
+    problem = generated(candidate.problem)
     if isinstance(problem, StencilProblem):
         return problem.at(_awkward_extents(candidate, problem))
     return _verification_ivp(candidate, problem)
@@ -135,6 +136,7 @@ def _complete(ivp: Ivp, size: int) -> bool:
 
 def fields_of(problem: AnyProblem) -> NDArray[np.int64]:
     """The field that each component belongs to, as numbers from 0; a grid is one field."""
+    problem = generated(problem)
     if isinstance(problem, StencilProblem):
         return np.zeros(problem.n, dtype=np.int64)
     return fields(problem.ivp, problem.size)

@@ -1,12 +1,17 @@
 """Where a study runs: what starts its programs, what the host is like, which versions take part."""
 
 import contextlib
+import hashlib
 import importlib.metadata
 import platform
+from pathlib import Path
 
 from autotune.errors import Fault, InputError, MissingTool, WorkFailed
-from autotune.host import calibrate, detect
-from autotune.measure import quiet
+from autotune.evaluate import ASKED
+from autotune.host import calibrate, detect, stored
+from autotune.machine import Machine
+from autotune.measure import energy, quiet
+from autotune.pipeline.machines import HOST
 from autotune.pipeline.prospect import Prospect
 from autotune.progress import Progress
 from autotune.setup import Setup
@@ -43,12 +48,31 @@ def check_launchers(setup: Setup) -> None:
                 mpi.launch_template(found, layout.ranks, where=where)
 
 
+def check_objectives(setup: Setup) -> None:
+    """Raise InputError, with its place, for an objective that cannot be read on this host."""
+    wanted = setup.search.objectives
+    where = setup.place("search.objectives")
+    if "energy" in wanted:
+        energy.require(where)
+    nodes = max(layout.nodes for layout in setup.layouts)
+    if nodes > 1 and wanted != ("time",):
+        raise InputError(
+            Fault(
+                where=where,
+                found=f"{' and '.join(wanted[1:])} of programs on {nodes} nodes cannot be read",
+                expected="objectives: [time], or layouts of one node",
+            )
+        )
+
+
 def conditions_of(found: Prospect, progress: Progress) -> dict[str, float | int | str]:
     """What the host is like at the start of a run, and whether the calibration still holds."""
     conditions: dict[str, float | int | str] = {
         "priority": quiet.attainable_priority(),
         "others": quiet.others().note or "idle",
     }
+    if found.setup.search.objectives != ("time",):
+        conditions[ASKED] = ", ".join(found.setup.search.objectives)
     if found.setup.machine is not None:
         here = detect.detect().title
         if found.setup.launcher == launcher.PLACE and here != found.machine.title:
@@ -69,11 +93,11 @@ def conditions_of(found: Prospect, progress: Progress) -> dict[str, float | int 
 
 def versions(setup: Setup) -> dict[str, str]:
     """Versions of what takes part: part of the provenance of every run."""
-    builds = [compilers.find(build) for build in setup.builds]
+    builds = [compilers.find(build) for build in setup.compiled_builds]
     known = {
         "autotune": VERSION,
         "python": platform.python_version(),
-        "compilers": "; ".join(f"{c.version} [{c.identity}]" for c in builds),
+        "compilers": "; ".join(c.title for c in builds),
     }
     if any(layout.nodes * layout.ranks > 1 for layout in setup.layouts):
         with contextlib.suppress(MissingTool):  # none is needed to read a job's results
@@ -82,3 +106,30 @@ def versions(setup: Setup) -> dict[str, str]:
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             known[name] = importlib.metadata.version(name)
     return known
+
+
+def identity_of(machine: Machine) -> str:
+    """What times are filed under: the identity of the host, else the name."""
+    if machine.calibration:
+        return machine.calibration.identity
+    return stored.identity(machine) if machine.name == HOST else machine.name
+
+
+def content(setup: Setup) -> str:
+    """The configuration, word for word, and digests of what it names."""
+    program = setup.program
+    names = [p.definition for p in setup.problems]
+    if program is None:
+        names.insert(0, setup.skeleton.definition)
+        varied = repr(setup.space)
+    else:
+        varied = repr((program.parameters, program.constraints, program.baseline))
+    space = hashlib.sha256(varied.encode()).hexdigest()[:12]
+    text = Path(setup.source).read_text(encoding="utf-8")
+    return f"{text}\n# definitions: {' '.join(names)} {space}\n"
+
+
+def launching(setup: Setup) -> str:
+    """Digest of how programs are started, beside what their candidate says: 12 hex digits."""
+    ways = (setup.launcher, setup.mpi_launcher, sorted(setup.environment.items()))
+    return hashlib.sha256(repr(ways).encode()).hexdigest()[:12]

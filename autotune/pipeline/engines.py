@@ -10,6 +10,7 @@ from autotune.analysis.kerncraft import KerncraftAnalyser
 from autotune.codegen.emit import sweep_code
 from autotune.codegen.programs import Programs
 from autotune.machine import Machine
+from autotune.pipeline.program_engine import program_engine
 from autotune.prediction.base import Predictor
 from autotune.prediction.kerncraft import KerncraftEngine
 from autotune.prediction.planes import PlanesEngine
@@ -22,9 +23,16 @@ from autotune.variant import Build
 
 @contextmanager
 def predictor(
-    name: Engine, setup: Setup, machine: Machine, programs: Programs, progress: Progress
+    name: Engine, setup: Setup, machine: Machine, programs: Programs | None, progress: Progress
 ) -> Iterator[Predictor]:
-    """The engine of this name, with its workers running until the block is left."""
+    """The engine of this name, with its workers running until the block is left.
+
+    ``programs``: None for a program of the user's.
+    """
+    if programs is None:
+        with program_engine(setup, machine, progress) as engine:
+            yield engine
+        return
     with _node(name, setup, machine, programs, progress) as node:
         yield SystemEngine(node, programs, machine.network)
 

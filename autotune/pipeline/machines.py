@@ -27,8 +27,12 @@ NETWORK_BUDGET = 25.0
 def resolve_machine(setup: Setup, progress: Progress) -> Machine:
     """The machine of a setup; the host is detected, and measured where it has not been yet.
 
-    The host is calibrated; where ranks of a layout exchange within it, their network is measured.
+    The host is calibrated, unless nothing is predicted; where ranks of a layout exchange within it,
+    their network is measured.
     """
+    if setup.machine is None and setup.program is not None and setup.program.model is None:
+        found = detect.detect()
+        return dataclasses.replace(found, calibration=calibrate.stored(found))
     return setup.machine or with_network(host(progress), setup, progress)
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 from autotune import config
 from autotune.codegen import space
 from autotune.codegen.programs import Programs
-from autotune.errors import Fault, InputError, WorkFailed, nearest
+from autotune.errors import Fault, InputError, WorkFailed, nearest, one_of
 from autotune.machine import Machine
 from autotune.pipeline.engines import predictor
 from autotune.pipeline.machines import resolve_machine, uncalibrated_machine
 from autotune.progress import Clock, Progress
 from autotune.ranking import Ranked, Ranking, rank
 from autotune.results import Prediction
-from autotune.setup import Engine, Setup
+from autotune.setup import ENGINES, FAMILIES, Engine, Setup
 from autotune.toolchain import compiler as compilers
 
 
@@ -49,13 +49,14 @@ def prospect(setup: Setup, progress: Progress, engines: Sequence[Engine] | None 
     clock = Clock()
     started = time.monotonic()
     wanted = tuple(engines or (setup.engine,))
+    _check_engines(setup, wanted)
     if "reuse" in wanted:
         check_builds(setup)
     space.spreads(setup, uncalibrated_machine(setup).cores)  # told before minutes of measuring
     machine = resolve_machine(setup, progress)
     clock.timed("calibrate", started)
     started = time.monotonic()
-    programs = Programs(setup.skeleton)
+    programs = None if setup.program else Programs(setup.skeleton)
     enumerated = enumerate_space(setup, machine, programs)
     rankings: list[Ranking] = []
     for name in wanted:
@@ -82,15 +83,29 @@ def _unable(engine: Engine, error: InputError) -> Prediction:
     return Prediction(seconds=None, interval=None, parts=(), engine=engine, reason=str(error))
 
 
+def _check_engines(setup: Setup, wanted: Sequence[Engine]) -> None:
+    """Raise InputError for an engine of generated code and a program, or the other way round."""
+    for name in wanted:
+        if (name == "program") != (setup.program is not None):
+            raise InputError(
+                Fault(
+                    where="--engine",
+                    found=f"engine {name} does not predict {FAMILIES[setup.family]}",
+                    expected=one_of(ENGINES[setup.family]),
+                )
+            )
+
+
 def check_builds(setup: Setup, *, openmp: bool = False) -> None:
     """Raise InputError, with its place, for a compiler that is missing or refuses its flags.
 
-    With ``openmp`` also for one that cannot build a program with threads.
+    With ``openmp`` also for one that cannot build a program with threads; whether a program of the
+    user's has any is not known.
     """
-    for index, build in enumerate(setup.builds):
+    for index, build in enumerate(setup.compiled_builds):
         where = setup.place(f"builds.{index}")
         compiler = compilers.find(build, where)
-        if openmp:
+        if openmp and setup.program is None:
             compilers.require_openmp(compiler, where)
 
 
@@ -141,7 +156,13 @@ def find(prospect: Prospect, name: str, engine: str | None = None) -> Ranked:
 
 
 def require_predictions(prospect: Prospect) -> None:
-    """Raise WorkFailed when not a single candidate could be predicted."""
+    """Raise WorkFailed when not a single candidate could be predicted.
+
+    A program without a model is none of them: nobody said how long it takes.
+    """
+    program = prospect.setup.program
+    if program is not None and program.model is None:
+        return
     entries = [entry for ranking in prospect.rankings for entry in ranking.entries]
     if all(entry.prediction.seconds is None for entry in entries):
         raise WorkFailed(f"no candidate could be predicted: {entries[0].prediction.reason}")

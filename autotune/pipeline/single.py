@@ -3,18 +3,20 @@
 from dataclasses import dataclass, replace
 
 from autotune.codegen.programs import Programs
+from autotune.errors import Fault, InputError
 from autotune.measure import stats
 from autotune.measure.run import HostMeasurer, Phases
 from autotune.measure.terms import Dissection
 from autotune.pipeline.dissect import Session
+from autotune.pipeline.programs import check_program
 from autotune.pipeline.prospect import Prospect, find, prospect
-from autotune.pipeline.study import host_measurer
-from autotune.progress import Clock, Progress
+from autotune.pipeline.study import measurer_of
+from autotune.progress import Progress
 from autotune.ranking import Ranked
 from autotune.results import Measurement, Sample
 from autotune.setup import Setup
 from autotune.store import dissections
-from autotune.tuning import Chosen, Plan, tune_problem
+from autotune.tuning import Bench, Chosen, Plan, tune_problem
 from autotune.variant import Candidate
 
 
@@ -41,6 +43,9 @@ class Measured:
 class _Unkept:
     """A journal that keeps nothing: the result is shown at once."""
 
+    def chosen(self, choices: object) -> None:
+        """Not kept."""
+
     def prepared(self, prepared: object) -> None:
         """Not kept."""
 
@@ -59,12 +64,24 @@ def measure(
     With ``dissect`` probes of its sweeps are run as well, and what they tell is kept. After Ctrl-C
     the rounds that were finished are kept, and the KeyboardInterrupt goes on with the file's name.
     """
+    if setup.program is not None and (phases or dissect):
+        raise InputError(
+            Fault(
+                where="--dissect" if dissect else "--phases",
+                found=f"{setup.program.name} is a program of its own: its parts are not known",
+                expected="a config with a space of generated code",
+            )
+        )
+    check_program(setup)
     found = prospect(setup, progress)
     ranked = find(found, name)
-    measurer = host_measurer(setup)
+    measurer = measurer_of(setup, found.machine)
     chosen = [Chosen(ranked.candidate, ranked.prediction, "asked for")]
     plan = Plan(measuring=setup.measuring)
-    measurement = tune_problem(chosen, measurer, _Unkept(), plan, progress, Clock())[0]
+    bench = Bench(measurer=measurer, journal=_Unkept(), progress=progress)
+    measurement = tune_problem(chosen, bench, plan)[0]
+    if not isinstance(measurer, HostMeasurer):
+        return Measured(ranked=ranked, measurement=measurement, phases=None)
     parts = None
     if (phases or dissect) and measurement.status == "ok":
         progress("time the phases", 0, 1)

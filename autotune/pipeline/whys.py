@@ -8,6 +8,7 @@ from autotune.codegen import ir
 from autotune.codegen.emit import sweep_code
 from autotune.codegen.programs import Programs
 from autotune.errors import AutotuneError, Fault, InputError, nearest
+from autotune.pipeline.program_engine import program_loops
 from autotune.pipeline.prospect import Prospect
 from autotune.prediction.base import Loop
 from autotune.prediction.reuse import ReuseEngine
@@ -123,9 +124,11 @@ def loops(found: Prospect, entry: Ranked, progress: Progress) -> tuple[Loop, ...
 
     What the prediction looked at is kept on disk, so this takes no time.
     """
+    setup, candidate = found.setup, entry.candidate
+    if setup.program is not None:
+        return program_loops(setup, found.machine, candidate, progress)
     if entry.prediction.engine != ReuseEngine.name:
         return ()
-    setup, candidate = found.setup, entry.candidate
     try:
         program = Programs(setup.skeleton)(candidate)
     except (AutotuneError, ValueError):

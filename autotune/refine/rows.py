@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autotune.measure import stats
-from autotune.problem import Problem
+from autotune.problem import Problem, generated
 from autotune.refine.fit import Data, Floats
 from autotune.variant import Candidate
 
@@ -28,7 +28,7 @@ class Measured:
     @property
     def kernel(self) -> str:
         """What is computed, whatever the size: by this rows are left out together."""
-        problem = self.candidate.problem
+        problem = generated(self.candidate.problem)
         return problem.ivp.name if isinstance(problem, Problem) else problem.stencil.name
 
 

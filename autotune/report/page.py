@@ -10,14 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autotune.decision.chart import DecisionMap
 from autotune.errors import Fault, InputError, MissingTool
 from autotune.evaluate import ProblemResult, Row, StudyResult
 from autotune.machine import Machine
 from autotune.measure.terms import Dissection
-from autotune.report import records, terms, why, wording
+from autotune.report import map as map_text
+from autotune.report import records, searched, terms, why, wording
+from autotune.report.noise import Noise
+from autotune.report.noise import noise as noise_of
 from autotune.report.records import Fact
+from autotune.report.searched import Failed, Front
 from autotune.report.told import Told
-from autotune.store.records import RunRecord
+from autotune.store.records import RunRecord, StudyRecord
 from autotune.units import show
 
 if TYPE_CHECKING:
@@ -26,6 +31,18 @@ if TYPE_CHECKING:
 _TEMPLATE = Path(__file__).with_name("page.html.j2")
 _OPEN = 40
 """Rankings up to this many rows are shown unfolded."""
+_ROWS = 60
+"""Rows of the tables of a problem, and ..."""
+_LEAST_ROWS = 24
+_STRIPS = 32
+"""... candidates whose every sample is drawn; with many problems, fewer of each."""
+_LEAST_STRIPS = 8
+_FEW = 3
+"""So many problems have all of them."""
+_FAILURES = 12
+"""Failures whose whole text is told."""
+_TEXT = 4000
+"""Characters of it: compilers can write a megabyte."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,11 +52,16 @@ class Figures:
     stack: str
     scatter: str
     samples: str
+    convergence: str
+    moves: str
+    residuals: str
+    drift: str
+    front: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """How to use a winner: each line as it is typed or set."""
+    """How to use a winner: each line as it is typed or set; empty ones are left out."""
 
     command: str
     build: str
@@ -60,9 +82,37 @@ class Section:
     """Sweep to kind to seconds, of the winner."""
     reasons: tuple[str, ...]
     """Why the winner takes as long as predicted, and what makes the baseline slower: sentences."""
+    noise: Noise
+    front: Front
+    failed: tuple[Failed, ...]
+    tried: tuple[Row, ...]
+    """As many of the evaluated as a page holds; winner and baseline are among them."""
+    ranked: tuple[Row, ...]
+    """The same of the ranking."""
+    failures: tuple[tuple[Row, str], ...]
+    """The first failures with their text."""
     builds: int
     """How many combinations of compiler, flags and threads its candidates have."""
     unfolded: bool
+    predicted: bool
+    """Some candidate has a predicted time."""
+    times: str
+    """What its times are of."""
+
+
+_TIMES = {
+    "ivp": "Times are for one time step.",
+    "stencil": "Times are for one time step, a sweep over the grid.",
+    "program": "Times are those that the program tells.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    """The modules that draw; they import matplotlib, which is heavy."""
+
+    draw: "ModuleType"
+    search: "ModuleType"
 
 
 def write(result: StudyResult, path: Path, dissections: Sequence[Dissection] = ()) -> Path:
@@ -97,7 +147,7 @@ def render(result: StudyResult, dissections: Sequence[Dissection] = ()) -> str:
     try:
         import jinja2  # noqa: PLC0415 - heavy
 
-        from autotune.report import draw  # noqa: PLC0415 - heavy
+        from autotune.report import draw, draw_search  # noqa: PLC0415 - heavy
     except ImportError as error:
         raise MissingTool(
             Fault(
@@ -115,6 +165,7 @@ def render(result: StudyResult, dissections: Sequence[Dissection] = ()) -> str:
         "signed": wording.signed,
         "percent": wording.percent,
         "fact": fact_text,
+        "objective": lambda value, kind: wording.objective(kind, value),
         "moment": moment,
     }
     study = result.study
@@ -122,7 +173,16 @@ def render(result: StudyResult, dissections: Sequence[Dissection] = ()) -> str:
     template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
     return template.render(
         study=study,
-        sections=[_section(p, study.config, n, draw) for n, p in enumerate(result.problems)],
+        sections=[
+            _section(
+                problem,
+                study,
+                number,
+                min(1.0, _FEW / len(result.problems)),
+                _Tools(draw, draw_search),
+            )
+            for number, problem in enumerate(result.problems)
+        ],
         last=study.runs[-1] if study.runs else None,
         runs=[(run, *_counts(run)) for run in study.runs],
         machine=machine,
@@ -130,6 +190,7 @@ def render(result: StudyResult, dissections: Sequence[Dissection] = ()) -> str:
         bandwidths=_bandwidths(machine, draw),
         compilers=_compilers(study.runs),
         dissections=dissections,
+        maps=_maps(study),
         terms=terms,
         words=wording,
         status=wording.status,
@@ -137,20 +198,53 @@ def render(result: StudyResult, dissections: Sequence[Dissection] = ()) -> str:
     )
 
 
-def _section(result: ProblemResult, config: str, number: int, draw: "ModuleType") -> Section:
+def _section(
+    result: ProblemResult,
+    study: StudyRecord,
+    number: int,
+    share: float,
+    tools: _Tools,
+) -> Section:
+    """``share``: of the usual length, of tables and drawings."""
     prediction = result.best.prediction if result.best else None
     kinds, table = records.breakdown(prediction) if prediction else ((), {})
+    noise, front = noise_of(result, study), searched.front(result)
     return Section(
         anchor=f"problem-{number + 1}",
         result=result,
-        figures=_figures(result, draw),
-        use=use(result.best, config) if result.best else None,
+        figures=_figures(result, study, noise, front, share, tools),
+        use=use(result.best, study.config) if result.best else None,
         kinds=kinds,
         breakdown=table,
         reasons=tuple(_reasons(result)),
+        noise=noise,
+        front=front,
+        failed=searched.failed(result),
+        tried=_some(result.evaluated, result, share),
+        ranked=_some(result.rows, result, share),
+        failures=tuple((row, _text(row)) for row in result.failures[:_FAILURES]),
         builds=len({(c.compiler, c.flags, c.layout) for c in (r.candidate for r in result.rows)}),
         unfolded=len(result.rows) <= _OPEN,
+        predicted=any(row.predicted is not None for row in result.rows),
+        times=_TIMES[result.problem.family],
     )
+
+
+def _some(rows: Sequence[Row], result: ProblemResult, share: float) -> tuple[Row, ...]:
+    most = max(_LEAST_ROWS, round(share * _ROWS))
+    marked = ("winner", "baseline")
+    return tuple(
+        row for place, row in enumerate(rows) if place < most or records.role(row, result) in marked
+    )
+
+
+def _text(row: Row) -> str:
+    """What a failure says, its middle left out where it is long."""
+    text = row.measurement.detail if row.measurement else ""
+    if len(text) <= _TEXT:
+        return text or "no output"
+    half = _TEXT // 2
+    return f"{text[:half]}\n... {len(text) - 2 * half} characters ...\n{text[-half:]}"
 
 
 def _reasons(result: ProblemResult) -> list[str]:
@@ -165,19 +259,48 @@ def _reasons(result: ProblemResult) -> list[str]:
     return why.alone(told[0]) if told and result.best else []
 
 
-def _figures(result: ProblemResult, draw: "ModuleType") -> Figures:
+def _figures(
+    result: ProblemResult,
+    study: StudyRecord,
+    noise: Noise,
+    front: Front,
+    share: float,
+    tools: _Tools,
+) -> Figures:
     stack, scatter = records.stack(result), records.scatter(result)
-    samples = records.samples(result)
-    named = f"of {result.label}"
+    samples = records.samples(result, max(_LEAST_STRIPS, round(share * _STRIPS)))
+    moves = searched.moves(result)
+    residuals, course = searched.residuals(result), searched.convergence(result, study)
+    draw, search, of = tools.draw, tools.search, f"of {result.label}"
+    timed = any(step.measured for step in course.steps)
     return Figures(
-        stack=draw.stack(stack, f"Predicted contributions per sweep {named}") if stack.bars else "",
-        scatter=(
-            draw.scatter(scatter, f"Predicted against measured times {named}")
-            if scatter.points
-            else ""
-        ),
-        samples=draw.samples(samples, f"All samples {named}") if samples.strips else "",
+        stack=draw.stack(stack, f"Predicted contributions per sweep {of}") if stack.bars else "",
+        scatter=draw.scatter(scatter, f"Predicted and measured times {of}")
+        if scatter.points
+        else "",
+        samples=draw.samples(samples, f"Samples {of}") if samples.strips else "",
+        convergence=search.convergence(course, f"Best so far {of}") if timed else "",
+        moves=search.moves(moves, f"Predicted and measured places {of}")
+        if len(moves.moves) > 1
+        else "",
+        residuals=search.residuals(residuals, f"Error of the model {of}")
+        if residuals.shares
+        else "",
+        drift=search.drift(noise, f"Drift over the run {of}") if noise.drifts else "",
+        front=search.front(front, f"Objectives {of}") if len(front.places) > 1 else "",
     )
+
+
+def _maps(study: StudyRecord) -> list[tuple[DecisionMap, str, list[str]]]:
+    """The decision maps of a study, each with its figure and what it says in sentences."""
+    if not study.maps:
+        return []
+    from autotune.report import draw_map  # noqa: PLC0415 - heavy
+
+    return [
+        (one, draw_map.svg(one, f"Decision map of {one.label}"), map_text.summary(one))
+        for one in study.maps
+    ]
 
 
 def _bandwidths(machine: Machine | None, draw: "ModuleType") -> str:
@@ -200,6 +323,10 @@ def use(row: Row, config: str) -> Use:
         else str(value)
         for name, value in one.parameters.items()
     }
+    if one.problem.family == "program":
+        built = " ".join((one.compiler, *one.flags))
+        threads = f"OMP_NUM_THREADS={one.threads}" if one.threads > 1 else ""
+        return Use(command="", build=built, environment=threads, layout=parameters)
     alone = one.ranks == 1
     compiler = one.compiler if alone else f"OMPI_CC={one.compiler} MPICH_CC={one.compiler} mpicc"
     bind = "spread" if one.placement == "scatter" else "close"

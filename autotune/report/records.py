@@ -199,11 +199,12 @@ def scatter(result: ProblemResult) -> Scatter:
     )
 
 
-def samples(result: ProblemResult) -> Samples:
-    """The samples of the compared candidates, fastest first."""
-    strips = []
+def samples(result: ProblemResult, most: int = 40) -> Samples:
+    """The samples of the fastest ``most`` compared candidates, and of the baseline."""
+    strips: list[Strip] = []
     for row in result.evaluated:
-        if row.compared and row.measurement and row.measured is not None:
+        wanted = len(strips) < most or role(row, result) == "baseline"
+        if wanted and row.compared and row.measurement and row.measured is not None:
             timed = [sample for sample in row.measurement.samples if not sample.warm_up]
             strips.append(
                 Strip(

@@ -8,7 +8,10 @@ _HEAD = (
     "", "candidate", "predicted", "measured", "90 % interval", "deviation", "status", "chosen as",
 )  # fmt: skip
 _RIGHT = (0, 2, 3, 4, 5)
-_DETAIL = 160
+_DROPPED = (
+    "  - instead of an interval: launched too few times for one, as a rule because it was clearly"
+    " slower"
+)
 
 
 def study(result: StudyResult, *, store: str = "") -> str:
@@ -26,9 +29,12 @@ def problem(found: ProblemResult) -> str:
     if not found.evaluated:
         return "\n".join(wording.sentences_of(found))
     rows = [_HEAD, *(_cells(row, found) for row in found.evaluated)]
-    head = f"{found.label}: time per step of {len(found.evaluated)} of {len(found.rows)} candidates"
+    what = "time" if found.problem.family == "program" else "time per step"
+    head = f"{found.label}: {what} of {len(found.evaluated)} of {len(found.rows)} candidates"
     lines = [head, columns(rows, right=_RIGHT)]
-    lines += [f"  {row.candidate.id}: {_last_words(row)}" for row in found.failures]
+    if any(row.measured is not None and row.interval is None for row in found.evaluated):
+        lines.append(_DROPPED)
+    lines += _failures(found)
     return "\n".join([*lines, *wording.sentences_of(found)])
 
 
@@ -46,13 +52,17 @@ def _cells(row: Row, found: ProblemResult) -> tuple[str, ...]:
     )
 
 
-def _last_words(row: Row) -> str:
-    """The first line of what is known of a failure that says something."""
-    text = row.measurement.detail if row.measurement else ""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    telling = next((line for line in lines if "error" in line.lower()), None)
-    words = telling or (lines[0] if lines else "no details")
-    return f"{wording.status(row)}: {words[:_DETAIL]}"
+def _failures(found: ProblemResult) -> list[str]:
+    """One line for each way to fail: a candidate, how many more, the line that tells most."""
+    alike: dict[str, list[str]] = {}
+    for row in found.failures:
+        words = wording.first_words(row.measurement.detail if row.measurement else "")
+        said = f"{wording.status(row)}: {words or 'no details'}"
+        alike.setdefault(said, []).append(row.candidate.id)
+    return [
+        f"  {first}{f' and {len(more)} more' if more else ''}: {said}"
+        for said, (first, *more) in alike.items()
+    ]
 
 
 def _taken(result: StudyResult) -> str:
@@ -61,6 +71,8 @@ def _taken(result: StudyResult) -> str:
     text = f"{len(runs)} run{'' if len(runs) == 1 else 's'}, {count} samples"
     if runs and "warning" in runs[-1].conditions:
         text += f"\nwarning: {runs[-1].conditions['warning']}"
+    if runs and "warm_start" in runs[-1].conditions:
+        text += f"\n{runs[-1].conditions['warm_start']}"
     if runs and "wall" in runs[-1].timings:
         spent = dict(runs[-1].timings)
         wall = spent.pop("wall")

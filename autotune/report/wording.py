@@ -1,6 +1,12 @@
 """Numbers as words: times with their unit, shares in percent, intervals, the summary sentences."""
 
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from autotune.condition import Value
 from autotune.evaluate import Interval, ProblemResult, Row
+from autotune.residuals import Residual, worst
 from autotune.store.records import CandidateRecord
 
 NONE = "-"
@@ -13,6 +19,12 @@ STATUS_WORDS = {
     "timed-out": "timed out",
     "wrong-result": "wrong result",
     "contended": "contended",
+}
+
+OBJECTIVE_WORDS = {
+    "time": "time",
+    "energy": "energy",
+    "memory": "peak memory",
 }
 
 
@@ -45,8 +57,7 @@ def span(interval: Interval | None) -> str:
 
 def name(candidate: CandidateRecord, result: ProblemResult) -> str:
     """The variant of a candidate, and its layout where those of its problem differ."""
-    layouts = {row.candidate.layout for row in result.rows}
-    return candidate.variant + (f", {candidate.layout}" if len(layouts) > 1 else "")
+    return candidate.variant + (f", {candidate.layout}" if result.layouts > 1 else "")
 
 
 def _unit(value: float) -> tuple[str, float]:
@@ -75,6 +86,57 @@ def percent(share: float | None) -> str:
 def status(row: Row) -> str:
     """What became of a candidate, in words; empty when it was not measured."""
     return STATUS_WORDS[row.status] if row.status else ""
+
+
+def objective(kind: str, value: float | None) -> str:
+    """A value of an objective with its unit.
+
+    >>> objective("energy", 0.0421)
+    '42.10 mJ'
+    """
+    if value is None:
+        return NONE
+    if kind == "time":
+        return seconds(value)
+    unit, factor = unit_of(kind, value)
+    return f"{value / factor:#.4g} {unit}".replace(". ", " ")
+
+
+def unit_of(kind: str, value: float) -> tuple[str, float]:
+    """A readable unit for values of an objective up to this one, and what it is in SI units."""
+    if kind == "memory":
+        sizes = (("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10))
+        return next(((unit, factor) for unit, factor in sizes if value >= factor / 2), ("B", 1.0))
+    unit, factor = _unit(value)
+    return (unit if kind == "time" else f"{unit[:-1]}J"), factor
+
+
+def value_of(residual: Residual) -> str:
+    """A parameter and its value: ``tile none``, ``flags -O3 -march=native``."""
+    return f"{residual.parameter} {plain(residual.value)}"
+
+
+def plain(value: Value) -> str:
+    """The value of a parameter as it stands in a file."""
+    if value is None:
+        return "none"
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def first_words(detail: str, length: int = 160) -> str:
+    """The line of a failure's text that tells most: an error, else how the program ended and the
+    last that it printed; empty where nothing is known.
+
+    >>> first_words("exit code 2\nprog: out of memory: 3 GiB refused")
+    'exit code 2: prog: out of memory: 3 GiB refused'
+    """
+    lines = [line.strip() for line in detail.splitlines() if line.strip()]
+    if not lines:
+        return ""
+    telling = next((line for line in lines if "error" in line.lower()), None)
+    ended = lines[0].startswith(("exit code", "ended "))
+    words = telling or (f"{lines[0]}: {lines[-1]}" if ended and len(lines) > 1 else lines[0])
+    return words[:length]
 
 
 def speedup(result: ProblemResult) -> str:
@@ -121,6 +183,48 @@ def floor(result: ProblemResult) -> str:
     return f"noise floor {percent(mean)} mean, {percent(maximum)} max"
 
 
+def errors(result: ProblemResult, count: int = 3) -> str:
+    """The parameter values whose times the model gets most wrong, in a sentence; empty: none."""
+    found = worst(result.residuals, count)
+    if not found:
+        return "" if result.compared < 2 else "No value stands out."
+    told = ", ".join(
+        f"{value_of(one)} takes {math.exp(one.excess):.2f} times what the others suggest"
+        f" ({one.candidates} candidates)"
+        for one in found
+    )
+    return f"{told[0].upper()}{told[1:]}."
+
+
+def choice(result: ProblemResult, most: int = 4) -> str:
+    """The front in words: what each of its candidates takes."""
+    front, kinds = result.front, result.objectives
+    if not front:
+        return f"No candidate has all of {listed(kinds)}"
+    told = "; ".join(
+        f"{name(row.candidate, result)} with"
+        f" {', '.join(objective(kind, row.objectives[kind]) for kind in kinds)}"
+        for row in front[:most]
+    )
+    more = f"; and {len(front) - most} more" if len(front) > most else ""
+    return f"Pareto front of {listed(kinds)}: {told}{more}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words as a list in a sentence.
+
+    >>> listed(("time", "energy", "memory"))
+    'time, energy and memory'
+    """
+    return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
+
+
+def convergence(result: ProblemResult) -> str:
+    """How many were tried until the best, in a sentence."""
+    tried = len(result.evaluated)
+    return f"{tried} of {len(result.rows)} candidates were tried, {len(result.failures)} failed."
+
+
 def sentences_of(problem: ProblemResult) -> list[str]:
     """The result of one problem: the winner, its speed-up, the losses, the failures."""
     best = problem.best
@@ -128,15 +232,28 @@ def sentences_of(problem: ProblemResult) -> list[str]:
         tried = len(problem.evaluated)
         what = f"none of {tried} tried candidates succeeded" if tried else "nothing was measured"
         return [f"{problem.label}: no winner, {what}."]
+    per = "" if problem.problem.family == "program" else " per time step"
+    known = (
+        f"predicted {seconds(best.predicted)}, deviation {signed(best.deviation)}"
+        if best.predicted is not None
+        else "not predicted"
+    )
     lines = [
-        f"{problem.label}: {best.candidate.id} takes {seconds(best.measured)} per time step"
-        f" (predicted {seconds(best.predicted)}, deviation {signed(best.deviation)}).",
+        f"{problem.label}: {best.candidate.id} takes {seconds(best.measured)}{per} ({known}).",
         f"  Speed-up over the baseline, within rounds: {speedup(problem)}.",
-        f"  Losses of the predicted: {losses(problem)}.",
     ]
+    if any(row.predicted is not None for row in problem.rows):
+        lines.append(f"  Losses of the predicted: {losses(problem)}.")
     if caution(problem):
         lines.append(f"  Caution: {caution(problem)}.")
+    wrong = worst(problem.residuals, 3)
+    if wrong:
+        lines.append(f"  Where the model is wrong: {errors(problem)}")
+    if problem.asked:
+        lines.append(f"  {choice(problem)}.")
     failed = len(problem.failures)
     if failed:
-        lines.append(f"  {failed} candidate{'s' if failed > 1 else ''} failed; see the status.")
+        kinds = Counter(status(row) for row in problem.failures)
+        told = ", ".join(f"{count} {words}" for words, count in kinds.most_common())
+        lines.append(f"  {failed} candidate{'s' if failed > 1 else ''} failed: {told}.")
     return lines

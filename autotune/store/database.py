@@ -19,12 +19,20 @@ from typing import Self
 
 import sqlalchemy as sa
 
+from autotune.decision.chart import DecisionMap
 from autotune.errors import Fault, StoreError, unknown_name
 from autotune.measure.base import Prepared
-from autotune.results import Prediction, Sample, Status
+from autotune.results import Measurement, Prediction, Sample, Status
 from autotune.store import codec, reading, rows, schema
-from autotune.store.engine import connect, speaking, writing
-from autotune.store.records import Choice, RunFacts, StudyRecord, StudySummary
+from autotune.store.engine import bring_up_to_date, connect, speaking, writing
+from autotune.store.records import (
+    CandidateRecord,
+    Choice,
+    RunElsewhere,
+    RunFacts,
+    StudyRecord,
+    StudySummary,
+)
 from autotune.store.rows import Row
 from autotune.variant import Candidate
 
@@ -38,8 +46,9 @@ class Store:
     waiting time, corrupt, full, gone.
     """
 
-    def __init__(self, engine: sa.Engine, shown: str, wait: float) -> None:
+    def __init__(self, engine: sa.Engine, shown: str, wait: float, *, older: bool = False) -> None:
         self._engine = engine
+        self._older = older
         self._wait = wait
         self.shown = shown
         """Where it lies, for messages."""
@@ -53,8 +62,8 @@ class Store:
         ``wait``: seconds to wait for another writer. StoreError names the file, what was found in
         it, and what to do.
         """
-        engine, shown = connect(location, create=create, wait=wait)
-        return cls(engine, shown, wait)
+        engine, shown, older = connect(location, create=create, wait=wait)
+        return cls(engine, shown, wait, older=older)
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -76,14 +85,7 @@ class Store:
         StoreError when the study of that name holds another configuration: its candidates would
         be mixed with those of this one.
         """
-        row: Row = {
-            "name": name,
-            "config": config,
-            "setup": setup_text,
-            "created": now(),
-            "versions": codec.dump(dict(versions or {})),
-        }
-        self._write(schema.studies, [row], replace=False)
+        self._add_study(name, config, setup_text, versions)
         with speaking(self.shown, self._wait), self._engine.connect() as connection:
             text = connection.execute(
                 sa.select(schema.studies.c.setup).where(schema.studies.c.name == name)
@@ -98,11 +100,35 @@ class Store:
                 )
             )
 
+    def _add_study(
+        self, name: str, config: str, setup_text: str, versions: Mapping[str, str] | None
+    ) -> bool:
+        row: Row = {
+            "name": name,
+            "config": config,
+            "setup": setup_text,
+            "created": now(),
+            "versions": codec.dump(dict(versions or {})),
+        }
+        return self._write(schema.studies, [row], replace=False) > 0
+
     def unused_name(self, base: str) -> str:
         """``base``, or ``base-2``, ``base-3``, ...: the first that no study has."""
         taken = {summary.name for summary in self.studies()}
         names = (base if k == 1 else f"{base}-{k}" for k in range(1, len(taken) + 2))
         return next(name for name in names if name not in taken)
+
+    def new_study(
+        self, base: str, *, config: str, setup_text: str, versions: Mapping[str, str] | None = None
+    ) -> str:
+        """Make a study that nobody else has begun; its name: the first free one of ``base``.
+
+        Of several that begin at the same time each gets one of its own.
+        """
+        while True:
+            name = self.unused_name(base)
+            if self._add_study(name, config, setup_text, versions):
+                return name
 
     def begin_run(self, study: str, facts: RunFacts) -> str:
         """Begin a run of a study; its new id, which sorts by time."""
@@ -130,6 +156,15 @@ class Store:
         self._write(schema.candidates, [rows.candidate(c) for c in candidates], replace=False)
         members = rows.members(study, candidates, frozenset(baselines))
         self._write(schema.members, members, replace=True)
+
+    def know_candidates(self, candidates: Sequence[Candidate]) -> None:
+        """Enter candidates that may be measured, but that no study chooses from."""
+        self._write(schema.candidates, [rows.candidate(c) for c in candidates], replace=False)
+
+    def add_map(self, study: str, value: DecisionMap) -> None:
+        """Enter a map of a study; one of the same label is replaced."""
+        row: Row = {"study": study, "label": value.label, "record": codec.dump(value)}
+        self._write(schema.maps, [row], replace=True)
 
     def add_predictions(self, study: str, pairs: Sequence[tuple[Candidate, Prediction]]) -> None:
         """Enter predictions of candidates that were added before; a later one replaces."""
@@ -159,6 +194,24 @@ class Store:
             stored = connection.execute(query).one()
         if tuple(stored) != (sample.seconds, sample.taken):
             raise ValueError(f"another sample is stored as {key}")
+
+    def add_measurements(self, run: str, measurements: Sequence[Measurement]) -> None:
+        """Enter, all at once, what was measured elsewhere: not built here, so not verified.
+
+        The run has none of them yet. The samples are numbered as those of one launch each.
+        """
+        samples = [
+            rows.sample(run, one.candidate, number, sample)
+            for one in measurements
+            for number, sample in enumerate(one.samples)
+        ]
+        outcomes = [
+            rows.outcome(run, one.candidate, one.status, one.detail, None) for one in measurements
+        ]
+        with speaking(self.shown, self._wait), writing(self._engine) as connection:
+            for table, new in ((schema.samples, samples), (schema.outcomes, outcomes)):
+                if new:
+                    connection.execute(sa.insert(table), new)
 
     def sample_writer(self, run: str, candidate: str) -> Callable[[Sample], None]:
         """A callback for one launch that enters its samples, numbered as they come."""
@@ -195,6 +248,10 @@ class Store:
 
     def _write(self, table: sa.Table, new: Sequence[Row], *, replace: bool) -> int:
         """Rows entered or replaced, in one transaction; those that exist are kept or replaced."""
+        with speaking(self.shown, self._wait):
+            if self._older:
+                bring_up_to_date(self._engine)
+                self._older = False
         with speaking(self.shown, self._wait), writing(self._engine) as connection:
             return sum(rows.upsert(connection, table, row, replace=replace) for row in new)
 
@@ -223,6 +280,41 @@ class Store:
             known = [s.name for s in self.studies()]
             raise StoreError(unknown_name(self.shown, "study", name, known))
         return record
+
+    def finished(self, study: str) -> dict[str, int]:
+        """Run, of any study, to how many candidates of this study it finished."""
+        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+            return reading.finished(connection, study)
+
+    def elsewhere(self, study: str, runs: Sequence[str]) -> tuple[RunElsewhere, ...]:
+        """Runs of any study as far as they concern the candidates of this one, oldest first."""
+        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+            try:
+                return reading.elsewhere(connection, study, runs)
+            except ValueError as error:
+                raise StoreError(
+                    Fault(where=self.shown, found=f"a run cannot be read: {error}")
+                ) from error
+
+    def strangers(self, study: str) -> tuple[tuple[CandidateRecord, Measurement], ...]:
+        """The latest good result of each candidate that a study does not choose from."""
+        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+            try:
+                return reading.strangers(connection, study)
+            except ValueError as error:
+                raise StoreError(
+                    Fault(where=self.shown, found=f"a result cannot be read: {error}")
+                ) from error
+
+    def candidates(self, identities: Sequence[str]) -> tuple[CandidateRecord, ...]:
+        """The candidates of these identities that are known, of whatever study, in any order."""
+        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+            try:
+                return reading.candidates(connection, identities)
+            except ValueError as error:
+                raise StoreError(
+                    Fault(where=self.shown, found=f"a candidate cannot be read: {error}")
+                ) from error
 
 
 def now() -> str:

@@ -17,8 +17,8 @@ from autotune.version import VERSION
 _WRITE = "autotune_write"
 
 
-def connect(location: str | Path, *, create: bool, wait: float) -> tuple[sa.Engine, str]:
-    """The engine of a store that exists, of our schema, and its name for messages.
+def connect(location: str | Path, *, create: bool, wait: float) -> tuple[sa.Engine, str, bool]:
+    """The engine of a store that exists, its name for messages, and whether its schema is older.
 
     ``wait`` is how many seconds a writer waits for another one. StoreError where there is none
     (and ``create`` is False), or where it is not a store of this schema.
@@ -35,10 +35,10 @@ def connect(location: str | Path, *, create: bool, wait: float) -> tuple[sa.Engi
     with speaking(where.shown, wait):
         if where.path is None:
             _prepare_server(engine, where.shown, create=create)
-        check_schema(engine, where.shown)
+        older = check_schema(engine, where.shown)
         if where.path is not None:
             _check_pages(engine, where.path)
-    return engine, where.shown
+    return engine, where.shown, older
 
 
 def _absent(shown: str) -> StoreError:
@@ -123,10 +123,10 @@ def _in_words(shown: str, wait: float, text: str) -> StoreError:
     )
 
 
-def check_schema(engine: sa.Engine, shown: str) -> None:
-    """StoreError unless the meta table says that this is a store of our schema, or of an older one.
+def check_schema(engine: sa.Engine, shown: str) -> bool:
+    """Whether this is a store of an older schema; StoreError where it is none that can be read.
 
-    An older one is brought up to date, unless it must not be written: then it is only read.
+    An older one is read as it is, and brought up to date before it is written.
     """
     with engine.connect() as connection:
         if not sa.inspect(connection).has_table(schema.meta.name):
@@ -136,8 +136,8 @@ def check_schema(engine: sa.Engine, shown: str) -> None:
     if found.get("application") != schema.APPLICATION:
         raise place.unusable(shown, f"belongs to {found.get('application', 'an unknown program')}")
     if found.get("schema") in {str(number) for number in schema.OLDER}:
-        _bring_up_to_date(engine)
-    elif found.get("schema") != str(schema.SCHEMA):
+        return True
+    if found.get("schema") != str(schema.SCHEMA):
         raise StoreError(
             Fault(
                 where=shown,
@@ -147,19 +147,17 @@ def check_schema(engine: sa.Engine, shown: str) -> None:
                 " it with that version, or name another with --store FILE",
             )
         )
+    return False
 
 
-def _bring_up_to_date(engine: sa.Engine) -> None:
-    """New fields have defaults in reading, so the number is all that changes."""
+def bring_up_to_date(engine: sa.Engine) -> None:
+    """New fields have defaults in reading: new are the number, and tables that were not there."""
     change = (
         sa.update(schema.meta).where(schema.meta.c.key == "schema").values(value=str(schema.SCHEMA))
     )
-    try:
-        with writing(engine) as connection:
-            connection.execute(change)
-    except DBAPIError as error:
-        if "readonly" not in str(error.orig) and "read-only" not in str(error.orig):
-            raise
+    with writing(engine) as connection:
+        schema.metadata.create_all(connection)
+        connection.execute(change)
 
 
 def _check_pages(engine: sa.Engine, path: Path) -> None:

@@ -3,16 +3,19 @@
 import dataclasses
 import json
 from collections import defaultdict
+from collections.abc import Sequence
 from typing import cast
 
 import sqlalchemy as sa
 
+from autotune.decision.chart import DecisionMap
 from autotune.machine import Machine
 from autotune.results import Measurement, Part, Prediction, Sample, Status
 from autotune.store import codec, schema
 from autotune.store.records import (
     CandidateRecord,
     Choice,
+    RunElsewhere,
     RunRecord,
     StoredBuild,
     StoredPrediction,
@@ -60,7 +63,17 @@ def study(connection: sa.Connection, name: str) -> StudyRecord | None:
         candidates=_candidates(connection, name),
         predictions=_predictions(connection, name),
         runs=tuple(_run(connection, found) for found in connection.execute(runs).mappings().all()),
+        maps=_maps(connection, name),
     )
+
+
+def _maps(connection: sa.Connection, study_name: str) -> tuple[DecisionMap, ...]:
+    """None where the store is of an older schema and must not be written."""
+    table = schema.maps
+    if not sa.inspect(connection).has_table(table.name):
+        return ()
+    query = sa.select(table.c.record).where(table.c.study == study_name).order_by(table.c.label)
+    return tuple(codec.load(DecisionMap, text) for text in connection.execute(query).scalars())
 
 
 def _candidates(connection: sa.Connection, study_name: str) -> tuple[CandidateRecord, ...]:
@@ -75,6 +88,20 @@ def _candidates(connection: sa.Connection, study_name: str) -> tuple[CandidateRe
         dataclasses.replace(codec.load(CandidateRecord, text), baseline=bool(baseline))
         for text, baseline in connection.execute(query)
     )
+
+
+def candidates(connection: sa.Connection, identities: Sequence[str]) -> tuple[CandidateRecord, ...]:
+    """The candidates of these identities; ValueError when a stored text is not what it must be."""
+    table, found = schema.candidates.c, []
+    for start in range(0, len(identities), _AT_ONCE):
+        part = identities[start : start + _AT_ONCE]
+        query = sa.select(table.record).where(table.identity.in_(part))
+        found += [codec.load(CandidateRecord, text) for text in connection.execute(query).scalars()]
+    return tuple(found)
+
+
+_AT_ONCE = 500
+"""Identities in one query: databases limit how many values it may name."""
 
 
 def _predictions(connection: sa.Connection, study_name: str) -> tuple[StoredPrediction, ...]:
@@ -102,14 +129,100 @@ def _prediction(row: sa.RowMapping) -> Prediction:
     )
 
 
-def _run(connection: sa.Connection, row: sa.RowMapping) -> RunRecord:
+Members = sa.Select[tuple[str]]
+"""A query of identities of candidates."""
+
+
+def finished(connection: sa.Connection, study_name: str) -> dict[str, int]:
+    """Run, of any study, to how many of a study's candidates it finished."""
+    members = _members(study_name)
+    found: dict[str, int] = {}
+    for table, wanted in (
+        (schema.outcomes, schema.outcomes.c.status != "contended"),
+        (schema.prepared, schema.prepared.c.status != "ok"),
+    ):
+        query = (
+            sa.select(table.c.run, sa.func.count())
+            .where(wanted, table.c.candidate.in_(members))
+            .group_by(table.c.run)
+        )
+        for run, count in connection.execute(query):
+            found[run] = found.get(run, 0) + count
+    return dict(sorted(found.items()))
+
+
+def elsewhere(
+    connection: sa.Connection, study_name: str, runs: Sequence[str]
+) -> tuple[RunElsewhere, ...]:
+    """Some runs as far as they concern the candidates of a study, oldest first.
+
+    ValueError when a stored text is not what the schema says.
+    """
+    table = schema.runs
+    query = sa.select(table).where(table.c.id.in_(runs)).order_by(table.c.started, table.c.id)
+    members = _members(study_name)
+    return tuple(
+        RunElsewhere(study=row["study"], run=_run(connection, row, members))
+        for row in connection.execute(query).mappings().all()
+    )
+
+
+def strangers(
+    connection: sa.Connection, study_name: str
+) -> tuple[tuple[CandidateRecord, Measurement], ...]:
+    """The latest good result of each candidate that a study does not choose from, newest first.
+
+    Only the newest ones, where there are very many. ValueError when a stored text is not what the
+    schema says.
+    """
+    outcomes, members = schema.outcomes, _members(study_name)
+    query = (
+        sa.select(outcomes.c.candidate, sa.func.max(outcomes.c.run).label("run"))
+        .where(outcomes.c.status == "ok", outcomes.c.candidate.not_in(members))
+        .group_by(outcomes.c.candidate)
+        .order_by(sa.desc("run"), outcomes.c.candidate)
+        .limit(_STRANGERS)
+    )
+    runs: dict[str, list[str]] = {}
+    for candidate, run in connection.execute(query):
+        runs.setdefault(run, []).append(candidate)
+    found = []
+    for run, identities in runs.items():
+        for start in range(0, len(identities), _AT_ONCE):
+            part = identities[start : start + _AT_ONCE]
+            wanted = sa.select(schema.candidates.c.identity).where(
+                schema.candidates.c.identity.in_(part)
+            )
+            samples = _samples(connection, run, wanted)
+            found += [
+                (record, Measurement(candidate=i, run=run, status="ok", samples=tuple(samples[i])))
+                for record in candidates(connection, part)
+                if samples[i := record.identity]
+            ]
+    return tuple(found)
+
+
+_STRANGERS = 2000
+
+
+def _members(study_name: str) -> Members:
+    members = schema.members.c
+    return sa.select(members.candidate).where(members.study == study_name)
+
+
+def _run(
+    connection: sa.Connection, row: sa.RowMapping, members: Members | None = None
+) -> RunRecord:
+    """A run with all that belongs to it, or to the members alone."""
     run = str(row["id"])
-    builds = {b.candidate: b for b in _builds(connection, run)}
-    samples = _samples(connection, run)
-    outcomes = {found["candidate"]: found for found in _of_run(connection, schema.outcomes, run)}
+    builds = {b.candidate: b for b in _builds(connection, run, members)}
+    samples = _samples(connection, run, members)
+    outcomes = {
+        found["candidate"]: found for found in _of_run(connection, schema.outcomes, run, members)
+    }
     choices = tuple(
         Choice(candidate=c["candidate"], place=c["place"], reason=c["reason"])
-        for c in _of_run(connection, schema.choices, run)
+        for c in _of_run(connection, schema.choices, run, members)
     )
     order = dict.fromkeys(
         [c.candidate for c in sorted(choices, key=lambda c: c.place)]
@@ -142,12 +255,16 @@ def _run(connection: sa.Connection, row: sa.RowMapping) -> RunRecord:
     )
 
 
-def _of_run(connection: sa.Connection, table: sa.Table, run: str) -> list[sa.RowMapping]:
+def _of_run(
+    connection: sa.Connection, table: sa.Table, run: str, members: Members | None
+) -> list[sa.RowMapping]:
     query = sa.select(table).where(table.c.run == run).order_by(table.c.candidate)
+    if members is not None:
+        query = query.where(table.c.candidate.in_(members))
     return list(connection.execute(query).mappings())
 
 
-def _builds(connection: sa.Connection, run: str) -> list[StoredBuild]:
+def _builds(connection: sa.Connection, run: str, members: Members | None) -> list[StoredBuild]:
     return [
         StoredBuild(
             candidate=row["candidate"],
@@ -157,17 +274,21 @@ def _builds(connection: sa.Connection, run: str) -> list[StoredBuild]:
             build=row["build"],
             provenance=codec.load_text_map(row["provenance"]),
         )
-        for row in _of_run(connection, schema.prepared, run)
+        for row in _of_run(connection, schema.prepared, run, members)
     ]
 
 
-def _samples(connection: sa.Connection, run: str) -> defaultdict[str, list[Sample]]:
+def _samples(
+    connection: sa.Connection, run: str, members: Members | None
+) -> defaultdict[str, list[Sample]]:
     table = schema.samples
     query = (
         sa.select(table)
         .where(table.c.run == run)
         .order_by(table.c.candidate, table.c.launch, table.c.number)
     )
+    if members is not None:
+        query = query.where(table.c.candidate.in_(members))
     samples: defaultdict[str, list[Sample]] = defaultdict(list)
     for row in connection.execute(query).mappings():
         samples[row["candidate"]].append(

@@ -8,7 +8,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from autotune.decision.chart import DecisionMap
 from autotune.machine import Machine
+from autotune.program import written
 from autotune.results import Measurement, Prediction, Status
 from autotune.variant import Value
 
@@ -36,11 +38,11 @@ class ProblemFacts:
     label: str
     title: str
     components: int
-    """n; of a stencil the interior points."""
+    """n; of a stencil the interior points, of a program the argument that counts as size."""
     key: str
     """Equal for problems that compute the same."""
     family: str = "ivp"
-    """``ivp`` or ``stencil``."""
+    """``ivp``, ``stencil`` or ``program``."""
     ivp: str = ""
     method: str = ""
     correctors: int = 0
@@ -50,10 +52,20 @@ class ProblemFacts:
     stencil: str = ""
     grid: tuple[tuple[str, int], ...] = ()
     """Dimensions of a stencil's grid and their interior points, slowest first."""
+    program: str = ""
+    arguments: Mapping[str, Value] = field(default_factory=dict)
+    """Of a program of the user's."""
+    size_argument: str = ""
+    """Which of the arguments counts as size; empty where none does."""
 
     @property
     def words(self) -> str:
         """Size and method in words."""
+        if self.family == "program":
+            pairs = (
+                f"{k} = {'none' if v is None else written(v)}" for k, v in self.arguments.items()
+            )
+            return ", ".join(pairs) or "no arguments"
         if self.family == "stencil":
             names, extents = zip(*self.grid, strict=True)
             return (
@@ -68,7 +80,7 @@ class ProblemFacts:
     @property
     def suffix(self) -> str:
         """What tells it from another problem of the same label."""
-        if self.family == "stencil":
+        if self.family != "ivp":
             return self.key.split()[0]
         return f"{self.method}-m{self.correctors}-h{self.step_fraction:g}"
 
@@ -182,6 +194,16 @@ class RunRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RunElsewhere:
+    """A run of some study, as far as it concerns the candidates of another one."""
+
+    study: str
+    """The study that it belongs to."""
+    run: RunRecord
+    """With what was measured of those candidates only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class StudySummary:
     """A study in one line of a list."""
 
@@ -206,6 +228,8 @@ class StudyRecord:
     predictions: tuple[StoredPrediction, ...]
     runs: tuple[RunRecord, ...]
     """In the order in which they began."""
+    maps: tuple[DecisionMap, ...] = ()
+    """By label."""
 
     def candidate(self, identity: str) -> CandidateRecord | None:
         """The candidate of an identity."""

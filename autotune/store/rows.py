@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
 from autotune.measure.base import Prepared
-from autotune.problem import AnyProblem, StencilProblem
+from autotune.problem import AnyProblem, ProgramProblem, StencilProblem
 from autotune.results import Prediction, Sample, Status
 from autotune.store import codec
 from autotune.store.records import CandidateRecord, Choice, ProblemFacts
@@ -73,6 +73,17 @@ def problem_facts(problem: AnyProblem) -> ProblemFacts:
             family=problem.family,
             stencil=problem.stencil.name,
             grid=tuple(zip(problem.stencil.dimensions, problem.extents, strict=True)),
+        )
+    if isinstance(problem, ProgramProblem):
+        return ProblemFacts(
+            label=problem.label,
+            title=problem.title,
+            components=problem.n,
+            key=problem.key,
+            family=problem.family,
+            program=problem.program.name,
+            arguments=dict(problem.arguments),
+            size_argument=problem.program.size or "",
         )
     return ProblemFacts(
         label=problem.label,

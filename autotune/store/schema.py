@@ -1,6 +1,7 @@
 r"""The tables of a results store.
 
     studies --< members >-- candidates        what a study may choose from
+       | |--< maps                            which candidate wins where, over size and threads
        |  \--< predictions                    what each engine said
        \--< runs --< choices                  what a run took for measuring, and why
                  --< prepared                 how build and verification ended
@@ -12,6 +13,7 @@ new schema number:
 
     1  problems are IVPs
     2  problems are IVPs or stencils (record of a candidate: family, stencil, grid)
+    3  or programs of the user's (record of a candidate: program, arguments); table maps
 """
 
 from sqlalchemy import (
@@ -27,9 +29,9 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA = 2
-OLDER = frozenset({1})
-"""Schemas whose stores are brought up to date when they are opened: their rows read as they are."""
+SCHEMA = 3
+OLDER = frozenset({1, 2})
+"""Schemas whose rows read as they are; such a store is brought up to date when it is written."""
 APPLICATION = "autotune"
 APPLICATION_ID = 0x41755431
 """Of the SQLite file header: ``AuT1``."""
@@ -92,6 +94,13 @@ predictions = Table(
     Column("reason", Text, nullable=False),
     Column("parts", Text, nullable=False),
     Column("notes", Text, nullable=False),
+)
+maps = Table(
+    "maps",
+    metadata,
+    Column("study", ForeignKey("studies.name"), primary_key=True),
+    Column("label", String(200), primary_key=True),
+    Column("record", Text, nullable=False),
 )
 choices = Table(
     "choices",

@@ -14,15 +14,19 @@ import hashlib
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from autotune import paths
 from autotune.errors import WorkFailed
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain import process
 from autotune.toolchain.compiler import Compiler
+
+Kind = Literal["program", "command"]
+"""Programs that are made of units by a compiler; files that commands of the user's make."""
 
 OPENMP = ("-fopenmp",)
 LINK = ("-lm",)
@@ -81,10 +85,34 @@ def build(
     return Built(key=key, executable=_place("program", key))
 
 
-def executable(key: str) -> Path | None:
-    """The program of a build by its key; None when it is not (or no longer) in the cache."""
-    entry = _place("program", key)
+def executable(key: str, kind: Kind = "program") -> Path | None:
+    """The file of a build by its key; None when it is not (or no longer) in the cache."""
+    entry = _place(kind, key)
     return entry if _trusted(entry) else None
+
+
+def by_commands(
+    parts: Sequence[str],
+    commands: Callable[[Path], Sequence[Sequence[str]]],
+    limit: float = LIMIT,
+) -> Built:
+    """The file that commands of the user's make, from the cache where it is known.
+
+    ``parts``: all that decides on its content. ``commands``: given the path of the file, the
+    command lines that make it, one after the other, in a fresh folder. ``limit`` is in seconds for
+    each of them. A failure is a result; MissingTool for a command that is not installed.
+    """
+    key = _hash("command", *parts)
+    try:
+        with _made("command", key) as target:
+            if target is not None:
+                for command in commands(target):
+                    _compile(command, target.parent, limit)
+                if not target.is_file():
+                    raise _Failed("the build ended well, but made no {output}")
+    except _Failed as failure:
+        return Built(key=key, executable=None, detail=str(failure))
+    return Built(key=key, executable=_place("command", key))
 
 
 def assembly(

@@ -55,6 +55,11 @@ class Compiler:
         text = "\n".join((self.name, self.version, *self.flags, "", *self.resolved_flags))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
+    @property
+    def title(self) -> str:
+        """Version and identity: what results are filed under."""
+        return f"{self.version} [{self.identity}]"
+
 
 def find(build: Build, where: str = "builds") -> Compiler:
     """The compiler of a build, tried with its flags on a small text.

@@ -5,6 +5,7 @@ for several ranks also name ``{nodes}``, ``{ranks}`` (on all nodes together) and
 rank).
 """
 
+import functools
 import os
 import shlex
 import shutil
@@ -13,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autotune.errors import Fault, InputError, MissingTool
+from autotune.toolchain import process
 
 PLACE = "{command}"
 
@@ -66,6 +68,24 @@ def tethered(command: Sequence[str]) -> list[str]:
         raise MissingTool(fault)
     tether = str(Path(__file__).with_name("tether.py"))
     return [sys.executable, "-I", "-S", tether, str(os.getpid()), *command]
+
+
+def bound(command: Sequence[str]) -> list[str]:
+    """The same command, ended when the process that starts it ends, where setpriv(1) can do that.
+
+    It becomes the command, so it costs a millisecond and leaves no process of its own.
+    """
+    setpriv = _setpriv()
+    return [setpriv, "--pdeathsig", "KILL", "--", *command] if setpriv else list(command)
+
+
+@functools.cache
+def _setpriv() -> str | None:
+    path = shutil.which("setpriv")
+    if path is None:
+        return None
+    trial = process.run([path, "--pdeathsig", "KILL", "--", "true"], timeout=10)
+    return path if trial.ok else None
 
 
 def check(template: str, where: str = "launcher") -> None:

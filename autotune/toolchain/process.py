@@ -16,7 +16,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Literal, Protocol
 
 from autotune.errors import Fault, MissingTool
 from autotune.units import Bytes, Seconds
@@ -32,8 +32,24 @@ _MARK = "AUTOTUNE_MARK"
 _GRACE = 0.5
 _LAST_WAIT = 5.0
 _POLL = 0.25
+_FIRST_LOOK = 0.005
+_LINGER = 0.2
 _running: dict[str, int] = {}
 """Mark and number of each child that a ``run`` waits for: children belong to the whole process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a child took until it ended."""
+
+    wall: Seconds
+    """From its start to its end."""
+    cpu: Seconds
+    """Of all its threads, and of its descendants that it waited for."""
+    waited: Seconds | None
+    """How long its first thread was ready and had no CPU (proc(5), schedstat); None: not told."""
+    involuntary: int
+    """Context switches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +70,10 @@ class Outcome:
     """How the asked-for priority was obtained."""
     left: tuple[int, ...] = ()
     """Descendants that could not be ended."""
+    strays: int = 0
+    """Descendants that went on after it had ended by itself, and were ended."""
+    usage: Usage | None = None
+    """None where it could not be ended."""
 
     @property
     def ok(self) -> bool:
@@ -76,6 +96,19 @@ class Outcome:
         return f"{text}\n{last}" if last else text
 
 
+class Gauge(Protocol):
+    """Watches a child while it runs."""
+
+    def begin(self, pid: int) -> None:
+        """The child has started."""
+
+    def look(self) -> None:
+        """It still runs: called soon after its start, then ever more seldom, down to 4 Hz."""
+
+    def end(self, reaped: int) -> None:
+        """It has ended; ``reaped``: ru_maxrss of getrusage(2), of its largest process, in bytes."""
+
+
 def run(
     command: Sequence[str],
     *,
@@ -87,36 +120,48 @@ def run(
     paced: bool = False,
     niceness: int | None = None,
     folder: Path | None = None,
+    gauge: Gauge | None = None,
+    largest_file: int | None = None,
 ) -> Outcome:
     """Run a command to its end or to a limit; when this returns, no descendant of it is left.
 
     ``timeout`` in seconds; ``environment`` is the whole environment (None: this process's);
     ``memory`` bytes of address space; ``on_line`` gets every complete line of standard output as it
     arrives; with ``paced`` a line end is sent to the child's standard input, which is closed else,
-    whenever ``on_line`` returns True; ``niceness`` -20..19 (None: as this process). On a limit the
-    children get SIGTERM and, half a second later, SIGKILL.
+    whenever ``on_line`` returns True; ``niceness`` -20..19 (None: as this process); ``gauge`` is
+    told when it starts and ends; ``largest_file`` bytes that it may write into one file. On a limit
+    the children get SIGTERM and, half a second later, SIGKILL.
     Raises MissingTool when the program cannot be started.
 
-    The memory limit is set from outside right after the start: code between fork and exec is not
-    safe beside threads, and a limit on address space counts what was taken before it was set.
+    The limits of memory and files are set from outside right after the start: code between fork
+    and exec is not safe beside threads, and a limit on address space counts what was taken before
+    it was set.
     """
     mark = uuid.uuid4().hex
     variables = dict(os.environ if environment is None else environment)
     started = time.monotonic()
     child = _start(command, variables | {_MARK: mark}, folder, paced=paced)
     _running[mark] = child.pid
-    reader = _Reader(child, output_limit, on_line)
+    reader = _Reader(child, output_limit, on_line, gauge)
     timed_out = False
+    ended, waited, strays = started, None, 0
     try:
-        if memory is not None:
-            _limit_memory(child.pid, memory)
+        _limit(child.pid, resource.RLIMIT_AS, memory)
+        _limit(child.pid, resource.RLIMIT_FSIZE, largest_file)
         priority = renice(child.pid, niceness) if niceness is not None else _inherit(child.pid)
+        if gauge is not None:
+            gauge.begin(child.pid)
         timed_out = not reader.follow(started + timeout)
+        ended, waited = time.monotonic(), _waited(child.pid)
+        if not (timed_out or reader.flooded):
+            strays = _linger(child.pid, mark)
     finally:
         # also for KeyboardInterrupt and whatever on_line raises
         gentle = timed_out or reader.flooded
         left = _end(child.pid, mark, gentle=gentle)
-        code = child.wait() if child.pid not in left else None
+        code, spent = _reap(child) if child.pid not in left else (None, None)
+        if gauge is not None:
+            gauge.end(spent.ru_maxrss * 1024 if spent else 0)
         _running.pop(mark, None)
         reader.close()
     return Outcome(
@@ -129,6 +174,8 @@ def run(
         seconds=Seconds(time.monotonic() - started),
         priority=priority,
         left=tuple(sorted(left)),
+        strays=strays,
+        usage=None if spent is None else _usage(spent, ended - started, waited),
     )
 
 
@@ -206,9 +253,34 @@ def _start(
         raise MissingTool(fault) from error
 
 
-def _limit_memory(pid: int, limit: int) -> None:
-    with contextlib.suppress(ProcessLookupError):  # it may have ended already
-        resource.prlimit(pid, resource.RLIMIT_AS, (limit, limit))
+def _reap(child: subprocess.Popen[bytes]) -> tuple[int, resource.struct_rusage]:
+    """Its exit code, negative for a signal, and what it took."""
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return child.returncode, usage
+
+
+def _usage(spent: resource.struct_rusage, wall: float, waited: float | None) -> Usage:
+    return Usage(
+        wall=Seconds(wall),
+        cpu=Seconds(spent.ru_utime + spent.ru_stime),
+        waited=None if waited is None else Seconds(waited),
+        involuntary=spent.ru_nivcsw,
+    )
+
+
+def _waited(pid: int) -> float | None:
+    """Readable until the child is reaped; the second number counts nanoseconds."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[1]) * 1e-9
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _limit(pid: int, which: int, limit: int | None) -> None:
+    if limit is not None:
+        with contextlib.suppress(ProcessLookupError):  # it may have ended already
+            resource.prlimit(pid, which, (limit, limit))
 
 
 class _Reader:
@@ -219,6 +291,7 @@ class _Reader:
         child: subprocess.Popen[bytes],
         limit: int,
         on_line: Callable[[str], bool | None] | None,
+        gauge: Gauge | None = None,
     ) -> None:
         assert child.stdout is not None
         assert child.stderr is not None
@@ -230,6 +303,7 @@ class _Reader:
             self._selector.register(stream, selectors.EVENT_READ)
         self._limit, self._seen = limit, 0
         self._on_line = on_line
+        self._gauge, self._pause, self._next = gauge, _FIRST_LOOK, 0.0
         self._out = bytearray()
         self._line_start = 0
         self._err = bytearray()
@@ -243,11 +317,23 @@ class _Reader:
                 return False
             ended = self._ended()
             # a descendant may hold the pipes open: once the child has ended, only drain them
-            busy = self._read(0.0 if ended else min(remaining, _POLL))
+            busy = self._read(0.0 if ended else min(remaining, self._look()))
             if ended and not busy:
                 self._finish_line()
                 return True
         return True
+
+    def _look(self) -> float:
+        """Let the gauge look when it is time; seconds until then."""
+        if self._gauge is None:
+            return _POLL
+        now = time.monotonic()
+        if now >= self._next:
+            if self._next:
+                self._gauge.look()
+                self._pause = min(2 * self._pause, _POLL)
+            self._next = now + self._pause
+        return self._next - now
 
     def _ended(self) -> bool:
         # without reaping: while the child is not reaped, its number cannot be given to another
@@ -326,6 +412,14 @@ def _end(pid: int, mark: str, *, gentle: bool) -> set[int]:
     return left
 
 
+def _linger(pid: int, mark: str) -> int:
+    """How many descendants do not end by themselves soon after the child."""
+    until = time.monotonic() + _LINGER
+    while (left := len(_family(pid, mark))) and time.monotonic() < until:
+        time.sleep(0.005)
+    return left
+
+
 def _signal(pid: int, number: signal.Signals) -> None:
     try:
         os.kill(pid, number)
@@ -336,24 +430,45 @@ def _signal(pid: int, number: signal.Signals) -> None:
 
 
 def _family(session: int, mark: str) -> set[int]:
-    """Processes of the session or with the mark that have not ended."""
+    """Processes of the session or with the mark that have not ended.
+
+    Only the environments of those are read that began no earlier than the session's first one.
+    """
     wanted = f"{_MARK}={mark}".encode()
     found: set[int] = set()
+    leader = _stat(f"/proc/{session}")
+    begun = leader.begun if leader else 0
     for entry in os.scandir("/proc"):
-        if not entry.name.isdigit():
+        known = _stat(entry.path) if entry.name.isdigit() else None
+        if known is None or known.ended or known.begun < begun:
             continue
-        try:
-            stat = Path(entry.path, "stat").read_bytes()
-            state, _parent, _group, its_session = stat.rpartition(b")")[2].split()[:4]
-            if state in (b"Z", b"X"):
-                continue
-            variables = Path(entry.path, "environ")
-            if int(its_session) != session and wanted not in variables.read_bytes().split(b"\0"):
-                continue
-        except (OSError, ValueError):
-            continue  # it has ended meanwhile, or belongs to someone else
-        found.add(int(entry.name))
+        if known.session == session or wanted in _content(f"{entry.path}/environ").split(b"\0"):
+            found.add(int(entry.name))
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Stat:
+    """What /proc says of a process; ``begun`` in clock ticks since the system's start."""
+
+    ended: bool
+    session: int
+    begun: int
+
+
+def _stat(folder: str) -> _Stat | None:
+    """None: it has gone meanwhile."""
+    fields = _content(f"{folder}/stat").rpartition(b")")[2].split()
+    return _Stat(fields[0] in (b"Z", b"X"), int(fields[3]), int(fields[19])) if fields else None
+
+
+def _content(path: str) -> bytes:
+    """Nothing where the process has gone, or belongs to someone else."""
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - read hundreds of times per program
+            return file.read()
+    except OSError:
+        return b""
 
 
 def _signal_name(number: int) -> str:

@@ -68,7 +68,8 @@ def text(study):
 def test_structure(text, study):
     found = Page(text)
     assert found.tags.count("h1") == 1
-    assert found.tags.count("svg") == 3 * 2 + 1
+    # of the larger problem all candidates take as much memory: no front is drawn
+    assert found.tags.count("svg") == 8 + 7 + 1
     assert len(found.ids) == len(set(found.ids))
     for problem in evaluate(study).problems:
         assert problem.best.candidate.id in found.text

@@ -16,7 +16,7 @@ import numpy as np
 from autotune import config
 from autotune.codegen import harness, tree
 from autotune.problem import Problem
-from autotune.setup import Layout, Setup
+from autotune.setup import Generated, Layout, Setup
 from autotune.variant import Build, Candidate, Transformation, Variant
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
@@ -36,8 +36,7 @@ def setup(
         source="test.yaml",
         machine=None,
         problems=problems,
-        skeleton=config.skeleton("pirk"),
-        space=config.space(space),
+        subject=Generated(skeleton=config.skeleton("pirk"), space=config.space(space)),
         builds=(Build(),),
         layouts=tuple(Layout(threads=count) for count in threads),
     )

@@ -4,7 +4,7 @@ import math
 import random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autotune import config
@@ -28,6 +28,7 @@ def prediction(seconds: float | None) -> Prediction:
     return Prediction(seconds=seconds, interval=interval, parts=(), engine="reuse", reason="")
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(1e-6, 1e3), min_size=1, max_size=12), st.randoms(), st.floats(0.1, 10))
 def test_ranking_is_invariant_under_order_and_common_scale(
     times: list[float], generator: random.Random, scale: float

@@ -6,19 +6,16 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-import optuna
 import pytest
 
 from autotune import config
 from autotune.measure.base import Launch, Prepared
 from autotune.measure.replay import Recording, ReplayMeasurer
 from autotune.problem import Problem
-from autotune.progress import Clock
 from autotune.results import Measurement, Prediction, Sample
 from autotune.setup import Measuring
 from autotune.toolchain import process
-from autotune.trials import Trials
-from autotune.tuning import Chosen, Plan, odd_ones_out, tune_problem
+from autotune.tuning import Bench, Chosen, Plan, odd_ones_out, tune_problem
 from autotune.variant import Candidate, Variant
 
 PROBLEM = Problem(
@@ -38,6 +35,9 @@ class Journal:
     prepared_: list[Prepared] = field(default_factory=list)
     samples: list[tuple[str, Sample]] = field(default_factory=list)
     outcomes: list[Measurement] = field(default_factory=list)
+
+    def chosen(self, choices: list[Chosen]) -> None:
+        """Not kept."""
 
     def prepared(self, prepared: Prepared) -> None:
         self.prepared_.append(prepared)
@@ -62,7 +62,9 @@ def run(
     )
     journal = Journal()
     plan = Plan(measuring=MEASURING, deadline=deadline)
-    done = tune_problem(group, measurer, journal, plan, no_progress, Clock())
+    done = tune_problem(
+        group, Bench(measurer=measurer, journal=journal, progress=no_progress), plan
+    )
     return done, journal
 
 
@@ -136,41 +138,12 @@ def test_an_interrupt_does_not_wait_for_what_is_being_built() -> None:
     main = threading.main_thread().ident
     assert main is not None
     threading.Timer(0.5, signal.pthread_kill, [main, signal.SIGINT]).start()
+    bench = Bench(measurer=measurer, journal=Journal(), progress=no_progress)
     with pytest.raises(KeyboardInterrupt):
-        tune_problem(group, measurer, Journal(), Plan(measuring=MEASURING), no_progress, Clock())
+        tune_problem(group, bench, Plan(measuring=MEASURING))
     assert measurer.ended
     assert set(measurer.ended) == {"SIGKILL"}
     assert len(measurer.ended) < len(group)
-
-
-def test_the_optuna_study_mirrors_what_was_tried() -> None:
-    group = [chosen(0), chosen(1)]
-    every = [chosen(number).candidate for number in range(5)]
-    trials = Trials(every, seed=1)
-    trials.ask([c.candidate for c in group], [{"predicted_s": 1.0}] * 2)
-    good = Measurement(
-        candidate=group[0].candidate.identity,
-        run="",
-        status="ok",
-        samples=(
-            Sample(
-                seconds=2.0,
-                steps=1,
-                busy=1.0,
-                accepted=True,
-                launch=0,
-                round=0,
-                taken="now",  # type: ignore[arg-type]
-            ),
-        ),
-    )
-    trials.tell([good, None])
-    done = trials.study.trials
-    assert [t.params["order"] for t in done] == ["v0", "v1"]
-    assert set(done[0].distributions["order"].choices) == {f"v{number}" for number in range(5)}
-    assert done[0].value == 2.0
-    assert done[0].user_attrs["predicted_s"] == 1.0
-    assert done[1].state == optuna.trial.TrialState.FAIL
 
 
 def test_a_wrong_majority_of_one_does_not_condemn_the_rest() -> None:

@@ -11,7 +11,7 @@ from autotune.analysis.traffic.schedule import Schedule, schedule
 from autotune.analysis.traffic.shape import SweepShape, shape
 from autotune.codegen.ir import AnySweep, Block, Program, Sweep
 from autotune.machine import Machine
-from autotune.problem import AnyProblem, StencilProblem
+from autotune.problem import AnyProblem, StencilProblem, generated
 
 _Place = tuple[str, int]
 """An IVP at a size."""
@@ -44,6 +44,7 @@ class TrafficAnalyser:
         The threads, all ranks' together, are spread evenly over ``nodes``. Raises ValueError where
         a sweep is not in canonical form or a tile loop holds a barrier.
         """
+        problem = generated(problem)
         if isinstance(problem, StencilProblem):
             return self._grid().analyse(program, problem, threads, nodes)
         place = (problem.definition, problem.size)

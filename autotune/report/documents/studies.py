@@ -1,5 +1,6 @@
 """Documents of what was measured: ``tune``, ``compare``, ``measure``, ``report``."""
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
@@ -7,6 +8,9 @@ from typing import TypedDict
 from autotune.evaluate import ProblemResult, Row, StudyResult
 from autotune.measure.run import Phases
 from autotune.ranking import Ranked
+from autotune.report import searched
+from autotune.report.documents import Plain
+from autotune.residuals import Residual
 from autotune.results import Measurement
 
 
@@ -31,8 +35,14 @@ class EvaluatedRow(TypedDict):
     """max abs(a - b) / max abs(b) against the reference."""
     samples: int
     """Accepted samples."""
+    rejected: int
+    """Samples that did not count, because other processes took the cores."""
     compared: bool
     """It takes part in the statistics of its problem."""
+    memory_bytes: float | None
+    """Peak resident memory of a launch, all its ranks together; null where it was not read."""
+    energy_j: float | None
+    """Energy of the node's processor packages in a time step; null where it cannot be read."""
 
 
 class LossRow(TypedDict):
@@ -50,6 +60,39 @@ class NoiseRow(TypedDict):
 
     mean: float
     max: float
+
+
+class FrontRow(TypedDict):
+    """A candidate that no other one beats in all objectives."""
+
+    candidate: str
+    objectives: dict[str, float]
+    """time in seconds per time step, energy in joules per time step, memory in bytes."""
+
+
+class ResidualRow(TypedDict):
+    """The error of the model over the candidates that share the value of a parameter."""
+
+    parameter: str
+    value: Plain
+    factor: float
+    """Measured over predicted time, geometric mean."""
+    interval: list[float] | None
+    """90 %; null for a single candidate."""
+    candidates: int
+    excess: float
+    """This factor over that of all other candidates."""
+    clear: bool
+    """More than chance, all values of all parameters considered."""
+
+
+class FailureRow(TypedDict):
+    """The candidates that failed in one way."""
+
+    status: str
+    count: int
+    reasons: list[str]
+    """The line of the output that tells most, most frequent first."""
 
 
 class ProblemRow(TypedDict):
@@ -70,6 +113,19 @@ class ProblemRow(TypedDict):
     """Share of pairs measured more than 5 % apart and predicted in that order."""
     measured: str
     """``k of N`` candidates."""
+    tried: int
+    """Candidates that were measured or failed."""
+    candidates: int
+    """Legal ones."""
+    rejected: int
+    """Samples of all candidates that did not count."""
+    failures: list[FailureRow]
+    objectives: list[str]
+    """What the front is over: those of the config, else what was read for all; time first."""
+    front: list[FrontRow]
+    """Fastest first; empty where nothing but time was read."""
+    residuals: list[ResidualRow]
+    """Where the model is wrong."""
     evaluated: list[EvaluatedRow]
 
 
@@ -111,8 +167,45 @@ def _problem(problem: ProblemResult) -> ProblemRow:
         "rank_correlation": problem.rank_correlation,
         "ordered_pairs": problem.ordered_pairs,
         "measured": f"{problem.compared} of {len(problem.rows)}",
+        "tried": len(problem.evaluated),
+        "candidates": len(problem.rows),
+        "rejected": sum(_rejected(row) for row in problem.evaluated),
+        "failures": [
+            {
+                "status": failed.status,
+                "count": failed.count,
+                "reasons": [words for words, _ in failed.reasons],
+            }
+            for failed in searched.failed(problem)
+        ],
+        "objectives": list(problem.objectives),
+        "front": [
+            {
+                "candidate": row.candidate.id,
+                "objectives": {kind: row.objectives[kind] for kind in problem.objectives},
+            }
+            for row in problem.front
+        ],
+        "residuals": [_residual(residual) for residual in problem.residuals],
         "evaluated": [_evaluated(row) for row in problem.evaluated],
     }
+
+
+def _residual(found: Residual) -> ResidualRow:
+    return {
+        "parameter": found.parameter,
+        "value": found.value,
+        "factor": found.factor,
+        "interval": [math.exp(edge) for edge in found.interval] if found.interval else None,
+        "candidates": found.candidates,
+        "excess": math.exp(found.excess),
+        "clear": found.clear,
+    }
+
+
+def _rejected(row: Row) -> int:
+    samples = row.measurement.samples if row.measurement else ()
+    return sum(not sample.accepted and not sample.warm_up for sample in samples)
 
 
 def _evaluated(row: Row) -> EvaluatedRow:
@@ -131,7 +224,10 @@ def _evaluated(row: Row) -> EvaluatedRow:
         "detail": measurement.detail if measurement else "",
         "verified_error": measurement.error if measurement else None,
         "samples": len(measurement.accepted) if measurement else 0,
+        "rejected": _rejected(row),
         "compared": row.compared,
+        "memory_bytes": row.memory,
+        "energy_j": row.energy,
     }
 
 
@@ -213,3 +309,25 @@ class ReportDocument(TypedDict):
 def report(name: str, path: Path) -> ReportDocument:
     """Where the page was written."""
     return {"schema": "autotune.report/1", "study": name, "file": str(path)}
+
+
+class MirrorDocument(TypedDict):
+    """``autotune mirror --json``."""
+
+    schema: str
+    study: str
+    file: str
+    studies: list[str]
+    """Names of the Optuna studies in it, one for each problem."""
+    trials: int
+
+
+def mirrored(result: StudyResult, path: Path, trials: int) -> MirrorDocument:
+    """Where the journal was written, and what is in it."""
+    return {
+        "schema": "autotune.mirror/1",
+        "study": result.study.name,
+        "file": str(path),
+        "studies": [f"{result.study.name}/{problem.label}" for problem in result.problems],
+        "trials": trials,
+    }

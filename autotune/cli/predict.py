@@ -1,0 +1,144 @@
+"""``autotune variants``, ``predict``, ``rank``: what can be said before anything runs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from autotune.cli.options import Config, Engine, EngineName, Json, engines
+from autotune.cli.output import TerminalProgress, document, note
+
+if TYPE_CHECKING:
+    from autotune.pipeline.prospect import Prospect
+
+VARIANTS_EXAMPLE = "Example: autotune variants configs/quickstart.yaml --illegal"
+PREDICT_EXAMPLE = "Example: autotune predict configs/quickstart.yaml --json > predictions.json"
+RANK_EXAMPLE = (
+    "Example: autotune rank configs/quickstart.yaml --top 10;"
+    " autotune rank configs/quickstart.yaml --why jli-pad5@heat2d-N256-T2;"
+    " autotune rank configs/quickstart.yaml --why ijl-pad5 --against jli-pad5"
+)
+
+
+def variants(
+    config: Config,
+    illegal: Annotated[
+        bool, typer.Option("--illegal", help="Also the combinations left out, with their reasons.")
+    ] = False,
+    emit: Annotated[
+        str | None,
+        typer.Option(
+            "--emit",
+            help="Write the C source of this candidate; of a program, the commands that build and"
+            " run it.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for the files of --emit.")
+    ] = Path(),
+    json: Json = False,
+) -> None:
+    """The candidate space of a config; the source of one candidate."""
+    from autotune.pipeline import machines, prospect, sources
+    from autotune.report import text
+    from autotune.report.documents import predictions
+
+    setup = prospect.load(config)
+    machine = machines.uncalibrated_machine(setup)
+    enumerated = prospect.enumerate_space(setup, machine)
+    if emit is not None:
+        for path in sources.emit_sources(setup, enumerated, emit, output):
+            note(f"wrote {path}")
+    if json:
+        document(predictions.variants(setup, enumerated, illegal=illegal))
+    elif emit is None:
+        typer.echo(text.variants(enumerated, illegal=illegal))
+
+
+def predict(config: Config, engine: Engine = None, json: Json = False) -> None:
+    """Predicted time of every candidate with its parts, in the order of the space."""
+    from autotune.pipeline.prospect import require_predictions
+    from autotune.report import text
+    from autotune.report.documents import predictions
+
+    prospect = _prospected(config, engine)
+    if json:
+        document(
+            predictions.predict(
+                prospect.setup, prospect.machine, prospect.enumerated.legal, prospect.rankings
+            )
+        )
+    elif unranked := _unranked(prospect):
+        typer.echo(unranked)
+    else:
+        typer.echo(text.predictions(prospect.rankings))
+    require_predictions(prospect)
+
+
+def rank(
+    config: Config,
+    top: Annotated[int, typer.Option(help="Rows per problem; 0 for all.", min=0)] = 15,
+    why: Annotated[
+        str | None,
+        typer.Option(
+            "--why",
+            help="In words, why this candidate takes as long as predicted. The name of a variant"
+            " stands for its fastest candidate in every problem.",
+        ),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option("--against", help="With --why: what makes the difference to this candidate."),
+    ] = None,
+    assembly: Annotated[
+        bool, typer.Option("--assembly", help="With --why: the annotated loops as compiled.")
+    ] = False,
+    engine: Engine = None,
+    json: Json = False,
+) -> None:
+    """The candidates of each problem, fastest prediction first, with a reason each."""
+    from autotune.pipeline.prospect import require_predictions
+    from autotune.pipeline.whys import explain
+    from autotune.report import blocks, text, whytext
+    from autotune.report.documents import predictions
+
+    for option, wanted in (("--against", against), ("--assembly", assembly)):
+        if wanted and not why:
+            raise typer.BadParameter(f"{option} needs --why", param_hint=option)
+    found = _prospected(config, engine)
+    unranked = _unranked(found)
+    if unranked and not json:
+        typer.echo(unranked)
+        return
+    whys = explain(found, why, against, TerminalProgress()) if why else []
+    if json:
+        document(
+            predictions.rank(found.setup, found.machine, found.rankings, whys, assembly=assembly)
+        )
+    elif why:
+        typer.echo("\n\n".join(whytext.explained(each, assembly=assembly) for each in whys))
+    else:
+        typer.echo(
+            text.rankings(found.rankings, found.machine, top=top, enumerated=found.enumerated)
+        )
+        choice = blocks.text(found.rankings, found.machine)
+        if choice:
+            typer.echo(f"\n{choice}")
+    require_predictions(found)
+
+
+def _unranked(found: "Prospect") -> str:
+    """What there is to say of a program without a model; empty for everything else."""
+    from autotune.report import programs
+
+    program = found.setup.program
+    if program is None or program.model is not None:
+        return ""
+    return programs.unranked(program, found.rankings, found.machine)
+
+
+def _prospected(config: Path, engine: EngineName | None) -> "Prospect":
+    from autotune.pipeline.prospect import load, prospect
+
+    setup = load(config)
+    return prospect(setup, TerminalProgress(), engines(engine, setup.family))

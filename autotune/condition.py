@@ -1,0 +1,271 @@
+"""Conditions on parameter values: a restricted language, parsed through ``ast``, never evaluated.
+
+    values        8, 0.5, 'static', true, false, null
+    names         parameters and arguments
+    arithmetic    + - * / // % **, min(a, b, ...), max(a, b, ...), and of one number each:
+                  abs, ceil, floor, sqrt, exp, log, log2
+    comparisons   == != < <= > >=, also chained: 8 <= bi <= bj; tile in (16, 32), not in
+    logic         and, or, not, a if c else b
+
+Text is compared with text and numbers with numbers; only == and != take any pair of values.
+"""
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+Value = str | int | float | bool | None
+"""What a parameter or an argument may be."""
+
+_Evaluation = Callable[[Mapping[str, Value]], Value]
+_Truth = Callable[[Mapping[str, Value]], bool]
+_Number = Callable[[Mapping[str, Value]], float | int]
+
+_LONGEST = 2000
+"""Characters of a condition."""
+_DEEPEST = 40
+"""Levels of nesting."""
+_LARGEST = 1e18
+"""Numbers beyond are refused, so that no power takes forever."""
+_WORDS: Mapping[str, Value] = {"true": True, "false": False, "null": None}
+
+_ARITHMETIC: Mapping[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Mod: operator.mod,
+    ast.Pow: operator.pow,
+}
+_ORDER: Mapping[type[ast.cmpop], Callable[[float, float], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+_OF_ONE: Mapping[str, Callable[[float], float]] = {
+    "abs": abs,
+    "ceil": math.ceil,
+    "exp": math.exp,
+    "floor": math.floor,
+    "log": math.log,
+    "log2": math.log2,
+    "sqrt": math.sqrt,
+}
+_FUNCTIONS = (*_OF_ONE, "max", "min")
+_OPERATORS = (
+    *(*_ARITHMETIC, *_ORDER, ast.Eq, ast.NotEq, ast.In, ast.NotIn),
+    *(ast.And, ast.Or, ast.Not, ast.USub, ast.UAdd),
+)
+_NODES = (
+    *(ast.Constant, ast.Name, ast.Load, ast.BinOp, ast.UnaryOp, ast.BoolOp),
+    *(ast.Compare, ast.IfExp, ast.Tuple, ast.List, ast.Call, *_OPERATORS),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition by its text; equal texts are equal conditions.
+
+    >>> Condition("bi * bj * 8 <= 32768 and bi % 4 == 0").holds({"bi": 64, "bj": 32})
+    True
+
+    Construction raises ValueError, naming the part and its column, for what is not of the language.
+    """
+
+    text: str
+    names: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    """The parameters and arguments that it names, in reading order."""
+    _evaluate: "_Evaluation" = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        tree = _parsed(self.text)
+        for node in ast.walk(tree):
+            _check(node)
+        if _deeper(tree, _DEEPEST):
+            raise ValueError(f"the condition is nested more than {_DEEPEST} levels deep")
+        object.__setattr__(self, "names", _names(tree))
+        object.__setattr__(self, "_evaluate", _compiled(tree))
+
+    def value(self, values: Mapping[str, Value]) -> Value:
+        """What it gives for these values; ValueError, in words, where it gives nothing."""
+        return self._evaluate(values)
+
+    def holds(self, values: Mapping[str, Value]) -> bool:
+        """Whether it is fulfilled; ValueError where it gives neither true nor false."""
+        found = self.value(values)
+        if not isinstance(found, bool):
+            raise ValueError(f"{self.text!r} is {found!r}, neither true nor false")
+        return found
+
+
+def _parsed(text: str) -> ast.expr:
+    if len(text) > _LONGEST:
+        raise ValueError(f"a condition has at most {_LONGEST} characters, not {len(text)}")
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ValueError(f"{text!r} is not a condition: {error}") from error
+
+
+def _names(tree: ast.expr) -> tuple[str, ...]:
+    found = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    ordered = sorted(found, key=lambda name: (name.lineno, name.col_offset))
+    known = (name.id for name in ordered if name.id not in (*_FUNCTIONS, *_WORDS))
+    return tuple(dict.fromkeys(known))
+
+
+def _deeper(tree: ast.expr, levels: int) -> bool:
+    layer: list[ast.AST] = [tree]
+    while layer and levels >= 0:
+        layer = [child for node in layer for child in ast.iter_child_nodes(node)]
+        levels -= 1
+    return bool(layer)
+
+
+def _check(node: ast.AST) -> None:
+    match node:
+        case ast.Constant(value=str() | int() | float() | None):
+            return
+        case ast.Call(func=ast.Name(id=name), args=[_, *more], keywords=[]) if name in _FUNCTIONS:
+            if name in _OF_ONE and more:
+                raise _outside(node, f"{name} takes one number")
+            return
+        case ast.Call():
+            raise _outside(node, f"the functions are {', '.join(_FUNCTIONS)}")
+        case ast.Constant():
+            raise _outside(node, "neither a number nor text")
+    if not isinstance(node, _NODES):
+        raise _outside(node, "only values, names, arithmetic, comparisons, and, or, not")
+
+
+def _outside(node: ast.AST, why: str) -> ValueError:
+    column = getattr(node, "col_offset", 0) + 1
+    shown = ast.unparse(node) if isinstance(node, ast.expr) else type(node).__name__
+    return ValueError(f"{shown!r} (column {column}): {why}")
+
+
+def _compiled(node: ast.expr) -> _Evaluation:
+    """What gives the value of a checked node."""
+    match node:
+        case ast.Constant(value=str() | int() | float() | None as value):
+            return lambda _values: value
+        case ast.Name(id=name):
+            return lambda values: _named(name, values)
+        case ast.BoolOp(op=op, values=parts):
+            return _logic([_truth(part) for part in parts], isinstance(op, ast.Or))
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            truth = _truth(operand)
+            return lambda values: not truth(values)
+        case ast.UnaryOp(op=op, operand=operand):
+            number, sign = _number(operand), -1 if isinstance(op, ast.USub) else 1
+            return lambda values: sign * number(values)
+        case ast.BinOp():
+            return _arithmetic(node)
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            pairs = zip([left, *others[:-1]], ops, others, strict=True)
+            return _logic([_comparison(*pair) for pair in pairs], False)
+        case ast.IfExp(test=test, body=body, orelse=other):
+            holds, then, otherwise = _truth(test), _compiled(body), _compiled(other)
+            return lambda values: (then if holds(values) else otherwise)(values)
+        case ast.Call(func=ast.Name(id=name), args=arguments):
+            return _call(node, name, arguments)
+    raise _outside(node, "has no value here")
+
+
+def _named(name: str, values: Mapping[str, Value]) -> Value:
+    if name in values:
+        return values[name]
+    if name in _WORDS:
+        return _WORDS[name]
+    raise ValueError(f"unknown name {name!r}")
+
+
+def _logic(parts: Sequence[_Truth], either: bool) -> _Truth:
+    """Whether any or all of them hold; what is decided is not looked at further."""
+    if either:
+        return lambda values: any(part(values) for part in parts)
+    return lambda values: all(part(values) for part in parts)
+
+
+def _truth(node: ast.expr) -> _Truth:
+    evaluate, text = _compiled(node), ast.unparse(node)
+
+    def truth(values: Mapping[str, Value]) -> bool:
+        value = evaluate(values)
+        if not isinstance(value, bool):
+            raise ValueError(f"{text!r} is {value!r}, neither true nor false")
+        return value
+
+    return truth
+
+
+def _number(node: ast.expr) -> _Number:
+    evaluate, text = _compiled(node), ast.unparse(node)
+
+    def number(values: Mapping[str, Value]) -> float | int:
+        value = evaluate(values)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError(f"{text!r} is {value!r}, not a number")
+        return value
+
+    return number
+
+
+def _arithmetic(node: ast.BinOp) -> _Number:
+    left, right, text = _number(node.left), _number(node.right), ast.unparse(node)
+    function, power = _ARITHMETIC[type(node.op)], isinstance(node.op, ast.Pow)
+
+    def calculated(values: Mapping[str, Value]) -> float | int:
+        first, second = left(values), right(values)
+        if power and not -64 <= second <= 64:
+            raise ValueError(f"{text!r}: an exponent must be from -64 to 64")
+        try:
+            value = function(first, second)
+        except (ZeroDivisionError, OverflowError) as error:
+            raise ValueError(f"{text!r}: {error}") from error
+        if isinstance(value, complex) or not abs(value) <= _LARGEST:
+            raise ValueError(f"{text!r} is too large, or not a number")
+        return value
+
+    return calculated
+
+
+def _call(node: ast.expr, name: str, arguments: Sequence[ast.expr]) -> _Number:
+    given, text = [_number(argument) for argument in arguments], ast.unparse(node)
+    if name not in _OF_ONE:
+        choose: Callable[[Sequence[float]], float] = min if name == "min" else max
+        return lambda values: choose([each(values) for each in given])
+    function, only = _OF_ONE[name], given[0]
+
+    def called(values: Mapping[str, Value]) -> float | int:
+        try:
+            return function(only(values))
+        except (ArithmeticError, ValueError) as error:
+            raise ValueError(f"{text!r}: {error}") from error
+
+    return called
+
+
+def _comparison(left: ast.expr, op: ast.cmpop, right: ast.expr) -> _Truth:
+    if isinstance(op, ast.In | ast.NotIn):
+        if not isinstance(right, ast.Tuple | ast.List):
+            raise _outside(right, "in needs a list such as (1, 2)")
+        wanted, one = isinstance(op, ast.In), _compiled(left)
+        listed = [_compiled(element) for element in right.elts]
+        return lambda values: any(alike(one(values), e(values)) for e in listed) is wanted
+    if isinstance(op, ast.Eq | ast.NotEq):
+        equal, first, second = isinstance(op, ast.Eq), _compiled(left), _compiled(right)
+        return lambda values: alike(first(values), second(values)) is equal
+    function, less, more = _ORDER[type(op)], _number(left), _number(right)
+    return lambda values: function(less(values), more(values))
+
+
+def alike(first: Value, second: Value) -> bool:
+    """Equal values; true and false are no numbers, 2 and 2.0 are the same."""
+    if isinstance(first, bool) or isinstance(second, bool):
+        return first is second
+    return first == second

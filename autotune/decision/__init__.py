@@ -1,0 +1,1 @@
+"""Which candidate wins where over size and threads, and what following that may cost. Pure."""

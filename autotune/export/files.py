@@ -1,0 +1,93 @@
+"""Writing an exported file: whole or not at all, and over nothing of another kind.
+
+A file is written beside its place and moved there. While it is, the folder is locked against other
+exports, so that two that add to one wisdom file lose nothing.
+"""
+
+import contextlib
+import errno
+import fcntl
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from autotune.errors import Fault, InputError
+
+
+@contextlib.contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, which is made if need be."""
+    with _told(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        handle = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # file systems without locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+def write(path: Path, content: bytes) -> None:
+    """Replace a file at once; InputError where it cannot be written."""
+    with _told(path):
+        target = path.resolve()  # through a link: the link stays
+        if target.exists() and not target.is_file():
+            raise OSError(errno.EINVAL, "neither a file nor a new name", str(path))
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            mode = target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask()
+            Path(name).chmod(mode)
+            Path(name).replace(target)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+
+
+def refuse_other(path: Path, kind: str, is_own: Callable[[], bool]) -> None:
+    """InputError where something else than a file of this kind lies there."""
+    if not path.exists():
+        return
+    if path.is_file() and (path.stat().st_size == 0 or is_own()):
+        return
+    folder = path.is_dir()
+    raise InputError(
+        Fault(
+            where=str(path),
+            found="a folder" if folder else f"a file that is not {kind}",
+            expected="a new file, or one that such an export wrote",
+            hint="name another with -o FILE" + ("" if folder else ", or replace it with --force"),
+        )
+    )
+
+
+def text_of(path: Path) -> str:
+    """The text of a file; empty where there is none; InputError where it cannot be read."""
+    with _told(path):
+        data = path.read_bytes() if path.exists() else b""
+    return data.decode("utf-8", "replace")
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+@contextlib.contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(
+            Fault(
+                where=str(path),
+                found=f"cannot be written or read: {error.strerror or error}",
+                hint="name another file with -o FILE",
+            )
+        ) from error

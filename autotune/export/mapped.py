@@ -1,0 +1,54 @@
+"""From a decision map to entries: what is run in each of its cells, and what that may cost."""
+
+from collections.abc import Mapping
+
+from autotune.decision.chart import DecisionMap
+from autotune.export.entries import Entry, Key
+from autotune.export.origins import origin, place, subject
+from autotune.store.records import CandidateRecord, RunRecord, StudyRecord
+
+
+def of_map(
+    study: StudyRecord, found: DecisionMap, known: Mapping[str, CandidateRecord]
+) -> list[tuple[Key, Entry]]:
+    """An entry for each cell: one of the few contenders that the map merges its winners to.
+
+    ``known``: identity to candidate; a cell whose candidate is not among them gives none, nor does
+    a study without a run.
+    """
+    made = []
+    for cell in found.entries():
+        one = known.get(cell.candidate)
+        if one is None or not study.runs:
+            continue
+        run = _run_of(study, cell.candidate)
+        measurement = run.measurement(cell.candidate)
+        entry = Entry(
+            size=cell.n,
+            threads=cell.threads,
+            problem=cell.problem,
+            candidate=one.id,
+            variant=one.variant,
+            parameters=dict(one.parameters),
+            compiler=one.compiler,
+            flags=one.flags,
+            nodes=one.nodes,
+            communication=one.communication,
+            placement=one.placement,
+            seconds=cell.seconds,
+            interval=None,
+            samples=len(measurement.accepted) if measurement else 0,
+            verified=measurement is not None and measurement.verified,
+            error=measurement.error if measurement else None,
+            loss_bound=cell.bound,
+            source="map",
+            origin=origin(study, run, cell.candidate),
+        )
+        made.append((Key(place=place(run), subject=subject(one), ranks=one.ranks), entry))
+    return made
+
+
+def _run_of(study: StudyRecord, identity: str) -> RunRecord:
+    """The last run that measured a candidate, else the last of all."""
+    tried = [run for run in study.runs if run.measurement(identity) is not None]
+    return (tried or list(study.runs))[-1]

@@ -1,0 +1,107 @@
+"""Energy of the processor packages of this node, where the kernel lets us read its counters.
+
+The counters of the running average power limit, RAPL, count the microjoules of a domain up to a
+maximum and start again at zero (Linux, Documentation/power/powercap/powercap.rst). Domains of
+processor packages are added up, those of their parts (core, dram) and of the whole platform (psys)
+are not; processors of AMD have the same folders. What else runs on the node counts as well. The
+counters move about every millisecond, and one interval must not take longer than one turn of a
+counter: some minutes at a kilowatt.
+"""
+
+import re
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune.errors import Fault, InputError
+
+POWERCAP = Path("/sys/class/powercap")
+
+_ZONE = re.compile(r"intel-rapl:\d+")
+_PACKAGE = re.compile(r"package-\d+(-die-\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """One package: its counter, and where the counter starts again."""
+
+    name: str
+    counter: Path
+    span: int
+    """Microjoules."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The counters at one moment."""
+
+    microjoules: tuple[int, ...]
+    at: float
+    """time.monotonic()."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meter:
+    """The packages of a node, all of them readable."""
+
+    domains: tuple[Domain, ...]
+
+    def read(self) -> Reading:
+        """The counters now; OSError where one cannot be read any more."""
+        return Reading(tuple(_number(domain.counter) for domain in self.domains), time.monotonic())
+
+    def joules(self, before: Reading, after: Reading) -> float:
+        """What all packages took between two readings."""
+        pairs = zip(self.domains, before.microjoules, after.microjoules, strict=True)
+        return sum((last - first) % domain.span for domain, first, last in pairs) * 1e-6
+
+    def watts(self, before: Reading, after: Reading) -> float | None:
+        """Mean power between two readings; None where the counters did not move."""
+        taken, lasted = self.joules(before, after), after.at - before.at
+        return taken / lasted if taken > 0 and lasted > 0 else None
+
+
+def find(folder: Path | None = None) -> tuple[Meter | None, str]:
+    """The meter of this node, or None and the reason in words."""
+    folder = folder or POWERCAP
+    try:
+        domains = tuple(sorted(_packages(folder), key=lambda domain: domain.name))
+        meter = Meter(domains)
+        meter.read()
+    except (OSError, ValueError) as error:
+        place = getattr(error, "filename", None) or folder
+        return None, f"{place}: {getattr(error, 'strerror', None) or error}"
+    if not domains:
+        return None, f"{folder} has no package (intel-rapl:*): a virtual machine, or no driver"
+    return meter, ""
+
+
+def require(where: str, folder: Path | None = None) -> Meter:
+    """The meter of this node; InputError at ``where`` when energy is wanted and cannot be read."""
+    folder = folder or POWERCAP
+    meter, reason = find(folder)
+    if meter is None:
+        raise InputError(
+            Fault(
+                where=where,
+                found=f"energy cannot be read on this host: {reason}",
+                expected="readable RAPL counters",
+                hint=f"sudo chmod a+r {folder}/intel-rapl:*/energy_uj, or leave energy out",
+            )
+        )
+    return meter
+
+
+def _packages(folder: Path) -> Iterator[Domain]:
+    for zone in folder.iterdir():
+        if not _ZONE.fullmatch(zone.name):
+            continue
+        name = (zone / "name").read_text(encoding="ascii").strip()
+        if _PACKAGE.fullmatch(name):
+            span = _number(zone / "max_energy_range_uj") + 1
+            yield Domain(name, zone / "energy_uj", span)
+
+
+def _number(path: Path) -> int:
+    return int(path.read_text(encoding="ascii"))

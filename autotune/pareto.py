@@ -1,0 +1,45 @@
+"""Which candidates nobody beats in every objective: the Pareto front."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+FINE = 0.01
+"""Values of all objectives but the first that are nearer than this share count as equal."""
+
+
+def front(
+    values: Mapping[str, Mapping[str, float]], objectives: Sequence[str], fine: float = FINE
+) -> tuple[str, ...]:
+    """Names of the candidates that no other one dominates, best in the first objective first.
+
+    ``values``: candidate to objective to a positive value, smaller is better; candidates that lack
+    one of ``objectives`` take no part. One dominates another that it equals or beats in every
+    objective and beats in one. The first objective counts as it is, the others in steps of
+    ``fine``, so that a page of memory less does not make a candidate (the boxes of Laumanns,
+    Thiele, Deb and Zitzler 2002, Evol. Comput. 10(3)). Of equals the first by name stays.
+
+    >>> front({"a": {"t": 1, "m": 9}, "b": {"t": 2, "m": 3}, "c": {"t": 3, "m": 4}}, ("t", "m"))
+    ('a', 'b')
+    """
+    boxes = {
+        name: _box([found[objective] for objective in objectives], fine)
+        for name, found in values.items()
+        if all(objective in found for objective in objectives)
+    }
+    kept: dict[str, tuple[float, ...]] = {}
+    for name in sorted(boxes, key=lambda name: (boxes[name], name)):
+        # in this order nothing later dominates anything earlier
+        if not any(_covers(other, boxes[name]) for other in kept.values()):
+            kept[name] = boxes[name]
+    return tuple(kept)
+
+
+def _box(found: Sequence[float], fine: float) -> tuple[float, ...]:
+    if not all(value > 0 and math.isfinite(value) for value in found):
+        raise ValueError(f"objectives must be positive numbers, not {list(found)}")
+    first, *rest = found
+    return (first, *(math.floor(math.log(value) / math.log1p(fine)) for value in rest))
+
+
+def _covers(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return all(a <= b for a, b in zip(one, other, strict=True))

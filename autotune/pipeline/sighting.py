@@ -1,0 +1,256 @@
+"""What a source file shows about itself: macros, arguments, threads, where it prints what.
+
+Read off the text with patterns, not compiled: enough for a first description of a program, which
+its author then corrects.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Language = Literal["C", "C++", "Fortran", "Python", "script", "executable"]
+LANGUAGES: dict[str, Language] = {
+    ".c": "C",
+    **dict.fromkeys((".cc", ".cpp", ".cxx", ".C"), "C++"),
+    **dict.fromkeys((".f90", ".F90", ".f", ".F", ".f95", ".f03", ".f08"), "Fortran"),
+    ".py": "Python",
+    **dict.fromkeys((".sh", ".pl", ".rb", ".lua", ".jl", ".R"), "script"),
+}
+"""By the ending of a file; everything else must be executable."""
+COMPILED = ("C", "C++", "Fortran")
+
+_MACRO = re.compile(
+    r"^[ \t]*#[ \t]*ifndef[ \t]+(\w+)[^\n]*\n(?:[ \t]*(?://[^\n]*)?\n)*"
+    r"[ \t]*#[ \t]*define[ \t]+\1[ \t]+([-+]?\d+)[ \t]*(?:/[*/][^\n]*)?$",
+    re.MULTILINE,
+)
+_DIRECTIVE = re.compile(r"^[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif|define)\b(.*)$", re.M)
+_DEFINED = re.compile(r"^\s*defined\s*\(?\s*(\w+)\s*\)?\s*(?:/[*/].*)?$")
+_FOREIGN = re.compile(r"_.*|NDEBUG|DEBUG|VERBOSE|WIN32|APPLE|M_PI|.*_H|.*_HPP|.*MPI.*|.*OPENMP.*")
+"""Macros that compilers, libraries and headers define."""
+_INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"]+)"', re.MULTILINE)
+_ARGUMENT = re.compile(
+    r"(\w+)\s*=\s*([^;=\n]*?)\bargv\s*\[\s*(\d+)\s*\]([^;=\n]*?)(?=[;,]\s|[;,]$|\n|$)", re.MULTILINE
+)
+_DEFAULT = re.compile(r"(?::|\belse\b)\s*([-+]?[0-9.]+(?:[eE][-+]?\d+)?)")
+_HELPED = re.compile(
+    r"(\w+)\s*=\s*\w+\s*\(\s*argc\s*,\s*argv\s*,\s*(\d+)\s*(?:,\s*([-+0-9.eE]+))?\s*\)"
+)
+"""Read by a function: ``n = argument(argc, argv, 1, 512)``."""
+_ANY_ARGUMENT = re.compile(r"\bargv\s*\[\s*(\d+)\s*\]")
+_LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"' + r"|'((?:[^'\\\n]|\\.)*)'")
+_PERCENT = re.compile(r"%[-+ #0-9.*]*(?:ll|l|L|z|j)?[fFeEgGdiux]")
+_BRACES = re.compile(r"\{[^{}]*\}")
+_TIME = re.compile(r"\b(?:time|times|seconds?|secs?|elapsed|wall|runtime|took|walltime)", re.I)
+_CHECK = re.compile(r"\b(?:check\w*|\w*sum|norm|results?|residual|answer|energy|steps)\b", re.I)
+_UNIT = re.compile(r"^[\s\[(]*(ms|us|ns|min|s|secs?|seconds?|milliseconds?)\b")
+_UNITS = {"milliseconds": "ms", "millisecond": "ms", "sec": "s", "secs": "s"}
+_OPENMP = re.compile(r"#\s*pragma\s+omp|!\$omp|omp\.h|use\s+omp_lib", re.I)
+_SCHEDULE = re.compile(r"schedule\s*\(\s*runtime\s*\)", re.I)
+_LONGEST = 4 << 20
+"""Bytes that are read of a source file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Argument:
+    """One argument of the command line."""
+
+    name: str
+    position: int
+    default: str
+    """Empty: the source does not tell one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """What a program shows about itself."""
+
+    language: Language
+    macros: tuple[tuple[str, int], ...] = ()
+    """Numbers that are macros with a default: ``#ifndef BI``, ``#define BI 64``."""
+    flags: frozenset[str] = frozenset()
+    """Those of them that are only on or off."""
+    switches: tuple[tuple[str, ...], ...] = ()
+    """Macros that a source asks for and does not define; of several in one, one is chosen."""
+    arguments: tuple[Argument, ...] = ()
+    openmp: bool = False
+    schedule: bool = False
+    """The schedule of its loops is chosen when it is run."""
+    threads: bool = False
+    """It starts threads of its own."""
+    mpi: bool = False
+    files: tuple[str, ...] = ()
+    """The file and what it includes of its own folder, by name."""
+    time: str = ""
+    """A pattern of what it prints; empty: none found."""
+    unit: str = "s"
+    check: str = ""
+
+
+def sight(path: Path) -> Sighting:
+    """What a source file or an executable shows about itself; OSError where it cannot be read."""
+    data = path.read_bytes()[:_LONGEST]
+    language = LANGUAGES.get(path.suffix)
+    if language is None:
+        language = "script" if data.startswith(b"#!") else "executable"
+    if language == "executable":
+        openmp = any(name in data for name in (b"libgomp", b"libomp.", b"libiomp5"))
+        mpi = any(name in data for name in (b"libmpi.so", b"libmpich", b"libmpi_"))
+        return Sighting(language=language, openmp=openmp, mpi=mpi, files=(path.name,))
+    text = data.decode(errors="replace")
+    files = _files(path, text)
+    every = "\n".join([text, *(_text(path.parent / name) for name in files[1:])])
+    macros = {name: int(value) for name, value in _MACRO.findall(every)}
+    printed = list(_printed(text))
+    time = next((found for found in printed if _TIME.search(found.words)), None)
+    check = next((f for f in printed if f is not time and _CHECK.search(f.words)), None)
+    return Sighting(
+        language=language,
+        macros=tuple(macros.items()) if language in COMPILED else (),
+        flags=frozenset(name for name in macros if _only_asked(name, every)),
+        switches=tuple(_switches(every)) if language in COMPILED else (),
+        arguments=tuple(_arguments(text)),
+        openmp=language in COMPILED and bool(_OPENMP.search(every)),
+        schedule=language in COMPILED and bool(_SCHEDULE.search(every)),
+        threads=bool(re.search(r"pthread\.h|<thread>|import threading|multiprocessing", every)),
+        mpi=bool(re.search(r"\bmpi\.h\b|\bMPI_Init|\bmpi4py\b|use\s+mpi", every, re.I)),
+        files=files,
+        time=time.pattern(r"([-+0-9.eEdD]+)") if time else "",
+        unit=time.unit if time else "s",
+        check=check.pattern(r"([-+.\w]+)") if check else "",
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes()[:_LONGEST].decode(errors="replace")
+    except OSError:
+        return ""
+
+
+def _files(path: Path, text: str) -> tuple[str, ...]:
+    """The file, then headers of its folder and sources of the same names, in reading order."""
+    found, texts = [path.name], [text]
+    while texts:
+        for name in _INCLUDE.findall(texts.pop(0)):
+            beside = Path(name).with_suffix(path.suffix).as_posix()
+            for each in (name, beside):
+                if each not in found and ".." not in each and (path.parent / each).is_file():
+                    found.append(each)
+                    texts.append(_text(path.parent / each))
+    return tuple(found)
+
+
+def _only_asked(name: str, text: str) -> bool:
+    """A macro that is only ever on or off: ``#if NAME``."""
+    return (
+        re.search(rf"^[ \t]*#[ \t]*(?:el)?if[ \t]+!?[ \t]*{name}\b[ \t]*$", text, re.M) is not None
+    )
+
+
+def _switches(text: str) -> Iterator[tuple[str, ...]]:
+    """Macros that are asked for with ``#ifdef``, chain by chain, and nowhere defined."""
+    defined = set(re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", text, re.M))
+    chains: list[list[str]] = []
+    seen: set[str] = set()
+    for kind, rest in _DIRECTIVE.findall(text):
+        match = _DEFINED.match(rest)
+        asked = match.group(1) if match else ""
+        if kind == "ifdef":
+            asked = rest.split()[0] if rest.split() else ""
+        if kind in ("if", "ifdef", "ifndef"):
+            chains.append([])
+        new = asked and asked not in defined | seen and not _FOREIGN.fullmatch(asked)
+        if new and chains and kind in ("if", "ifdef", "elif"):
+            chains[-1].append(asked)
+            seen.add(asked)
+        if kind == "endif" and chains and (chain := chains.pop()):
+            yield tuple(chain)
+
+
+def _arguments(text: str) -> Iterator[Argument]:
+    """By position, without gaps; those that are nowhere assigned are called ``argument3``."""
+    plain = re.sub(r"[<>=!]=", "<", text)
+    named: dict[int, Argument] = {}
+    found = list(_HELPED.findall(plain))
+    for name, before, position, after in _ARGUMENT.findall(plain):
+        default = _DEFAULT.search(after) or _DEFAULT.search(before)
+        found.append((name, position, default.group(1) if default else ""))
+    for name, position, told in found:
+        place = int(position)
+        if place and place not in named:
+            # zero stands for an argument that must be given
+            default_of_it = told if told.strip("+-0.") else ""
+            named[place] = Argument(name=name, position=place, default=default_of_it)
+    last = max([0, *named, *map(int, _ANY_ARGUMENT.findall(plain))])
+    for position in range(1, min(last, 20) + 1):
+        unnamed = Argument(name=f"argument{position}", position=position, default="")
+        yield named.get(position, unnamed)
+
+
+# --- what is printed ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Printed:
+    """A number that is printed, with the text around it on its line."""
+
+    before: str
+    after: str
+
+    @property
+    def words(self) -> str:
+        return f"{self.before} {self.after}"
+
+    @property
+    def unit(self) -> str:
+        found = _UNIT.match(self.after)
+        if found is None:
+            found = re.search(r"[\[(](ms|us|ns|min|s)[\])]", self.before)
+        name = found.group(1) if found else "s"
+        return (
+            _UNITS.get(name, name.rstrip("s") or "s") if len(name) > 3 else _UNITS.get(name, name)
+        )
+
+    def pattern(self, number: str) -> str:
+        """A regular expression that finds it, with ``number`` in its place."""
+        unit = _UNIT.match(self.after)
+        tail = r"\s*" + re.escape(unit.group(1)) if unit else ""
+        return f"{_escaped(self.before)}{number}{tail}"
+
+
+def _escaped(text: str) -> str:
+    """The text as a regular expression: any white space for white space."""
+    parts = re.split(r"\s+", text[-60:])
+    return r"\s*".join(re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", part) for part in parts)
+
+
+def _printed(text: str) -> Iterator[_Printed]:
+    """Numbers in formats (``"time %f s"``), f-strings, and after text: ``"time", t``."""
+    for line in re.sub(r'"\s*\n?\s*"', "", text).splitlines():
+        for literal in _LITERAL.finditer(line):
+            words = literal.group(1) if literal.group(1) is not None else literal.group(2)
+            follows = line[literal.end() :].lstrip()
+            conversion = _BRACES if line[: literal.start()].endswith(("f", "F")) else _PERCENT
+            if conversion.search(words):
+                yield from _formatted(words, conversion)
+            elif follows.startswith((",", "<<", "//")) and words.strip():
+                yield _Printed(_unescaped(words).rstrip() + " ", "")
+
+
+def _formatted(words: str, conversion: re.Pattern[str]) -> Iterator[_Printed]:
+    for piece in re.split(r"\\n", words):
+        ends = [0, *(found.end() for found in conversion.finditer(piece))]
+        starts = [*(found.start() for found in conversion.finditer(piece)), len(piece)]
+        for i in range(len(starts) - 1):
+            before = _unescaped(piece[ends[i] : starts[i]])
+            if re.search(r"\w", before):
+                yield _Printed(before, _unescaped(piece[ends[i + 1] : starts[i + 1]]))
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", lambda m: " " if m.group(1) in "ntr" else m.group(1), text).replace(
+        "%%", "%"
+    )

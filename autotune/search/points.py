@@ -1,0 +1,86 @@
+"""Legal candidates as a search sees them: rows of parameter values, predictions, problems."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Setting = str | int | float | bool | None
+"""A value of a parameter."""
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Points:
+    """Legal candidates, one row of parameter values each.
+
+    ``names``: the parameters, (p,). ``rows``: their values, (n, p). ``predicted``: seconds, (n,),
+    nan where there is no prediction. ``sigma``: standard deviation of log(measured / predicted)
+    that the engine states, (n,), nan where unknown. ``group``: which problem a candidate belongs
+    to, (n,): the fastest is looked for in each, what is learned is shared by all.
+    """
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[Setting, ...], ...]
+    predicted: Floats
+    sigma: Floats
+    group: Indices
+
+    def __post_init__(self) -> None:
+        count = len(self.rows)
+        if len(set(self.names)) != len(self.names):
+            raise ValueError(f"each parameter is named once, not {', '.join(self.names)}")
+        for row in self.rows:
+            if len(row) != len(self.names):
+                raise ValueError(f"a row has {len(row)} values for {len(self.names)} parameters")
+        for name in ("predicted", "sigma", "group"):
+            if getattr(self, name).shape != (count,):
+                raise ValueError(
+                    f"{name} has shape {getattr(self, name).shape} for {count} candidates"
+                )
+        known = self.predicted[~np.isnan(self.predicted)]
+        if not (np.isfinite(known).all() and (known > 0).all()):
+            raise ValueError("predicted times must be positive")
+        stated = self.sigma[~np.isnan(self.sigma)]
+        if not (np.isfinite(stated).all() and (stated >= 0).all()):
+            raise ValueError("standard deviations must not be negative")
+        if count and self.group.min() < 0:
+            raise ValueError("groups are numbered from 0")
+        if len(set(zip(self.rows, self.group.tolist(), strict=True))) != count:
+            raise ValueError("two candidates of one problem have the same values")
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def groups(self) -> int:
+        """How many problems there are."""
+        return int(self.group.max()) + 1 if len(self.rows) else 0
+
+    def members(self, group: int) -> Indices:
+        """The candidates of a problem, ascending."""
+        return np.flatnonzero(self.group == group)
+
+
+def points(
+    names: tuple[str, ...],
+    rows: tuple[tuple[Setting, ...], ...],
+    *,
+    predicted: Floats | None = None,
+    sigma: Floats | None = None,
+    group: Indices | None = None,
+) -> Points:
+    """Points whose missing parts are unknown: no prediction, no stated error, one problem.
+
+    >>> len(points(("tile", "flags"), ((8, "-O2"), (16, "-O2"))))
+    2
+    """
+    unknown = np.full(len(rows), np.nan)
+    return Points(
+        names=names,
+        rows=rows,
+        predicted=unknown if predicted is None else predicted,
+        sigma=unknown if sigma is None else sigma,
+        group=np.zeros(len(rows), dtype=np.intp) if group is None else group,
+    )

@@ -1,0 +1,87 @@
+"""The most memory that a child and its descendants held at once, read while they run.
+
+The kernel keeps the peak of every process (proc(5), /proc/PID/status, VmHWM) as long as it lives.
+What it tells afterwards (getrusage(2), ru_maxrss) begins with the peak of the process that started
+the child, so it counts only where it is larger than that.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autotune.units import Bytes
+
+_PROC = Path("/proc")
+
+
+@dataclass(slots=True, kw_only=True)
+class Footprint:
+    """Peak resident memory of one child's tree of processes; mutable while the child runs.
+
+    The sum of the peaks of the processes that live at the same time, the largest of such sums:
+    ranks add up, commands of a script that run one after the other do not. Pages that processes
+    share count in each of them. Descendants that left the tree are not seen.
+    """
+
+    counted: Path | None = None
+    """Only processes that run this file: launchers do not count. None: all."""
+    largest: int = 0
+    """Of the sums that were seen, bytes."""
+    _pid: int = 0
+    _floor: int = field(default_factory=lambda: _peak(_PROC / "self"))
+
+    def begin(self, pid: int) -> None:
+        """The child has started."""
+        self._pid = pid
+
+    def look(self) -> None:
+        """Read the peaks of the processes that live now: some 0.05 ms for each of them."""
+        self.largest = max(self.largest, sum(map(_peak, self._members())))
+
+    def end(self, reaped: int) -> None:
+        """The child has ended; ``reaped``: ru_maxrss in bytes, of the largest process."""
+        if self.counted is None and reaped > self._floor:
+            self.largest = max(self.largest, reaped)
+
+    @property
+    def peak(self) -> Bytes | None:
+        """Bytes; None: no process was seen that counts."""
+        return Bytes(self.largest) if self.largest else None
+
+    def _members(self) -> Iterator[Path]:
+        for folder in _tree(_PROC / str(self._pid)):
+            if self.counted is None or _runs(folder, self.counted):
+                yield folder
+
+
+def _tree(folder: Path) -> Iterator[Path]:
+    """A process and its descendants."""
+    yield folder
+    try:
+        threads = list((folder / "task").iterdir())
+    except OSError:
+        return  # it has ended meanwhile
+    for thread in threads:
+        try:
+            children = (thread / "children").read_text(encoding="ascii").split()
+        except OSError:
+            continue
+        for child in children:
+            yield from _tree(_PROC / child)
+
+
+def _runs(folder: Path, executable: Path) -> bool:
+    try:
+        return (folder / "exe").samefile(executable)
+    except OSError:
+        return False
+
+
+def _peak(folder: Path) -> int:
+    """VmHWM in bytes; 0 for a process that has ended."""
+    try:
+        text = (folder / "status").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return 0
+    line = next((line for line in text.splitlines() if line.startswith("VmHWM:")), "VmHWM: 0 kB")
+    return 1024 * int(line.split()[1])

@@ -1,0 +1,49 @@
+"""Measuring the candidates of problems: which, how often, until when; every sample is kept.
+
+    tasks = [Task(ranking=ranking, first=chosen, baseline=identity)]
+    ended = tune_problems(tasks, trials, Bench(measurer=..., journal=..., progress=...), plan)
+
+``tune_problem`` measures a given list all alike. ``events`` is for those who watch.
+"""
+
+from autotune.tuning.base import (
+    Alone,
+    Bench,
+    Chosen,
+    Earlier,
+    Journal,
+    Plan,
+    Proposal,
+    Search,
+    Turns,
+)
+from autotune.tuning.checks import CHECKSUM_TOLERANCE, agree, odd_ones_out
+from autotune.tuning.course import Task
+from autotune.tuning.events import Best, Event, Standing, Verdict, Watcher, unwatched
+from autotune.tuning.fixed import tune_problem
+from autotune.tuning.problems import Ended, tune_problems
+
+__all__ = [
+    "CHECKSUM_TOLERANCE",
+    "Alone",
+    "Bench",
+    "Best",
+    "Chosen",
+    "Earlier",
+    "Ended",
+    "Event",
+    "Journal",
+    "Plan",
+    "Proposal",
+    "Search",
+    "Standing",
+    "Task",
+    "Turns",
+    "Verdict",
+    "Watcher",
+    "agree",
+    "odd_ones_out",
+    "tune_problem",
+    "tune_problems",
+    "unwatched",
+]

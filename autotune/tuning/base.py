@@ -1,0 +1,130 @@
+"""What a tuner works with: the chosen candidates, where results go, who says what comes next."""
+
+import contextlib
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from autotune.measure.base import Measurer, Prepared
+from autotune.progress import Clock, Progress
+from autotune.results import Measurement, Prediction, Sample
+from autotune.setup import Measuring
+from autotune.tuning.events import Watcher, unwatched
+from autotune.variant import Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A candidate to be measured, its prediction, and why it was chosen."""
+
+    candidate: Candidate
+    prediction: Prediction
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Earlier:
+    """What another run found out about a candidate, on this machine with the same compilers."""
+
+    candidate: Candidate
+    measurement: Measurement
+    """Its ``run`` is the other one."""
+    checksum: tuple[float, float] | None = None
+
+
+class Journal(Protocol):
+    """Where results go as soon as they exist."""
+
+    def chosen(self, choices: Sequence[Chosen]) -> None:
+        """These are going to be measured."""
+
+    def prepared(self, prepared: Prepared) -> None:
+        """A candidate was built and verified, or failed to be."""
+
+    def sample(self, candidate: Candidate, sample: Sample) -> None:
+        """A sample was taken."""
+
+    def outcome(self, measurement: Measurement, checksum: tuple[float, float] | None) -> None:
+        """A candidate is finished; said again where the verdict on its result changes later."""
+
+
+class Turns(Protocol):
+    """Keeps tuners on one host from building or timing while another one times."""
+
+    def building(self) -> AbstractContextManager[None]:
+        """Others may build meanwhile, nobody may time."""
+
+    def timing(self) -> AbstractContextManager[None]:
+        """Nobody else builds or times meanwhile."""
+
+
+class Alone:
+    """Nobody else is there."""
+
+    def building(self) -> AbstractContextManager[None]:
+        """At once."""
+        return contextlib.nullcontext()
+
+    def timing(self) -> AbstractContextManager[None]:
+        """At once."""
+        return contextlib.nullcontext()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """How candidates are measured, and until when."""
+
+    measuring: Measuring
+    deadline: float = float("inf")
+    """time.monotonic() after which no launch is started."""
+    seed: int = 1
+    evaluations: int | None = None
+    """Candidates per problem, at most."""
+    batch: int = 2
+    """So many candidates are built together in a step of the search."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """What candidates are measured with, and who is told."""
+
+    measurer: Measurer
+    journal: Journal
+    progress: Progress
+    clock: Clock = field(default_factory=Clock)
+    watcher: Watcher = unwatched
+    turns: Turns = field(default_factory=Alone)
+
+
+class Proposal(Protocol):
+    """A candidate that a search wants to have measured."""
+
+    @property
+    def candidate(self) -> Candidate:
+        """Not measured yet."""
+
+    @property
+    def why(self) -> str:
+        """In words."""
+
+    @property
+    def expected_improvement(self) -> float:
+        """Relative to the best of its problem; nan where the search does not say."""
+
+    @property
+    def posterior(self) -> float | None:
+        """Seconds of a time step that are expected now; None where the search does not say."""
+
+
+class Search(Protocol):
+    """Says what is measured next, over all problems of a study."""
+
+    def ask(self, problem: int, count: int) -> Sequence[Proposal]:
+        """Up to ``count`` candidates of a problem that were not asked for and not told of."""
+
+    def tell(self, candidate: Candidate, measurement: Measurement | None, sigma: float) -> None:
+        """What became of one; None: it was not measured. ``sigma``: of the log of its time."""
+
+    def finished(self, problem: int) -> str | None:
+        """Why the search of a problem is over; None while it is not."""

@@ -1,0 +1,70 @@
+"""Building and verifying candidates in parallel, while nothing is timed."""
+
+import errno
+import os
+import shutil
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+from autotune import paths
+from autotune.measure.base import Prepared
+from autotune.tuning.base import Bench
+from autotune.variant import Candidate
+
+_SOON = 0.02
+"""Seconds between two looks at whether interrupted work has ended."""
+_ROOM = 1 << 20
+"""Bytes: with less a build or a state that is to be verified fails for want of room."""
+
+
+def prepare(candidates: Sequence[Candidate], bench: Bench, deadline: float) -> list[Prepared]:
+    """Build and verify in parallel; those that would begin after the deadline lack.
+
+    An interrupt does not wait for a compiler: what runs is ended. Raises OSError where a disk is
+    full, which is no fault of the candidate that then failed.
+    """
+    asked = time.monotonic()
+
+    def one(candidate: Candidate) -> Prepared | None:
+        return bench.measurer.prepare(candidate) if time.monotonic() < deadline else None
+
+    done: dict[str, Prepared] = {}
+    if not candidates:
+        return []
+    with bench.turns.building(), ThreadPoolExecutor(max_workers=_workers()) as pool:
+        bench.clock.timed("wait", asked)
+        started = time.monotonic()
+        futures = [pool.submit(one, candidate) for candidate in candidates]
+        bench.progress("build and verify", 0, len(candidates))
+        try:
+            for number, future in enumerate(as_completed(futures), start=1):
+                prepared = future.result()
+                if prepared is not None:
+                    check_space(prepared)
+                    bench.journal.prepared(prepared)
+                    done[prepared.candidate.identity] = prepared
+                    label = prepared.candidate.label
+                    bench.progress("build and verify", number, len(candidates), label)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            while not all(future.done() for future in futures):
+                bench.measurer.interrupt()
+                time.sleep(_SOON)
+            raise
+    bench.clock.timed("build", started)
+    return [done[c.identity] for c in candidates if c.identity in done]
+
+
+def check_space(prepared: Prepared) -> None:
+    """Raise OSError (ENOSPC) where a candidate failed because there was no room on a disk."""
+    if prepared.status not in ("build-failed", "crashed"):
+        return
+    folder = paths.cache_dir()
+    told = prepared.status == "build-failed" and os.strerror(errno.ENOSPC) in prepared.detail
+    if told or (folder.exists() and shutil.disk_usage(folder).free < _ROOM):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
+
+
+def _workers() -> int:
+    return len(os.sched_getaffinity(0))

@@ -1,0 +1,215 @@
+"""Launches of the candidates of one problem in rounds, every sample kept.
+
+In a round every candidate that takes part is launched once, in shuffled order, so that drift of the
+machine hits all alike.
+"""
+
+import dataclasses
+import random
+import time
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+
+from autotune.measure.base import Launch, Prepared
+from autotune.measure.levels import Levels, levels
+from autotune.progress import Progress
+from autotune.results import Measurement, Sample, Stage, Status
+from autotune.tuning.base import Bench, Earlier, Plan
+from autotune.tuning.checks import Checksum, agree, odd_ones_out
+
+Shown = Callable[[int, str], None]
+TAIL = 2
+"""Further launches, after the last round, of a candidate whose samples were rejected."""
+
+
+def shown(progress: Progress, stage: str, before: int, total: int) -> Shown:
+    """Progress of a round, ``before`` of ``total`` launches being done when it begins."""
+
+    def show(done: int, label: str) -> None:
+        progress(stage, before + done, total, label)
+
+    return show
+
+
+@dataclass(slots=True, kw_only=True)
+class Group:
+    """The candidates of one problem in one run; mutable while they run."""
+
+    bench: Bench
+    plan: Plan
+    prepared: dict[str, Prepared] = field(default_factory=dict)
+    expected: dict[str, float | None] = field(default_factory=dict)
+    """Seconds of a time step before it was measured."""
+    earlier: dict[tuple[str, str], Earlier] = field(default_factory=dict)
+    """By run and candidate."""
+    samples: dict[str, list[Sample]] = field(default_factory=dict)
+    failed: dict[str, tuple[Status, str]] = field(default_factory=dict)
+    launches: dict[str, int] = field(default_factory=dict)
+    checksums: dict[str, Checksum] = field(default_factory=dict)
+    told: dict[str, Status] = field(default_factory=dict)
+    """The outcomes that the journal knows."""
+    rounds: int = 0
+    """So many were begun."""
+    launching: float = 0.0
+    """Seconds that all launches took."""
+    _order: random.Random = field(init=False)
+    _levels: tuple[tuple[int, ...], Levels] | None = None
+
+    def __post_init__(self) -> None:
+        self._order = random.Random(self.plan.seed)
+
+    def enter(self, prepared: Prepared, expected: float | None) -> None:
+        """Take a candidate in that was built, or failed to be."""
+        identity = prepared.candidate.identity
+        self.prepared[identity] = prepared
+        self.expected[identity] = expected
+        if prepared.status != "ok":
+            self.failed[identity] = (prepared.status, prepared.detail)
+
+    # --- launching ----------------------------------------------------------------------
+
+    def round(
+        self,
+        identities: Sequence[str],
+        stage: Stage | None,
+        show: Shown,
+        deadline: float | None = None,
+    ) -> None:
+        """Launch each of some candidates once; no launch begins after the deadline.
+
+        ``show`` is told how many were launched, and the label of the next.
+        """
+        number, self.rounds = self.rounds, self.rounds + 1
+        order = list(identities)
+        self._order.shuffle(order)
+        limit = self.plan.deadline if deadline is None else deadline
+        asked = time.monotonic()
+        with self.bench.turns.timing():
+            self.bench.clock.timed("wait", asked)
+            started = time.monotonic()
+            for done, identity in enumerate(order):
+                show(done, self.prepared[identity].candidate.label)
+                if identity not in self.failed and time.monotonic() < limit:
+                    self._launch(self.prepared[identity], number, stage)
+            self.bench.clock.timed("run", started)
+
+    def _launch(self, prepared: Prepared, number: int, stage: Stage | None) -> None:
+        candidate = prepared.candidate
+        identity = candidate.identity
+        taken = self.samples.setdefault(identity, [])
+        mark = {} if stage is None else {"stage": stage}
+
+        def keep(sample: Sample) -> None:
+            marked = dataclasses.replace(sample, conditions={**sample.conditions, **mark})
+            self.bench.journal.sample(candidate, marked)
+            taken.append(marked)
+
+        accepted = [s.seconds for s in taken if s.accepted and not s.warm_up]
+        started = time.monotonic()
+        launch = self.bench.measurer.launch(
+            prepared,
+            round_number=number,
+            launch=self.launches.get(identity, 0),
+            expected=min(accepted) if accepted else self.expected.get(identity),
+            on_sample=keep,
+        )
+        self.launching += time.monotonic() - started
+        self.launches[identity] = self.launches.get(identity, 0) + 1
+        if launch.status not in ("ok", "contended"):
+            self.failed[identity] = (launch.status, launch.detail)
+        self._check(identity, launch)
+
+    def _check(self, identity: str, launch: Launch) -> None:
+        """Keep the first checksum of a candidate; a later one of it must be the same."""
+        if launch.checksum is None or identity in self.failed:
+            return
+        first = self.checksums.setdefault(identity, launch.checksum)
+        if not agree(launch.checksum, first):
+            detail = f"the checksum changed between launches: {first[0]!r}, {launch.checksum[0]!r}"
+            self.failed[identity] = ("wrong-result", detail)
+
+    # --- what is known ------------------------------------------------------------------
+
+    def times(self, identity: str) -> dict[Hashable, list[float]]:
+        """The accepted times of a candidate by round of this run."""
+        found: dict[Hashable, list[float]] = {}
+        for sample in self.samples.get(identity, []):
+            if sample.accepted and not sample.warm_up:
+                found.setdefault(sample.round, []).append(sample.seconds)
+        return found
+
+    def levels(self) -> Levels:
+        """The candidates that have a time, also those of earlier runs, at the first rounds' level.
+
+        Failed ones are left out.
+        """
+        taken = sum(map(len, self.samples.values()))
+        state = (self.rounds, taken, len(self.failed), len(self.earlier), len(self.checksums))
+        if self._levels is None or self._levels[0] != state:
+            self._levels = state, self._fitted()
+        return self._levels[1]
+
+    def _fitted(self) -> Levels:
+        wrong = self.wrong()
+        table: dict[str, dict[Hashable, list[float]]] = {}
+        for (run, identity), known in self.earlier.items():
+            for sample in known.measurement.accepted if known.measurement.status == "ok" else ():
+                rounds = table.setdefault(identity, {})
+                rounds.setdefault((run, sample.round), []).append(sample.seconds)
+        for identity in self.samples:
+            table.setdefault(identity, {}).update(self.times(identity))
+        able = {i: rounds for i, rounds in table.items() if i not in self.failed | wrong.keys()}
+        return levels(able, at=range(self.plan.measuring.rounds))
+
+    def wrong(self) -> dict[str, Checksum]:
+        """Those whose checksum is not that of the majority, earlier runs among the voters."""
+        votes = {i: known.checksum for (_, i), known in self.earlier.items() if known.checksum}
+        votes |= self.checksums
+        return {identity: votes[identity] for identity in odd_ones_out(votes)}
+
+    def bad(self, identity: str) -> bool:
+        """It failed, or its result is wrong."""
+        return identity in self.failed or identity in self.wrong()
+
+    def measurement(self, identity: str) -> Measurement | None:
+        """What this run knows of a candidate; None where it could not be launched in time."""
+        prepared = self.prepared[identity]
+        if prepared.status == "ok" and identity not in self.launches:
+            return None
+        status, detail = self._verdict(identity)
+        return Measurement(
+            candidate=identity,
+            run="",
+            status=status,
+            samples=tuple(self.samples.get(identity, ())),
+            detail=detail,
+            verified=prepared.status == "ok" and status != "wrong-result",
+            error=prepared.error,
+            build=prepared.build,
+        )
+
+    def _verdict(self, identity: str) -> tuple[Status, str]:
+        if identity in self.failed:
+            return self.failed[identity]
+        checksum = self.wrong().get(identity)
+        if checksum is not None:
+            text = f"no majority shares its checksum {checksum[0]!r} at the timed size"
+            return "wrong-result", text
+        if not self.times(identity):
+            return "contended", "every sample was rejected: other processes took the cores"
+        return "ok", ""
+
+    # --- finishing ----------------------------------------------------------------------
+
+    def settle(self, identity: str) -> None:
+        """Nothing more is to be done about a candidate: tell the journal."""
+        measurement = self.measurement(identity)
+        if measurement is not None:
+            self.bench.journal.outcome(measurement, self.checksums.get(identity))
+            self.told[identity] = measurement.status
+
+    def recount(self) -> None:
+        """Tell the journal of outcomes that are other ones by now, as the majority may change."""
+        for identity, status in list(self.told.items()):
+            if self._verdict(identity)[0] != status:
+                self.settle(identity)

@@ -1,0 +1,125 @@
+"""Who searches a recorded space in the benchmark, and how a run of it is scored."""
+
+import functools
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import replay_models
+from replay_optuna import tpe
+from replay_peers import KernelTuner
+from replay_score import COLD, NEVER, OURS, Run
+
+from autotune.pipeline.replay import points_of
+from autotune.recorded.read import read
+from autotune.recorded.space import Floats, RecordedSpace
+from autotune.search.base import Told
+from autotune.search.model import ModelSearch
+
+STRATEGIES = {
+    "kt-genetic": "genetic_algorithm",
+    "kt-greedy-ils": "greedy_ils",
+    "kt-basin-hopping": "basinhopping",
+}
+"""Kernel Tuner's optimisers."""
+PEERS = ("random", "tpe", *STRATEGIES)
+METHODS = (OURS, "order", *PEERS)
+"""``order``: by prediction, nothing learned. The others without a model."""
+MODELS = (
+    COLD, "independent 0.2", "independent 0.4", "systematic 0.2", "systematic 0.4", "engine",
+)  # fmt: skip
+"""``engine``: the predictions that the recorded file holds, where it holds any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One run to be made."""
+
+    path: str
+    space: str
+    method: str
+    model: str
+    seed: int
+    budget: int
+    python: str
+    """The Python that has kernel_tuner."""
+
+
+def perform(task: Task) -> Run:
+    """Search the space of a task as it says."""
+    space = _space(task.path)
+    started = time.process_time()
+    stop = NEVER
+    if task.method == OURS:
+        order, stop = _ours(space, predictions(space, task), task)
+    elif task.method == "order":
+        predicted = predictions(space, task)
+        order = [int(row) for row in np.argsort(predicted, kind="stable")[: task.budget]]
+    elif task.method == "random":
+        generator = np.random.default_rng(task.seed)
+        order = [int(row) for row in generator.permutation(len(space))[: task.budget]]
+    elif task.method == "tpe":
+        order = tpe(space, task.budget, task.seed)
+    else:
+        strategy = STRATEGIES[task.method]
+        order = _kernel_tuner(task.python).order(space, strategy, task.budget, task.seed)
+    return Run(
+        space=task.space,
+        method=task.method,
+        model=task.model,
+        seed=task.seed,
+        budget=task.budget,
+        to5=_first(space, 0.05, order),
+        to1=_first(space, 0.01, order),
+        stop=stop,
+        cpu=time.process_time() - started,
+    )
+
+
+def predictions(space: RecordedSpace, task: Task) -> Floats:
+    """What the model of a task predicts: emulated, the file's own, or nothing."""
+    if task.model == COLD:
+        return np.full(len(space), np.nan)
+    if task.model == "engine":
+        return space.predicted
+    kind, sigma = task.model.split()
+    known: replay_models.Kind = "independent" if kind == "independent" else "systematic"
+    return replay_models.emulated(space, known, float(sigma), task.seed)
+
+
+def _ours(space: RecordedSpace, predicted: Floats, task: Task) -> tuple[list[int], float]:
+    """The rows that our search evaluates until one is within 1 %, and when it would have stopped.
+
+    The budget alone ends a run here, as for the peers.
+    """
+    search = ModelSearch(points_of(space, predicted), seed=task.seed)
+    near = space.within(0.01)
+    order: list[int] = []
+    stop = NEVER
+    while len(order) < task.budget and not (order and near[order[-1]]):
+        if stop == NEVER and search.finished(0):
+            stop = len(order)
+        asked = search.ask(0, 1)
+        if not asked:
+            break
+        row = asked[0].index
+        good = space.statuses[row] == "ok"
+        search.tell(Told(index=row, seconds=float(space.seconds[row]) if good else None))
+        order.append(row)
+    return order, stop
+
+
+def _first(space: RecordedSpace, share: float, order: list[int]) -> float:
+    near = space.within(share)
+    return next((float(n) for n, row in enumerate(order, 1) if near[row]), NEVER)
+
+
+@functools.cache
+def _space(path: str) -> RecordedSpace:
+    return read(Path(path))
+
+
+@functools.cache
+def _kernel_tuner(python: str) -> KernelTuner:
+    return KernelTuner(python)

@@ -1,0 +1,189 @@
+"""What the runs of a replay say: shares and medians with their bounds, goals, who is ahead."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+NEVER = math.inf
+_NORMAL = 1.959963984540054  # 97.5 % quantile: bounds of 95 %
+_DRAWS = 2000
+
+COLD, POOLED = "cold", "systematic 0.4"
+OURS = "model"
+SHARE_GOALS = {"5 %": 0.94, "1 %": 0.80}
+"""Lower bound of the share of runs that are as near within 50 evaluations, all spaces pooled."""
+AT = 50
+MEDIAN_GOALS = {"dedisp": 20, "hipacc": 10, "conv": 50, "dune": 100}
+"""Median evaluations to 5 % without a model, for the published spaces."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """One search of one recorded space."""
+
+    space: str
+    method: str
+    model: str
+    seed: int
+    budget: int
+    to5: float
+    """Evaluations until within 5 % of the recorded best; infinite: not within the budget."""
+    to1: float
+    stop: float
+    """Evaluations after which the search itself would have stopped; infinite: it would not."""
+    cpu: float
+    """Seconds of CPU time."""
+
+    def to(self, share: str) -> float:
+        return self.to5 if share == "5 %" else self.to1
+
+
+def wilson(hits: int, count: int) -> tuple[float, float]:
+    """The 95 % interval of a share (Wilson 1927).
+
+    >>> [round(bound, 3) for bound in wilson(94, 100)]
+    [0.875, 0.972]
+    """
+    if count == 0:
+        return 0.0, 1.0
+    share, z2 = hits / count, _NORMAL**2
+    middle = (share + z2 / (2 * count)) / (1 + z2 / count)
+    half = _NORMAL / (1 + z2 / count)
+    half *= math.sqrt(share * (1 - share) / count + z2 / (4 * count * count))
+    return middle - half, middle + half
+
+
+def median(values: Sequence[float], seed: int = 1) -> tuple[float, float, float]:
+    """The median and its 95 % interval by bootstrap; runs that never got there are infinite."""
+    times = np.sort(np.asarray(values, dtype=float))
+    middle = (len(times) - 1) // 2
+    generator = np.random.default_rng(seed)
+    drawn = np.sort(generator.choice(len(times), (_DRAWS, len(times))), axis=1)[:, middle]
+    low, high = np.quantile(drawn, (0.025, 0.975), method="nearest")
+    return float(times[middle]), float(times[int(low)]), float(times[int(high)])
+
+
+def lines(runs: Sequence[Run], chosen_on: Sequence[str]) -> list[str]:
+    """Tables of all runs, the goals and whether they are met."""
+    out: list[str] = []
+    for model in _ordered({run.model for run in runs}, COLD):
+        out += ["", f"{model}: evaluations to 5 % / to 1 %, median [95 % interval] (runs there)"]
+        of_model = [run for run in runs if run.model == model]
+        for method in _ordered({run.method for run in of_model}, OURS):
+            out += [f"  {method}"]
+            for space in sorted({run.space for run in of_model}):
+                group = _of(of_model, space, method)
+                if group:
+                    out += [f"    {space:22s} {_cell(group, '5 %')}   {_cell(group, '1 %')}"]
+    out += ["", *goals(runs, chosen_on), "", *ahead(runs)]
+    return out
+
+
+def goals(runs: Sequence[Run], chosen_on: Sequence[str]) -> list[str]:
+    """The stated goals, on all spaces and on those that no setting was chosen on."""
+    chosen = ", ".join(chosen_on) or "not stated (--chosen-on); all count as not chosen on"
+    out = [f"settings of the search were chosen on: {chosen}"]
+    pooled = [run for run in runs if run.method == OURS and run.model == POOLED]
+    held = [run for run in pooled if run.space not in chosen_on]
+    for share, goal in SHARE_GOALS.items():
+        for title, group in (("all spaces", pooled), ("spaces not chosen on", held)):
+            if group:
+                hits = sum(run.to(share) <= AT for run in group)
+                low, high = wilson(hits, len(group))
+                out.append(
+                    f"{POOLED}, {AT} evaluations, within {share}, {title}: {hits}/{len(group)} ="
+                    f" {hits / len(group):.3f} [{low:.3f}, {high:.3f}]; goal >= {goal:.2f} at the"
+                    f" lower bound: {_met(low >= goal)}"
+                )
+    for start, goal in MEDIAN_GOALS.items():
+        group = [
+            run
+            for run in runs
+            if run.method == OURS and run.model == COLD and run.space.startswith(start)
+        ]
+        if group:
+            middle = median([run.to5 for run in group])[0]
+            out.append(
+                f"cold, {start}: median to 5 % {_count(middle, group)};"
+                f" goal <= {goal}: {_met(middle <= goal)}"
+            )
+    return out
+
+
+def ahead(runs: Sequence[Run]) -> list[str]:
+    """Ours against every peer without a model, space by space.
+
+    By the median; where neither median lies within the smaller budget, by the share of runs that
+    are there by then.
+    """
+    cold = [run for run in runs if run.model == COLD]
+    out = []
+    for peer in sorted({run.method for run in cold} - {OURS}):
+        for share in SHARE_GOALS:
+            behind = [
+                space
+                for space in sorted({run.space for run in cold})
+                if _behind(_of(cold, space, OURS), _of(cold, space, peer), share)
+            ]
+            told = f"behind or level on {', '.join(behind)}" if behind else "ahead on every space"
+            out.append(f"cold, to {share}, against {peer}: {told}")
+    return out
+
+
+def _behind(ours: Sequence[Run], peer: Sequence[Run], share: str) -> bool:
+    if not ours or not peer:
+        return False
+    limit = min(run.budget for run in [*ours, *peer])
+    mine, theirs = (median([run.to(share) for run in group])[0] for group in (ours, peer))
+    if min(mine, theirs) <= limit:
+        return mine >= theirs
+    return _reached(ours, share, limit) <= _reached(peer, share, limit)
+
+
+def _reached(group: Sequence[Run], share: str, limit: float) -> float:
+    return sum(run.to(share) <= limit for run in group) / len(group)
+
+
+def _of(runs: Iterable[Run], space: str, method: str) -> list[Run]:
+    return [run for run in runs if run.space == space and run.method == method]
+
+
+def _cell(group: Sequence[Run], share: str) -> str:
+    middle, low, high = median([run.to(share) for run in group])
+    there = sum(math.isfinite(run.to(share)) for run in group)
+    span = f"[{_count(low, group)}, {_count(high, group)}]"
+    return f"{share}: {_count(middle, group):>5s} {span:13s} ({there}/{len(group)})"
+
+
+def _count(value: float, group: Sequence[Run]) -> str:
+    return f"{value:.0f}" if math.isfinite(value) else f">{min(run.budget for run in group)}"
+
+
+def _met(met: bool) -> str:
+    return "met" if met else "NOT MET"
+
+
+def _ordered(names: Iterable[str], first: str) -> list[str]:
+    return sorted(names, key=lambda name: (name != first, name))
+
+
+def parsed(row: Mapping[str, object]) -> Run:
+    """A run as it was written to the file of results."""
+
+    def number(name: str) -> float:
+        value = row[name]
+        return NEVER if value is None else float(str(value))
+
+    return Run(
+        space=str(row["space"]),
+        method=str(row["method"]),
+        model=str(row["model"]),
+        seed=int(number("seed")),
+        budget=int(number("budget")),
+        to5=number("to5"),
+        to1=number("to1"),
+        stop=number("stop"),
+        cpu=number("cpu"),
+    )

@@ -1,0 +1,187 @@
+"""A first description of a program: it loads as it is written, and can be tuned."""
+
+import json
+from pathlib import Path
+
+import own_programs as own
+import pytest
+from typer.testing import CliRunner
+
+from autotune import paths
+from autotune.cli.app import app
+from autotune.errors import InputError
+from autotune.pipeline import study
+from autotune.pipeline.first_config import FirstConfig, Request, write
+from autotune.pipeline.prospect import load
+from autotune.pipeline.sighting import sight
+from autotune.report.documents.inits import InitDocument
+
+EXAMPLES = paths.data_root() / "examples"
+
+
+def begun(folder: Path, source: str, text: str, *given: str) -> FirstConfig:
+    (folder / source).write_text(text, encoding="utf-8")
+    return write(Request(program=folder / source, folder=folder, given=given))
+
+
+def test_what_is_written_for_a_source_can_be_tuned(tmp_path: Path):
+    made = begun(tmp_path, "tiny.c", own.TINY)
+    assert made.parameters == {"block": (2, 4, 8, 16, 32)}
+    assert made.seen.time == r"time\s*([-+0-9.eEdD]+)\s*s"
+    assert made.seen.check == r"sum\s*([-+.\w]+)"
+    assert not made.fill_in
+    text = made.config.read_text(encoding="utf-8").replace(
+        "machine: host", "machine: generic-x86-64"
+    )
+    text = text.replace("samples: 2}", "samples: 1, busy: 0}").replace("rounds: 4", "rounds: 2")
+    made.config.write_text(text.replace("-O3, -march=native", "-O1"), encoding="utf-8")
+    setup = load(made.config)
+    assert setup.problems[0].size_text == "n=1000"
+    store = str(tmp_path / "store.sqlite")
+    options = study.Options(budget_evaluations=3)
+    (problem,) = study.tune(setup, options, store, own.quiet).evaluation.problems
+    assert {row.status for row in problem.evaluated if row.measurement} == {"ok"}
+
+
+def test_examples(tmp_path: Path):
+    made = write(Request(program=EXAMPLES / "openmp" / "mandelbrot.c", folder=tmp_path))
+    assert made.seen.openmp
+    assert made.parameters == {"schedule": ("static", "dynamic,1", "dynamic,16", "guided")}
+    assert [mark.file for mark in made.fill_in] == [str(made.program)] * 2
+    setup = load(made.config)
+    assert setup.program is not None
+    assert setup.program.threads == "openmp"
+    text = made.program.read_text(encoding="utf-8").splitlines()
+    assert all("FILL IN" in text[mark.line - 1] for mark in made.fill_in)
+
+
+def test_an_executable_with_its_command_line(tmp_path: Path):
+    script = tmp_path / "solve it.sh"
+    script.write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
+    with pytest.raises(InputError, match="neither a known kind of source nor executable"):
+        write(Request(program=script.rename(tmp_path / "solve it"), folder=tmp_path))
+    script = tmp_path / "solve it"
+    script.chmod(0o755)
+    given = ("4096", "--mode={fast}", "; touch x", "0.5")
+    made = write(Request(program=script, folder=tmp_path / "new", given=given))
+    setup, measurer, named = own.opened(made.config)
+    ready = measurer.workshop.ready(named["None"], "")
+    assert ready is not None
+    assert ready.command == (str(script), *given)
+    assert setup.problems[0].n == 4096
+    assert "-tune" in made.config.name
+
+
+MACROS = """\
+#ifndef LIB_H
+#define LIB_H
+#endif
+#include "part.h"
+#ifndef NX
+#define NX 100 /* points */
+#endif
+#ifndef FAST
+#define FAST 0
+#endif
+#if FAST
+#endif
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+#ifdef WITH_COPY
+#elif defined(WITH_SWAP)
+#endif
+int main(int argc, char **argv) {
+    int output = argc >= 2 ? atoi(argv[1]) : 7;
+    double eps = atof(argv[2]);
+    std::cout << "Elapsed (ms): " << t << std::endl;
+    std::cout << "Norm = " << norm << "\\n";
+}
+"""
+
+
+def test_what_is_seen_of_a_source(tmp_path: Path):
+    (tmp_path / "part.h").write_text("#ifndef TILE\n#define TILE 4\n#endif\n", encoding="utf-8")
+    (tmp_path / "part.cpp").write_text("", encoding="utf-8")
+    made = begun(tmp_path, "lib.cpp", MACROS)
+    assert made.compiler
+    assert made.seen.files == ("lib.cpp", "part.h", "part.cpp")
+    assert made.parameters == {
+        "nx": (25, 50, 100, 200, 400),
+        "fast": (0, 1),
+        "tile": (1, 2, 4, 8, 16),
+        "with": (None, "-DWITH_COPY", "-DWITH_SWAP"),
+    }
+    assert made.seen.unit == "ms"
+    setup = load(made.config)
+    assert setup.program is not None
+    assert dict(setup.program.arguments) == {"p_output": 7, "eps": 1}
+    assert setup.program.time.unit == pytest.approx(1e-3)
+    assert len(made.fill_in) == 1
+    sources = [t.text for t in setup.program.build[0] if "source folder" in t.text]
+    assert sources == ["{source folder}/lib.cpp", "{source folder}/part.cpp"]
+
+
+def test_mpi_programs_are_launched(tmp_path: Path):
+    made = begun(tmp_path, "p.c", "#include <mpi.h>\nint main() { MPI_Init(0, 0); }\n")
+    setup = load(made.config)
+    assert made.compiler == "mpicc"
+    assert setup.program is not None
+    assert [t.text for t in setup.program.run[:4]] == ["mpirun", "-n", "{ranks}", "{output}"]
+
+
+def test_any_file_gives_something_that_loads(tmp_path: Path):
+    texts = ["", "\0\xff", '"', "#if\n#elif\n#endif\n#endif", 'printf("time %f %s {x} \\\\");',
+             "argv[99999999999]", "#ifndef null\n#define null 99999999999\n#endif"]  # fmt: skip
+    for number, text in enumerate(texts):
+        for ending in ("c", "f90", "py"):
+            begun(tmp_path, f"{number} {{x}}[y].{ending}", text)
+            for path in tmp_path.glob("*.yaml"):
+                path.unlink()
+
+
+def test_nothing_is_overwritten(tmp_path: Path):
+    first = begun(tmp_path, "tiny.c", own.TINY)
+    first.program.write_text("mine", encoding="utf-8")
+    with pytest.raises(InputError) as caught:
+        begun(tmp_path, "tiny.c", own.TINY)
+    assert len(caught.value.faults) == 2
+    assert "--force" in str(caught.value)
+    assert first.program.read_text(encoding="utf-8") == "mine"
+    write(Request(program=tmp_path / "tiny.c", folder=tmp_path, force=True))
+    assert first.program.read_text(encoding="utf-8") != "mine"
+
+
+def test_no_such_program(tmp_path: Path):
+    (tmp_path / "tiny.c").write_text(own.TINY, encoding="utf-8")
+    with pytest.raises(InputError, match=r"did you mean tiny\.c"):
+        write(Request(program=tmp_path / "tinny.c", folder=tmp_path))
+    with pytest.raises(InputError, match="is a folder"):
+        write(Request(program=tmp_path, folder=tmp_path))
+
+
+def test_the_command(tmp_path: Path):
+    (tmp_path / "tiny.c").write_text(own.TINY, encoding="utf-8")
+    run = CliRunner().invoke
+    command = ["init", str(tmp_path / "tiny.c"), "-o", str(tmp_path)]
+    done = run(app, [*command, "--json", "--name", "mine", "--", "64", "fast"])
+    assert done.exit_code == 0, done.output
+    document = json.loads(done.stdout)
+    assert set(document) == set(InitDocument.__annotations__)
+    assert document["schema"] == "autotune.init/1"
+    assert document["config"] == str(tmp_path / "mine-tune.yaml")
+    done = run(app, command)
+    assert f"then: autotune tune {tmp_path / 'tiny-tune.yaml'}" in done.stdout
+    assert run(app, [*command, "--name", "../x"]).exit_code == 2
+    assert "Example: autotune init" in run(app, ["init", "--help"]).stdout
+
+
+def test_what_is_printed_by_other_languages(tmp_path: Path):
+    for name, text, time in (
+        ("a.py", 'print(f"took {t:.3f} s")', r"took\s*([-+0-9.eEdD]+)\s*s"),
+        ("b.f90", "print *, 'Elapsed time', t", r"Elapsed\s*time\s*([-+0-9.eEdD]+)"),
+        ("c.c", 'puts("time"); printf("{\\"time\\": %g}\\n", t);', r'\{"time":\s*([-+0-9.eEdD]+)'),
+        ("d.c", 'printf("%d times\\n", n);', ""),
+    ):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        assert sight(tmp_path / name).time == time

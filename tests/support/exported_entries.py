@@ -1,0 +1,53 @@
+"""Made-up entries for the writers of headers and wisdom files."""
+
+from collections.abc import Mapping, Sequence
+
+from autotune.export.entries import Choices, Entry, Key, Origin, Place, Section, Subject, sections
+from autotune.variant import Value
+
+ORIGIN = Origin(
+    study="tuned",
+    run="20261121T030000-1a2b3c4d",
+    taken="2026-11-21T03:00:00+00:00",
+    compiler="gcc 12.2.0",
+    flags="-O3 -march=znver3",
+)
+
+
+def key(name: str = "heat2d", machine: str = "abc123", ranks: int = 1, **fields: str) -> Key:
+    subject = {"id": f"{name} radau", "definition": "0123456789ab", "family": "ivp", **fields}
+    return Key(
+        place=Place(identity=machine, name="host", title="AMD EPYC 9R14, 2 cores"),
+        subject=Subject(name=name, size="n, the number of components", **subject),
+        ranks=ranks,
+    )
+
+
+def entry(size: int, threads: int, **fields: object) -> Entry:
+    values: dict[str, object] = {
+        "size": size,
+        "threads": threads,
+        "problem": f"heat2d-N{size}",
+        "candidate": f"c{size}t{threads}",
+        "variant": "jli",
+        "parameters": {"order": "jli", "tile": 64, "au": True},
+        "compiler": "gcc",
+        "flags": ("-O3", "-march=native"),
+        "seconds": 1e-9 * size / threads,
+        "interval": (0.9e-9 * size / threads, 1.2e-9 * size / threads),
+        "samples": 15,
+        "verified": True,
+        "error": 3e-16,
+        "origin": ORIGIN,
+    }
+    return Entry(**(values | fields))
+
+
+def choices(
+    found: Sequence[tuple[Key, Entry]],
+    domains: Mapping[str, tuple[Value, ...]] | None = None,
+    study: str = "tuned",
+) -> Choices:
+    made: tuple[Section, ...]
+    made, notes = sections(found, {k.identity: domains or {} for k, _ in found})
+    return Choices(study=study, sections=made, notes=tuple(notes))

@@ -83,10 +83,10 @@ class Condition:
 
     def __post_init__(self) -> None:
         tree = _parsed(self.text)
-        for node in ast.walk(tree):
-            _check(node)
         if _deeper(tree, _DEEPEST):
             raise ValueError(f"the condition is nested more than {_DEEPEST} levels deep")
+        for node in ast.walk(tree):
+            _check(node)
         object.__setattr__(self, "names", _names(tree))
         object.__setattr__(self, "_evaluate", _compiled(tree))
 
@@ -128,6 +128,8 @@ def _deeper(tree: ast.expr, levels: int) -> bool:
 
 def _check(node: ast.AST) -> None:
     match node:
+        case ast.Constant(value=int() | float() as number) if not abs(number) <= _LARGEST:
+            raise _outside(node, f"numbers are at most {_LARGEST:g}")
         case ast.Constant(value=str() | int() | float() | None):
             return
         case ast.Call(func=ast.Name(id=name), args=[_, *more], keywords=[]) if name in _FUNCTIONS:

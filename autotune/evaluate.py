@@ -18,11 +18,9 @@ from autotune.measure.gauges import ENERGY, MEMORY
 from autotune.measure.stats import NoiseFloor
 from autotune.residuals import Observed, Residual
 from autotune.results import Measurement, Prediction, Status
-from autotune.store.records import CandidateRecord, ProblemFacts, StudyRecord
+from autotune.store.records import CandidateRecord, ProblemFacts, StudyRecord, labels
 from autotune.variant import Value
 
-MAP = "map"
-"""Condition ``purpose`` of runs that measured for a decision map."""
 OBJECTIVES = ("time", "energy", "memory")
 """What a front is over, as far as it was read."""
 ASKED = "objectives"
@@ -125,6 +123,8 @@ class ProblemResult:
     """Share of the pairs measured more than 5 % apart that were predicted in the right order."""
     layouts: int = 1
     """How many ways there are in which its candidates are spread."""
+    builds: int = 1
+    """How many compilers with flags there are."""
     asked: tuple[str, ...] = ()
     """The objectives of the search, where it had more than the time."""
 
@@ -198,14 +198,11 @@ def evaluate(study: StudyRecord, engine: str | None = None) -> StudyResult:
     groups: dict[str, list[CandidateRecord]] = {}
     for candidate in study.candidates:
         groups.setdefault(candidate.problem.key, []).append(candidate)
-    labels = [group[0].problem.label for group in groups.values()]
-    results = []
-    for group in groups.values():
-        problem = group[0].problem
-        label = problem.label
-        if labels.count(label) > 1:
-            label += f"-{problem.suffix}"
-        results.append(_problem(study, label, group, engine))
+    named = labels([group[0].problem for group in groups.values()])
+    results = [
+        _problem(study, label, group, engine)
+        for label, group in zip(named, groups.values(), strict=True)
+    ]
     return StudyResult(study=study, problems=tuple(results))
 
 
@@ -214,12 +211,8 @@ def _problem(
 ) -> ProblemResult:
     ordered = _by_prediction(study, candidates, engine)
     here = study.runs[-1].machine_identity if study.runs else ""
-    # a run for a map measures two or three candidates of a problem: no ground for statistics
-    runs = [
-        run
-        for run in study.runs
-        if run.machine_identity == here and run.conditions.get("purpose") != MAP
-    ]
+    # those for a map are no ground for statistics
+    runs = [run for run in study.tunings if run.machine_identity == here]
     members = {candidate.identity for candidate in candidates}
     heats = [heat for run in runs if (heat := heat_of(run, members))]
     winner, heat = champion(heats)
@@ -249,6 +242,7 @@ def _problem(
         rank_correlation=stats.kendall(predicted, measured),
         ordered_pairs=stats.ordered_pairs(predicted, measured),
         layouts=len({candidate.layout for candidate in candidates}),
+        builds=len({(candidate.compiler, candidate.flags) for candidate in candidates}),
         asked=_asked(study, heat),
     )
 

@@ -42,11 +42,11 @@ def write(result: StudyResult, path: Path, objectives: Sequence[Objective] = ("t
             storage = JournalStorage(JournalFileBackend(str(draft)))
             trials = sum(_study(result, p, storage, objectives) for p in result.problems)
             draft.replace(path)
-    except OSError as error:
+    except (OSError, RuntimeError) as error:  # the latter where its lock cannot be made
         raise InputError(
             Fault(
                 where=str(path),
-                found=f"the journal cannot be written: {error.strerror}",
+                found=f"the journal cannot be written: {getattr(error, 'strerror', error)}",
                 hint="name another file with -o FILE",
             )
         ) from error

@@ -12,6 +12,8 @@ from autotune.expression import Expr, Num, Ref, number, references, show, symbol
 from autotune.program import Program, written
 from autotune.stencil import Stencil
 
+_LARGEST = 2**53
+"""Of the sizes of programs: whole numbers that every double tells apart."""
 ROW_SUM_TOLERANCE = 1e-14
 """How far a row sum of A may differ from c, from rounding of the coefficients."""
 _ORDER_TOLERANCE = 1e-13
@@ -469,8 +471,8 @@ class ProgramProblem:
             )
         name = self.program.size
         size = None if name is None else self.arguments[name]
-        if name is not None and not (isinstance(size, int | float) and size >= 1):
-            raise ValueError(f"{name} is the problem size: at least 1, not {size!r}")
+        if name is not None and not (isinstance(size, int | float) and 1 <= size <= _LARGEST):
+            raise ValueError(f"{name} is the problem size: from 1 to 2**53, not {size!r}")
 
     @property
     def n(self) -> int:

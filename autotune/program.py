@@ -1,6 +1,7 @@
 """External programs: how one is built and run, what may vary, how its time and answer are read."""
 
 import hashlib
+import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -207,12 +208,13 @@ class Program:
     places: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
     """Key (``run``, ``build``) to ``file:line:column``, for later errors."""
     definition: str = field(init=False, default="")
-    """12 hexadecimal digits over what is run and how it is read, whatever may vary of it."""
+    """12 hexadecimal digits over what is run, how it is read and checked, whatever may vary."""
 
     def __post_init__(self) -> None:
+        beside = os.path.relpath(self.folder, self.source_folder) if self.folder else ""
         essence = (
-            *(self.digest, self.build, self.run, sorted(self.environment.items())),
-            *(self.time, self.warm_ups, self.check.reading if self.check else None),
+            *(self.digest, self.build, self.run, sorted(self.environment.items()), beside),
+            *(self.threads, self.time, self.warm_ups, self.check, sorted(self.verify.items())),
         )
         digest = hashlib.sha256(repr(essence).encode()).hexdigest()[:12]
         object.__setattr__(self, "definition", digest)

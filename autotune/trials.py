@@ -27,10 +27,13 @@ from autotune.search.choice import searcher
 from autotune.search.points import Points, Setting
 from autotune.search.sampler import CandidateSampler
 from autotune.setup import Searching
+from autotune.store.records import labels
+from autotune.store.rows import problem_facts
 from autotune.variant import Candidate
 
-_UNWRITABLE = (OSError, json.JSONDecodeError)
-"""What a journal raises that is full, out of reach, or torn."""
+_UNWRITABLE = (OSError, json.JSONDecodeError, RuntimeError)
+"""What a journal raises that is full, out of reach, or torn; and whose lock is gone or cannot be
+made."""
 _GRACE = 5
 """Seconds after which the lock of a journal is taken from a writer that died."""
 _FOREIGN = 0.1
@@ -81,6 +84,7 @@ class Trials:
         seed: int = 1,
     ) -> None:
         """``predictions``: in the order of the candidates. ``first``: identities that come first.
+        ``known``: of the candidates, from elsewhere.
 
         ValueError when an identity is not among the candidates, or the lengths differ.
         """
@@ -92,7 +96,8 @@ class Trials:
         self.fault = ""
         self._objectives = settings.objectives
         self._rows = {c.identity: row for row, c in enumerate(candidates)}
-        unknown = [identity for identity in first if identity not in self._rows]
+        named = [*first, *(hint.candidate.identity for hint in known)]
+        unknown = [identity for identity in named if identity not in self._rows]
         if unknown:
             raise ValueError(f"{unknown[0]} is not among the {len(candidates)} candidates")
         self._search: Searcher = searcher(
@@ -100,6 +105,8 @@ class Trials:
         )
         self._hint(known)
         self._name, self._storage = name, storage
+        members = [self.points.members(group) for group in range(len(self.problems))]
+        self._labels = labels([problem_facts(candidates[m[0]].problem) for m in members])
         self._samplers = [
             CandidateSampler(self._search, self.points, group, settings.objectives, reads=False)
             for group in range(len(self.problems))
@@ -160,17 +167,11 @@ class Trials:
         )
 
     def _hint(self, known: Sequence[Known]) -> None:
-        """Tell of other machines: the same candidate, else the same but for compiler and flags."""
-        alike: dict[str, int] = {}
-        if known:
-            for row, candidate in enumerate(self.candidates):
-                alike.setdefault(_built_otherwise(candidate), row)
+        """Tell what other machines and compilers took."""
         for hint in known:
-            row = self._rows.get(hint.candidate.identity, -1)
-            row = alike.get(_built_otherwise(hint.candidate), -1) if row < 0 else row
-            if row >= 0:
-                told = Told(index=row, seconds=hint.seconds, sigma=hint.sigma, prior=True)
-                self._search.tell(told)
+            row = self._rows[hint.candidate.identity]
+            told = Told(index=row, seconds=hint.seconds, sigma=hint.sigma, prior=True)
+            self._search.tell(told)
 
     # --- the mirror -------------------------------------------------------------------------
 
@@ -184,8 +185,7 @@ class Trials:
         sampler = self._samplers[group]
         if self._storage is None:
             return optuna.create_study(directions=directions, sampler=sampler)
-        first = self.candidates[int(self.points.members(group)[0])]
-        name = f"{self._name}/{first.problem.label}"
+        name = f"{self._name}/{self._labels[group]}"
         try:
             lock = JournalFileSymlinkLock(self._storage, grace_period=_GRACE)
             backend = JournalFileBackend(self._storage, lock_obj=lock)
@@ -279,14 +279,6 @@ class Trials:
 
 def _is(trial: FrozenTrial, candidate: Candidate) -> bool:
     return trial.state.is_finished() and trial.user_attrs.get("candidate") == candidate.id
-
-
-def _built_otherwise(candidate: Candidate) -> str:
-    canonical = candidate.canonical()
-    return repr(sorted((k, repr(v)) for k, v in canonical.items() if k not in _BUILT))
-
-
-_BUILT = ("compiler", "flags")
 
 
 def objectives(measurement: Measurement, names: Sequence[str]) -> dict[str, float]:

@@ -45,13 +45,6 @@ class KernelTuner:
             raise RuntimeError(f"Kernel Tuner, {strategy} on {space.name}: {answer['error']}")
         return [rows[key] for key in cast(list[str], answer["order"])]
 
-    def close(self) -> None:
-        """End the child process."""
-        if self._child.stdin is not None:
-            self._child.stdin.close()
-        self._child.wait(timeout=60)
-        self._folder.cleanup()
-
 
 def present(python: str) -> bool:
     """Whether this Python has kernel_tuner."""

@@ -32,7 +32,8 @@ class Run:
     """Evaluations until within 5 % of the recorded best; infinite: not within the budget."""
     to1: float
     stop: float
-    """Evaluations after which the search itself would have stopped; infinite: it would not."""
+    """Evaluations after which the search itself would have stopped; infinite: it would not have
+    before the run was within 1 %."""
     cpu: float
     """Seconds of CPU time."""
 
@@ -77,7 +78,7 @@ def lines(runs: Sequence[Run], chosen_on: Sequence[str]) -> list[str]:
                 group = _of(of_model, space, method)
                 if group:
                     out += [f"    {space:22s} {_cell(group, '5 %')}   {_cell(group, '1 %')}"]
-    out += ["", *goals(runs, chosen_on), "", *ahead(runs)]
+    out += ["", *goals(runs, chosen_on), "", *ended(runs), "", *ahead(runs)]
     return out
 
 
@@ -109,6 +110,24 @@ def goals(runs: Sequence[Run], chosen_on: Sequence[str]) -> list[str]:
                 f"cold, {start}: median to 5 % {_count(middle, group)};"
                 f" goal <= {goal}: {_met(middle <= goal)}"
             )
+    return out
+
+
+def ended(runs: Sequence[Run]) -> list[str]:
+    """How often our search would have ended by itself, and how often too early.
+
+    The runs go on to their budget, as those of the peers; a tuner stops there.
+    """
+    out = []
+    ours = [run for run in runs if run.method == OURS]
+    for model in _ordered({run.model for run in ours}, COLD):
+        group = [run for run in ours if run.model == model]
+        before = ", ".join(
+            f"{sum(run.stop < run.to(share) for run in group)} before they were within {share}"
+            for share in SHARE_GOALS
+        )
+        own = sum(math.isfinite(run.stop) for run in group)
+        out.append(f"{model}: {own} of {len(group)} runs would have ended by themselves, {before}")
     return out
 
 

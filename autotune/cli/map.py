@@ -61,6 +61,7 @@ def decide(
     from autotune.pipeline import map as maps
     from autotune.pipeline import prospect
     from autotune.report import map as text
+    from autotune.report import page
     from autotune.report.documents import maps as documents
 
     options = maps.MapOptions(
@@ -73,6 +74,8 @@ def decide(
         resume=resume,
     )
     setup = prospect.load(config)
+    if report is not None:
+        page.check(report)
     progress = TerminalProgress()
     try:
         made = maps.make(setup, options, store, progress)
@@ -86,6 +89,7 @@ def decide(
         note("interrupted" + (begun if stop.args else "; nothing was measured yet"))
         raise typer.Exit(130) from None
     progress.close()
+    maps.require_map(made)
     if json:
         document(documents.document(made.study, store, made.maps))
     else:

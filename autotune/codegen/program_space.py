@@ -107,18 +107,27 @@ def _nothing_left(problem: ProgramProblem, known: Mapping[str, Value]) -> Fault:
     every = [{**known, **values} for values in program.combinations()]
     left, told, last = every, [], 0
     for index, constraint in enumerate(program.constraints):
-        holds = constraint.require.holds
-        alone = sum(not holds(values) for values in every)
+        alone = sum(_forbids(constraint, values) for values in every)
         told.append(f"{constraint.require.text!r} leaves out {alone}")
         if left:
-            left = [values for values in left if holds(values)]
+            left = [values for values in left if not _forbids(constraint, values)]
             last = index
     text = program.constraints[last].require.text
     before = "alone" if last == 0 else "with those before it"
+    told_apart = any("threads" in each.require.names for each in program.constraints)
+    threads = f", threads = {known['threads']}" if told_apart else ""
     return Fault(
         where=_place(program, last),
         found=f"the constraints leave nothing of {len(every)} combinations with"
-        f" {problem.size_name}: {text!r}, {before}, takes the last",
+        f" {problem.size_name}{threads}: {text!r}, {before}, takes the last",
         expected="at least one combination that fulfils them all",
         hint="; ".join(told),
     )
+
+
+def _forbids(constraint: ProgramConstraint, values: Mapping[str, Value]) -> bool:
+    """Whether it does; not where it says nothing, for one before it forbids these already."""
+    try:
+        return not constraint.require.holds(values)
+    except ValueError:
+        return False

@@ -35,15 +35,28 @@ from autotune.units import parse as parse_quantity
 SCHEMA = "autotune.program/1"
 LARGEST = 1 << 28
 """Bytes of all sources of a program together."""
+_LARGEST = 1e18
+"""Of numbers, whatever their sign: they fit into the integers of C and of databases."""
 _STEPS = 4096
 """Values of a domain that is given by its ends."""
 
 
 def value(found: object) -> Value:
     """Text, a number, true, false or null."""
-    if isinstance(found, str | bool | int | float) or found is None:
+    if isinstance(found, int | float) and not abs(found) <= _LARGEST:
+        raise ValueError(f"{describe(found)} is beyond {_LARGEST:g}")
+    if isinstance(found, str):
+        return _plain(found)
+    if isinstance(found, bool | int | float) or found is None:
         return found
     raise ValueError(f"{describe(found)} is not text, a number, true, false or null")
+
+
+def _plain(text: str) -> str:
+    """Text that can be an argument of a command line."""
+    if "\0" in text:
+        raise ValueError(f"{text!r} holds the character 0, which no command line can")
+    return text
 
 
 def domain(found: object) -> tuple[Value, ...]:
@@ -107,7 +120,7 @@ def _pattern(found: object) -> str:
 def _template(found: object) -> Template:
     if isinstance(found, bool) or not isinstance(found, str | int | float):
         raise ValueError(f"{describe(found)} is not an argument of a command line")
-    return Template(str(found))
+    return Template(_plain(str(found)))
 
 
 def _commands(found: object) -> tuple[Command, ...]:

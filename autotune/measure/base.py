@@ -23,6 +23,11 @@ class Prepared:
     """Compiler path and version, resolved flags, hash of the sources."""
 
 
+CHECKSUM_TOLERANCE = 1e-11
+"""Largest difference of the checksums of two candidates at the timed size, over the sum of
+magnitudes: the agreement of the states, 1e-12, and room for the sum itself."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
     """What one process of a candidate gave."""
@@ -31,7 +36,9 @@ class Launch:
     samples: tuple[Sample, ...] = ()
     detail: str = ""
     checksum: tuple[float, float] | None = None
-    """Weighted sum of the state at the timed size after the check steps, and sum of magnitudes."""
+    """Weighted sum of the state at the timed size after the check steps, and sum of magnitudes.
+
+    Of a program the check value, and what its tolerance is ``CHECKSUM_TOLERANCE`` of."""
 
 
 class Measurer(Protocol):

@@ -14,12 +14,13 @@ from pathlib import Path
 
 from autotune import paths
 from autotune.measure import energy, program_output, quiet
-from autotune.measure.base import Launch, Prepared
+from autotune.measure.base import CHECKSUM_TOLERANCE, Launch, Prepared
 from autotune.measure.gauges import Gauges
 from autotune.measure.program_busy import Shares
 from autotune.measure.program_command import Workshop, openmp, program_problem
 from autotune.measure.program_output import Answer, Unreadable, compare
 from autotune.problem import ProgramProblem
+from autotune.program import Program
 from autotune.results import Sample, Status
 from autotune.setup import Limits, Measuring
 from autotune.toolchain import launcher, process
@@ -157,7 +158,7 @@ class ProgramMeasurer:
             status="ok" if accepted else "contended",
             samples=tuple(taken),
             detail="" if accepted else self._disturbed(taken),
-            checksum=(agreed, abs(agreed)) if isinstance(agreed, float) else None,
+            checksum=_checksum(agreed, program_problem(candidate).program),
         )
 
     def time_limit(self, expected: float | None) -> float:
@@ -300,6 +301,13 @@ class ProgramMeasurer:
             f"every sample was rejected: at best {max(timed):.2f} of the CPU time that its threads"
             f" could use, {self.measuring.busy:g} is wanted"
         )
+
+
+def _checksum(agreed: Answer | None, program: Program) -> tuple[float, float] | None:
+    """Answers that differ by no more than the tolerance have checksums that agree."""
+    if program.check is None or not isinstance(agreed, float):
+        return None
+    return agreed, (abs(agreed) or 1.0) * program.check.tolerance / CHECKSUM_TOLERANCE
 
 
 @contextlib.contextmanager

@@ -53,7 +53,7 @@ class Workshop:
         program = program_problem(candidate).program
         compiler = self.compiler(candidate.build) if program.compiled else None
         provenance = _provenance(program, compiler)
-        parts = [*_symbolic(candidate, compiler), *provenance.values(), *_tools(program)]
+        parts = [*_symbolic(candidate, compiler), *provenance.values(), *_states(program.build)]
         if _digest(program) != program.digest:
             detail = f"the sources in {program.source_folder} have changed since they were read"
             return Made(key="", output=None, detail=detail, provenance=provenance)
@@ -158,6 +158,11 @@ def _provenance(program: Program, compiler: Compiler | None) -> dict[str, str]:
             "identity": compiler.identity,
             "notes": "; ".join(compiler.notes),
         }
+    return found | _python(program)
+
+
+def _python(program: Program) -> dict[str, str]:
+    found = {}
     if "python" in program.named:
         found["python"] = sys.version.split()[0]
     if program.packages:
@@ -168,10 +173,19 @@ def _provenance(program: Program, compiler: Compiler | None) -> dict[str, str]:
     return found
 
 
-def _tools(program: Program) -> list[str]:
-    """What tells one state of the installed tools of a build from another."""
+def tools(program: Program) -> str:
+    """What a program is built and run with beside the compilers of a config.
+
+    The interpreter, its packages, and the tools that its commands name, each in its state.
+    """
+    python = [f"{name} {version}" for name, version in _python(program).items()]
+    return "; ".join([*python, *_states((*program.build, program.run))])
+
+
+def _states(commands: tuple[Command, ...]) -> list[str]:
+    """What tells one state of the installed tools of command lines from another."""
     found = []
-    for tool in literal_tools(program.build):
+    for tool in literal_tools(commands):
         path = shutil.which(tool)
         if path is not None:
             facts = os.stat(Path(path).resolve())  # noqa: PTH116 - of the file behind links

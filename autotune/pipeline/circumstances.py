@@ -10,7 +10,7 @@ from autotune.errors import Fault, InputError, MissingTool, WorkFailed
 from autotune.evaluate import ASKED
 from autotune.host import calibrate, detect, stored
 from autotune.machine import Machine
-from autotune.measure import energy, quiet
+from autotune.measure import energy, program_command, quiet
 from autotune.pipeline.machines import HOST
 from autotune.pipeline.prospect import Prospect
 from autotune.progress import Progress
@@ -102,6 +102,8 @@ def versions(setup: Setup) -> dict[str, str]:
     if any(layout.nodes * layout.ranks > 1 for layout in setup.layouts):
         with contextlib.suppress(MissingTool):  # none is needed to read a job's results
             known["mpi"] = mpi.find().title
+    if setup.program is not None:
+        known["tools"] = program_command.tools(setup.program)
     for name in ("osaca", "kerncraft", "optuna", "numpy"):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             known[name] = importlib.metadata.version(name)

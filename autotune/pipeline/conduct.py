@@ -161,9 +161,9 @@ class Conduct:
         return result_of(self.results.load_study(self.study))
 
     def _tasks(self, options: Options, earlier: Sequence[Earlier], past: Past) -> list[Task]:
-        """With what the study's own runs measured, if it is continued."""
+        """With what the study's own runs measured, if it is continued; not those for a map."""
         record = self.results.load_study(self.study)
-        runs = [run for run in record.runs if run.id != past.run]
+        runs = [run for run in record.tunings if run.id != past.run]
         mine = {c.identity: c for run in runs for c in past.counted(run)}
         keys = Counter(candidate.problem.key for candidate in mine.values())
         done = bool(runs) and runs[-1].state == "done" and bool(past.counted(runs[-1]))

@@ -18,6 +18,8 @@ from autotune.toolchain import mpi
 from autotune.variant import Build
 
 HOST = "host"
+_HEAD = len("schema: autotune.machine")
+"""So many characters of a machine file say what it is."""
 DEFAULT_BUDGET = 45.0
 """Seconds of a calibration that nobody asked for: it is needed and there is none."""
 NETWORK_BUDGET = 25.0
@@ -140,9 +142,19 @@ def machine(name: str) -> Machine:
 
 
 def write_machine(found: Machine, path: Path) -> None:
-    """Write a machine file; InputError where that is not possible."""
+    """Write a machine file; InputError where that is not possible, or where another file lies."""
+    text = config.dump_machine(found)
     try:
-        path.write_text(config.dump_machine(found), encoding="utf-8")
+        if path.exists() and not path.read_bytes().startswith(text[:_HEAD].encode()):
+            raise InputError(
+                Fault(
+                    where=str(path),
+                    found="a file that is not a machine",
+                    expected="a new file, or a machine to replace",
+                    hint="name another with -o FILE",
+                )
+            )
+        path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise InputError(Fault(where=str(path), found=f"cannot be written: {error}")) from error
 

@@ -10,8 +10,8 @@ from autotune.decision.finish import Facts, finish
 from autotune.decision.posterior import Seen
 from autotune.decision.visits import Visit
 from autotune.errors import Fault, InputError, StoreError, WorkFailed
-from autotune.evaluate import MAP
 from autotune.measure.base import Measurer
+from autotune.measure.turns import HostTurns
 from autotune.pipeline import map_times, study
 from autotune.pipeline.circumstances import (
     check_launchers,
@@ -23,11 +23,12 @@ from autotune.pipeline.circumstances import (
 )
 from autotune.pipeline.machines import uncalibrated_machine
 from autotune.pipeline.map_grid import Grid, Kind, check_memory, grid, kinds, only, teams, widened
+from autotune.pipeline.programs import check_program
 from autotune.pipeline.prospect import Prospect, check_builds, prospect
 from autotune.progress import Clock, Progress
 from autotune.results import Measurement, Prediction
 from autotune.setup import Setup
-from autotune.store import RunFacts, RunRecord, Store
+from autotune.store import MAP, RunFacts, RunRecord, Store
 from autotune.tuning import Bench, Chosen, Plan, tune_problem
 
 _ROUNDS = 4
@@ -75,9 +76,10 @@ def make(setup: Setup, options: MapOptions, store: str, progress: Progress) -> M
     for kind in wanted:
         widened(setup, kind, threads)  # sizes that a problem cannot have are told at once
         check_memory(kind)
+    check_program(setup)
     with Store.open(store) as results:
         name = _study(setup, options, results)
-        check_builds(setup, openmp=setup.program is None)
+        check_builds(setup, openmp=True)
         check_launchers(setup)
         progress(f"map of study {name}", 0, 1)
         left = options.budget_evaluations
@@ -104,8 +106,18 @@ def make(setup: Setup, options: MapOptions, store: str, progress: Progress) -> M
         return Mapped(study=name, maps=tuple(made))
 
 
+def require_map(mapped: Mapped) -> None:
+    """Raise WorkFailed where a map would rest on nothing: no prediction, no measurement."""
+    for chart in mapped.maps:
+        if not chart.evaluations and not chart.engine:
+            failed = sorted({one for cell in chart.cells for one in cell.failed.values()})
+            why = ", ".join(failed) or chart.stopped
+            raise WorkFailed(f"{chart.label}: no map: nothing is predicted, nothing ran: {why}")
+
+
 def require_success(mapped: Mapped) -> None:
     """Raise WorkFailed where something was tried and nothing ran."""
+    require_map(mapped)
     for chart in mapped.maps:
         if any(cell.measured for cell in chart.cells):
             continue
@@ -211,9 +223,10 @@ class _Work:
         return chart, course.used
 
     def _holds(self, run: RunRecord, found: Prospect) -> bool:
-        """Same machine, same compilers; of a map that is left alone nothing is taken."""
-        left_alone = run.conditions.get("purpose") == MAP and not self.options.resume
-        same = run.versions.get("compilers") == versions(found.setup).get("compilers")
+        """Same machine, compilers and tools; of a map that is left alone nothing is taken."""
+        left_alone = run.for_map and not self.options.resume
+        now = versions(found.setup)
+        same = all(run.versions.get(name) == now.get(name) for name in ("compilers", "tools"))
         return same and not left_alone and run.machine_identity == identity_of(found.machine)
 
 
@@ -244,8 +257,10 @@ class _Course:
             self.keep("it is not finished")
 
     def keep(self, stopped: str) -> DecisionMap:
-        """The map as it is now, in the store."""
+        """The map as it is now, in the store; not kept where it rests on nothing."""
         chart = finish(self.explorer, self._facts(), stopped)
+        if not chart.evaluations and not chart.engine:
+            return chart
         identities = {cell.winner.candidate for cell in chart.cells}
         identities |= {cell.merged.candidate for cell in chart.cells}
         rows = self.grid.candidates
@@ -277,7 +292,11 @@ class _Course:
         ]
         self.journal.chosen(chosen)
         bench = Bench(
-            measurer=self.measurer, journal=self.journal, progress=_silent, clock=self.clock
+            measurer=self.measurer,
+            journal=self.journal,
+            progress=_silent,
+            clock=self.clock,
+            turns=HostTurns(self.work.progress, self.work.deadline),
         )
         plan = Plan(
             measuring=self.work.setup.measuring,

@@ -229,7 +229,10 @@ def _candidate(row: _Row, problem: AnyProblem, threads: int, cell: int) -> Candi
 
 
 def _nearest(known: _Known, cells: int) -> list[_Key]:
-    """The contenders that may win, in the order in which they were enumerated."""
+    """The contenders that may win, in the order in which they were enumerated.
+
+    Without a prediction so many that lie evenly apart in that order.
+    """
     if len(known) <= MOST:
         return list(known)
     times = np.full((len(known), cells), np.inf)
@@ -240,7 +243,10 @@ def _nearest(known: _Known, cells: int) -> list[_Key]:
                 times[k, c] = np.log(prediction.seconds) - (told.sigma if told else 0.0)
     least = times.min(axis=0, initial=np.inf)
     behind = np.where(np.isfinite(times), times - np.where(np.isfinite(least), least, 0.0), np.inf)
-    chosen = np.argsort(behind.min(axis=1), kind="stable")[:MOST]
+    if np.isfinite(least).any():
+        chosen = np.argsort(behind.min(axis=1), kind="stable")[:MOST]
+    else:
+        chosen = np.linspace(0, len(known) - 1, MOST).round().astype(np.intp)
     every = list(known)
     # a cell keeps somebody
     needed = {next(k for k, row in enumerate(known.values()) if c in row) for c in range(cells)}

@@ -14,16 +14,17 @@ from autotune.trials import Known
 from autotune.tuning import Earlier
 from autotune.variant import Candidate
 
-_LASTING: tuple[Status, ...] = ("ok", "build-failed", "wrong-result")
-"""What another study found out and this one would too; its time limits may have been others."""
+_LASTING: tuple[Status, ...] = ("ok", "wrong-result")
+"""What another study found out and this one would too; of builds and runs its time limits may have
+been others, or a library was missing."""
 
 
 @dataclass(slots=True, kw_only=True)
 class Past:
     """Reads from the store what other runs finished of the candidates of a study.
 
-    A result is used where machine, compiler, MPI, the way of launching and, of another study, the
-    version of autotune are the same. Of other machines, compilers and flags the times are hints.
+    A result is used where machine, compiler, tools, MPI, the way of launching and, of another
+    study, the version of autotune are the same. Of others the times are hints.
     """
 
     results: Store
@@ -88,13 +89,14 @@ class Past:
         return found
 
     def _holds(self, run: RunRecord, candidate: Candidate) -> bool:
-        """Same machine, same compiler with what its flags stand for, same MPI."""
+        """Same machine, same compiler with what its flags stand for, same tools and MPI."""
         now = self._now
         compiled = self.found.setup.compiled_builds
         there = run.versions.get("compilers", "").split("; ")
         compiler = not compiled or compilers.find(candidate.build).title in there
         mpi = candidate.ranks == 1 or run.versions.get("mpi") == now.get("mpi")
-        return run.machine_identity == self._machine and compiler and mpi
+        tools = run.versions.get("tools") == now.get("tools")
+        return run.machine_identity == self._machine and compiler and tools and mpi
 
     def _taken_alike(self, run: RunRecord) -> bool:
         same = run.conditions.get("launching") == launching(self.found.setup)
@@ -133,7 +135,7 @@ class Past:
         if hints:
             text += ("; " if text else "") + (
                 f"{hints} time{'s' if hints > 1 else ''} of other machines, compilers, flags,"
-                " versions or ways of launching as a hint"
+                " tools, versions or ways of launching as a hint"
             )
         return text
 
@@ -141,9 +143,3 @@ class Past:
 def _but_for_build(canonical: Mapping[str, object]) -> str:
     kept = {name: value for name, value in canonical.items() if name not in ("compiler", "flags")}
     return json.dumps(kept, sort_keys=True)
-
-
-def alike(run: RunRecord, machine: str, now: Mapping[str, str]) -> bool:
-    """All results of a run still hold: same machine, same compilers, same MPI."""
-    same = all(run.versions.get(name) == now.get(name) for name in ("compilers", "mpi"))
-    return run.machine_identity == machine and same

@@ -7,6 +7,7 @@ from autotune.errors import Fault, InputError
 from autotune.measure import stats
 from autotune.measure.run import HostMeasurer, Phases
 from autotune.measure.terms import Dissection
+from autotune.measure.turns import HostTurns
 from autotune.pipeline.dissect import Session
 from autotune.pipeline.programs import check_program
 from autotune.pipeline.prospect import Prospect, find, prospect
@@ -78,7 +79,9 @@ def measure(
     measurer = measurer_of(setup, found.machine)
     chosen = [Chosen(ranked.candidate, ranked.prediction, "asked for")]
     plan = Plan(measuring=setup.measuring)
-    bench = Bench(measurer=measurer, journal=_Unkept(), progress=progress)
+    bench = Bench(
+        measurer=measurer, journal=_Unkept(), progress=progress, turns=HostTurns(progress)
+    )
     measurement = tune_problem(chosen, bench, plan)[0]
     if not isinstance(measurer, HostMeasurer):
         return Measured(ranked=ranked, measurement=measurement, phases=None)

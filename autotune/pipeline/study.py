@@ -162,7 +162,7 @@ def _opening(setup: Setup, name: str, options: Options, results: Store) -> str:
     if options.resume:
         return f"continue study {name}"
     before = results.latest_study(setup.name)
-    states = [run.state for run in results.load_study(before).runs] if before else []
+    states = [run.state for run in results.load_study(before).tunings] if before else []
     left = states and states[-1] != "done"
     return f"begin study {name}" + (f" ({before} is unfinished: see --resume)" if left else "")
 

@@ -79,11 +79,6 @@ class RecordedSpace:
         """How many candidates failed."""
         return int(np.isnan(self.seconds).sum())
 
-    @property
-    def cartesian(self) -> int:
-        """How many combinations the values of the parameters have, legal or not."""
-        return math.prod(len(values) for values in self.parameters.values())
-
     def within(self, share: float) -> NDArray[np.bool_]:
         """Which rows take at most ``1 + share`` times as long as the best, (n,)."""
         return self.seconds <= (1 + share) * self.best  # nan compares false

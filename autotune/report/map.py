@@ -54,8 +54,12 @@ def summary(chart: DecisionMap) -> list[str]:
         found.append(f"Failed in some cells: {names}.")
     if chart.left_out:
         found.append(
-            f"{chart.left_out} more candidates were not looked at: by prediction they are the"
-            " furthest from the fastest everywhere."
+            f"{chart.left_out} more candidates were not looked at: "
+            + (
+                "by prediction they are the furthest from the fastest everywhere."
+                if chart.engine
+                else "nothing is predicted, and they are too many."
+            )
         )
     return found
 

@@ -115,11 +115,15 @@ class _Tools:
     search: "ModuleType"
 
 
+_BEGIN = b"<!DOCTYPE HTML"
+
+
 def write(result: StudyResult, path: Path, dissections: Sequence[Dissection] = ()) -> Path:
     """Write the page; a page that is there is replaced at once, never left half-written.
 
     ``dissections``: of candidates of the study. Raises InputError where the file cannot be written.
     """
+    check(path)
     text = render(result, dissections)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -137,6 +141,26 @@ def write(result: StudyResult, path: Path, dissections: Sequence[Dissection] = (
             )
         ) from error
     return path
+
+
+def check(path: Path) -> None:
+    """InputError where something else than a page lies, which writing would destroy."""
+    try:
+        begin = path.read_bytes()[: len(_BEGIN)] if path.exists() else b""
+    except OSError as error:
+        found = "a folder" if path.is_dir() else f"it cannot be read: {error.strerror}"
+        raise InputError(_refused(path, found)) from error
+    if begin.upper() != _BEGIN[: len(begin)]:
+        raise InputError(_refused(path, "a file that is not an HTML page"))
+
+
+def _refused(path: Path, found: str) -> Fault:
+    return Fault(
+        where=str(path),
+        found=found,
+        expected="a new file, or a page to replace",
+        hint="name another file",
+    )
 
 
 def render(result: StudyResult, dissections: Sequence[Dissection] = ()) -> str:

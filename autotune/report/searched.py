@@ -151,7 +151,8 @@ def convergence(result: ProblemResult, study: StudyRecord) -> Convergence:
 def residuals(result: ProblemResult) -> Residuals:
     """Measured over predicted by parameter value, the furthest from the rest first."""
     found = sorted(result.residuals, key=lambda r: (not r.clear, -abs(r.excess)))
-    known = [-math.log1p(row.deviation) for row in result.rows if row.compared and row.deviation]
+    off = [row.deviation for row in result.rows if row.compared]
+    known = [-math.log1p(each) for each in off if each is not None]
     overall = math.exp(float(np.mean(known))) if known else 1.0
     shown = tuple(map(_share, found[:_MOST_VALUES]))
     return Residuals(shown, overall, len(found) - len(shown))

@@ -42,7 +42,7 @@ def _cells(row: Row, found: ProblemResult) -> tuple[str, ...]:
     winner = found.best is not None and row is found.best
     return (
         "*" if winner else "",
-        row.candidate.id,
+        wording.built(row.candidate, found),
         wording.seconds(row.predicted),
         wording.seconds(row.measured),
         wording.span(row.interval),
@@ -58,7 +58,7 @@ def _failures(found: ProblemResult) -> list[str]:
     for row in found.failures:
         words = wording.first_words(row.measurement.detail if row.measurement else "")
         said = f"{wording.status(row)}: {words or 'no details'}"
-        alike.setdefault(said, []).append(row.candidate.id)
+        alike.setdefault(said, []).append(wording.built(row.candidate, found))
     return [
         f"  {first}{f' and {len(more)} more' if more else ''}: {said}"
         for said, (first, *more) in alike.items()

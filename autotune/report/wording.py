@@ -60,6 +60,13 @@ def name(candidate: CandidateRecord, result: ProblemResult) -> str:
     return candidate.variant + (f", {candidate.layout}" if result.layouts > 1 else "")
 
 
+def built(candidate: CandidateRecord, result: ProblemResult) -> str:
+    """A candidate as users name it, and its build where those of its problem differ."""
+    if result.builds == 1:
+        return candidate.id
+    return f"{candidate.id} [{' '.join([candidate.compiler, *candidate.flags])}]"
+
+
 def _unit(value: float) -> tuple[str, float]:
     units = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
     return next(((unit, f) for unit, f in units if abs(value) >= f), ("ns", 1e-9))
@@ -239,7 +246,8 @@ def sentences_of(problem: ProblemResult) -> list[str]:
         else "not predicted"
     )
     lines = [
-        f"{problem.label}: {best.candidate.id} takes {seconds(best.measured)}{per} ({known}).",
+        f"{problem.label}: {built(best.candidate, problem)} takes"
+        f" {seconds(best.measured)}{per} ({known}).",
         f"  Speed-up over the baseline, within rounds: {speedup(problem)}.",
     ]
     if any(row.predicted is not None for row in problem.rows):

@@ -16,16 +16,18 @@ from autotune.search.base import Searcher, Suggestion, Told
 from autotune.search.points import Points, Setting
 
 Domains = Mapping[str, BaseDistribution]
+_NO_RESULT = ("not run", "contended")
 
 
 class CandidateSampler(optuna.samplers.BaseSampler):
     """Samples whole rows of the points of one problem, never one twice.
 
     Values of a study are seconds, then the further ``objectives`` in order. A trial that fails
-    counts as a candidate that failed; failed trials with user attribute ``status`` = ``not run``
-    or ``contended`` do not. RuntimeError when a trial is asked for and no candidate is left; in
-    ``study.optimize`` the study stops by itself when the search is over. With ``reads`` false the
-    search is told by somebody else, and the trials of the study teach it nothing.
+    counts as a candidate that failed; pruned ones, and those with user attribute ``status`` =
+    ``not run`` or ``contended``, count as neither run nor failed. RuntimeError when a trial is
+    asked for and no candidate is left; in ``study.optimize`` the study stops by itself when the
+    search is over. With ``reads`` false the search is told by somebody else, and the trials of the
+    study teach it nothing.
     """
 
     def __init__(
@@ -133,7 +135,7 @@ class CandidateSampler(optuna.samplers.BaseSampler):
             self.search.tell(Told(index=row, seconds=values[0], sigma=sigma, objectives=others))
         elif state == TrialState.RUNNING:
             self.search.claim(row)
-        elif trial.user_attrs.get("status") in ("not run", "contended"):
+        elif state == TrialState.PRUNED or trial.user_attrs.get("status") in _NO_RESULT:
             self.search.claim(row)
             self.search.release(row)
         elif state == TrialState.FAIL:

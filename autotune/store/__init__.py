@@ -2,6 +2,7 @@
 
 from autotune.store.database import Store, now
 from autotune.store.records import (
+    MAP,
     CandidateRecord,
     Choice,
     ProblemFacts,
@@ -15,6 +16,7 @@ from autotune.store.records import (
 )
 
 __all__ = [
+    "MAP",
     "CandidateRecord",
     "Choice",
     "ProblemFacts",

@@ -5,7 +5,7 @@ machine.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from autotune.decision.chart import DecisionMap
@@ -15,6 +15,8 @@ from autotune.results import Measurement, Prediction, Status
 from autotune.variant import Value
 
 Conditions = Mapping[str, float | int | str]
+MAP = "map"
+"""Condition ``purpose`` of runs that measured for a decision map."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +85,19 @@ class ProblemFacts:
         if self.family != "ivp":
             return self.key.split()[0]
         return f"{self.method}-m{self.correctors}-h{self.step_fraction:g}"
+
+
+def labels(problems: Sequence[ProblemFacts]) -> list[str]:
+    """Labels that tell the problems of a study apart, in their order."""
+    plain = [problem.label for problem in problems]
+    found = [
+        label if plain.count(label) == 1 else f"{label}-{problem.suffix}"
+        for label, problem in zip(plain, problems, strict=True)
+    ]
+    return [
+        label if found.count(label) == 1 else f"{label}-{found[: place + 1].count(label)}"
+        for place, label in enumerate(found)
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +199,11 @@ class RunRecord:
     finished: frozenset[str]
     """Candidates whose outcome was recorded: a resumed run need not measure them again."""
 
+    @property
+    def for_map(self) -> bool:
+        """It measured for a decision map: two or three candidates of a problem at a time."""
+        return self.conditions.get("purpose") == MAP
+
     def measurement(self, candidate: str) -> Measurement | None:
         """What this run measured of a candidate; None when it did not get to it."""
         return next((m for m in self.measurements if m.candidate == candidate), None)
@@ -230,6 +250,11 @@ class StudyRecord:
     """In the order in which they began."""
     maps: tuple[DecisionMap, ...] = ()
     """By label."""
+
+    @property
+    def tunings(self) -> tuple[RunRecord, ...]:
+        """The runs but for those that measured for a decision map."""
+        return tuple(run for run in self.runs if not run.for_map)
 
     def candidate(self, identity: str) -> CandidateRecord | None:
         """The candidate of an identity."""

@@ -5,6 +5,7 @@ What it tells afterwards (getrusage(2), ru_maxrss) begins with the peak of the p
 the child, so it counts only where it is larger than that.
 """
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,6 +53,23 @@ class Footprint:
         for folder in _tree(_PROC / str(self._pid)):
             if self.counted is None or _runs(folder, self.counted):
                 yield folder
+
+
+def held(pid: int) -> int:
+    """Bytes of memory that a process and its descendants hold now, each by itself.
+
+    Pages that may be shared (proc(5), statm) do not count. Descendants that left the tree are not
+    seen.
+    """
+    return sum(map(_private, _tree(_PROC / str(pid))))
+
+
+def _private(folder: Path) -> int:
+    try:
+        pages = (folder / "statm").read_text(encoding="ascii").split()
+    except OSError:
+        return 0
+    return (int(pages[1]) - int(pages[2])) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _tree(folder: Path) -> Iterator[Path]:

@@ -8,7 +8,6 @@ import contextlib
 import errno
 import os
 import resource
-import selectors
 import signal
 import subprocess
 import time
@@ -16,9 +15,11 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal, Protocol
+from typing import Literal
 
 from autotune.errors import Fault, MissingTool
+from autotune.toolchain.family import MARK, family
+from autotune.toolchain.follow import Gauge, Reader
 from autotune.units import Bytes, Seconds
 
 Priority = Literal["autogroup", "nice", "none"]
@@ -28,11 +29,8 @@ OUTPUT_LIMIT = Bytes(1 << 20)
 TAIL = 4096
 """Characters of a program's output that go into a description."""
 
-_MARK = "AUTOTUNE_MARK"
 _GRACE = 0.5
 _LAST_WAIT = 5.0
-_POLL = 0.25
-_FIRST_LOOK = 0.005
 _LINGER = 0.2
 _running: dict[str, int] = {}
 """Mark and number of each child that a ``run`` waits for: children belong to the whole process."""
@@ -63,6 +61,8 @@ class Outcome:
     timed_out: bool
     flooded: bool
     """It printed more than it may, and was ended for that."""
+    swollen: bool
+    """Its processes together held more memory than they may, and were ended for that."""
     out: str
     err: str
     seconds: Seconds
@@ -78,7 +78,7 @@ class Outcome:
     @property
     def ok(self) -> bool:
         """It ended by itself with exit code 0, within its limits."""
-        return self.code == 0 and not self.timed_out and not self.flooded
+        return self.code == 0 and not (self.timed_out or self.flooded or self.swollen)
 
     def describe(self) -> str:
         """How it ended, in words, then the last lines that it printed."""
@@ -86,6 +86,8 @@ class Outcome:
             text = f"ended after its time limit ({self.seconds:.3g} s)"
         elif self.flooded:
             text = "ended because it printed more than it may"
+        elif self.swollen:
+            text = "ended because its processes together held more memory than they may"
         elif self.signal:
             text = f"ended by {self.signal}"
         else:
@@ -94,19 +96,6 @@ class Outcome:
             text += f"; still running: {', '.join(map(str, self.left))}"
         last = (self.err.strip() or self.out.strip())[-TAIL:]
         return f"{text}\n{last}" if last else text
-
-
-class Gauge(Protocol):
-    """Watches a child while it runs."""
-
-    def begin(self, pid: int) -> None:
-        """The child has started."""
-
-    def look(self) -> None:
-        """It still runs: called soon after its start, then ever more seldom, down to 4 Hz."""
-
-    def end(self, reaped: int) -> None:
-        """It has ended; ``reaped``: ru_maxrss of getrusage(2), of its largest process, in bytes."""
 
 
 def run(
@@ -126,7 +115,8 @@ def run(
     """Run a command to its end or to a limit; when this returns, no descendant of it is left.
 
     ``timeout`` in seconds; ``environment`` is the whole environment (None: this process's);
-    ``memory`` bytes of address space; ``on_line`` gets every complete line of standard output as it
+    ``memory`` bytes of address space of each process, and of what all together hold (read 4 times
+    a second); ``on_line`` gets every complete line of standard output as it
     arrives; with ``paced`` a line end is sent to the child's standard input, which is closed else,
     whenever ``on_line`` returns True; ``niceness`` -20..19 (None: as this process); ``gauge`` is
     told when it starts and ends; ``largest_file`` bytes that it may write into one file. On a limit
@@ -140,9 +130,9 @@ def run(
     mark = uuid.uuid4().hex
     variables = dict(os.environ if environment is None else environment)
     started = time.monotonic()
-    child = _start(command, variables | {_MARK: mark}, folder, paced=paced)
+    child = _start(command, variables | {MARK: mark}, folder, paced=paced)
     _running[mark] = child.pid
-    reader = _Reader(child, output_limit, on_line, gauge)
+    reader = Reader(child, output_limit, on_line, gauge, memory)
     timed_out = False
     ended, waited, strays = started, None, 0
     try:
@@ -153,11 +143,11 @@ def run(
             gauge.begin(child.pid)
         timed_out = not reader.follow(started + timeout)
         ended, waited = time.monotonic(), _waited(child.pid)
-        if not (timed_out or reader.flooded):
+        if not (timed_out or reader.exceeded):
             strays = _linger(child.pid, mark)
     finally:
         # also for KeyboardInterrupt and whatever on_line raises
-        gentle = timed_out or reader.flooded
+        gentle = timed_out or reader.exceeded
         left = _end(child.pid, mark, gentle=gentle)
         code, spent = _reap(child) if child.pid not in left else (None, None)
         if gauge is not None:
@@ -169,6 +159,7 @@ def run(
         signal=_signal_name(-code) if code is not None and code < 0 else None,
         timed_out=timed_out,
         flooded=reader.flooded,
+        swollen=reader.swollen,
         out=reader.out(),
         err=reader.err(),
         seconds=Seconds(time.monotonic() - started),
@@ -283,116 +274,6 @@ def _limit(pid: int, which: int, limit: int | None) -> None:
             resource.prlimit(pid, which, (limit, limit))
 
 
-class _Reader:
-    """Follows both output streams of a child in bounded memory."""
-
-    def __init__(
-        self,
-        child: subprocess.Popen[bytes],
-        limit: int,
-        on_line: Callable[[str], bool | None] | None,
-        gauge: Gauge | None = None,
-    ) -> None:
-        assert child.stdout is not None
-        assert child.stderr is not None
-        self._child = child
-        self._streams: tuple[IO[bytes], IO[bytes]] = (child.stdout, child.stderr)
-        self._selector = selectors.DefaultSelector()
-        for stream in self._streams:
-            os.set_blocking(stream.fileno(), False)
-            self._selector.register(stream, selectors.EVENT_READ)
-        self._limit, self._seen = limit, 0
-        self._on_line = on_line
-        self._gauge, self._pause, self._next = gauge, _FIRST_LOOK, 0.0
-        self._out = bytearray()
-        self._line_start = 0
-        self._err = bytearray()
-        self.flooded = False
-
-    def follow(self, deadline: float) -> bool:
-        """Read until the child has ended or floods; False when the deadline came first."""
-        while not self.flooded:
-            remaining = deadline - time.monotonic()
-            if remaining <= 0:
-                return False
-            ended = self._ended()
-            # a descendant may hold the pipes open: once the child has ended, only drain them
-            busy = self._read(0.0 if ended else min(remaining, self._look()))
-            if ended and not busy:
-                self._finish_line()
-                return True
-        return True
-
-    def _look(self) -> float:
-        """Let the gauge look when it is time; seconds until then."""
-        if self._gauge is None:
-            return _POLL
-        now = time.monotonic()
-        if now >= self._next:
-            if self._next:
-                self._gauge.look()
-                self._pause = min(2 * self._pause, _POLL)
-            self._next = now + self._pause
-        return self._next - now
-
-    def _ended(self) -> bool:
-        # without reaping: while the child is not reaped, its number cannot be given to another
-        return (
-            os.waitid(os.P_PID, self._child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-        )
-
-    def _read(self, wait: float) -> bool:
-        """One round over the streams that have data; True when any had."""
-        if not self._selector.get_map():
-            time.sleep(min(wait, 0.005))
-            return False
-        busy = False
-        for key, _ in self._selector.select(wait):
-            stream = key.fileobj
-            assert not isinstance(stream, int)
-            data = os.read(stream.fileno(), 1 << 16)
-            if not data:
-                self._selector.unregister(stream)
-                continue
-            busy = True
-            self._seen += len(data)
-            self.flooded = self.flooded or self._seen > self._limit
-            if stream is self._streams[0]:
-                self._take(data)
-            else:
-                self._err += data[: max(0, self._limit - len(self._err))]
-        return busy
-
-    def _take(self, data: bytes) -> None:
-        self._out += data[: max(0, self._limit - len(self._out))]
-        if self._on_line is None:
-            return
-        while (end := self._out.find(b"\n", self._line_start)) >= 0:
-            line = bytes(self._out[self._line_start : end])
-            self._line_start = end + 1
-            if self._on_line(line.decode(errors="replace")) and self._child.stdin is not None:
-                with contextlib.suppress(BrokenPipeError):  # it has ended meanwhile
-                    self._child.stdin.write(b"\n")
-
-    def _finish_line(self) -> None:
-        rest = bytes(self._out[self._line_start :])
-        if rest and self._on_line is not None:
-            self._line_start = len(self._out)
-            self._on_line(rest.decode(errors="replace"))
-
-    def out(self) -> str:
-        return self._out.decode(errors="replace")
-
-    def err(self) -> str:
-        return self._err.decode(errors="replace")
-
-    def close(self) -> None:
-        self._selector.close()
-        for stream in (*self._streams, self._child.stdin):
-            if stream is not None:
-                stream.close()
-
-
 def _end(pid: int, mark: str, *, gentle: bool) -> set[int]:
     """End the child and all its descendants; the ones that could not be ended."""
     waits = ((signal.SIGTERM, _GRACE), (signal.SIGKILL, _LAST_WAIT))
@@ -400,7 +281,7 @@ def _end(pid: int, mark: str, *, gentle: bool) -> set[int]:
     for number, wait in waits if gentle else waits[1:]:
         until = time.monotonic() + wait
         signalled: set[int] = set()
-        while left := _family(pid, mark):
+        while left := family(pid, mark):
             for member in left - signalled:
                 _signal(member, number)
             signalled |= left
@@ -415,7 +296,7 @@ def _end(pid: int, mark: str, *, gentle: bool) -> set[int]:
 def _linger(pid: int, mark: str) -> int:
     """How many descendants do not end by themselves soon after the child."""
     until = time.monotonic() + _LINGER
-    while (left := len(_family(pid, mark))) and time.monotonic() < until:
+    while (left := len(family(pid, mark))) and time.monotonic() < until:
         time.sleep(0.005)
     return left
 
@@ -427,48 +308,6 @@ def _signal(pid: int, number: signal.Signals) -> None:
         pass
     except PermissionError:
         pass  # a set-user-id program: it is reported as left
-
-
-def _family(session: int, mark: str) -> set[int]:
-    """Processes of the session or with the mark that have not ended.
-
-    Only the environments of those are read that began no earlier than the session's first one.
-    """
-    wanted = f"{_MARK}={mark}".encode()
-    found: set[int] = set()
-    leader = _stat(f"/proc/{session}")
-    begun = leader.begun if leader else 0
-    for entry in os.scandir("/proc"):
-        known = _stat(entry.path) if entry.name.isdigit() else None
-        if known is None or known.ended or known.begun < begun:
-            continue
-        if known.session == session or wanted in _content(f"{entry.path}/environ").split(b"\0"):
-            found.add(int(entry.name))
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class _Stat:
-    """What /proc says of a process; ``begun`` in clock ticks since the system's start."""
-
-    ended: bool
-    session: int
-    begun: int
-
-
-def _stat(folder: str) -> _Stat | None:
-    """None: it has gone meanwhile."""
-    fields = _content(f"{folder}/stat").rpartition(b")")[2].split()
-    return _Stat(fields[0] in (b"Z", b"X"), int(fields[3]), int(fields[19])) if fields else None
-
-
-def _content(path: str) -> bytes:
-    """Nothing where the process has gone, or belongs to someone else."""
-    try:
-        with open(path, "rb") as file:  # noqa: PTH123 - read hundreds of times per program
-            return file.read()
-    except OSError:
-        return b""
 
 
 def _signal_name(number: int) -> str:

@@ -17,14 +17,13 @@ from autotune.tuning.base import (
     Search,
     Turns,
 )
-from autotune.tuning.checks import CHECKSUM_TOLERANCE, agree, odd_ones_out
+from autotune.tuning.checks import agree, odd_ones_out
 from autotune.tuning.course import Task
 from autotune.tuning.events import Best, Event, Standing, Verdict, Watcher, unwatched
 from autotune.tuning.fixed import tune_problem
 from autotune.tuning.problems import Ended, tune_problems
 
 __all__ = [
-    "CHECKSUM_TOLERANCE",
     "Alone",
     "Bench",
     "Best",

@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 
-CHECKSUM_TOLERANCE = 1e-11
-"""Largest difference of the checksums of two candidates at the timed size, over the sum of
-magnitudes: the agreement of the states, 1e-12, and room for the sum itself."""
+from autotune.measure.base import CHECKSUM_TOLERANCE
 
 Checksum = tuple[float, float]
-"""Weighted sum of a state, and sum of magnitudes."""
+"""As of a launch: weighted sum of a state, and sum of magnitudes."""
 
 
 def agree(first: Checksum, second: Checksum) -> bool:

@@ -63,6 +63,8 @@ class Course:
     bench: Bench
     plan: Plan
     publish: Callable[["Course", News], None]
+    together: Sequence["Course"]
+    """Of all problems of the run: their finals share what is left of the time."""
     group: Group = field(init=False)
     step: int = 0
     finished: str = ""
@@ -264,13 +266,15 @@ class Course:
 
     @property
     def deadline(self) -> float:
-        """When the search has to end, so that there is time for the finals."""
+        """When the search has to end, so that there is time for the finals of all problems."""
+        return self.plan.deadline - sum(course.reserve for course in self.together)
+
+    @property
+    def reserve(self) -> float:
+        """Seconds that its finals will take, by what its launches took so far."""
         launches = sum(self.group.launches.values())
-        if not launches or math.isinf(self.plan.deadline):
-            return self.plan.deadline
         rounds = max(self.plan.measuring.rounds, _LEAST_FINALS)
-        each = self.group.launching / launches
-        return self.plan.deadline - rounds * (FINALISTS + 2) * each
+        return rounds * (FINALISTS + 2) * self.group.launching / max(1, launches)
 
     # --- building and timing ------------------------------------------------------------
 

@@ -38,7 +38,14 @@ def tune_problems(
     """
     watch = _Watch(bench)
     for number, task in enumerate(tasks):
-        course = Course(number=number, task=task, bench=bench, plan=plan, publish=watch.publish)
+        course = Course(
+            number=number,
+            task=task,
+            bench=bench,
+            plan=plan,
+            publish=watch.publish,
+            together=watch.courses,
+        )
         watch.courses.append(course)
     for course in watch.courses:
         course.begin(search)

@@ -13,7 +13,7 @@ from pathlib import Path
 try:
     import pystencils
 except ImportError:
-    sys.exit("pystencils is not installed: pip install 'autotune-ecm[pystencils]'")
+    sys.exit("pystencils is not installed: pip install 'pystencils>=2'")
 
 PREAMBLE = """\
 #include <math.h>

@@ -215,7 +215,8 @@ def test_shipped_configs_load(name, monkeypatch, tmp_path):
     by_name = config.load(name)
     assert by_name.name == name
     monkeypatch.chdir(tmp_path)
-    assert config.load(f"configs/{name}.yaml").problems == by_name.problems
+    from_elsewhere = config.load(f"configs/{name}.yaml")
+    assert [p.key for p in from_elsewhere.problems] == [p.key for p in by_name.problems]
 
 
 def test_an_absent_config_suggests_the_nearest(tmp_path):

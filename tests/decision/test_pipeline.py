@@ -2,6 +2,7 @@
 
 import dataclasses
 import math
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from autotune.pipeline import map as maps
 from autotune.pipeline import map_grid, prospect, study
 from autotune.setup import Setup
 from autotune.store import Store
+from autotune.tuning import Alone
 from autotune.variant import Candidate
 
 CONFIG = """\
@@ -117,6 +119,33 @@ def test_what_is_interrupted_is_kept(ways: Ways, monkeypatch: pytest.MonkeyPatch
     assert ways.make(resume=True, budget_evaluations=2).evaluations in (kept + 1, kept + 2)
 
 
+def test_a_map_does_not_end_the_search_of_its_study(ways: Ways) -> None:
+    ways.make(sizes=(128, 768))  # of which the study has the second
+    options = study.Options(resume=True, budget_evaluations=3)
+    result = study.tune(ways.setup, options, ways.store, silent)
+    mapped, tuned = result.record.runs
+    assert (mapped.for_map, mapped.state) == (True, "done")
+    assert (tuned.for_map, tuned.state) == (False, "budget")
+    assert result.record.tunings == (tuned,)
+
+
+def test_visits_take_turns_with_other_tuners(ways: Ways, monkeypatch: pytest.MonkeyPatch) -> None:
+    taken: list[str] = []
+
+    class Turns(Alone):
+        def building(self) -> AbstractContextManager[None]:
+            taken.append("building")
+            return super().building()
+
+        def timing(self) -> AbstractContextManager[None]:
+            taken.append("timing")
+            return super().timing()
+
+    monkeypatch.setattr(maps, "HostTurns", lambda *_: Turns())
+    ways.make(budget_evaluations=2)
+    assert set(taken) == {"building", "timing"}
+
+
 def test_where_nothing_runs_the_work_failed(ways: Ways, monkeypatch: pytest.MonkeyPatch) -> None:
     crash = ReplayMeasurer(fallback=lambda _: Recording(status="build-failed", detail="no"))
     monkeypatch.setattr(study, "measurer_of", lambda *_: crash)
@@ -124,7 +153,7 @@ def test_where_nothing_runs_the_work_failed(ways: Ways, monkeypatch: pytest.Monk
         ways.setup, maps.MapOptions(sizes=(128, 256), threads="1", budget_evaluations=8),
         ways.store, silent,
     )  # fmt: skip
-    with pytest.raises(WorkFailed, match="no candidate ran: build-failed"):
+    with pytest.raises(WorkFailed, match="nothing ran: build-failed"):
         maps.require_success(made)
 
 

@@ -4,7 +4,8 @@ import fabricated as fake
 import pytest
 
 from autotune import evaluate
-from autotune.store import Store
+from autotune.store import ProblemFacts, Store
+from autotune.store.records import labels
 
 
 @pytest.fixture
@@ -173,3 +174,12 @@ def test_whole_study(store):
         assert {row.status for row in problem.failures} == {"build-failed", "timed-out"}
         assert problem.noise_floor.maximum < 0.2
         assert problem.speedup.value >= 0.95
+
+
+def test_problems_of_one_label_are_told_apart() -> None:
+    def facts(label: str, key: str) -> ProblemFacts:
+        return ProblemFacts(label=label, title="", components=1, key=key, family="program")
+
+    same = [facts("p-a_b", "d1 in=a/b"), facts("q", "d2"), facts("p-a_b", "d1 in=a b")]
+    assert labels(same) == ["p-a_b-d1-1", "q", "p-a_b-d1-2"]
+    assert labels([*same[:2], facts("q", "d3")]) == ["p-a_b", "q-d2", "q-d3"]

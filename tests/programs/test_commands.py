@@ -115,6 +115,7 @@ def test_threads_as_an_argument(tmp_path: Path):
 
 def test_what_a_build_needs_and_a_host_lacks_is_told_at_once(tmp_path: Path):
     from autotune.errors import MissingTool
+    from autotune.pipeline import map as maps
     from autotune.pipeline.programs import check_program
     from autotune.pipeline.prospect import load
 
@@ -129,3 +130,5 @@ def test_what_a_build_needs_and_a_host_lacks_is_told_at_once(tmp_path: Path):
         assert words in told
     assert f"{shlex.quote('tiny.yaml')}:5" in told
     assert sys.executable not in told
+    with pytest.raises(MissingTool, match="no-such-package"):
+        maps.make(load(path), maps.MapOptions(sizes=(9, 99)), str(tmp_path / "s"), own.quiet)

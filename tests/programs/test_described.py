@@ -40,6 +40,16 @@ def test_the_sample_is_right(tmp_path: Path):
         ("size: n", "size: m", "tiny.yaml:7:1", "one of n"),
         ('"time (\\\\S+) s"', '"time"', "tiny.yaml:14", "0 groups"),
         ("parameters: {block:", "parameters: {output:", "tiny.yaml:9", "cannot be such a name"),
+        ("[1, 2, 4, 8]", "[1, 8, 1000000000000000000000]", "tiny.yaml:9", "is beyond 1e+18"),
+        ("[1, 2, 4, 8]", '[1, 8, "a\\0b"]', "tiny.yaml:9", "no command line can"),
+        ('"{n}"]', '"{n}\\0"]', "tiny.yaml:5", "no command line can"),
+        ("require: block < n", f"require: block < 1{19 * '0'}", "tiny.yaml:11", "at most 1e+18"),
+        (
+            "[{arguments: {n: 500}}]",
+            f"[{{arguments: {{n: 1{16 * '0'}}}}}]",
+            "study.yaml:4",
+            "2**53",
+        ),
     ],
 )
 def test_mistakes_have_a_place(tmp_path: Path, old: str, new: str, place: str, words: str):
@@ -64,6 +74,35 @@ def test_constraints_that_leave_nothing_say_which(tmp_path: Path):
     assert "leave nothing of 4 combinations with n = 500" in found
     assert "'block * 2 < 8', with those before it, takes the last" in found
     assert "'block > 2' leaves out 2; 'block * 2 < 8' leaves out 2" in found
+
+
+def test_a_constraint_that_another_one_guards_may_take_the_last(tmp_path: Path):
+    program = own.PROGRAM.replace("[1, 2, 4, 8]", "[null, 2, 8]").replace(
+        "  - require: block < n\n    reason: a block is larger than all\n",
+        "  - block != null\n  - block > 8 or threads > 1\n",
+    )
+    (found,) = own.faults(own.put(tmp_path, program))
+    assert "leave nothing of 3 combinations with n = 500, threads = 1" in found
+    assert "'block != null' leaves out 1; 'block > 8 or threads > 1' leaves out 2" in found
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("threads: one", "threads: own"),
+        ('check: {pattern: "sum (\\\\S+)"}', 'check: {pattern: "sum (\\\\S+)", tolerance: 0.1}'),
+        ("size: n", "size: n\nfolder: ."),
+        ("size: n", "size: n\nverify: {n: 9}"),
+    ],
+)
+def test_what_decides_on_times_and_answers_is_part_of_what_a_program_is(
+    tmp_path: Path, old: str, new: str
+):
+    assert old in own.PROGRAM
+    first = load(own.put(tmp_path / "a")).program
+    other = load(own.put(tmp_path / "a", own.PROGRAM.replace(old, new))).program
+    elsewhere = load(own.put(tmp_path / "b", own.PROGRAM.replace(old, new))).program
+    assert first.definition != other.definition == elsewhere.definition
 
 
 def test_a_forbidden_baseline_is_told(tmp_path: Path):

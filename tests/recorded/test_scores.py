@@ -49,6 +49,22 @@ def test_medians_count_runs_that_never_got_there(load) -> None:
     assert median([1, math.inf, math.inf])[0] == math.inf
 
 
+def test_runs_that_would_have_ended_too_early_are_counted(load) -> None:
+    score = load("replay_score")
+    runs = [
+        score.Run(
+            space="a", method="model", model="cold", seed=1, budget=100,
+            to5=to5, to1=to1, stop=stop, cpu=0.0,
+        )
+        for to5, to1, stop in ((3, 9, math.inf), (3, 9, 5), (7, math.inf, 5))
+    ]  # fmt: skip
+    (told,) = score.ended(runs)
+    assert told == (
+        "cold: 2 of 3 runs would have ended by themselves, 1 before they were within 5 %,"
+        " 2 before they were within 1 %"
+    )
+
+
 def test_ours_is_behind_where_its_median_is_not_smaller(load) -> None:
     score = load("replay_score")
     both = [

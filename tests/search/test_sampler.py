@@ -90,6 +90,19 @@ def test_two_workers_on_one_study_do_not_measure_twice(tmp_path) -> None:
     assert len(rows) == len(set(rows)) == 16
 
 
+def test_a_pruned_candidate_is_no_failure_and_not_asked_for_again() -> None:
+    study = optuna.create_study(sampler=sampler(space()))
+    pruned = study.ask(dict(study.sampler.domains))
+    study.tell(pruned, state=TrialState.PRUNED)
+    study.sampler = sampler(space(), 2)  # as another worker, who reads it
+    rows = [row_of(pruned)]
+    for _ in ROWS[1:]:
+        trial = study.ask(dict(study.sampler.domains))
+        study.tell(trial, seconds(row_of(trial)))
+        rows.append(row_of(trial))
+    assert sorted(rows) == list(range(len(ROWS)))
+
+
 def test_enqueued_candidates_keep_their_values() -> None:
     study = optuna.create_study(sampler=sampler(space()))
     wanted = dict(zip(COLUMNS, (*ROWS[7], 100), strict=True))

@@ -1,5 +1,9 @@
 """The trials of a study: candidates asked for, results told, the mirror in Optuna."""
 
+import errno
+import os
+from dataclasses import replace
+
 import optuna
 import pytest
 from fabricated import candidate, prediction, sample
@@ -51,6 +55,17 @@ def test_problems_are_numbered_as_they_come_and_share_a_search() -> None:
     assert ORDERS.index(other.candidate.variant.parameters["order"]) <= 1
     assert search.ask(0)[0].expected_improvement > 0
     assert len(search.forecast(1).mean) == len(CANDIDATES) // 2
+
+
+def test_problems_of_one_label_are_mirrored_apart(tmp_path) -> None:
+    one = CANDIDATES[0]
+    more = replace(one.problem, correctors=one.problem.correctors + 1)
+    both = [one, replace(one, problem=more)]
+    path = str(tmp_path / "study.journal")
+    unknown = [prediction(None, reason="no model")] * 2
+    search = Trials(both, unknown, settings=SETTINGS, storage=path, name="quick")
+    names = [study.study_name for study in search.studies]
+    assert names == [f"quick/{one.problem.label}-midpoint-m{m}-h0.1" for m in (1, 2)]
 
 
 def test_every_candidate_is_asked_for_once() -> None:
@@ -110,7 +125,19 @@ def test_a_mirror_that_cannot_be_written_does_not_end_the_search(tmp_path) -> No
     assert len(search.ask(0, 50)) == 14
 
 
-def test_hints_from_elsewhere_come_by_candidate_or_by_what_is_the_same_but_for_the_build() -> None:
+def test_a_mirror_that_cannot_be_locked_does_not_end_the_search(tmp_path, monkeypatch) -> None:
+    def full(*_names: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    search = trials(storage=str(tmp_path / "study.journal"))
+    monkeypatch.setattr(os, "symlink", full)
+    for proposal in search.ask(0, 3):
+        search.tell(proposal.candidate, measured(proposal.candidate), 0.0)
+    assert "not kept" in search.fault
+    assert len(search.ask(0, 50)) == 15
+
+
+def test_hints_from_elsewhere_order_the_first_candidates_and_leave_all_to_be_measured() -> None:
     hints = [Known(candidate=one, seconds=5 * time_of(one)) for one in CANDIDATES[:18]]
     search = trials(known=hints)
     (first,) = search.ask(0)
@@ -133,6 +160,8 @@ def test_energy_and_memory_are_objectives_as_far_as_they_are_read() -> None:
 def test_wrong_identities_are_refused() -> None:
     with pytest.raises(ValueError, match="not among the 36"):
         trials(first=["000000000000"])
+    with pytest.raises(ValueError, match="not among the 36"):
+        trials(known=[Known(candidate=candidate("ijl", 128, 0), seconds=1.0)])
 
 
 def _study(path: str) -> optuna.Study:

@@ -131,6 +131,24 @@ def test_signal_behind_a_launcher_is_named():
     assert "SIGSEGV" in outcome.describe()
 
 
+def test_the_memory_of_all_processes_together_is_limited():
+    code = """
+import os, time
+for _ in range(3):
+    if not os.fork():
+        kept = bytearray(os.urandom(1 << 20) * 120)
+        time.sleep(30)
+        os._exit(0)
+time.sleep(30)
+"""
+    outcome = process.run(python(code), timeout=25, memory=300 << 20)
+    assert outcome.swollen
+    assert not outcome.ok
+    assert not outcome.timed_out
+    assert outcome.left == ()
+    assert "together" in outcome.describe()
+
+
 def test_memory_limit():
     code = (
         "import time; time.sleep(0.3)\ntry: b = bytearray(1 << 30)\nexcept MemoryError: print('no')"

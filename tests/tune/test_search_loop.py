@@ -32,6 +32,16 @@ def tuned(host, ranked, first, search=None, **fields):
     return journal, ended[0]
 
 
+class Slow(Host):
+    """A launch takes a second of its own clock."""
+
+    now = 0.0
+
+    def launch(self, prepared, **told):
+        self.now += 1.0
+        return super().launch(prepared, **told)
+
+
 def final_rounds(journal, number: int) -> set[int]:
     identity = candidate(number).identity
     return {
@@ -264,6 +274,24 @@ def test_problems_take_turns_and_share_a_search() -> None:
     assert steps == [e.problem for _ in range(4) for e in ended]
     assert len(journal.outcomes) == 10
     assert all(len(event.standings) == 2 for event in seen)
+
+
+def test_the_search_leaves_time_for_the_finals_of_all_problems(monkeypatch) -> None:
+    problems = [PROBLEM, PROBLEM.at(48), PROBLEM.at(64)]
+    rankings = [ranking([1.0 + n for n in range(200)], problem) for problem in problems]
+    tasks = [
+        Task(ranking=r, first=first_of(r, 0), baseline=candidate(0, r.problem).identity)
+        for r in rankings
+    ]
+    host, journal = Slow({n: 1.0 + n / 100 for n in range(200)}), Notebook()
+    monkeypatch.setattr(time, "monotonic", lambda: host.now)
+    limit = plan(deadline=120.0)
+    ended = tune_problems(tasks, InOrder(rankings), bench(host, journal), limit)
+    assert all(one.cut for one in ended)
+    for problem in problems:
+        mine = {candidate(n, problem).identity for n in range(200)}
+        stages = {s.stage for (i, _, _), s in journal.samples.items() if i in mine}
+        assert stages == {"first", "search", "final"}
 
 
 def test_events_tell_what_happens() -> None:

@@ -50,11 +50,12 @@ class References:
         self._lock = threading.Lock()
 
     def get(self, problem: ProgramProblem, make: Callable[[], Run]) -> Run:
-        """The reference run of a problem; made when it is asked for the first time."""
+        """The reference run of a problem; made anew while it was disturbed."""
         with self._lock:
-            if problem.key not in self._known:
-                self._known[problem.key] = make()
-            return self._known[problem.key]
+            known = self._known.get(problem.key)
+            if known is None or known.status == "contended":
+                known = self._known[problem.key] = make()
+            return known
 
     def known(self, problem: ProgramProblem) -> Answer | None:
         """The answer of the reference run of a problem; None where there was none, or it failed."""
@@ -249,6 +250,8 @@ class ProgramMeasurer:
             )
         if not outcome.ok:
             status: Status = "timed-out" if outcome.timed_out else "crashed"
+            if outcome.starved:
+                status = "contended"
             return Run(status, outcome.describe(), outcome=outcome)
         if outcome.strays:
             text = f"it left {outcome.strays} processes behind, which were ended"

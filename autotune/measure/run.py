@@ -330,4 +330,6 @@ def _ended(outcome: Outcome, candidate: Candidate) -> tuple[Status, str]:
     if outcome.ok:
         return "ok", ""
     text = ranks.remark(outcome.err, candidate) + outcome.describe()
+    if outcome.starved:
+        return "contended", text
     return ("timed-out" if outcome.timed_out else "crashed"), text

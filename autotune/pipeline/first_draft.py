@@ -241,6 +241,7 @@ class Draft:
 
     def _readings(self) -> list[str]:
         seen = self.seen
+        tolerance = "1e-5" if seen.single else "1e-9"
         lines = []
         if seen.time:
             unit = f", unit: {seen.unit}" if seen.unit != "s" else ""
@@ -254,13 +255,13 @@ class Draft:
             ]
         if seen.check:
             lines.append(
-                f"check: {{pattern: {_quoted(seen.check)}, tolerance: 1e-9}}"
+                f"check: {{pattern: {_quoted(seen.check)}, tolerance: {tolerance}}}"
                 f"  {LOOK_AT}the value that must not change"
             )
         else:
             lines += [
                 f"{LOOK_AT}without a check value wrong answers go unseen:",
-                '# check: {pattern: "sum (\\\\S+)", tolerance: 1e-9}',
+                f'# check: {{pattern: "sum (\\\\S+)", tolerance: {tolerance}}}',
             ]
         return lines
 

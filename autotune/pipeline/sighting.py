@@ -87,6 +87,8 @@ class Sighting:
     """A pattern of what it prints; empty: none found."""
     unit: str = "s"
     check: str = ""
+    single: bool = False
+    """It computes in single precision."""
 
 
 def sight(path: Path) -> Sighting:
@@ -104,7 +106,8 @@ def sight(path: Path) -> Sighting:
     every = "\n".join([text, *(_text(path.parent / name) for name in files[1:])])
     macros = {name: int(value) for name, value in _MACRO.findall(every)}
     printed = list(_printed(text))
-    time = next((found for found in printed if _TIME.search(found.words)), None)
+    timed = [found for found in printed if _TIME.search(found.words)]
+    time = max(timed, key=lambda found: found.likely, default=None)
     check = next((f for f in printed if f is not time and _CHECK.search(f.words)), None)
     return Sighting(
         language=language,
@@ -120,6 +123,7 @@ def sight(path: Path) -> Sighting:
         time=time.pattern(r"([-+0-9.eEdD]+)") if time else "",
         unit=time.unit if time else "s",
         check=check.pattern(r"([-+.\w]+)") if check else "",
+        single={"float", "double"} & set(re.findall(r"\w+", every)) == {"float"},
     )
 
 
@@ -203,6 +207,11 @@ class _Printed:
     @property
     def words(self) -> str:
         return f"{self.before} {self.after}"
+
+    @property
+    def likely(self) -> int:
+        """How much speaks for a time: its name stands before the number, its unit behind it."""
+        return 2 * bool(_TIME.search(self.before)) + bool(_UNIT.match(self.after))
 
     @property
     def unit(self) -> str:

@@ -61,8 +61,6 @@ class Outcome:
     timed_out: bool
     flooded: bool
     """It printed more than it may, and was ended for that."""
-    swollen: bool
-    """Its processes together held more memory than they may, and were ended for that."""
     out: str
     err: str
     seconds: Seconds
@@ -72,6 +70,8 @@ class Outcome:
     """Descendants that could not be ended."""
     strays: int = 0
     """Descendants that went on after it had ended by itself, and were ended."""
+    swollen: bool = False
+    """Its processes together held more memory than they may, and were ended for that."""
     usage: Usage | None = None
     """None where it could not be ended."""
 
@@ -80,10 +80,18 @@ class Outcome:
         """It ended by itself with exit code 0, within its limits."""
         return self.code == 0 and not (self.timed_out or self.flooded or self.swollen)
 
+    @property
+    def starved(self) -> bool:
+        """It came to its time limit, and had no CPU for half of that time though it was ready."""
+        used = self.usage
+        return self.timed_out and used is not None and (used.waited or 0.0) > 0.5 * used.wall
+
     def describe(self) -> str:
         """How it ended, in words, then the last lines that it printed."""
         if self.timed_out:
             text = f"ended after its time limit ({self.seconds:.3g} s)"
+            if self.starved:
+                text += ", most of which other processes had its CPU"
         elif self.flooded:
             text = "ended because it printed more than it may"
         elif self.swollen:

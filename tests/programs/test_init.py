@@ -1,6 +1,7 @@
 """A first description of a program: it loads as it is written, and can be tuned."""
 
 import json
+import re
 from pathlib import Path
 
 import own_programs as own
@@ -185,3 +186,15 @@ def test_what_is_printed_by_other_languages(tmp_path: Path):
     ):
         (tmp_path / name).write_text(text, encoding="utf-8")
         assert sight(tmp_path / name).time == time
+
+
+def test_the_time_is_the_number_with_its_name_before_and_its_unit_behind(tmp_path: Path) -> None:
+    source = tmp_path / "conv.c"
+    source.write_text(
+        'float a[9]; int main(void) { printf("iteration %d: elapsed %.3f ms\\n", 1, 2.5); }',
+        encoding="utf-8",
+    )
+    seen = sight(source)
+    assert re.search(seen.time, "iteration 3: elapsed 2.500 ms").group(1) == "2.500"
+    assert seen.unit == "ms"
+    assert seen.single

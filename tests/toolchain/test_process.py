@@ -1,5 +1,6 @@
 """Children that hang, flood, crash, hide and outlive: none of them harms the parent."""
 
+import dataclasses
 import os
 import signal
 import sys
@@ -11,6 +12,7 @@ import pytest
 
 from autotune.errors import MissingTool
 from autotune.toolchain import process
+from autotune.units import Seconds
 
 
 def python(code: str) -> list[str]:
@@ -129,6 +131,16 @@ def test_crash_names_the_signal(name: str):
 def test_signal_behind_a_launcher_is_named():
     outcome = process.run(["sh", "-c", "sh -c 'kill -SEGV $$'; exit 139"], timeout=20)
     assert "SIGSEGV" in outcome.describe()
+
+
+@pytest.mark.parametrize(("waited", "starved"), [(4.0, True), (1.0, False), (None, False)])
+def test_who_had_no_cpu_until_the_limit_was_starved(waited: float | None, starved: bool):
+    ended = process.run(python("import time; time.sleep(9)"), timeout=0.5)
+    assert ended.timed_out
+    assert not ended.starved  # it slept
+    usage = process.Usage(wall=Seconds(5.0), cpu=Seconds(0.5), waited=waited, involuntary=9)
+    assert dataclasses.replace(ended, usage=usage).starved == starved
+    assert not dataclasses.replace(ended, usage=usage, timed_out=False).starved
 
 
 def test_the_memory_of_all_processes_together_is_limited():

@@ -266,7 +266,7 @@ def test_published_spaces_are_what_is_known_of_them(
 def test_the_recorded_space_of_this_project() -> None:
     space = read(Path(__file__).parents[2] / "benchmarks" / "recorded" / "star3d-7pt.json.gz")
     assert len(space) >= 300
-    assert {"bi", "bj", "bk", "u", "pad", "flags"} == set(space.parameters)
+    assert {"bi", "bj", "bk", "u", "pad", "threads", "flags"} == set(space.parameters)
     assert not np.isnan(space.predicted).any()
 
 

@@ -104,6 +104,8 @@ def _text(done: "Exported") -> str:
 
 
 def _line(entry: "Entry", per: str) -> str:
+    from autotune.decision.explore import LEVEL
+
     time = "" if entry.seconds is None else f", {entry.seconds:.4g} s per {per}"
     if entry.interval:
         time += f" ({entry.interval[0]:.4g} to {entry.interval[1]:.4g})"
@@ -111,7 +113,7 @@ def _line(entry: "Entry", per: str) -> str:
     if not entry.verified:
         told += ", not verified"
     if entry.loss_bound is not None:
-        told += f", loses at most {entry.loss_bound:.1%}"
+        told += f", loses less than {entry.loss_bound:.1%} with {LEVEL:.0%}"
     if entry.ties:
         count = len(entry.ties)
         told += f"; noise does not tell it from {count} other{'s' if count > 1 else ''}"

@@ -7,8 +7,7 @@ happened in, so never while a candidate is timed: a clock that ticks would take 
 import sys
 import time
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Protocol, Self
+from typing import Protocol
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -40,7 +39,7 @@ _VERDICTS = {
 
 
 class Screen(Protocol):
-    """Shows progress and the events of a tuner; a context that leaves the terminal as it was."""
+    """Shows progress and the events of a tuner; closed, it leaves the terminal as it was."""
 
     def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
         """``done`` of ``total`` steps of a stage are finished."""
@@ -50,15 +49,6 @@ class Screen(Protocol):
 
     def close(self) -> None:
         """Nothing more will be shown."""
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None: ...
 
 
 def screen() -> Screen:
@@ -83,17 +73,6 @@ class Lines(TerminalProgress):
         self._told = now
         self.close()
         print(f"{event.standing.problem}: {summary(event)}", file=sys.stderr, flush=True)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 class TableScreen:
@@ -135,17 +114,6 @@ class TableScreen:
         live, self._live = self._live, None
         if live is not None:
             live.stop()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def _draw(self, *, now: bool) -> None:
         moment = time.monotonic()

@@ -1,5 +1,6 @@
 """``autotune tune``: the main job, a job for elsewhere, the search of a recorded space."""
 
+import contextlib
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -109,7 +110,7 @@ def tune(
         _emit(config, setup, options, emit_job, json=json)
         return
     try:
-        with screen() as shown:
+        with contextlib.closing(screen()) as shown:
             if collect is not None:
                 result = jobs.collect(setup, collect, store, shown)
             else:

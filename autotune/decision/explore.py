@@ -20,13 +20,17 @@ _LITTLE = 0.01
 """Of the tolerance: visits that promise less than this (mean over the cells) promise nothing."""
 
 
+LEVEL = 0.95
+"""Probability that a bound of the loss holds."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aim:
     """How good a map is to be."""
 
     tolerance: float = 0.05
     """Share of the least time that may be lost."""
-    level: float = 0.95
+    level: float = LEVEL
     """Probability of the bounds."""
     together: int = 4
     """Contenders that are measured in a visit, at most."""

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from autotune.errors import Fault, InputError, unknown_name
 from autotune.evaluate import ProblemResult, Row, StudyResult, evaluate
+from autotune.export import origins
 from autotune.export.entries import (
     Choices,
     Domains,
@@ -21,7 +22,7 @@ from autotune.export.entries import (
     sections,
 )
 from autotune.export.mapped import of_map
-from autotune.export.origins import origin, place, subject
+from autotune.export.origins import subject
 from autotune.store.records import CandidateRecord, StudyRecord
 from autotune.variant import Value
 
@@ -145,27 +146,13 @@ def _reason(rows: Sequence[Row]) -> str:
 def _entry(study: StudyRecord, result: ProblemResult, best: Row, label: str) -> tuple[Key, Entry]:
     one, measurement = best.candidate, best.measurement
     run = next(run for run in study.runs if measurement and run.id == measurement.run)
-    key = Key(place=place(run), subject=subject(one), ranks=one.ranks)
-    entry = Entry(
-        size=one.problem.components,
-        threads=one.threads,
+    key, entry = origins.entry(study, run, one, best.measured)
+    entry = dataclasses.replace(
+        entry,
         problem=label,
-        candidate=one.id,
-        variant=one.variant,
-        parameters=dict(one.parameters),
-        compiler=one.compiler,
-        flags=one.flags,
-        nodes=one.nodes,
-        communication=one.communication,
-        placement=one.placement,
-        seconds=best.measured,
         interval=best.interval,
-        samples=len(measurement.accepted) if measurement else 0,
-        verified=measurement.verified if measurement else False,
-        error=measurement.error if measurement else None,
         ties=tuple(row.candidate.id for row in ties(result, best)),
         speedup=result.speedup.value if result.speedup and result.best is best else None,
-        origin=origin(study, run, one.identity),
     )
     return key, entry
 

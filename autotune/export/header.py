@@ -10,6 +10,7 @@ import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence
 
+from autotune.decision.explore import LEVEL
 from autotune.export import cnames
 from autotune.export.entries import Choices, Entry, Section
 from autotune.export.readers.autotune_wisdom import choose, nearest
@@ -273,7 +274,9 @@ def _told(entry: Entry, per: str) -> list[str]:
     if entry.speedup is not None:
         lines.append(f"    speedup   {entry.speedup:.3g} over the baseline")
     if entry.loss_bound is not None:
-        lines.append(f"    loss      at most {entry.loss_bound:.2%} of the best time")
+        lines.append(
+            f"    loss      below {entry.loss_bound:.2%} of the best time, with {LEVEL:.0%}"
+        )
     if entry.ties:
         more = f" and {len(entry.ties) - 3} more" if len(entry.ties) > 3 else ""
         lines.append(

@@ -1,10 +1,11 @@
 """From a decision map to entries: what is run in each of its cells, and what that may cost."""
 
+import dataclasses
 from collections.abc import Mapping
 
 from autotune.decision.chart import DecisionMap
+from autotune.export import origins
 from autotune.export.entries import Entry, Key
-from autotune.export.origins import origin, place, subject
 from autotune.store.records import CandidateRecord, RunRecord, StudyRecord
 
 
@@ -22,29 +23,16 @@ def of_map(
         if one is None or not study.runs:
             continue
         run = _run_of(study, cell.candidate)
-        measurement = run.measurement(cell.candidate)
-        entry = Entry(
+        key, entry = origins.entry(study, run, one, cell.seconds)
+        entry = dataclasses.replace(
+            entry,
             size=cell.n,
             threads=cell.threads,
             problem=cell.problem,
-            candidate=one.id,
-            variant=one.variant,
-            parameters=dict(one.parameters),
-            compiler=one.compiler,
-            flags=one.flags,
-            nodes=one.nodes,
-            communication=one.communication,
-            placement=one.placement,
-            seconds=cell.seconds,
-            interval=None,
-            samples=len(measurement.accepted) if measurement else 0,
-            verified=measurement is not None and measurement.verified,
-            error=measurement.error if measurement else None,
             loss_bound=cell.bound,
             source="map",
-            origin=origin(study, run, cell.candidate),
         )
-        made.append((Key(place=place(run), subject=subject(one), ranks=one.ranks), entry))
+        made.append((key, entry))
     return made
 
 

@@ -1,6 +1,6 @@
 """What a stored candidate computes, where it ran, and with what it was built."""
 
-from autotune.export.entries import Origin, Place, Subject
+from autotune.export.entries import Entry, Key, Origin, Place, Subject
 from autotune.store.records import CandidateRecord, ProblemFacts, RunRecord, StudyRecord
 
 SIZES = {"ivp": "n, the number of components", "stencil": "n, the number of interior points"}
@@ -43,3 +43,30 @@ def origin(study: StudyRecord, run: RunRecord, identity: str) -> Origin:
         compiler=provenance.get("compiler", ""),
         flags=provenance.get("flags", ""),
     )
+
+
+def entry(
+    study: StudyRecord, run: RunRecord, one: CandidateRecord, seconds: float | None
+) -> tuple[Key, Entry]:
+    """A candidate at its own size and threads, with what a run found out about it."""
+    measurement = run.measurement(one.identity)
+    made = Entry(
+        size=one.problem.components,
+        threads=one.threads,
+        problem=one.problem.label,
+        candidate=one.id,
+        variant=one.variant,
+        parameters=dict(one.parameters),
+        compiler=one.compiler,
+        flags=one.flags,
+        nodes=one.nodes,
+        communication=one.communication,
+        placement=one.placement,
+        seconds=seconds,
+        interval=None,
+        samples=len(measurement.accepted) if measurement else 0,
+        verified=measurement is not None and measurement.verified,
+        error=measurement.error if measurement else None,
+        origin=origin(study, run, one.identity),
+    )
+    return Key(place=place(run), subject=subject(one), ranks=one.ranks), made

@@ -1,5 +1,6 @@
 """Domain values as rows of the tables, and writing a row that may be there already."""
 
+import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 
@@ -64,33 +65,28 @@ def candidate_record(value: Candidate, *, baseline: bool = False) -> CandidateRe
 
 def problem_facts(problem: AnyProblem) -> ProblemFacts:
     """A problem as it is stored."""
-    if isinstance(problem, StencilProblem):
-        return ProblemFacts(
-            label=problem.label,
-            title=problem.title,
-            components=problem.n,
-            key=problem.key,
-            family=problem.family,
-            stencil=problem.stencil.name,
-            grid=tuple(zip(problem.stencil.dimensions, problem.extents, strict=True)),
-        )
-    if isinstance(problem, ProgramProblem):
-        return ProblemFacts(
-            label=problem.label,
-            title=problem.title,
-            components=problem.n,
-            key=problem.key,
-            family=problem.family,
-            program=problem.program.name,
-            arguments=dict(problem.arguments),
-            size_argument=problem.program.size or "",
-        )
-    return ProblemFacts(
+    facts = ProblemFacts(
         label=problem.label,
         title=problem.title,
         components=problem.n,
         key=problem.key,
         family=problem.family,
+    )
+    if isinstance(problem, StencilProblem):
+        return dataclasses.replace(
+            facts,
+            stencil=problem.stencil.name,
+            grid=tuple(zip(problem.stencil.dimensions, problem.extents, strict=True)),
+        )
+    if isinstance(problem, ProgramProblem):
+        return dataclasses.replace(
+            facts,
+            program=problem.program.name,
+            arguments=dict(problem.arguments),
+            size_argument=problem.program.size or "",
+        )
+    return dataclasses.replace(
+        facts,
         ivp=problem.ivp.name,
         method=problem.method.name,
         correctors=problem.correctors,

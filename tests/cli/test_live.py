@@ -1,5 +1,6 @@
 """What a person sees while the tuner works: a table on a terminal, a few lines elsewhere."""
 
+import contextlib
 import io
 import os
 import pty
@@ -77,7 +78,7 @@ def on_terminal(width: int = 120, height: int = 20) -> tuple[live.TableScreen, i
 
 def test_the_table_is_redrawn_in_place_and_leaves_nothing_behind() -> None:
     screen, written = on_terminal()
-    with screen:
+    with contextlib.closing(screen):
         screen("used without measuring again: 3 results of study x", 1, 1)
         for number in range(30):
             screen.watch(event(of=standing(measured=number), measured=1e-3 * (number + 1)))
@@ -98,7 +99,7 @@ def test_the_table_is_redrawn_in_place_and_leaves_nothing_behind() -> None:
 def test_many_problems_on_a_small_screen(width: int) -> None:
     screen, written = on_terminal(width, 16)
     all_of_them = [standing(f"p-{k}") for k in range(40)]
-    with screen:
+    with contextlib.closing(screen):
         for one in (all_of_them[39], all_of_them[20], all_of_them[0]):
             screen.watch(replace(event(of=one), standings=all_of_them))
         lines = Terminal(written.getvalue()).text.splitlines()

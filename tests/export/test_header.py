@@ -182,7 +182,7 @@ def test_names_and_texts_of_any_kind_compile(tmp_path: Path) -> None:
     (tmp_path / "main.c").write_text('#include "choice.h"\n', encoding="utf-8")
     for words in (["gcc", "-std=c99"], ["gcc", "-std=c11", "-trigraphs"]):
         subprocess.run([*words, *STRICT, "-c", "main.c", "-o", "m.o"], cwd=tmp_path, check=True)
-    assert "loss      at most 4.00% of the best time" in text
+    assert "loss      below 4.00% of the best time, with 95%" in text
     assert "and 2 more" in text
 
 

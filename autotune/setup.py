@@ -67,6 +67,9 @@ class Selection:
 Sampler = Literal["model", "random", "tpe", "gp", "cmaes", "nsga2"]
 SAMPLERS: tuple[Sampler, ...] = ("model", "random", "tpe", "gp", "cmaes", "nsga2")
 """Who says what is measured next: our own, informed by the predictions, or one of Optuna's."""
+Learner = Literal["process", "pool"]
+LEARNERS: tuple[Learner, ...] = ("process", "pool")
+"""What learns where predictions are wrong: a Gaussian process, or the pool of learned models."""
 Objective = Literal["time", "energy", "memory"]
 OBJECTIVES: tuple[Objective, ...] = ("time", "energy", "memory")
 
@@ -88,8 +91,17 @@ class Searching:
     """What is to be small. Time comes first, with others there is a Pareto front."""
     warm_start: bool = True
     """Results of other studies in the store are used."""
+    residual: Learner = "process"
+    """What the sampler ``model`` learns log(measured / predicted) with."""
+    prior: str | None = None
+    """A study of the store, of another machine: what a model learned of it expects is a hint."""
 
     def __post_init__(self) -> None:
+        if self.residual not in LEARNERS:
+            raise ValueError(f"residual must be one of {', '.join(LEARNERS)}, not {self.residual}")
+        for name, usual in (("residual", "process"), ("prior", None)):
+            if self.sampler != "model" and getattr(self, name) != usual:
+                raise ValueError(f"{name} is for sampler model, not {self.sampler}")
         if self.sampler not in SAMPLERS:
             raise ValueError(f"sampler must be one of {', '.join(SAMPLERS)}, not {self.sampler}")
         for name in ("first", "patience"):

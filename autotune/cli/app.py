@@ -4,13 +4,16 @@ from typing import Annotated
 
 import typer
 
-from autotune.cli import export, importing, init, measure, mirror, predict, studies, tune
+from autotune.cli import evaluate, export, importing, init, measure, mirror, predict, studies, tune
 from autotune.cli.comm import app as comm_app
+from autotune.cli.learn import app as learn_app
 from autotune.cli.machine import app as machine_app
 from autotune.cli.map import EXAMPLE as MAP_EXAMPLE
 from autotune.cli.map import decide
 from autotune.cli.options import Json
 from autotune.cli.output import document
+from autotune.cli.scale import EXAMPLE as SCALE_EXAMPLE
+from autotune.cli.scale import scale
 from autotune.version import VERSION
 
 app = typer.Typer(
@@ -24,6 +27,7 @@ app = typer.Typer(
 )
 app.add_typer(machine_app, name="machine")
 app.add_typer(comm_app, name="comm")
+app.add_typer(learn_app, name="learn")
 
 
 def _version(wanted: bool) -> None:
@@ -64,8 +68,10 @@ app.command("rank", epilog=predict.RANK_EXAMPLE)(predict.rank)
 app.command("tune", epilog=tune.EXAMPLE)(tune.tune)
 app.command("measure", epilog=measure.EXAMPLE)(measure.measure)
 app.command("compare", epilog=studies.COMPARE_EXAMPLE)(studies.compare)
+app.command("evaluate", epilog=evaluate.EXAMPLE)(evaluate.evaluate)
 app.command("report", epilog=studies.REPORT_EXAMPLE)(studies.report)
 app.command("export", epilog=export.EPILOG)(export.export)
 app.command("import", epilog=importing.EXAMPLE)(importing.import_)
 app.command("mirror", epilog=mirror.EPILOG)(mirror.mirror)
 app.command("map", epilog=MAP_EXAMPLE)(decide)
+app.command("scale", epilog=SCALE_EXAMPLE)(scale)

@@ -1,13 +1,12 @@
 """``autotune map``: which candidate wins where over size and threads."""
 
-import re
 import shlex
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from autotune.cli.options import DEFAULT_STORE, Json, Store
+from autotune.cli.options import DEFAULT_STORE, Json, Store, share
 from autotune.cli.output import TerminalProgress, document, note
 
 EXAMPLE = (
@@ -69,7 +68,7 @@ def decide(
         threads=threads,
         budget_seconds=budget_seconds,
         budget_evaluations=budget_evaluations,
-        tolerance=_share(tolerance),
+        tolerance=share(tolerance, "--tolerance"),
         problem=problem,
         resume=resume,
     )
@@ -100,11 +99,3 @@ def decide(
 
         note(f"wrote {write_report(study(made.study, store), report)}")
     maps.require_success(made)
-
-
-def _share(text: str) -> float:
-    """``5 %``, ``5%`` or ``0.05``."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(%?)\s*", text)
-    if found is None:
-        raise typer.BadParameter(f"{text!r} is not a share: 5 %", param_hint="--tolerance")
-    return float(found[1]) / (100 if found[2] else 1)

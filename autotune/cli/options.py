@@ -1,5 +1,6 @@
 """Options and arguments that several commands have."""
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -46,3 +47,11 @@ def refuse_together(option: str, others: Mapping[str, bool]) -> None:
     given = [name for name, wanted in others.items() if wanted]
     if given:
         raise typer.BadParameter(f"does not go with {', '.join(given)}", param_hint=option)
+
+
+def share(text: str, option: str) -> float:
+    """``5 %``, ``5%`` or ``0.05``; BadParameter for what is no share."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(%?)\s*", text)
+    if found is None:
+        raise typer.BadParameter(f"{text!r} is not a share: 5 %", param_hint=option)
+    return float(found[1]) / (100 if found[2] else 1)

@@ -61,6 +61,13 @@ def tune(
         SamplerName | None,
         typer.Option(help="Who searches; of a replay model, else the config's, if left out."),
     ] = None,
+    prior: Annotated[
+        str | None,
+        typer.Option(
+            help="A study of the store, such as one of another machine: what a model learned of it"
+            " expects is a hint to the search."
+        ),
+    ] = None,
     mirror: Annotated[
         Path | None,
         typer.Option("--mirror", help="Show the search in this Optuna journal while it goes on."),
@@ -82,10 +89,13 @@ def tune(
             "--collect": collect is not None,
             "--replay": replay is not None,
             "--sampler": sampler is not None,
+            "--prior": prior is not None,
             "--mirror": mirror is not None,
             "--seed": seed is not None,
         }
     )
+    if prior is not None and sampler not in (None, "model"):
+        raise typer.BadParameter("is for --sampler model", param_hint="--prior")
     if replay is not None:
         replay_command(replay, sampler, budget_evaluations, seed, json=json)
         return
@@ -104,6 +114,7 @@ def tune(
         exhaustive=exhaustive,
         resume=resume,
         sampler=sampler,
+        prior=prior,
         mirror=str(mirror) if mirror else None,
     )
     if emit_job is not None:
@@ -127,11 +138,13 @@ def tune(
 _EXCLUSIVE: Mapping[str, tuple[str, ...]] = {
     "--replay": (
         "CONFIG", "--budget-seconds", "--exhaustive", "--resume", "--report", "--emit-job",
-        "--collect", "--mirror",
+        "--collect", "--prior", "--mirror",
     ),
-    "--emit-job": ("--collect", "--resume"),
-    "--collect": ("--resume", "--exhaustive", "--budget-seconds", "--budget-evaluations"),
-    "--exhaustive": ("--budget-evaluations", "--sampler", "--mirror"),
+    "--emit-job": ("--collect", "--resume", "--prior"),
+    "--collect": (
+        "--resume", "--exhaustive", "--budget-seconds", "--budget-evaluations", "--prior",
+    ),
+    "--exhaustive": ("--budget-evaluations", "--sampler", "--prior", "--mirror"),
 }  # fmt: skip
 """What an option does not go with."""
 

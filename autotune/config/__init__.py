@@ -11,6 +11,7 @@ from typing import TypeVar
 from autotune import paths
 from autotune.calibration import Calibration
 from autotune.config import calibrations, document, networks
+from autotune.config.designs import read_design
 from autotune.config.dump import dump_calibration, dump_machine, dump_network
 from autotune.config.ivps import read_ivp
 from autotune.config.kerncraft_text import kerncraft_gaps, kerncraft_text
@@ -24,6 +25,7 @@ from autotune.config.skeletons import read_skeleton
 from autotune.config.spaces import read_space
 from autotune.config.stencils import read_stencil
 from autotune.config.studies import read_study
+from autotune.learn.space import Space as DesignSpace
 from autotune.machine import Machine
 from autotune.network import Network
 from autotune.problem import ButcherTableau, Ivp
@@ -36,6 +38,7 @@ from autotune.stencil import Stencil
 
 __all__ = [
     "check_machine",
+    "design",
     "dump_calibration",
     "dump_machine",
     "dump_network",
@@ -124,6 +127,12 @@ def space(name: str | Path) -> Space:
 def program(name: str | Path) -> Program:
     """An external program by name or path; ConfigError with every fault."""
     return _named(name, "variants/program", read_program)
+
+
+def design(path: str | Path) -> DesignSpace:
+    """The parameters and constraints of a file for a design of experiments; ConfigError."""
+    session = Session()
+    return _finished(session, session.once(Path(path), read_design))
 
 
 def reference(name: str | Path) -> Reference:

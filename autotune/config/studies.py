@@ -39,6 +39,7 @@ from autotune.setup import (
     Engine,
     Generated,
     Layout,
+    Learner,
     Limits,
     Measuring,
     Objective,
@@ -157,6 +158,8 @@ class _Searching(Model):
     budget: int | None = Field(default=None, ge=1)
     objectives: Annotated[tuple[Objective, ...], Read(_objectives)] = ("time",)
     warm_start: bool = True
+    residual: Learner = "process"
+    prior: Text | None = Field(default=None, description="a study of the store")
 
 
 class _Measuring(Model):

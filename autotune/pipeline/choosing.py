@@ -25,6 +25,8 @@ class Options:
     resume: bool = False
     sampler: Sampler | None = None
     """Who searches; None: as the config says."""
+    prior: str | None = None
+    """A study whose model is a prior; None: as the config says."""
     mirror: str | None = None
     """A journal file of Optuna that shows the search."""
 

@@ -16,10 +16,11 @@ from autotune.measure.turns import HostTurns
 from autotune.pipeline.choosing import Options, baseline, evaluations, tasks
 from autotune.pipeline.circumstances import content, identity_of, launching, versions
 from autotune.pipeline.past import Past
+from autotune.pipeline.prior import Prior, prior
 from autotune.pipeline.prospect import Prospect
 from autotune.progress import Progress
 from autotune.ranking import Ranking
-from autotune.results import Measurement, Sample
+from autotune.results import Measurement, Prediction, Sample
 from autotune.store import Choice, RunFacts, Store, StudyRecord
 from autotune.trials import Trials
 from autotune.tuning import (
@@ -133,17 +134,21 @@ class Conduct:
         self._enter()
         past = Past(results=self.results, study=self.study, found=found)
         earlier = past.news()
+        before = self._prior(candidates, predictions, progress)
+        measured = {hint.candidate.identity for hint in past.hints.values()}
+        hints = [hint for hint in before.hints if hint.candidate.identity not in measured]
         trials = Trials(
             candidates,
             predictions,
             settings=setup.search,
             first=[baseline(found, ranking).identity for ranking in found.rankings],
-            known=list(past.hints.values()),
+            known=[*past.hints.values(), *hints],
             storage=options.mirror,
             name=self.study,
             seed=setup.selection.seed,
         )
         note = {"warm_start": past.note} if past.note else {}
+        note |= {"prior": before.note} if before.note else {}
         if past.note:
             progress(past.note, 1, 1)
         with self._running({**self.conditions, **note}) as (run, states):
@@ -159,6 +164,22 @@ class Conduct:
         if trials.fault:
             progress(trials.fault, 1, 1)
         return result_of(self.results.load_study(self.study))
+
+    def _prior(
+        self,
+        candidates: Sequence[Candidate],
+        predictions: Sequence[Prediction],
+        progress: Progress,
+    ) -> Prior:
+        """What a model of the study that the settings name expects; nothing where none is named."""
+        setup = self.found.setup
+        if setup.search.prior is None:
+            return Prior(hints=(), note="")
+        records = {c.identity: c for c in self.results.load_study(self.study).candidates}
+        other = self.results.load_study(setup.search.prior)
+        found = prior(other, candidates, predictions, records, setup.selection.seed)
+        progress(found.note, 1, 1)
+        return found
 
     def _tasks(self, options: Options, earlier: Sequence[Earlier], past: Past) -> list[Task]:
         """With what the study's own runs measured, if it is continued; not those for a map."""

@@ -27,7 +27,7 @@ from autotune.pipeline.prospect import Prospect, check_builds, prospect
 from autotune.progress import Progress
 from autotune.ranking import Ranking
 from autotune.report import page
-from autotune.setup import Setup
+from autotune.setup import Searching, Setup
 from autotune.store import Store, dissections
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain.compiler import Compiler
@@ -61,10 +61,10 @@ def tune(
 ) -> Result:
     """The main job. Every sample is in the store when it is taken; Ctrl-C loses at most one."""
     wall = time.monotonic()
-    if options.sampler is not None:
-        search = dataclasses.replace(setup.search, sampler=options.sampler)
-        setup = dataclasses.replace(setup, search=search)
+    setup = dataclasses.replace(setup, search=_searching(setup.search, options))
     with Store.open(store) as results:
+        if setup.search.prior is not None:
+            results.load_study(setup.search.prior)  # a study that is not there is told early
         name = _study_name(setup, options, results)
         check_builds(setup, openmp=True)
         check_program(setup)
@@ -89,6 +89,20 @@ def tune(
             return conduct.search(options, progress)
         earlier = Past(results=results, study=name, found=found).own() if options.resume else []
         return conduct.run(lambda ranking: _left(found, ranking, options, earlier), progress)
+
+
+def _searching(search: Searching, options: Options) -> Searching:
+    """The settings of the search with what the command says instead.
+
+    What a config says for sampler ``model`` alone is left aside with another one.
+    """
+    if options.sampler is not None and options.sampler != "model":
+        search = dataclasses.replace(
+            search, sampler=options.sampler, residual="process", prior=None
+        )
+    elif options.sampler is not None:
+        search = dataclasses.replace(search, sampler=options.sampler)
+    return search if options.prior is None else dataclasses.replace(search, prior=options.prior)
 
 
 def _left(

@@ -1,33 +1,17 @@
 """Engine ``planes``: the cache-miss model of stencils of Ibeid et al., data access alone.
 
-    S_total  = P S_read + S_write, P = 2 l + 1               (3)   without write-allocate: P S_read
-    T        = T_L1 + ... + T_Ln + T_mem                     (5)
-    T_Li     = T_data,Li Hits_Li, Hits_Li = Misses_L(i-1) - Misses_Li        (6)
-    Misses_Li = ceil(II / W) JJ KK nplanes_Li NB             (7), (15)
-
-with S_read = II JJ, S_write = I J in elements, II, JJ, KK with ghosts and per block, NB blocks, W
-elements per line, and nplanes from 1 (all planes stay) to 2 P - 1 (none does), linear in the size
-of the cache in between:
-
-    nplanes   2P-1 |--.                      C in elements, R = P / (2 P - 1)
-                 P |    '--.
-               P-1 |         '--.            C = P II / R   S_read / R   S_total   S_total / R
-                 1 |              '------
-
-Source: Ibeid, Meng, Dobon, Olson, Gropp: Learning with Analytical Models, IPDPS workshops 2019,
-section IV.A and Eq. 15. What the paper leaves open is read so: cache sizes count elements (the
-conditions as printed divide by elements per line); NB is a product of ceilings; Misses_L0 are the
-2 P - 1 planes of lines that the loop refers to; T_mem takes Misses_Ln.
+The arithmetic, its equations and what the paper leaves open are in ``formulas.planes``.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from autotune.analysis.traffic.passes import DOUBLE
 from autotune.calibration import Z80
+from autotune.errors import Fault, InputError
+from autotune.formulas.planes import Grids, Planes, hits, misses, planes_read
 from autotune.machine import Machine
 from autotune.prediction.planes_cost import AccessCosts, access_costs
 from autotune.problem import StencilProblem
@@ -36,6 +20,7 @@ from autotune.stencil import SOURCE
 from autotune.units import Seconds
 from autotune.variant import Block, Candidate
 
+__all__ = ["Grids", "PlanesEngine", "hits", "misses", "planes_read"]
 Floats = npt.NDArray[np.float64]
 
 PUBLISHED_ERROR = 0.42
@@ -48,74 +33,6 @@ _OF_MODEL = (
     "data access alone, as published: no time in the core, written lines count for what fits, not"
     " as misses; unrolling does not enter"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grids:
-    """Grids with their blocks, one element each, as one thread sees them; sizes in elements."""
-
-    extents: Floats
-    """(n, 3): I, J, K."""
-    blocks: Floats
-    """(n, 3): TI, TJ, TK, at most the extents."""
-    order: Floats
-    """(n,): l, the largest offset."""
-    planar: npt.NDArray[np.bool_]
-    """(n,): two dimensions, rows in place of planes: J is 1 and has no ghosts."""
-
-
-def planes_read(grids: Grids, caches: Floats, allocates: Sequence[bool], W: int) -> Floats:
-    """nplanes: (n, levels), planes of lines that each cache misses per plane computed.
-
-    ``caches``: (n, levels) sizes in elements.
-    """
-    l, P = grids.order, 2 * grids.order + 1  # noqa: E741
-    I = np.ceil(grids.blocks[:, 0] / W) * W  # noqa: E741
-    II = np.ceil((grids.blocks[:, 0] + 2 * l) / W) * W
-    J, JJ = grids.blocks[:, 1], grids.blocks[:, 1] + 2 * l * ~grids.planar
-    S_read, R_col = II * JJ, P / (2 * P - 1)
-    found = np.empty_like(caches)
-    for level, allocate in enumerate(allocates):
-        S_total = P * S_read + allocate * I * J
-        corners = np.stack([P * II / R_col, S_read / R_col, S_total, S_total / R_col])
-        corners = np.minimum(corners, np.append(corners[1:], corners[-1:], axis=0))
-        values = np.stack([_referred(grids), P, P - 1, np.ones_like(P)])
-        found[:, level] = _piecewise(caches[:, level], corners, values)
-    return found
-
-
-def _referred(grids: Grids) -> Floats:
-    """(n,): planes of lines that the loop refers to: 2 P - 1, in two dimensions P rows."""
-    P = 2 * grids.order + 1
-    return np.asarray(np.where(grids.planar, P, 2 * P - 1), dtype=np.float64)
-
-
-def _piecewise(at: Floats, corners: Floats, values: Floats) -> Floats:
-    """Linear between corners, (corners, n) each; constant outside; a step where corners meet."""
-    result: Floats = values[0].copy()
-    for left, right, low, high in zip(corners, corners[1:], values, values[1:], strict=False):
-        width = np.where(right > left, right - left, 1.0)
-        share = np.where(right > left, np.clip((at - left) / width, 0.0, 1.0), at >= right)
-        result += share * (high - low)
-    return result
-
-
-def misses(grids: Grids, nplanes: Floats, W: int) -> Floats:
-    """Eq. 15: (n, levels) lines per sweep, for a number of planes per plane computed."""
-    ghosts = 2 * grids.order
-    II = np.ceil((grids.blocks[:, 0] + ghosts) / W)
-    JJ = grids.blocks[:, 1] + ghosts * ~grids.planar
-    KK = grids.blocks[:, 2] + ghosts
-    NB = np.ceil(grids.extents / grids.blocks).prod(axis=1)
-    result: Floats = (II * JJ * KK * NB)[:, None] * nplanes
-    return result
-
-
-def hits(grids: Grids, caches: Floats, allocates: Sequence[bool], W: int) -> Floats:
-    """Hits of Eq. 6: (n, levels + 1) lines per sweep that each level delivers, memory last."""
-    inner = np.column_stack([_referred(grids), planes_read(grids, caches, allocates, W)])
-    missed = misses(grids, np.minimum.accumulate(inner, axis=1), W)
-    return np.asarray(-np.diff(missed, axis=1, append=0.0), dtype=np.float64)
 
 
 class PlanesEngine:
@@ -147,6 +64,23 @@ class PlanesEngine:
         for place, (index, candidate, problem) in enumerate(usable):
             result[index] = self._prediction(candidate, problem, lines[place], costs[place])
         return result
+
+    def formula(self, order: int, threads: int = 1) -> Planes:
+        """The model on this machine as a formula of I, J and K, for stencils of an order.
+
+        InputError where the machine has no figure of a level.
+        """
+        cost = self._cost(threads)
+        unknown = np.flatnonzero(np.isnan(cost.cycles))
+        if len(unknown):
+            raise InputError(Fault(where=self.machine.name, found=cost.missing(int(unknown[0]))))
+        return Planes(
+            order=order,
+            elements_per_line=int(self.machine.line) // DOUBLE,
+            caches=tuple((cost.capacity / DOUBLE).tolist()),
+            write_allocate=tuple(cache.write_allocate for cache in self.machine.caches),
+            costs=tuple((cost.cycles / float(self.machine.frequency)).tolist()),
+        )
 
     def _lines(
         self, wanted: Sequence[tuple[Candidate, StencilProblem]]

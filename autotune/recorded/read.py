@@ -1,20 +1,14 @@
 """Reading a recorded space, whatever the format: found by content, not by the name of the file."""
 
-import gzip
 import json
 import re
-import zlib
 from pathlib import Path
 
-from autotune.errors import Fault, InputError
-from autotune.recorded import cache, t4, table
+from autotune.recorded import cache, content, t4, table
 from autotune.recorded.faults import Faults
 from autotune.recorded.space import RecordedSpace, Row, assemble
 
-LARGEST = 1 << 29
-"""Bytes of the largest file that is read, unpacked."""
 _ENDINGS = (".gz", ".json", ".csv", ".txt")
-_GZIP = b"\x1f\x8b"
 PROBLEM = "problem"
 """The parameter that says what is computed, in files that autotune writes."""
 _OWN = re.compile(r'"autotuner": *"autotune-ecm"|parameter:')
@@ -31,15 +25,15 @@ def read(path: Path, *, several: bool = False) -> RecordedSpace:
     used.
     """
     faults = Faults(str(path))
-    text = _text(path, faults)
+    text = content.text(path, faults, _FORMATS)
     start = text.lstrip("\ufeff \t\r\n")[:1]
     if not start:
         raise faults.fail("", "the file is empty", _FORMATS)
     device = ""
     if start in ("{", "["):
-        content = _content(text, faults)
-        rows, unit, kind = _structured(content, faults)
-        device = _device(content)
+        parsed = _content(text, faults)
+        rows, unit, kind = _structured(parsed, faults)
+        device = _device(parsed)
     else:
         rows, unit = table.rows(text, faults)
         kind = "CSV"
@@ -50,28 +44,6 @@ def read(path: Path, *, several: bool = False) -> RecordedSpace:
 
 
 _FORMATS = "T4 results (JSON), a Kernel Tuner cache (JSON) or CSV with a header"
-
-
-def _text(path: Path, faults: Faults) -> str:
-    try:
-        content = path.read_bytes() if path.stat().st_size <= LARGEST else None
-        if content is not None and content.startswith(_GZIP):
-            with gzip.open(path) as packed:
-                content = packed.read(LARGEST + 1)
-    except IsADirectoryError:
-        raise faults.fail("", "a folder", "a recorded file: " + _FORMATS) from None
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        hint = "copy or download it again"
-        raise faults.fail("", f"cut off or damaged: {error}", "a whole gzip file", hint) from error
-    except OSError as error:
-        found = f"cannot be read: {error.strerror or error}"
-        raise InputError(Fault(where=str(path), found=found)) from error
-    if content is None or len(content) > LARGEST:
-        raise faults.fail("", "too large", f"at most {LARGEST >> 20} MiB, unpacked")
-    try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise faults.fail(f"byte {error.start}", "not text in UTF-8", _FORMATS) from error
 
 
 def _content(text: str, faults: Faults) -> dict[str, object]:

@@ -17,6 +17,7 @@ from autotune.machine import Machine
 from autotune.measure.terms import Dissection
 from autotune.report import map as map_text
 from autotune.report import records, searched, terms, why, wording
+from autotune.report.influences import Influences, influences
 from autotune.report.noise import Noise
 from autotune.report.noise import noise as noise_of
 from autotune.report.records import Fact
@@ -98,6 +99,8 @@ class Section:
     """Some candidate has a predicted time."""
     times: str
     """What its times are of."""
+    influences: Influences | None
+    """What makes its candidates fast, where a model of them says something."""
 
 
 _TIMES = {
@@ -251,6 +254,7 @@ def _section(
         unfolded=len(result.rows) <= _OPEN,
         predicted=any(row.predicted is not None for row in result.rows),
         times=_TIMES[result.problem.family],
+        influences=influences(result),
     )
 
 

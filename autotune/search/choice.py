@@ -29,4 +29,5 @@ def policy(settings: Searching) -> Policy:
         stop_below=settings.stop_below,
         patience=settings.patience,
         objectives=settings.objectives,
+        residual=settings.residual,
     )

@@ -71,6 +71,7 @@ class ModelSearch:
             predicted=np.log(points.predicted),
             sigma=points.sigma,
             seed=seed,
+            learner=points if policy.residual == "pool" else None,
         )
         self._objectives = Objectives(policy.objectives[1:], self._time, seed)
         self._failures = Failures(self._levels, points.group, self._columns, seed)

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from autotune.setup import LEARNERS, Learner
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
@@ -30,8 +32,12 @@ class Policy:
     """... and this share of that number drawn from the rest."""
     objectives: tuple[str, ...] = ("time",)
     """The first is what is told as seconds, the others come by name."""
+    residual: Learner = "process"
+    """Of time; further objectives are always explained by a process."""
 
     def __post_init__(self) -> None:
+        if self.residual not in LEARNERS:
+            raise ValueError(f"residual must be one of {', '.join(LEARNERS)}")
         for name in ("first", "least", "start", "neighbour_every", "patience", "most"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")

@@ -1,8 +1,8 @@
 """What is known of one objective: predictions, observations, and the posterior of both.
 
-The process explains r = log(measured / predicted). Without a model r = log(measured), and what is
-slow is compressed, so that the process spends itself on what is fast: log times above the median m
-of their problem enter as m + c log(1 + (t - m) / c).
+A Gaussian process, or the pool of learned models, explains r = log(measured / predicted). Without a
+model r = log(measured), and what is slow is compressed, so that the process spends itself on what
+is fast: log times above the median m of their problem enter as m + c log(1 + (t - m) / c).
 """
 
 from collections.abc import Mapping
@@ -12,8 +12,10 @@ import numpy as np
 
 from autotune.search.kernel import Inputs
 from autotune.search.levels import Levels
-from autotune.search.points import Floats, Indices
+from autotune.search.points import Floats, Indices, Points
+from autotune.search.pool import Candidates, PoolResidual
 from autotune.search.process import Observations, Prior, Process
+from autotune.search.residual import Residual
 
 _COMPRESSION = 0.3
 """c above: a time of twice the median enters as if it were 1.5 times as long."""
@@ -98,11 +100,13 @@ class Surface:
     sigma: Floats
     """Stated standard deviations of log(measured / predicted), nan where unknown."""
     seed: int
+    learner: Points | None = None
+    """The points that the pool learns from; None: the process explains what is left."""
     seen: list[Seen] = field(default_factory=list)
     foreign: list[Seen] = field(default_factory=list)
     base: Floats = field(init=False)
     """Log prediction, the median of the problem where unknown; zero without a model, (n,)."""
-    _process: Process = field(init=False)
+    _residual: Residual = field(init=False)
     _grown: bool = field(default=False, init=False)
     _due: int = field(default=0, init=False)
     _held: list[Seen] = field(default_factory=list, init=False)
@@ -132,6 +136,10 @@ class Surface:
                 spread = float(np.clip(np.std(centre), 0.2, 1.5))
                 scale[members & ~known] = np.hypot(1.0, spread / typical)
         self.base = base
+        if self.learner is not None:
+            candidates = Candidates.of(self.learner, base)
+            self._residual = PoolResidual(candidates, self.columns, self.seed)
+            return
         inputs = Inputs(
             levels=self.levels,
             scale=scale,
@@ -143,7 +151,7 @@ class Surface:
         )
         prior = _RESIDUAL if modelled else _TIMES
         prior = replace(prior, amplitude=typical) if stated.size else prior
-        self._process = Process(inputs, self.columns, prior, _FOREIGN_FACTOR)
+        self._residual = Process(inputs, self.columns, prior, _FOREIGN_FACTOR)
 
     # --- learning ---------------------------------------------------------------------------
 
@@ -158,7 +166,7 @@ class Surface:
         where.append(seen)
         if self._grown and not seen.foreign:
             self._held.append(seen)
-            self._grown = self._process.append(self._observations(self._held))
+            self._grown = self._residual.append(self._observations(self._held))
         else:
             self._grown = False
 
@@ -178,11 +186,11 @@ class Surface:
         if self.known >= max(self._due, 2):
             self._held = self._kept()
             observed = self._observations(self._held)
-            self._process.fit(observed, _ITERATIONS)
+            self._residual.fit(observed, _ITERATIONS)
             self._due = max(self.known + 3, int(1.1 * self.known))
         elif not self._grown:
             self._held = self._kept()
-            self._process.rebuild(self._observations(self._held))
+            self._residual.rebuild(self._observations(self._held))
         self._grown = True
 
     def _kept(self) -> list[Seen]:
@@ -244,11 +252,11 @@ class Surface:
         """Of all columns; ``running`` candidates count as measured at what is expected."""
         self.update()
         residuals, levels = self._residuals(self._held)
-        mean = self._process.mean(residuals)
+        mean = self._residual.mean(residuals)
         group = self.group[self.columns]
         for number, level in levels.items():
             mine = group == number if len(levels) > 1 else slice(None)
             expected = self.base[self.columns[mine]] + level.shift
             mean[mine] += level.bend.down(expected) + level.centre
         bends = {number: level.bend for number, level in levels.items()}
-        return Posterior(mean=mean, sd=self._process.sd(running), bends=bends)
+        return Posterior(mean=mean, sd=self._residual.sd(running), bends=bends)

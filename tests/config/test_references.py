@@ -139,7 +139,8 @@ def test_rounded_times_allow_a_range_of_deviations():
 
 
 def test_the_published_tables_are_found_by_name():
-    assert paths.names("benchmarks/published") == sorted(TABLES)
+    found = [name for name in paths.names("benchmarks/published") if name.startswith("icpe19")]
+    assert found == sorted(TABLES)
     for name in TABLES:
         found = config.reference(name)
         assert "ICPE 2019" in found.source

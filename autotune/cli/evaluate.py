@@ -1,0 +1,104 @@
+"""``autotune evaluate``: engines against learned models, on the candidates of a study."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autotune.cli.learn_compare import (
+    Drawing,
+    LeaveOut,
+    Level,
+    Models,
+    Page,
+    Repeats,
+    Seed,
+    Sizes,
+    Top,
+    listed,
+    numbers,
+    sizes_of,
+    write_page,
+)
+from autotune.cli.options import DEFAULT_STORE, Json, Store, Study, share
+from autotune.cli.output import TerminalProgress, document, note
+
+EXAMPLE = (
+    "Example: autotune evaluate quickstart --measure configs/quickstart.yaml;"
+    " autotune evaluate quickstart --leave-out N --models analytical,pool,am-scaled"
+)
+
+
+def evaluate(
+    study: Study = "",
+    models: Models = "",
+    sizes: Sizes = "",
+    repeats: Repeats = 5,
+    seed: Seed = 0,
+    leave_out: LeaveOut = "",
+    design: Drawing = "random",
+    top: Top = "1,3,10",
+    confidence: Level = "90 %",
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--measure", metavar="CONFIG", help="First measure random candidates of this config."
+        ),
+    ] = None,
+    count: Annotated[
+        int, typer.Option("--random", help="With --measure: up to so many in all.", min=1)
+    ] = 30,
+    fewer: Annotated[
+        bool, typer.Option("--fewer", help="Accept fewer than 30 random candidates.")
+    ] = False,
+    store: Store = DEFAULT_STORE,
+    output: Page = None,
+    json: Json = False,
+) -> None:
+    """Who predicts the candidates of a study best: engines, learned models, or both together.
+
+    Trained on growing parts of what was measured, scored on candidates that were measured at random
+    and not learned from: a tuner's own choices are those that it expected to be fast.
+    """
+    from autotune.learn.comparison import Request
+    from autotune.learn.splits import Course
+    from autotune.pipeline import evaluate_models as pipeline
+    from autotune.report import learned as text
+    from autotune.report.documents import learned as documents
+
+    progress = TerminalProgress()
+    drawn = 0
+    if config is not None:
+        from autotune.pipeline import prospect
+        from autotune.pipeline.measure_random import measure_random
+
+        setup = prospect.load(config)
+        try:
+            study, drawn = measure_random(setup, study, store, count, progress, seed)
+        except KeyboardInterrupt:
+            progress.close()
+            note("interrupted; what was measured is in the store")
+            raise typer.Exit(130) from None
+    found = pipeline.measured(study, store)
+    notes = pipeline.check_random(found, fewer=fewer)
+    request = Request(
+        course=Course(
+            sizes=sizes_of(sizes, found.tables[0], leave_out, found.random),
+            repeats=repeats,
+            seed=seed,
+            leave_out=leave_out,
+            drawing=design,
+        ),
+        tops=numbers(top, "--top"),
+        level=share(confidence, "--confidence"),
+    )
+    competing = pipeline.entered(found, listed(models))
+    result = pipeline.evaluate_models(found, competing, request, progress, notes)
+    progress.close()
+    told = text.evaluation(result)
+    if output is not None:
+        write_page(result.curve, f"Models of study {result.study}", told, output)
+    if json:
+        document(documents.evaluation(result, drawn))
+    else:
+        typer.echo(told)

@@ -1,0 +1,200 @@
+"""``autotune learn compare``: models against one another, and against an analytical one."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from autotune.cli.learn_options import (
+    Analytical,
+    Categorical,
+    Format,
+    Model,
+    Response,
+    Without,
+    columns,
+)
+from autotune.cli.options import Json, share
+from autotune.cli.output import TerminalProgress, document, note
+
+if TYPE_CHECKING:
+    from autotune.formulas.base import Formula
+    from autotune.learn.base import Bools
+    from autotune.learn.curves import CurveTable
+    from autotune.learn.table import Table
+
+EXAMPLE = (
+    "Example: autotune learn compare runs.csv --models pool,influence --sizes 16,32,64;"
+    " autotune learn compare runs.csv --formula smg2000-1d"
+    " --constant alpha=1e-6 --constant beta=1e-9 --constant f=1e-10 --convention kaltenecker"
+)
+
+Models = Annotated[
+    str, typer.Option("--models", help="Between commas; by default the usual ones that apply.")
+]
+Sizes = Annotated[
+    str, typer.Option("--sizes", help="Rows to learn from, between commas; doubling by default.")
+]
+Repeats = Annotated[int, typer.Option("--repeats", help="Splits of each size.", min=1)]
+Seed = Annotated[int, typer.Option("--seed", help="The same splits for the same seed.", min=0)]
+LeaveOut = Annotated[
+    str,
+    typer.Option(
+        "--leave-out",
+        metavar="PARAMETER",
+        help="Score on each value of a parameter in turn, and never learn from it.",
+    ),
+]
+Drawing = Annotated[
+    Literal["random", "sobol", "d-optimal"],
+    typer.Option("--design", help="How the rows to learn from are chosen."),
+]
+Top = Annotated[str, typer.Option("--top", help="The k of the top-k loss, between commas.")]
+Level = Annotated[str, typer.Option("--confidence", help="The probability of all intervals.")]
+Page = Annotated[
+    Path | None, typer.Option("-o", "--output", help="Also write a page with the curves drawn.")
+]
+
+
+def compare(
+    file: Annotated[Path, typer.Argument(help="Measurements, as autotune learn show reads them.")],
+    models: Models = "",
+    sizes: Sizes = "",
+    repeats: Repeats = 5,
+    seed: Seed = 0,
+    leave_out: LeaveOut = "",
+    design: Drawing = "random",
+    top: Top = "1,3,10",
+    confidence: Level = "90 %",
+    convention: Annotated[
+        Literal["textbook", "kaltenecker"],
+        typer.Option("--convention", help="Of the distances; kaltenecker: as in his tables."),
+    ] = "textbook",
+    formula: Annotated[
+        str | None,
+        typer.Option("--formula", help="The analytical model: smg2000-1d, fmm, ... by name."),
+    ] = None,
+    constant: Annotated[
+        list[str] | None,
+        typer.Option("--constant", metavar="NAME=NUMBER", help="Of the formula; repeatable."),
+    ] = None,
+    count_constant: Annotated[
+        bool,
+        typer.Option("--count-constant", help="Syntactic score: constants are terms, too."),
+    ] = False,
+    model: Model = None,
+    response: Response = None,
+    without: Without = None,
+    analytical: Analytical = None,
+    categorical: Categorical = None,
+    format: Format = None,  # noqa: A002
+    output: Page = None,
+    json: Json = False,
+) -> None:
+    """How well models predict rows that they have not seen, by how many they have.
+
+    Learning curves over repeated, seeded splits; then, of the largest training set, the semantic
+    measures against what was measured and against the analytical model, and the syntactic score of
+    learned formulas. The analytical model is a column predicted_s, --analytical, or --formula.
+    """
+    from autotune.learn import comparison
+    from autotune.learn.analytical import with_analytical
+    from autotune.learn.readers import read_one
+    from autotune.learn.splits import Course
+    from autotune.report import learned as text
+    from autotune.report.documents import learned as documents
+
+    if constant and formula is None:
+        raise typer.BadParameter("needs --formula", param_hint="--constant")
+    if formula is not None and analytical is not None:
+        raise typer.BadParameter("does not go with --analytical", param_hint="--formula")
+    wanted = columns(without, analytical, categorical)
+    table = read_one(file, model=model, response=response, format=format, wanted=wanted)
+    made = _formula(formula, constant or [])
+    if made is not None:
+        table = with_analytical(table, made)
+    request = comparison.Request(
+        course=Course(
+            sizes=sizes_of(sizes, table, leave_out),
+            repeats=repeats,
+            seed=seed,
+            leave_out=leave_out,
+            drawing=design,
+        ),
+        convention=convention,
+        tops=numbers(top, "--top"),
+        level=share(confidence, "--confidence"),
+        formula=made,
+        constant=count_constant,
+    )
+    names = listed(models) or comparison.default_models(table, made)
+    progress = TerminalProgress()
+    found = comparison.compare(comparison.contenders(table, names), request, progress)
+    progress.close()
+    told = text.comparison(found)
+    if output is not None:
+        write_page(found.curve, f"Models of {table.name}", told, output)
+    if json:
+        document(documents.comparison(found))
+    else:
+        typer.echo(told)
+
+
+def _formula(name: str | None, constants: "list[str]") -> "Formula | None":
+    if name is None:
+        return None
+    from autotune.formulas.named import make
+
+    values: dict[str, float] = {}
+    for pair in constants:
+        key, _, number = pair.partition("=")
+        try:
+            values[key.strip()] = float(number)
+        except ValueError:
+            raise typer.BadParameter(
+                f"{pair!r} is not NAME=NUMBER", param_hint="--constant"
+            ) from None
+    return make(name, values)
+
+
+# --- shared with evaluate -------------------------------------------------------------------
+
+
+def sizes_of(
+    sizes: str, table: "Table", leave_out: str, eligible: "Bools | None" = None
+) -> tuple[int, ...]:
+    """The training sizes that are asked for, or the usual ones of a table."""
+    from autotune.learn.splits import learnable, usual_sizes
+
+    if sizes:
+        return numbers(sizes, "--sizes")
+    return usual_sizes(learnable(table, eligible, leave_out))
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """Names between commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def numbers(text: str, option: str) -> tuple[int, ...]:
+    """Different whole numbers between commas, ascending; BadParameter for anything else."""
+    try:
+        return tuple(sorted({int(part) for part in listed(text)}))
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is not whole numbers between commas", param_hint=option
+        ) from None
+
+
+def write_page(found: "CurveTable", title: str, told: str, path: Path) -> None:
+    """A page with the curves drawn and the tables below; InputError where it cannot be written."""
+    from autotune.errors import Fault, InputError
+    from autotune.report import draw_curves, draw_learned
+
+    content = draw_curves.page(title, draw_learned.svg(found, title), told)
+    try:
+        path.write_text(content, encoding="utf-8")
+    except OSError as error:
+        reason = f"cannot be written: {error.strerror or error}"
+        raise InputError(Fault(where=str(path), found=reason)) from error
+    note(f"wrote {path}")

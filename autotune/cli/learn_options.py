@@ -1,0 +1,52 @@
+"""Options of the ``learn`` commands that say what a file of measurements holds."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from autotune.learn.readers import Columns
+
+FormatName = Literal[
+    "csv", "spl-conqueror", "extra-p", "extra-p-json", "json-lines", "talpas", "recorded"
+]
+Model = Annotated[
+    Path | None, typer.Option("--model", help="A variability model of SPL Conqueror (XML).")
+]
+Response = Annotated[
+    str | None,
+    typer.Option(
+        "--response", help="A column, or a call path and metric: compute: time. Default: the last."
+    ),
+]
+Without = Annotated[
+    list[str] | None,
+    typer.Option("--without", help="A column that is neither parameter nor response; repeatable."),
+]
+Analytical = Annotated[
+    str | None,
+    typer.Option("--analytical", help="The column of an analytical model's predictions."),
+]
+Categorical = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--categorical", help="A parameter whose numbers are codes of categories; repeatable."
+    ),
+]
+Format = Annotated[
+    FormatName | None, typer.Option("--format", help="Default: found by the content.")
+]
+
+
+def columns(
+    without: "Sequence[str] | None", analytical: str | None, categorical: "Sequence[str] | None"
+) -> "Columns":
+    """What these options say of the parameters of a file."""
+    from autotune.learn.readers import Columns
+
+    return Columns(
+        without=tuple(without or ()), analytical=analytical, categories=tuple(categorical or ())
+    )

@@ -1,0 +1,155 @@
+"""Spaces for designs of experiments from YAML (schema autotune.design/1)."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
+
+from autotune.config.document import describe, shown
+from autotune.config.fields import Model, Read, Text
+from autotune.config.session import Session
+from autotune.config.validate import validate
+from autotune.errors import nearest, one_of, unknown_name
+from autotune.learn.constraint import Constraint
+from autotune.learn.parameter import Parameter, Value, categorical, interval, is_number, numeric
+from autotune.learn.space import Space
+
+SCHEMA = "autotune.design/1"
+
+MOST = 100_000
+"""Values of a parameter."""
+_KEYS = ("from", "to", "step", "factor")
+
+
+@dataclass(frozen=True, slots=True)
+class _Interval:
+    low: float
+    high: float
+
+
+_Values = tuple[Value, ...] | _Interval
+
+
+def _values(value: object) -> _Values:
+    """A list of numbers or of text, or a mapping from, to, and step or factor."""
+    if isinstance(value, list):
+        return _list(value)
+    if isinstance(value, dict):
+        return _range(value)
+    raise ValueError(f"{describe(value)} is neither a list of values nor from, to, step")
+
+
+def _list(values: list[object]) -> tuple[Value, ...]:
+    if not values:
+        raise ValueError("an empty list: a parameter has at least one value")
+    flag = next((v for v in values if isinstance(v, bool)), None)
+    if flag is not None:
+        raise ValueError(f"{describe(flag)} is no value here: write 0 and 1, or text in quotes")
+    read: list[Value] = []
+    for value in values:
+        if not (is_number(value) or isinstance(value, str)):
+            raise ValueError(f"{describe(value)} is neither a number nor text")
+        if isinstance(value, str) != isinstance(values[0], str):
+            raise ValueError("a parameter has numbers or text as values, not both")
+        if value in read:
+            raise ValueError(f"{describe(value)} is there twice")
+        read.append(value)
+    return tuple(read)
+
+
+def _range(given: dict[str, object]) -> _Values:
+    for key, value in given.items():
+        if key not in _KEYS:
+            hint = nearest(str(key), _KEYS)
+            raise ValueError(f"unknown key {key!r}; {one_of(_KEYS)} {hint and f'({hint})'}".strip())
+        if not is_number(value):
+            raise ValueError(f"{key}: {describe(value)} is not a number")
+    if not {"from", "to"} <= set(given) or len(given) > 3:
+        raise ValueError("a range is from, to, and step or factor; from and to alone: any number")
+    numbers = {key: value for key, value in given.items() if is_number(value)}
+    low, high = numbers["from"], numbers["to"]
+    if low >= high:
+        raise ValueError(f"from {low} to {high} there is nothing")
+    if "step" in numbers:
+        return _steps(low, high, numbers["step"])
+    if "factor" in numbers:
+        return _powers(low, high, numbers["factor"])
+    return _Interval(float(low), float(high))
+
+
+def _steps(low: float, high: float, step: float) -> tuple[Value, ...]:
+    if step <= 0:
+        raise ValueError(f"step: {step} is not positive")
+    count = int((high - low) / step * (1 + 1e-12) + 1e-9) + 1
+    if count > MOST:
+        raise ValueError(f"{count} values: a parameter has at most {MOST}")
+    return tuple(_short(low + step * i) for i in range(count))
+
+
+def _powers(low: float, high: float, factor: float) -> tuple[Value, ...]:
+    if factor <= 1 or low <= 0:
+        raise ValueError("a factor is more than 1, and from is positive")
+    values: list[Value] = []
+    value = low
+    while value <= high * (1 + 1e-12):
+        values.append(_short(value))
+        if len(values) > MOST:
+            raise ValueError(f"more than {MOST} values: take a larger factor")
+        value *= factor
+    return tuple(values)
+
+
+def _short(value: float) -> int | float:
+    """Without the last digits that adding steps leaves: 0.3, not 0.30000000000000004."""
+    return value if isinstance(value, int) else float(f"{value:.12g}")
+
+
+class _Design(Model):
+    title: Text | None = None
+    parameters: dict[str, Annotated[_Values, Read(_values, [0, 1])]] = Field(min_length=1)
+    constraints: list[Text] = Field(default_factory=list)
+
+
+def read_design(session: Session, path: Path) -> Space | None:
+    """The parameters and constraints of a file, or None and faults."""
+    known = len(session.faults)
+    document = session.open(path, SCHEMA)
+    model = validate(session, document, _Design) if document else None
+    if document is None or model is None:
+        return None
+    parameters = []
+    for name, values in model.parameters.items():
+        try:
+            parameters.append(_parameter(name, values))
+        except ValueError as error:
+            session.add(document.key(("parameters", name)), str(error))
+    constraints = []
+    for i, text in enumerate(model.constraints):
+        where = document.place(("constraints", i))
+        try:
+            constraint = Constraint(text)
+        except ValueError as error:
+            session.add(where, str(error))
+            continue
+        constraints.append(constraint)
+        for name in constraint.names:
+            if name not in model.parameters:
+                session.faults.append(unknown_name(where, "parameter", name, model.parameters))
+    if len(session.faults) > known:
+        return None
+    return Space(
+        name=model.title or path.stem,
+        source=f"{shown(path)} ({SCHEMA})",
+        parameters=tuple(parameters),
+        rules=tuple(constraints),
+    )
+
+
+def _parameter(name: str, values: _Values) -> Parameter:
+    if isinstance(values, _Interval):
+        return interval(name, values.low, values.high)
+    numbers = [value for value in values if not isinstance(value, str)]
+    if numbers:
+        return numeric(name, numbers)
+    return categorical(name, [str(value) for value in values])

@@ -1,0 +1,57 @@
+"""Analytical formulas beside tables: what they predict of each row, and their terms to compare."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from autotune.errors import Fault, InputError, one_of
+from autotune.formulas.base import Formula, combined
+from autotune.learn.table import Floats, Inputs, Table
+from autotune.learn.terms import Factor, Product
+
+
+def terms_of(formula: Formula) -> dict[Product, float]:
+    """The formula as a sum of terms, which ``syntactic.score`` compares with a learned one."""
+    return {
+        frozenset(Factor(*factor) for factor in factors): coefficient
+        for factors, coefficient in combined(formula.terms()).items()
+    }
+
+
+def predictions(formula: Formula, inputs: Inputs) -> Floats:
+    """(n,) seconds of the formula for each row, nan where it has no finite value.
+
+    Every numeric parameter of the rows is given to it; InputError where it needs others.
+    """
+    values = {p.name: inputs.numbers(p.name) for p in inputs.parameters if p.numeric}
+    missing = [name for name in formula.parameters if name not in values]
+    if missing:
+        raise InputError(
+            Fault(
+                where=formula.name,
+                found=f"the rows have no {', '.join(missing)}",
+                expected=f"numeric parameters {one_of(sorted(formula.parameters))}",
+            )
+        )
+    with np.errstate(all="ignore"):
+        found = np.broadcast_to(formula.evaluate(values), (len(inputs),))
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def with_analytical(table: Table, formula: Formula) -> Table:
+    """The table with the formula's predictions beside its rows."""
+    return replace(
+        table, inputs=replace(table.inputs, analytical=predictions(formula, table.inputs))
+    )
+
+
+def fitted_scale(formula: Formula, table: Table) -> float:
+    """The factor by which the formula is to be multiplied: the median of measured / predicted.
+
+    Kaltenecker (2016, section 5.4.1) multiplies alpha, beta and f by 500, chosen by hand.
+    """
+    ratio = table.response / predictions(formula, table.inputs)
+    known = ratio[np.isfinite(ratio) & (ratio > 0)]
+    if not len(known):
+        raise InputError(Fault(where=formula.name, found="no row that the formula has a time for"))
+    return float(np.median(known))

@@ -1,0 +1,236 @@
+"""Models against what was measured, against the analytical model, and as formulas.
+
+    learning curve   every model, by how many rows it has seen                    ``curves``
+    semantic         predictions of a model fitted to the largest training set    ``measures``
+    syntactic        terms of learned formulas against those of an analytical one ``syntactic``
+
+Two strategies of Kaltenecker (2016, chapter 4), semantic and syntactic, with his convention of the
+distances on request.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.errors import Fault, InputError, unknown_name
+from autotune.formulas.base import Formula
+from autotune.learn import models
+from autotune.learn.analytical import terms_of
+from autotune.learn.base import Explanation, Fitted, Floats, Forecast
+from autotune.learn.conformal import Calibrated
+from autotune.learn.curves import LEVEL, TOPS, Contender, CurveTable, learning_curve
+from autotune.learn.hybrid import analytical
+from autotune.learn.influence.model import InfluencePredictor
+from autotune.learn.measures import Convention, Semantics, semantics
+from autotune.learn.pmnf.model import FittedPmnf
+from autotune.learn.splits import Course, Split
+from autotune.learn.syntactic import SyntacticScore, score
+from autotune.learn.table import Table
+from autotune.learn.terms import Sum
+from autotune.learn.untrained import Untrained
+from autotune.progress import Progress
+
+ANALYTICAL = "analytical"
+MEASURED = "measured"
+_ALWAYS = ("pool", "influence", "ridge", "trees")
+_HYBRID = ("am-scaled", "am-feature-log", "am-residual-gp")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """How to compare. ``formula``: an analytical one whose terms are compared with learned ones;
+    ``constant``: whether the constants count in that."""
+
+    course: Course
+    convention: Convention = "textbook"
+    tops: tuple[int, ...] = TOPS
+    level: float = LEVEL
+    formula: Formula | None = None
+    constant: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.tops or min(self.tops) < 1:
+            found = ", ".join(map(str, self.tops)) or "none"
+            raise InputError(Fault(where="top", found=found, expected="numbers of at least 1"))
+        if not 0 < self.level < 1:
+            expected = "a share between 0 and 1"
+            raise InputError(Fault(where="level", found=f"{self.level:g}", expected=expected))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """The semantic measures of a model, relative to a reference over the same rows."""
+
+    model: str
+    semantics: Semantics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """What a model learned from the largest training set."""
+
+    model: str
+    formula: str | None
+    explanation: Explanation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Comparison:
+    """Models compared over one table."""
+
+    table: Table
+    request: Request
+    curve: CurveTable
+    trained: int
+    """Rows that the models of ``matches`` and ``learned`` were fitted to."""
+    matches: tuple[Match, ...]
+    """Against what was measured on rows not learned from; then, where there is one, the analytical
+    model relative to each learned one over all rows, as in Kaltenecker's Table 4.1."""
+    syntactic: tuple[tuple[str, SyntacticScore], ...] = ()
+    learned: tuple[Learned, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def default_models(table: Table, formula: Formula | None = None) -> tuple[str, ...]:
+    """The pool and its kinds; with an analytical model that and hybrids; with a formula also the
+    learned ones that are sums of terms."""
+    varying = [p for p in table.parameters if p.numeric]
+    few = len(varying) == len(table.parameters) <= 3
+    found = [*_ALWAYS, *(["pmnf"] if few else [])]
+    if formula is not None:
+        found.append("influence-raw")
+    if has_analytical(table):
+        found = [ANALYTICAL, *found, *_HYBRID]
+    return tuple(found)
+
+
+def has_analytical(table: Table) -> bool:
+    """Whether an analytical model says something positive of at least one row."""
+    return bool(np.isfinite(analytical(table.inputs)).any())
+
+
+def contenders(table: Table, names: Sequence[str]) -> tuple[Contender, ...]:
+    """Models by name, ``analytical`` among them; InputError for unknown ones, and for those that
+    need an analytical model where there is none."""
+    found = []
+    for name in dict.fromkeys(names):
+        if name != ANALYTICAL and name not in models.MODELS:
+            from_known = (ANALYTICAL, *models.MODELS)
+            raise InputError(unknown_name("models", "model", name, from_known))
+        if (name == ANALYTICAL or models.analytical(name)) and not has_analytical(table):
+            raise InputError(
+                Fault(
+                    where="models",
+                    found=f"{name}, of a table without an analytical model",
+                    expected="predictions beside the rows",
+                    hint="a column predicted_s, --analytical COLUMN, or --formula NAME",
+                )
+            )
+        model = Untrained() if name == ANALYTICAL else models.model(name)
+        found.append(Contender(name=name, model=model, table=table))
+    return tuple(found)
+
+
+def compare(
+    entered: Sequence[Contender], request: Request, progress: Progress | None = None
+) -> Comparison:
+    """All models over the table that they share; InputError where rows are too few."""
+    curve = learning_curve(
+        entered, request.course, tops=request.tops, level=request.level, progress=progress
+    )
+    table = entered[0].table
+    size = request.course.sizes[-1]
+    split = next(s for s in request.course.splits(table) if s.size == size)
+    notes: list[str] = []
+    fits = _fits(entered, split, request.course.seed, notes)
+    matches = [
+        match
+        for name, fitted in fits.items()
+        if (match := _against_measured(name, fitted, table.take(split.test), request.convention))
+    ]
+    guess = analytical(table.inputs)
+    if np.isfinite(guess).any():
+        matches += _against_learned(fits, table, guess, request.convention)
+    sums = {name: terms for name, fitted in fits.items() if (terms := terms_learned(fitted))}
+    return Comparison(
+        table=table,
+        request=request,
+        curve=curve,
+        trained=size,
+        matches=tuple(matches),
+        syntactic=_syntactic(sums, request, notes),
+        learned=tuple(
+            Learned(model=name, formula=fitted.formula, explanation=fitted.explain())
+            for name, fitted in fits.items()
+            if name != ANALYTICAL
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _fits(
+    entered: Sequence[Contender], split: Split, seed: int, notes: list[str]
+) -> dict[str, Fitted]:
+    fits: dict[str, Fitted] = {}
+    for one in entered:
+        try:
+            fits[one.name] = one.model.fit(one.table.take(split.train), seed)
+        except InputError as error:
+            notes.append(f"{one.name}: {error}")
+    return fits
+
+
+def _against_measured(
+    name: str, fitted: Fitted, test: Table, convention: Convention
+) -> Match | None:
+    forecast: Forecast = fitted.predict(test.inputs)
+    known = np.isfinite(forecast.median)
+    if not known.any():
+        return None
+    found = semantics(
+        forecast.median[known],
+        test.response[known],
+        name=MEASURED,
+        unit=test.unit,
+        convention=convention,
+    )
+    return Match(model=name, semantics=found)
+
+
+def _against_learned(
+    fits: dict[str, Fitted], table: Table, guess: Floats, convention: Convention
+) -> list[Match]:
+    """The analytical model relative to each learned one, over all rows that both predict."""
+    found = []
+    for name, fitted in fits.items():
+        if name == ANALYTICAL:
+            continue
+        learned = fitted.predict(table.inputs).median
+        known = np.isfinite(learned) & np.isfinite(guess)
+        if known.any():
+            measured = semantics(
+                guess[known], learned[known], name=name, unit=table.unit, convention=convention
+            )
+            found.append(Match(model=ANALYTICAL, semantics=measured))
+    return found
+
+
+def terms_learned(fitted: Fitted) -> Sum | None:
+    """The terms of a model that is a sum of them; None for any other, such as a product."""
+    if isinstance(fitted, FittedPmnf):
+        return fitted.terms
+    if isinstance(fitted, Calibrated) and isinstance(fitted.predictor, InfluencePredictor):
+        return fitted.predictor.terms if fitted.predictor.target == "raw" else None
+    return None
+
+
+def _syntactic(
+    sums: dict[str, Sum], request: Request, notes: list[str]
+) -> tuple[tuple[str, SyntacticScore], ...]:
+    if request.formula is None:
+        return ()
+    if not sums:
+        notes.append("no model is a sum of terms: influence-raw and pmnf are")
+    ours = terms_of(request.formula)
+    return tuple((n, score(ours, terms, constant=request.constant)) for n, terms in sums.items())

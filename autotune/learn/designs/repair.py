@@ -1,0 +1,109 @@
+"""The allowed row nearest to a point that constraints forbid."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autotune.learn.designs.domain import Component, Domain
+from autotune.learn.designs.levels import position
+from autotune.learn.designs.rules import Row, fulfils
+from autotune.learn.parameter import Parameter, Value
+
+_LOOKED_AT = 20_000
+"""Neighbours of a point that are tried where the allowed ones are not listed."""
+_OF_INTERVAL = 9
+"""Values of an interval that are tried."""
+_CHANGED = 2
+"""Parameters that are changed at once where the allowed ones are not listed."""
+
+
+@dataclass(slots=True)
+class Repair:
+    """Finds the nearest allowed row of a point.
+
+    Distance: the sum over parameters of the distance in their domains, by index from 0 to 1 (by
+    size in an interval); 1 for another category. Of rows as near, the first of the domain.
+    """
+
+    domain: Domain
+    _listed: dict[tuple[int, ...], NDArray[np.float64]] = field(default_factory=dict)
+
+    def nearest(self, point: Row) -> Row | None:
+        """The allowed row nearest to a point; None where none is found among its neighbours."""
+        parts = []
+        for component in self.domain.components:
+            part = self._part(component, self.domain.part(component, point))
+            if part is None:
+                return None
+            parts.append(part)
+        return self.domain.join(parts)
+
+    def _part(self, component: Component, part: Row) -> Row | None:
+        own = [self.domain.parameters[place] for place in component.places]
+        names = [parameter.name for parameter in own]
+        values = dict(zip(names, part, strict=True))
+        if all(fulfils(rule, values) for rule in component.rules):
+            return part
+        if component.rows is None:
+            return _neighbour(own, component, part)
+        if component.places not in self._listed:
+            self._listed[component.places] = _positions(own, component.rows)
+        known = self._listed[component.places]
+        here = _positions(own, [part])
+        gap = np.abs(known - here)
+        text = np.array([not parameter.numeric for parameter in own])
+        distance = np.where(text & (gap > 0), 1.0, gap).sum(axis=1)
+        return component.rows[int(distance.argmin())]
+
+
+def _positions(parameters: Sequence[Parameter], rows: Sequence[Row]) -> NDArray[np.float64]:
+    """Where the values of rows lie in their domains, (n, parameters)."""
+    columns = []
+    for i, parameter in enumerate(parameters):
+        known = {value: position(parameter, value) for value in {row[i] for row in rows}}
+        columns.append([known[row[i]] for row in rows])
+    return np.array(columns, dtype=np.float64).T
+
+
+def _neighbour(parameters: Sequence[Parameter], component: Component, part: Row) -> Row | None:
+    """The nearest allowed one with few values changed, of the first so many."""
+    names = [parameter.name for parameter in parameters]
+    for row, _ in zip(_neighbours(parameters, part), range(_LOOKED_AT), strict=False):
+        values = dict(zip(names, row, strict=True))
+        if all(fulfils(rule, values) for rule in component.rules):
+            return row
+    return None
+
+
+def _neighbours(parameters: Sequence[Parameter], part: Row) -> Iterator[Row]:
+    """Rows with one value changed, then with two, the nearest first in each."""
+    for changed in range(1, _CHANGED + 1):
+        found: list[tuple[float, Row]] = []
+        for places in combinations(range(len(parameters)), changed):
+            others = [_others(parameters[place], part[place]) for place in places]
+            for choice in product(*others):
+                row = list(part)
+                for place, (_, value) in zip(places, choice, strict=True):
+                    row[place] = value
+                found.append((sum(distance for distance, _ in choice), tuple(row)))
+                if len(found) >= _LOOKED_AT:
+                    break
+        yield from (row for _, row in sorted(found, key=lambda each: each[0]))
+
+
+def _others(parameter: Parameter, value: Value) -> list[tuple[float, Value]]:
+    """The other values with their distances."""
+    if parameter.continuous:
+        steps = np.linspace(parameter.low, parameter.high, _OF_INTERVAL)
+        values: list[Value] = [float(step) for step in steps]
+    else:
+        values = list(parameter.values)
+    here = position(parameter, value)
+    return [
+        (1.0 if not parameter.numeric else abs(position(parameter, other) - here), other)
+        for other in values
+        if other != value
+    ]

@@ -1,0 +1,192 @@
+"""Rows of parameter values as numbers: log2 of positive ones, one-hot categories.
+
+A numeric parameter becomes log2(x) where all its training values are positive, log2(1 + x) where
+none is negative, and stays x otherwise. A category becomes one column for each value, so that one
+that was not seen is zero in all of them. Where at least three of its values are positive numbers,
+as in ``none, 16, 64, 256``, a further column holds their log2 (of the others, the mean of these),
+since neighbours are alike. What does not vary in training has no column. The training box is the
+range of each numeric parameter and the set of values of each categorical one.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from autotune.errors import Fault, InputError
+from autotune.learn.base import Bools, Floats, Indices
+from autotune.learn.table import Inputs, Table, Value
+
+Scale = Literal["log2(x)", "log2(1 + x)", "x", "is", "log2 of texts"]
+_NUMBERS = 3
+"""So many values of a category that are numbers have an order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Column:
+    """One column of the matrix: a transformed number, or whether a parameter has a value."""
+
+    parameter: str
+    scale: Scale
+    value: str = ""
+    """The category; empty for a number."""
+    other: float = 0.0
+    """Where texts are numbers, what stands for those that are none."""
+
+    @property
+    def text(self) -> str:
+        """As it is read in a formula."""
+        if self.scale == "is":
+            return f"[{self.parameter} = {self.value}]"
+        if self.scale == "log2 of texts":
+            return f"log2({self.parameter})"
+        return self.scale.replace("x", self.parameter)
+
+    def of(self, inputs: Inputs) -> Floats:
+        """The column, (n,). Numbers beyond what the scale can take are cut off at its edge."""
+        if self.scale == "is":
+            return np.array([text == self.value for text in inputs.texts(self.parameter)], float)
+        if self.scale == "log2 of texts":
+            return np.array([_log2(text, self.other) for text in inputs.texts(self.parameter)])
+        numbers = inputs.numbers(self.parameter)
+        if self.scale == "log2(x)":
+            return np.log2(np.maximum(numbers, np.finfo(float).tiny))
+        return np.log2(1 + np.maximum(numbers, 0.0)) if self.scale == "log2(1 + x)" else numbers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Encoder:
+    """How rows become numbers, and which rows lie in the training box.
+
+    >>> from autotune.learn.table import Inputs, categorical, numeric
+    >>> parameters = (numeric("n", [4, 16]), categorical("order", ["jil", "jli", "lij"]))
+    >>> rows = Inputs(parameters=parameters, rows=((4, "jil"), (16, "jli")))
+    >>> encoder = Encoder.fit(rows)
+    >>> encoder.matrix(rows).tolist()
+    [[2.0, 1.0, 0.0], [4.0, 0.0, 1.0]]
+    >>> encoder.outside(Inputs(parameters=parameters, rows=((8, "jil"), (8, "lij")))).tolist()
+    [False, True]
+    """
+
+    columns: tuple[Column, ...]
+    ranges: tuple[tuple[str, float, float], ...]
+    seen: tuple[tuple[str, frozenset[str]], ...]
+    constant: tuple[str, ...]
+    """Parameters of one value in training: nothing can be learned about them."""
+
+    @classmethod
+    def fit(cls, inputs: Inputs) -> "Encoder":
+        """The columns and the box of training rows."""
+        columns: list[Column] = []
+        constant: list[str] = []
+        for parameter in inputs.parameters:
+            found = _columns(inputs, parameter.name, parameter.numeric)
+            columns += found
+            constant += [] if found else [parameter.name]
+        numeric = [p.name for p in inputs.parameters if p.numeric]
+        texts = [p.name for p in inputs.parameters if not p.numeric]
+        spans = ((name, inputs.numbers(name)) for name in numeric if len(inputs))
+        return cls(
+            columns=tuple(columns),
+            ranges=tuple((name, float(x.min()), float(x.max())) for name, x in spans),
+            seen=tuple((name, frozenset(inputs.texts(name))) for name in texts),
+            constant=tuple(constant),
+        )
+
+    def matrix(self, inputs: Inputs) -> Floats:
+        """(n, columns); a category that was not seen is zero in all columns of its parameter."""
+        matrix = np.empty((len(inputs), len(self.columns)))
+        for place, column in enumerate(self.columns):
+            matrix[:, place] = column.of(inputs)
+        return matrix
+
+    def groups(self) -> Indices:
+        """(columns,) which columns are one thing, as numbers from 0: each number, each category."""
+        keys = [(column.parameter, column.scale == "is") for column in self.columns]
+        order = list(dict.fromkeys(keys))
+        return np.array([order.index(key) for key in keys], dtype=np.intp)
+
+    def freedom(self) -> int:
+        """How many columns are free: all but one of each category, since they add up to one."""
+        categories = {column.parameter for column in self.columns if column.scale == "is"}
+        return len(self.columns) - len(categories)
+
+    def outside(self, inputs: Inputs) -> Bools:
+        """(n,) whether a number is out of its range or a category was not seen."""
+        outside = np.zeros(len(inputs), dtype=bool)
+        for name, low, high in self.ranges:
+            numbers = inputs.numbers(name)
+            outside |= (numbers < low) | (numbers > high)
+        for name, values in self.seen:
+            outside |= np.array([text not in values for text in inputs.texts(name)], dtype=bool)
+        return outside
+
+    def unseen(self, inputs: Inputs) -> tuple[str, ...]:
+        """In words, what of these rows was not seen in training."""
+        words = [
+            f"{name} = {value} was not seen in training ({count} rows)"
+            for name, values in self.seen
+            for value, count in _counts(inputs.texts(name))
+            if value not in values
+        ]
+        for name, low, high in self.ranges:
+            numbers = inputs.numbers(name)
+            count = int(((numbers < low) | (numbers > high)).sum())
+            if count:
+                words.append(f"{name} was {low:g} to {high:g} in training ({count} rows outside)")
+        return tuple(words)
+
+
+def encoder_of(table: Table, least: int = 2) -> Encoder:
+    """The encoder of a table; InputError for too few rows, or where no parameter varies."""
+    where = table.source or table.name
+    if len(table) < least:
+        found, expected = f"{len(table)} rows to learn from", f"at least {least}"
+        raise InputError(Fault(where=where, found=found, expected=expected))
+    encoder = Encoder.fit(table.inputs)
+    if not encoder.columns:
+        found = "no parameter varies: " + ", ".join(encoder.constant or ("there are none",))
+        expected = "a parameter with two values at least"
+        raise InputError(Fault(where=where, found=found, expected=expected))
+    return encoder
+
+
+def _columns(inputs: Inputs, name: str, numeric: bool) -> list[Column]:
+    if numeric:
+        numbers = inputs.numbers(name)
+        return [] if _same(numbers.tolist()) else [Column(parameter=name, scale=_scale(numbers))]
+    values = sorted(set(inputs.texts(name)))
+    if len(values) < 2:
+        return []
+    columns = [Column(parameter=name, scale="is", value=value) for value in values]
+    known = [x for x in (_log2(value, math.nan) for value in values) if not math.isnan(x)]
+    if len(known) >= _NUMBERS:
+        other = math.fsum(known) / len(known)
+        columns.append(Column(parameter=name, scale="log2 of texts", other=other))
+    return columns
+
+
+def _log2(text: str, other: float) -> float:
+    """log2 of a text that is a positive number, else ``other``."""
+    try:
+        number = float(text)
+    except ValueError:
+        return other
+    return math.log2(number) if 0 < number < math.inf else other
+
+
+def _scale(numbers: Floats) -> Scale:
+    if numbers.min() > 0:
+        return "log2(x)"
+    return "x" if numbers.min() < 0 else "log2(1 + x)"
+
+
+def _same(values: Sequence[Value]) -> bool:
+    return len(set(values)) < 2
+
+
+def _counts(texts: Sequence[str]) -> list[tuple[str, int]]:
+    values = list(texts)
+    return [(value, values.count(value)) for value in sorted(set(values))]

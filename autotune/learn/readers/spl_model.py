@@ -1,0 +1,258 @@
+"""Variability models of SPL Conqueror: options with their domains, and the constraints on them.
+
+    <vm name="...">
+      <binaryOptions> <configurationOption> name, parent, optional, impliedOptions, excludedOptions
+      <numericOptions> <configurationOption> name, minValue, maxValue, stepFunction or values
+      <booleanConstraints>, <nonBooleanConstraints>, <mixedConstraints>: <constraint>
+
+Format: SPL Conqueror (Siegmund et al. 2015), its example files and readers. Binary options are the
+numbers 0 and 1; those of every configuration have the domain 1.
+"""
+
+import itertools
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune.condition import Condition
+from autotune.errors import nearest
+from autotune.learn.constraint import Constraint
+from autotune.learn.parameter import Parameter, interval, numeric
+from autotune.learn.readers.spl_language import Language, known
+from autotune.learn.readers.xmltree import Element, parse
+from autotune.recorded import content
+from autotune.recorded.faults import Faults
+
+ROOT = "root"
+_LARGEST = 1 << 26
+_MOST_VALUES = 100_000
+"""A numeric option of more values is taken as any number between its bounds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariabilityModel:
+    """The options of a configurable program."""
+
+    name: str
+    parameters: tuple[Parameter, ...]
+    constraints: tuple[Constraint, ...]
+    notes: tuple[str, ...] = ()
+    """What could not be taken word for word."""
+
+
+def read_model(path: Path) -> VariabilityModel:
+    """The variability model of an XML file; InputError with every mistake found."""
+    faults = Faults(str(path))
+    root = parse(content.text(path, faults, "a variability model in XML", _LARGEST), faults)
+    if root.tag != "vm":
+        raise faults.fail(str(root.line), f"<{root.tag}>", "<vm>, a variability model")
+    binary = [_option(element, faults) for element in _options(root, "binaryOptions")]
+    notes: list[str] = []
+    domains = [_domain(e, faults, notes) for e in _options(root, "numericOptions")]
+    numbers = [domain for domain in domains if domain is not None]
+    _check_names([*(o.name for o in binary), *(p.name for p in numbers)], root, faults)
+    flags = [numeric(o.name, [1] if _always(o.name, binary) else [0, 1]) for o in binary if o.name]
+    language = Language.of([o.name for o in binary], [p.name for p in numbers])
+    constraints = [*_tree(binary, language, faults), *_stated(root, language, faults)]
+    faults.settle()
+    return VariabilityModel(
+        name=root.attributes.get("name", "model"),
+        parameters=(*flags, *numbers),
+        constraints=tuple(constraints),
+        notes=tuple(notes),
+    )
+
+
+# --- options --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Option:
+    """A binary option."""
+
+    name: str
+    line: int
+    parent: str
+    optional: bool
+    implied: tuple[str, ...]
+    excluded: tuple[str, ...]
+
+
+def _options(root: Element, tag: str) -> list[Element]:
+    group = root.child(tag)
+    children = group.children if group is not None else []
+    return [child for child in children if child.tag == "configurationOption"]
+
+
+def _option(element: Element, faults: Faults) -> _Option:
+    name = element.content("name")
+    if not name:
+        faults.add(str(element.line), "an option without a name", "<name>")
+    return _Option(
+        name=name,
+        line=element.line,
+        parent=element.content("parent"),
+        optional=element.content("optional").lower() == "true",
+        implied=_listed(element, "impliedOptions"),
+        excluded=_listed(element, "excludedOptions"),
+    )
+
+
+def _listed(element: Element, tag: str) -> tuple[str, ...]:
+    """The options in a list; several may stand in one entry."""
+    group = element.child(tag)
+    children = group.children if group is not None else []
+    entries = (child.text.split("|") for child in children)
+    return tuple(name.strip() for name in itertools.chain(*entries) if name.strip())
+
+
+def _check_names(names: list[str], root: Element, faults: Faults) -> None:
+    if not names:
+        faults.add(str(root.line), "no options", "at least one option")
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        faults.add("", f"two options named {name!r}", "each name once")
+
+
+def _always(name: str, options: list[_Option], depth: int = 0) -> bool:
+    """Whether an option is part of every configuration."""
+    found = next((option for option in options if option.name == name), None)
+    if found is None or depth > len(options):
+        return name in ("", ROOT)
+    free = found.optional or bool(found.excluded)
+    return not free and _always(found.parent, options, depth + 1)
+
+
+def _domain(element: Element, faults: Faults, notes: list[str]) -> Parameter | None:
+    """The domain of a numeric option; None, with a fault, where it has none."""
+    name, place = element.content("name"), str(element.line)
+    if not name:
+        faults.add(place, "an option without a name", "<name>")
+        return None
+    listed = element.content("values")
+    if listed:
+        values = [_number(text) for text in re.split(r"[;\s]+", listed.strip("; "))]
+        numbers = [value for value in values if value is not None]
+        if len(numbers) < len(values):
+            faults.add(place, f"{name}: values {listed!r}", "numbers between semicolons")
+        return numeric(name, numbers) if numbers else None
+    low, high = _number(element.content("minValue")), _number(element.content("maxValue"))
+    if low is None or high is None or low > high:
+        faults.add(place, f"{name}: no range", "<minValue> and a <maxValue> not below it")
+        return None
+    step = element.content("stepFunction").replace(",", ".")
+    try:
+        found = _sequence(low, high, step) if step else None
+    except ValueError as error:
+        faults.add(place, f"{name}: {error}", "a step function such as n + 2 or n * 2")
+        return None
+    if found is None:
+        many = f"has more than {_MOST_VALUES} values" if step else "has no step function"
+        notes.append(f"{name} {many}: any number in [{low:g}, {high:g}]")
+        return interval(name, low, high)
+    return numeric(name, found)
+
+
+def _number(text: str) -> int | float | None:
+    try:
+        value = float(text.strip().replace(",", "."))
+    except ValueError:
+        return None
+    return _plain(value) if abs(value) < float("inf") else None
+
+
+def _plain(value: float) -> int | float:
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def _sequence(low: float, high: float, step: str) -> list[int | float] | None:
+    """The values from ``low`` to ``high``, each the step function of the one before it.
+
+    None for too many; ValueError where they do not grow. Rounded to three digits after each step,
+    as SPL Conqueror does: 0.1 + 0.1 + 0.1 is 0.3.
+    """
+    condition = Condition(step)
+    if len(condition.names) != 1:
+        raise ValueError(f"{step!r} is not a function of the value before it")
+    found: list[int | float] = []
+    value = low
+    while value <= high:
+        found.append(_plain(value))
+        if len(found) > _MOST_VALUES:
+            return None
+        following = condition.value({condition.names[0]: value})
+        if isinstance(following, bool) or not isinstance(following, int | float):
+            raise ValueError(f"{step!r} is {following!r} after {value:g}")
+        if round(following, 3) <= value:
+            raise ValueError(f"{step!r} is {following:g} after {value:g}: it does not grow")
+        value = round(following, 3)
+    return found
+
+
+# --- constraints ----------------------------------------------------------------------------
+
+
+def _tree(options: list[_Option], language: Language, faults: Faults) -> list[Constraint]:
+    """What parents, alternatives, implied and excluded options say."""
+    names = {option.name for option in options}
+    texts: dict[str, None] = {}
+    for option in options:
+        for name in (*option.implied, *option.excluded, option.parent):
+            if name and name not in language.aliases and name != ROOT:
+                hint = nearest(name, language.aliases)
+                faults.add(str(option.line), f"no option {name!r}", known(names), hint)
+        own, parent = language.name(option.name), language.name(option.parent)
+        if option.parent in names and not _always(option.parent, options):
+            texts[f"{own} == 0 or {parent} == 1"] = None
+            if not option.optional and not option.excluded:
+                texts[f"{parent} == 0 or {own} == 1"] = None
+        texts |= dict.fromkeys(f"{own} == 0 or {language.name(n)} == 1" for n in option.implied)
+        for name in option.excluded:
+            first, second = sorted((own, language.name(name)))
+            texts[f"{first} == 0 or {second} == 0"] = None
+    for members, above in _alternatives(options).items():
+        one = " or ".join(f"{language.name(name)} == 1" for name in members)
+        sure = _always(above, options) or above not in names
+        texts[one if sure else f"{language.name(above)} == 0 or {one}"] = None
+    return [] if faults.found else [language.constraint(text) for text in texts]
+
+
+def _alternatives(options: list[_Option]) -> dict[tuple[str, ...], str]:
+    """Mandatory options of one parent that exclude one another, one of which is chosen."""
+    found: dict[tuple[str, ...], str] = {}
+    for option in options:
+        if not option.optional and option.excluded:
+            alike = {o.name for o in options if o.parent == option.parent and not o.optional}
+            members = {option.name, *(name for name in option.excluded if name in alike)}
+            found[tuple(sorted(members))] = option.parent
+    return found
+
+
+def _stated(root: Element, language: Language, faults: Faults) -> list[Constraint]:
+    """What the lists of constraints say."""
+    found: list[Constraint] = []
+    for tag in ("booleanConstraints", "nonBooleanConstraints", "mixedConstraints"):
+        group = root.child(tag)
+        for element in group.children if group is not None else []:
+            if element.tag != "constraint" or not element.text.strip():
+                continue
+            try:
+                constraint = language.constraint(_condition(tag, element, language))
+            except ValueError as error:
+                expected = "options with ! | & =>, or a comparison of sums and products"
+                faults.add(str(element.line), f"constraint: {error}", expected)
+                continue
+            for name in language.unknown(constraint):
+                hint = nearest(name, language.aliases)
+                faults.add(str(element.line), f"no option {name!r}", known(language.aliases), hint)
+            found.append(constraint)
+    return found
+
+
+def _condition(tag: str, element: Element, language: Language) -> str:
+    if tag == "booleanConstraints":
+        return language.logic(element.text)
+    required = element.attributes.get("req", "all").strip().lower()
+    negated = element.attributes.get("exprKind", "pos").strip().lower() == "neg"
+    if required not in ("all", "one"):
+        raise ValueError(f"req={required!r}, neither all nor one")
+    return language.arithmetic(element.text, required, negated=negated)

@@ -1,0 +1,173 @@
+"""Analytical engines, learned models and hybrids on the measured candidates of a study.
+
+Candidates that a tuner chose are those it expected to be fast: a model scored on them is scored on
+what another model liked. Only candidates that were drawn at random are scored on; all others may be
+learned from.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.errors import Fault, InputError
+from autotune.learn import models
+from autotune.learn.base import Bools
+from autotune.learn.comparison import ANALYTICAL, Request, contenders, has_analytical
+from autotune.learn.curves import Contender, learning_curve
+from autotune.learn.evaluation import Evaluation
+from autotune.learn.table import Parameter, Table
+from autotune.pipeline.learn_study import RANDOM, StudyTable, study_table
+from autotune.progress import Progress
+from autotune.store import Store
+from autotune.store.records import StudyRecord
+
+LEAST = 30
+"""Candidates measured at random, to tell models apart."""
+MODELS = ("pool", "influence", "ridge", "trees", "am-scaled", "am-feature-log", "am-residual-gp")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Measured:
+    """The candidates of a study that have a time, as a table for each engine that predicted them.
+
+    All tables hold the same rows; ``engines`` is empty where nothing was predicted, and there is
+    one table then. ``random``: (n,) which rows were drawn at random.
+    """
+
+    study: str
+    config: str
+    tables: tuple[Table, ...]
+    engines: tuple[str, ...]
+    random: Bools
+
+    def __len__(self) -> int:
+        return len(self.tables[0])
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What its candidates differ in."""
+        return self.tables[0].parameters
+
+
+def measured(name: str, store: str) -> Measured:
+    """What a study of a store measured, the latest when the name is empty."""
+    with Store.open(store, create=False) as results:
+        wanted = name or results.latest_study()
+        if wanted is None:
+            raise InputError(Fault(where=results.shown, found="no study", hint="tune first"))
+        return measured_of(results.load_study(wanted))
+
+
+def measured_of(study: StudyRecord) -> Measured:
+    """The tables of a study, by engine."""
+    engines = tuple(sorted({stored.prediction.engine for stored in study.predictions}))
+    first = study_table(study, engine=engines[0] if engines else None)
+    rest = [_like(first, study_table(study, engine=engine)) for engine in engines[1:]]
+    return Measured(
+        study=study.name,
+        config=study.config,
+        tables=(first.table, *rest),
+        engines=engines,
+        random=_drawn(first, study),
+    )
+
+
+def _like(first: StudyTable, other: StudyTable) -> Table:
+    """Another engine's table with its rows in the order of the first."""
+    places = {row: place for place, row in enumerate(other.table.inputs.rows)}
+    return other.table.take([places[row] for row in first.table.inputs.rows])
+
+
+def _drawn(found: StudyTable, study: StudyRecord) -> Bools:
+    """Drawn at random in any run, also where the tuner had chosen the candidate before."""
+    drawn = {c.candidate for run in study.runs for c in run.choices if RANDOM in c.reason}
+    also = np.array([c.identity in drawn for c in found.candidates], dtype=np.bool_)
+    return np.asarray(found.random | also)
+
+
+def check_random(found: Measured, *, fewer: bool) -> tuple[str, ...]:
+    """Notes on what is scored on; InputError where too few were drawn at random.
+
+    ``fewer``: so many as there are, at least two, will do.
+    """
+    count = int(found.random.sum())
+    if count < (2 if fewer else LEAST):
+        hint = f"autotune evaluate {found.study} --measure CONFIG draws and measures the others"
+        if not fewer:
+            hint += "; --fewer scores on those that there are"
+        raise InputError(
+            Fault(
+                where=f"study {found.study}",
+                found=f"{count} candidates measured at random",
+                expected=f"at least {2 if fewer else LEAST}, for the tuner's own choices are those"
+                " that it expected to be fast",
+                hint=hint,
+            )
+        )
+    few = f"only {count} random candidates: differences between models may be chance"
+    return (few,) if count < LEAST else ()
+
+
+def entered(found: Measured, names: Sequence[str] = ()) -> tuple[Contender, ...]:
+    """The engines, learned models and hybrids; hybrids once for each engine.
+
+    Without names the usual ones. InputError for unknown names, and for a hybrid where no engine
+    predicted anything.
+    """
+    predicted = [
+        (engine, table)
+        for engine, table in zip(found.engines, found.tables, strict=False)
+        if has_analytical(table)
+    ]
+    asked = list(names) or [n for n in MODELS if predicted or not models.analytical(n)]
+    made: list[Contender] = []
+    if predicted and (not names or ANALYTICAL in names):
+        for engine, table in predicted:
+            made += _named(table, ANALYTICAL, engine)
+    for name in dict.fromkeys(n for n in asked if n != ANALYTICAL):
+        if predicted and (models.analytical(name) or name == models.DEFAULT):
+            for engine, table in predicted:
+                made += _named(table, name, engine if len(predicted) > 1 else "")
+        else:
+            made += contenders(found.tables[0], [name])
+    if not predicted and ANALYTICAL in names:
+        made += contenders(found.tables[0], [ANALYTICAL])
+    return tuple(made)
+
+
+def _named(table: Table, name: str, engine: str) -> list[Contender]:
+    """A contender that bears the engine's name."""
+    (one,) = contenders(table, [name])
+    if not engine:
+        return [one]
+    shown = f"{ANALYTICAL} ({engine})" if name == ANALYTICAL else f"{name} ({engine})"
+    return [Contender(name=shown, model=one.model, table=one.table)]
+
+
+def evaluate_models(
+    found: Measured,
+    competing: Sequence[Contender],
+    request: Request,
+    progress: Progress | None = None,
+    notes: Sequence[str] = (),
+) -> Evaluation:
+    """Learning curves over a study; scored on random candidates only."""
+    curve = learning_curve(
+        competing,
+        request.course,
+        eligible=found.random,
+        tops=request.tops,
+        level=request.level,
+        progress=progress,
+    )
+    return Evaluation(
+        study=found.study,
+        rows=len(found),
+        random=int(found.random.sum()),
+        engines=found.engines,
+        parameters=tuple(parameter.name for parameter in found.parameters),
+        curve=curve,
+        analytical=tuple(one.name for one in competing if one.name.startswith(ANALYTICAL)),
+        notes=tuple(notes),
+    )

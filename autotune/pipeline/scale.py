@@ -1,0 +1,189 @@
+"""``autotune scale``: from a file of runs to the size that keeps the time."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from autotune.errors import Fault, InputError, unknown_name
+from autotune.learn import readers
+from autotune.pipeline.scale_runs import Columns, Region, runs_of, selected
+from autotune.scaling import focal, generate, methods
+from autotune.scaling import plan as plans
+from autotune.scaling.accuracy import BackTest, back_test
+from autotune.scaling.answers import ForecastAt, Scaled
+from autotune.scaling.base import Inverse, ScalingModel, forecast
+from autotune.scaling.runs import Runs, points
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What is to be told of the models."""
+
+    to: tuple[float, ...]
+    """Numbers of processors; empty: twice the most of the runs."""
+    keep: float | None = None
+    """T0; None: the median time on the most processors."""
+    sizes: tuple[float, ...] = ()
+    """Sizes, in the unit of the size formula, to forecast at each of ``to``."""
+    given: tuple[tuple[str, float], ...] = ()
+    """Values of the columns of covariates; else their medians on the most processors."""
+    level: float = 0.9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generated:
+    """How a self-generated region asks for runs."""
+
+    spread: float = 0.10
+    around: str = "size"
+    lower: tuple[float, ...] | None = None
+    grid: plans.SizeGrid = plans.SizeGrid()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaleOptions:
+    """Everything that the command was told."""
+
+    columns: Columns
+    region: Region
+    asked: Asked
+    settings: methods.Settings
+    generated: Generated | None = None
+    """None: the runs are a training set that is there."""
+
+
+def scale(path: Path, options: ScaleOptions) -> list[Scaled]:
+    """Model the runs of a file and say what was asked, for each region.
+
+    InputError for columns that are not there, runs that carry no model, times that do not grow
+    with the size.
+    """
+    table = readers.read_one(path, response=options.columns.time)
+    runs = selected(runs_of(table, options.columns), options.region)
+    regions = _regions(runs, options.region.each)
+    return [_scaled(label, one, options) for label, one in regions]
+
+
+def _scaled(label: str, runs: Runs, options: ScaleOptions) -> Scaled:
+    asked = options.asked
+    keep, notes = _time_to_keep(runs, asked)
+    settings = replace(options.settings, time=keep)
+    to = asked.to or (2 * runs.levels[-1],)
+    stage = None
+    if options.generated is not None:
+        stage = _stage(runs, keep, to[0], options.generated)
+        model: ScalingModel | None = stage.model
+    else:
+        model = methods.fit(runs, settings)
+    covariates = _covariates(runs, asked, notes)
+    return Scaled(
+        label=label,
+        runs=runs,
+        keep=keep,
+        level=asked.level,
+        settings=settings,
+        model=model,
+        inverses=_inverses(model, to, keep, covariates, asked.level),
+        forecasts=_forecasts(model, to, asked, covariates),
+        back_tests=() if stage is not None else _back_tests(runs, settings, asked.level),
+        stage=stage,
+        notes=tuple(notes),
+    )
+
+
+def _time_to_keep(runs: Runs, asked: Asked) -> tuple[float, list[str]]:
+    if asked.keep is not None:
+        if not asked.keep > 0:
+            raise InputError(Fault(where="--keep", found=f"{asked.keep:g}", expected="above zero"))
+        return asked.keep, []
+    top = runs.levels[-1]
+    median = float(np.median(runs.time[runs.at_level(top)]))
+    return median, [f"the time to keep is the median on {top:g} processors; --keep names another"]
+
+
+def _covariates(runs: Runs, asked: Asked, notes: list[str]) -> tuple[float, ...]:
+    """The values of the covariates that are asked about."""
+    given, found = dict(asked.given), []
+    top = runs.at_level(runs.levels[-1])
+    for one, values in zip(runs.variables.covariates, runs.points.covariates, strict=True):
+        if set(one.columns) <= set(given):
+            try:
+                value = one.value(given)
+            except ValueError as error:
+                raise InputError(Fault(where="--given", found=str(error))) from error
+            if not value > 0:
+                told = f"{one.formula} = {value:g}"
+                raise InputError(Fault(where="--given", found=told, expected="above zero"))
+        else:
+            value = float(np.median(values[top]))
+            notes.append(f"{one.formula} = {value:g}, its median on the most processors; --given")
+        found.append(value)
+    return tuple(found)
+
+
+def _inverses(
+    model: ScalingModel | None,
+    to: Sequence[float],
+    keep: float,
+    covariates: Sequence[float],
+    level: float,
+) -> tuple[Inverse, ...]:
+    if model is None:
+        return ()
+    return tuple(model.inverse(processors, keep, covariates, level) for processors in to)
+
+
+def _forecasts(
+    model: ScalingModel | None, to: Sequence[float], asked: Asked, covariates: Sequence[float]
+) -> tuple[ForecastAt, ...]:
+    if model is None or not asked.sizes:
+        return ()
+    pairs = list(itertools.product(to, asked.sizes))
+    at = points(
+        [p for p, _ in pairs], [s for _, s in pairs], [[x] * len(pairs) for x in covariates]
+    )
+    return (ForecastAt(points=at, told=forecast(model, at, asked.level)),)
+
+
+def _back_tests(
+    runs: Runs, settings: methods.Settings, level: float
+) -> tuple[tuple[methods.Method, BackTest | str], ...]:
+    """Every method on the runs with the most processors, those near T0 where there are any."""
+    near = methods.near(runs, settings)
+    top = runs.at_level(runs.levels[-1])
+    scored = near if near is not None and bool((near & top).any()) else None
+    found: list[tuple[methods.Method, BackTest | str]] = []
+    for method in methods.METHODS:
+        apart = "never" if method == "levels" and settings.method != "levels" else settings.apart
+        one = replace(settings, method=method, apart=apart)
+        try:
+            tested = back_test(runs, partial(methods.fit, settings=one), scored, level)
+            found.append((method, tested))
+        except InputError as error:
+            found.append((method, error.faults[0].found))
+    return tuple(found)
+
+
+def _stage(runs: Runs, keep: float, to: float, generated: Generated) -> plans.Stage:
+    plan = plans.Plan(
+        time=keep,
+        processors=to,
+        spread=generated.spread,
+        around="time" if generated.around == "time" else "size",
+        lower=generated.lower,
+        grid=generated.grid,
+    )
+    return generate.next_stage(runs, plan)
+
+
+def _regions(runs: Runs, each: str | None) -> list[tuple[str, Runs]]:
+    if each is None:
+        return [("", runs)]
+    if each not in runs.fields:
+        raise InputError(unknown_name("--each", "column", each, runs.fields))
+    values = sorted(set(runs.fields[each]), key=lambda value: (isinstance(value, str), value))
+    return [(f"{each} = {value}", runs.take(focal.meets(runs, each, (value,)))) for value in values]

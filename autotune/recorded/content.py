@@ -1,0 +1,39 @@
+"""The text of a file that somebody else wrote: plain or gzipped, no larger than what is borne."""
+
+import gzip
+import zlib
+from pathlib import Path
+
+from autotune.errors import Fault, InputError
+from autotune.recorded.faults import Faults
+
+LARGEST = 1 << 29
+"""Bytes of the largest file that is read, unpacked."""
+_GZIP = b"\x1f\x8b"
+
+
+def text(path: Path, faults: Faults, formats: str, largest: int = LARGEST) -> str:
+    """The text of a file in UTF-8, unpacked where it is gzipped.
+
+    InputError where it cannot be read, is no text, or larger than ``largest`` bytes; ``formats``
+    says what was expected.
+    """
+    try:
+        content = path.read_bytes() if path.stat().st_size <= largest else None
+        if content is not None and content.startswith(_GZIP):
+            with gzip.open(path) as packed:
+                content = packed.read(largest + 1)
+    except IsADirectoryError:
+        raise faults.fail("", "a folder", "a recorded file: " + formats) from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        hint = "copy or download it again"
+        raise faults.fail("", f"cut off or damaged: {error}", "a whole gzip file", hint) from error
+    except OSError as error:
+        found = f"cannot be read: {error.strerror or error}"
+        raise InputError(Fault(where=str(path), found=found)) from error
+    if content is None or len(content) > largest:
+        raise faults.fail("", "too large", f"at most {largest >> 20} MiB, unpacked")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise faults.fail(f"byte {error.start}", "not text in UTF-8", formats) from error

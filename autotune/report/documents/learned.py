@@ -1,0 +1,313 @@
+"""The documents of ``autotune learn compare`` and ``autotune evaluate``: models compared."""
+
+from typing import TypedDict
+
+from autotune.learn.comparison import ANALYTICAL, Comparison, Match
+from autotune.learn.curves import CurveTable, Measure, Spread
+from autotune.learn.evaluation import Evaluation
+from autotune.learn.parameter import Value
+from autotune.learn.syntactic import SyntacticScore
+
+
+class SpreadRow(TypedDict):
+    """Over the trials that have a value."""
+
+    median: float | None
+    """null: infinite."""
+    low: float | None
+    """The lower quartile."""
+    high: float | None
+    trials: int
+
+
+class PointRow(TypedDict):
+    """One model, trained on so many rows. Errors are shares; null: no trial has a value."""
+
+    model: str
+    size: int
+    group: Value | None
+    """The value left out; null: over all of them, or none was."""
+    error_rate: SpreadRow | None
+    """Kaltenecker's name for the mean absolute percentage error (MAPE)."""
+    mdape: SpreadRow | None
+    """Median absolute percentage error."""
+    tau_b: SpreadRow | None
+    top_loss: dict[str, SpreadRow | None]
+    """By k: how much slower the fastest of the k predicted best is than the fastest."""
+    coverage: SpreadRow | None
+    """The share of rows within their interval."""
+    half_width: SpreadRow | None
+    answered: SpreadRow | None
+    """The share of rows that the model says something of."""
+    fit_s: float | None
+    """Seconds of a fit."""
+
+
+class FailureRow(TypedDict):
+    """A model that could not be fitted."""
+
+    model: str
+    reason: str
+    sizes: list[int]
+
+
+class PaysRow(TypedDict):
+    """From which training size a model beats an analytical one; null: at none."""
+
+    model: str
+    against: str
+    error_rate: int | None
+    top_loss: dict[str, int | None]
+
+
+class CurveRow(TypedDict):
+    """Learning curves over repeated, seeded, paired splits."""
+
+    models: list[str]
+    sizes: list[int]
+    repeats: int
+    seed: int
+    drawing: str
+    """How training rows were chosen: random, sobol, d-optimal."""
+    leave_out: str | None
+    """The parameter of which each value in turn is scored on and never learned from."""
+    level: float
+    points: list[PointRow]
+    failures: list[FailureRow]
+    pays: list[PaysRow]
+
+
+class SemanticsRow(TypedDict):
+    """The semantic measures of a model relative to a reference over the same rows."""
+
+    model: str
+    reference: str
+    """``measured``, or a model."""
+    rows: int
+    unit: str
+    error_rate: float
+    mdape: float
+    cosine: float | None
+    jaccard: float | None
+    manhattan: float
+    euclidean: float
+    minkowski_3: float
+    chebyshev: float
+    tau_b: float | None
+
+
+class TermRow(TypedDict):
+    """What one term of the union of two models scores."""
+
+    term: str
+    group: list[str]
+    side: str
+    """both, analytical, empirical"""
+    score: float
+
+
+class SyntacticRow(TypedDict):
+    """The syntactic score of a learned formula against the analytical one."""
+
+    model: str
+    published: float
+    normalised: float
+    terms: list[TermRow]
+
+
+class InfluenceRow(TypedDict):
+    """A term of a learned model."""
+
+    text: str
+    coefficient: float | None
+    influence: float
+
+
+class LearnedRow(TypedDict):
+    """What a model learned from the largest training set."""
+
+    model: str
+    formula: str | None
+    terms: list[InfluenceRow]
+    notes: list[str]
+
+
+class CompareDocument(TypedDict):
+    """Models compared over one table."""
+
+    schema: str
+    """autotune.learn.compare/1"""
+    table: str
+    source: str
+    rows: int
+    quantity: str
+    unit: str
+    convention: str
+    """Of the distances: textbook, kaltenecker."""
+    curve: CurveRow
+    trained: int
+    """Rows that the models of ``semantic``, ``syntactic`` and ``learned`` were fitted to."""
+    semantic: list[SemanticsRow]
+    analytical_formula: str | None
+    syntactic: list[SyntacticRow]
+    learned: list[LearnedRow]
+    notes: list[str]
+    treated: list[str]
+
+
+class EvaluateDocument(TypedDict):
+    """Models compared over the candidates of a study."""
+
+    schema: str
+    """autotune.evaluate/1"""
+    study: str
+    rows: int
+    random: int
+    """Candidates measured at random: only these are scored on."""
+    engines: list[str]
+    parameters: list[str]
+    """What candidates differ in, and ``--leave-out`` may name."""
+    measured: int
+    """Candidates that this command measured."""
+    curve: CurveRow
+    notes: list[str]
+
+
+def comparison(found: Comparison) -> CompareDocument:
+    """The document of a comparison."""
+    formula = found.request.formula
+    return CompareDocument(
+        schema="autotune.learn.compare/1",
+        table=found.table.name,
+        source=found.table.source,
+        rows=len(found.table),
+        quantity=found.table.quantity,
+        unit=found.table.unit,
+        convention=found.request.convention,
+        curve=curve(found.curve, (ANALYTICAL,)),
+        trained=found.trained,
+        semantic=[_semantics(match) for match in found.matches],
+        analytical_formula=None if formula is None else str(formula),
+        syntactic=[_syntactic(name, score) for name, score in found.syntactic],
+        learned=[
+            LearnedRow(
+                model=one.model,
+                formula=one.formula,
+                terms=[
+                    InfluenceRow(text=t.text, coefficient=t.coefficient, influence=t.influence)
+                    for t in one.explanation.terms
+                ],
+                notes=list(one.explanation.notes),
+            )
+            for one in found.learned
+        ],
+        notes=list(found.notes),
+        treated=list(found.table.treated),
+    )
+
+
+def evaluation(found: Evaluation, measured: int = 0) -> EvaluateDocument:
+    """The document of an evaluation; ``measured``: candidates that were measured for it."""
+    return EvaluateDocument(
+        schema="autotune.evaluate/1",
+        study=found.study,
+        rows=found.rows,
+        random=found.random,
+        engines=list(found.engines),
+        parameters=list(found.parameters),
+        measured=measured,
+        curve=curve(found.curve, found.analytical),
+        notes=list(found.notes),
+    )
+
+
+def curve(found: CurveTable, analytical: tuple[str, ...]) -> CurveRow:
+    """Learning curves; ``analytical``: the models that the others are to beat."""
+    rivals = [name for name in analytical if name in found.models]
+    groups: tuple[Value | None, ...] = (None, *found.groups)
+    return CurveRow(
+        models=list(found.models),
+        sizes=list(found.course.sizes),
+        repeats=found.course.repeats,
+        seed=found.course.seed,
+        drawing=found.course.drawing,
+        leave_out=found.course.leave_out or None,
+        level=found.level,
+        points=[
+            _point(found, model, size, group)
+            for group in groups
+            for model in found.models
+            for size in found.course.sizes
+        ],
+        failures=[
+            FailureRow(model=model, reason=reason, sizes=list(sizes))
+            for (model, reason), sizes in found.failures().items()
+        ],
+        pays=[
+            PaysRow(
+                model=model,
+                against=rival,
+                error_rate=found.pays(model, rival),
+                top_loss={str(k): found.pays(model, rival, k) for k in found.tops},
+            )
+            for rival in rivals
+            for model in found.models
+            if model not in rivals
+        ],
+    )
+
+
+def _point(found: CurveTable, model: str, size: int, group: Value | None) -> PointRow:
+    def of(measure: Measure) -> SpreadRow | None:
+        return _spread(found.point(model, size, measure, group))
+
+    return PointRow(
+        model=model,
+        size=size,
+        group=group,
+        error_rate=of("error_rate"),
+        mdape=of("mdape"),
+        tau_b=of("tau_b"),
+        top_loss={str(k): _spread(found.top_loss(model, size, k, group)) for k in found.tops},
+        coverage=of("coverage"),
+        half_width=of("half_width"),
+        answered=of("answered"),
+        fit_s=found.fit_seconds(model, size),
+    )
+
+
+def _spread(found: Spread | None) -> SpreadRow | None:
+    if found is None:
+        return None
+    return SpreadRow(median=found.median, low=found.low, high=found.high, trials=found.trials)
+
+
+def _semantics(match: Match) -> SemanticsRow:
+    s = match.semantics
+    return SemanticsRow(
+        model=match.model,
+        reference=s.reference,
+        rows=s.n,
+        unit=s.unit,
+        error_rate=s.error_rate,
+        mdape=s.mdape,
+        cosine=s.cosine,
+        jaccard=s.jaccard,
+        manhattan=s.manhattan,
+        euclidean=s.euclidean,
+        minkowski_3=s.minkowski_3,
+        chebyshev=s.chebyshev,
+        tau_b=s.tau_b,
+    )
+
+
+def _syntactic(name: str, found: SyntacticScore) -> SyntacticRow:
+    return SyntacticRow(
+        model=name,
+        published=found.published,
+        normalised=found.normalised,
+        terms=[
+            TermRow(term=t.term, group=list(t.group), side=t.side, score=t.score)
+            for t in found.terms
+        ],
+    )

@@ -1,0 +1,204 @@
+"""``autotune scale`` as a user runs it."""
+
+import json
+import typing
+from pathlib import Path
+
+import planted_scaling as made
+import pytest
+from typer.testing import CliRunner
+
+from autotune.cli.app import app
+from autotune.errors import InputError
+from autotune.report.documents import scales
+
+
+def run(*arguments: object, expect: int = 0) -> str:
+    found = CliRunner().invoke(app, ["scale", *map(str, arguments)])
+    if found.exception is not None and not isinstance(found.exception, SystemExit):
+        raise found.exception
+    assert found.exit_code == expect, found.output
+    return found.stdout
+
+
+def documented(value: object, annotation: object, place: str) -> None:
+    """The keys of a document are exactly those of its TypedDict, at every depth."""
+    options = [a for a in typing.get_args(annotation) if a is not type(None)]
+    if typing.get_origin(annotation) is list:
+        for item in value:
+            documented(item, options[0], f"{place}[]")
+    elif typing.is_typeddict(annotation):
+        hints = typing.get_type_hints(annotation)
+        assert set(value) == set(hints), place
+        for name, hint in hints.items():
+            documented(value[name], hint, f"{place}.{name}")
+    elif type(None) in typing.get_args(annotation) and value is not None:
+        for option in options:
+            documented(value, option, place)
+
+
+@pytest.fixture
+def csv(tmp_path: Path) -> Path:
+    """Runs with a cube's edge, two conditions, components and a grid of processors."""
+    runs = made.split(noise=0.01)
+    lines = ["ranks,nx,ny,nz,px,py,nz_per_row,comp_s,comm_s,total_s"]
+    for i in range(len(runs)):
+        p = int(runs.points.processors[i])
+        py = 2 ** ((p.bit_length() - 1) // 2)
+        edge = runs.points.size[i] ** (1 / 3)
+        for factor, name in ((1.0, 14), (1.3, 16)):
+            cells = [f"{edge:.9g}"] * 3
+            times = [runs.parts["computation"][i], runs.parts["communication"][i], runs.time[i]]
+            parts = ",".join(f"{factor * t:.9g}" for t in times)
+            lines.append(f"{p},{','.join(cells)},{p // py},{py},{name},{parts}")
+    path = tmp_path / "runs.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+COLUMNS = ("--processors", "ranks", "--size", "nx*ny*nz", "--time", "total_s")
+
+
+def test_the_help_has_an_example():
+    assert "Example: autotune scale" in run("--help")
+
+
+def test_the_size_that_keeps_the_time(csv: Path):
+    text = run(csv, *COLUMNS, "--size-unit", "cells", "--condition", "nz_per_row=14")
+    assert "SIZE = nx*ny*nz [cells]" in text
+    assert "28 of 56 runs: nz_per_row = 14" in text
+    assert "back-test: runs on P = 1024 forecast from those on fewer" in text
+    assert "extrapolated: log2(P)" in text
+    for method in ("complete *", "levels", "focal", "weighted"):
+        assert method in text
+
+
+@pytest.mark.parametrize("method", ["complete", "levels", "focal", "weighted", "self-generated"])
+def test_every_method_makes_its_documented_document(csv: Path, method: str):
+    options = ("--method", method, "--keep", "20", "--at", "1e8,2e8", "--tolerance", "60 %")
+    only = ("--condition", "nz_per_row=14", "--spread", "30 %")
+    found = json.loads(run(csv, *COLUMNS, *options, *only, "--json"))
+    documented(found, scales.ScaleDocument, "document")
+    (region,) = found["regions"]
+    assert region["method"] == method
+    symbols = {v["symbol"]: v for v in region["variables"]}
+    assert symbols["SIZE"]["formula"] == "nx*ny*nz"
+    assert symbols["T"]["transformation"] == "log2"
+    if region["inverses"]:
+        (inverse,) = region["inverses"]
+        assert inverse["processors"] == 2048
+        assert inverse["low"] < inverse["size"] < inverse["high"]
+
+
+def test_components_with_a_ratio_of_their_own(csv: Path):
+    options = ("--computation", "comp_s", "--communication", "comm_s", "--components", "always")
+    only = ("--condition", "nz_per_row=14")
+    found = json.loads(run(csv, *COLUMNS, *options, *only, "--json"))
+    responses = {q["response"] for q in found["regions"][0]["quality"]}
+    assert responses == {"computation", "communication", "time over their sum"}
+    assert "sum to 2.0% less than the time" in run(csv, *COLUMNS, *options, *only)
+
+
+def test_one_model_for_each_value_of_a_column(csv: Path):
+    found = json.loads(run(csv, *COLUMNS, "--each", "nz_per_row", "--keep", "20", "--json"))
+    first, second = found["regions"]
+    assert (first["label"], second["label"]) == ("nz_per_row = 14", "nz_per_row = 16")
+    assert second["inverses"][0]["size"] < first["inverses"][0]["size"]
+
+
+def test_a_covariate_and_its_value(csv: Path):
+    found = json.loads(
+        run(csv, *COLUMNS, "--covariate", "nz_per_row", "--given", "nz_per_row=15", "--json")
+    )
+    (region,) = found["regions"]
+    columns = [c["column"] for c in region["coefficients"]]
+    assert columns == ["1", "log2(P)", "log2(SIZE)", "log2(X)"]
+    assert not any(
+        "median on the most" in note and "nz_per_row" in note for note in region["notes"]
+    )
+
+
+def test_grids_of_processors_near_a_ratio(csv: Path):
+    only = ("--condition", "nz_per_row=14")
+    all_of_them = run(csv, *COLUMNS, *only, "--grid", "px,py", "--ratio", "0")
+    assert "28 of 28 runs: log2(px/py) = 0 +- 1" in all_of_them
+    with pytest.raises(InputError, match="no run meets all conditions"):
+        run(csv, *COLUMNS, *only, "--grid", "px,py", "--ratio", "8")
+
+
+def test_a_hidden_index_is_answered_in_its_own_column(tmp_path: Path):
+    lines = ["P,K,time_s"]
+    runs = made.planted(noise=0.0)
+    for p, size, time in zip(runs.points.processors, runs.points.size, runs.time, strict=True):
+        lines.append(f"{int(p)},{60 * size - 50:.12g},{time:.12g}")
+    path = tmp_path / "index.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = json.loads(run(path, "--size", "(K + 50)/60", "--time", "time_s", "--json"))
+    (inverse,) = found["regions"][0]["inverses"]
+    assert inverse["column"] == pytest.approx(60 * inverse["size"] - 50)
+
+
+def test_a_back_test_far_worse_than_the_fit_is_told(tmp_path: Path):
+    """A knee at the most processors: no fit to the others can know of it."""
+    runs = made.planted(noise=0.005)
+    lines = ["P,SIZE,time_s"]
+    for p, size, time in zip(runs.points.processors, runs.points.size, runs.time, strict=True):
+        lines.append(f"{int(p)},{size:.12g},{time * (1.4 if p == 1024 else 1.0):.12g}")
+    path = tmp_path / "knee.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    text = run(path, "--time", "time_s", "--keep", "120", "--tolerance", "60 %")
+    assert "the fit lets expect" in text
+
+
+def test_the_next_runs_of_a_self_generated_region(tmp_path: Path):
+    path = tmp_path / "two.csv"
+    path.write_text("SIZE,P,time_s\n1060,1024,101.1\n850,484,101.98\n", encoding="utf-8")
+    text = run(path, "--time", "time_s", "--method", "self-generated", "--keep", "101")
+    assert "bracket: run these, add them, ask again" in text
+    for cell in ("954", "1166", "765", "935"):
+        assert cell in text
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--processors", "rank"), "did you mean ranks"),
+        (("--size", "nx*"), "--size"),
+        (("--condition", "colour=3"), "unknown column 'colour'"),
+        (("--condition", "nz_per_row=15"), "no run has nz_per_row=15"),
+        (("--keep", "-1"), "above zero"),
+        (("--method", "focal", "--keep", "1e9"), "in the focal region"),
+        (("--components", "always"), "name the columns"),
+        (("--each", "colour"), "unknown column 'colour'"),
+        (("--grid", "px,pq"), "unknown column 'pq'"),
+    ],
+)
+def test_wrong_input_is_told_with_what_to_do(csv: Path, options: tuple[str, ...], words: str):
+    with pytest.raises(InputError) as caught:
+        run(csv, *COLUMNS, *options)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--condition", "colour"),
+        ("--to", "many"),
+        ("--to", "0"),
+        ("--tolerance", "wide"),
+        ("--confidence", "100 %"),
+        ("--grid", "px"),
+        ("--size-grid", "10"),
+        ("--given", "NZ"),
+    ],
+)
+def test_malformed_options_are_refused(csv: Path, options: tuple[str, ...]):
+    run(csv, *COLUMNS, *options, expect=2)
+
+
+def test_weak_scaling_alone_cannot_be_told_from_more_processors(tmp_path: Path):
+    lines = ["P,SIZE,time_s"] + [f"{2**k},{1000 * 2**k},{100 + k}" for k in range(4, 11)]
+    path = tmp_path / "weak.csv"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with pytest.raises(InputError, match="do not tell"):
+        run(path, "--time", "time_s")

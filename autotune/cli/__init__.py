@@ -5,6 +5,7 @@ numpy, pydantic and the database.
 """
 
 import os
+import signal
 import sys
 from typing import NoReturn
 
@@ -13,7 +14,11 @@ from autotune.errors import AutotuneError, InputError
 
 
 def main() -> NoReturn:
-    """Run the command line and exit: 0 done, 1 the work failed, 2 wrong input, 130 interrupted."""
+    """Run the command line and exit: 0 done, 1 the work failed, 2 wrong input, 130 interrupted.
+
+    SIGTERM, by which batch systems announce the end of a job, does as Ctrl-C does.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     # Otherwise numpy starts threads, which takes longer than all that is multiplied here.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:

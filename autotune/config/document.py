@@ -25,6 +25,10 @@ Keys = tuple[str | int, ...]
 LARGEST = 1 << 20
 """Bytes of the largest file that is read."""
 _DEEPEST = 40
+_SOURCES = frozenset(
+    {".c", ".h", ".cc", ".cpp", ".cxx", ".cu", ".f", ".f90", ".py", ".sh", ".jl", ".rs"}
+)
+"""Endings of files that somebody means to tune."""
 
 _WHOLE = re.compile(r"[-+]?[0-9]+")
 _REAL = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
@@ -86,6 +90,10 @@ def read(path: Path, faults: list[Fault]) -> Document | None:
 
     Duplicate keys, anchors and tags are added to ``faults`` too, but the document is returned.
     """
+    if path.suffix in _SOURCES and path.is_file():
+        hint = f"autotune init {shown(path)} writes a first config for a program"
+        faults.append(Fault(where=shown(path), found="a source file", expected="YAML", hint=hint))
+        return None
     content = text_of(path, faults)
     return None if content is None else compose(content, path, faults)
 

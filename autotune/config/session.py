@@ -13,6 +13,22 @@ from autotune.errors import ConfigError, Fault, nearest, unknown_name
 
 T = TypeVar("T")
 
+_BELONGS = {
+    "autotune.program": "a config names it, `program: FILE`; autotune init writes both",
+    "autotune.machine": "a config names it, `machine: FILE`",
+    "autotune.method": "a problem names it, `{ivp: NAME, method: FILE, ...}`",
+    "autotune.ivp": "a problem names it, `{ivp: FILE, method: NAME, ...}`",
+    "autotune.stencil": "a problem names it, `{stencil: FILE, size: 96}`",
+    "autotune.skeleton": "a config names it, `skeleton: FILE`",
+    "autotune.space": "a config names it, `space: FILE`",
+    "autotune.reference": "a config names it, `reference: FILE`",
+    "autotune.network": "a machine names it, `network: FILE`",
+    "autotune.design": "autotune learn design reads it",
+    "autotune.config": "autotune tune, rank and predict read it",
+    "autotune.calibration": "autotune machine calibrate keeps it",
+}
+"""What a file is for that was given where another kind is read."""
+
 _PLACE = re.compile(r"(.*?)(?::(\d+))?(?::(\d+))?")
 
 KINDS: dict[paths.Collection, str] = {
@@ -76,7 +92,8 @@ class Session:
             version = value.partition("/")[2]
             self.add(where, f"version {version!r} of {family} is not known", schema)
         else:
-            self.add(where, f"the schema is {document.describe(value)}", schema)
+            hint = _BELONGS.get(str(value).partition("/")[0], "")
+            self.add(where, f"the schema is {document.describe(value)}", schema, hint)
         return False
 
     def absent(self, name: str, known: list[str]) -> None:

@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Literal
 
 from autotune import paths
+from autotune.errors import InputError
+from autotune.host.detect import detect
+from autotune.host.stored import stored
 from autotune.measure import energy
 
 State = Literal["ok", "missing", "optional"]
@@ -37,7 +40,10 @@ _EXTRAS = (("optuna-dashboard", "looking at a study in the browser (tune --mirro
 
 def examine() -> list[Finding]:
     """Everything that autotune needs, then everything that it can use."""
-    return [*_python(), *_packages(), *_programs(), *_counters(), *_folders()]
+    return [
+        *_python(), *_packages(), *_programs(), *_counters(), *_calibration(), *_load(),
+        *_folders(),
+    ]  # fmt: skip
 
 
 def _python() -> Iterator[Finding]:
@@ -60,6 +66,7 @@ def _packages() -> Iterator[Finding]:
         ("kerncraft", "the ECM engine of the published tables"),
         ("optuna", "tuning"),
         ("numpy", "everything"),
+        ("scikit-learn", "learned models"),
     ):
         try:
             version = importlib.metadata.version(name)
@@ -114,6 +121,30 @@ def _counters() -> Iterator[Finding]:
         allow = f"sudo chmod a+r {energy.POWERCAP}/intel-rapl:*/energy_uj"
         there = any(energy.POWERCAP.glob("intel-rapl:*"))
         yield Finding("energy counters", "optional", reason, purpose, allow if there else "")
+
+
+def _calibration() -> Iterator[Finding]:
+    purpose = "predictions for this host; what first needs it takes it, in under a minute"
+    try:
+        found = stored(detect())
+    except InputError as error:
+        yield Finding("calibration", "optional", "; ".join(map(str, error.faults)), purpose)
+        return
+    command = "autotune machine calibrate"
+    if found is None:
+        yield Finding("calibration", "optional", "", purpose, command)
+    elif found.contended:
+        disturbed = f"taken {found.taken} while other processes took the cores"
+        yield Finding("calibration", "optional", disturbed, purpose, f"{command} (when quiet)")
+    else:
+        yield Finding("calibration", "ok", f"taken {found.taken}", purpose)
+
+
+def _load() -> Iterator[Finding]:
+    purpose = "times that repeat: measure when nothing else runs"
+    cores = len(os.sched_getaffinity(0))
+    busy = os.getloadavg()[0]
+    yield Finding("load", "ok", f"{busy:.1f} processes wait or run, {cores} cores", purpose)
 
 
 def _folders() -> Iterator[Finding]:

@@ -47,8 +47,7 @@ def doctor(findings: Sequence[Finding]) -> str:
     lines = [columns(rows)]
     for finding in findings:
         if finding.state != "ok" and finding.install:
-            verb = "to install" if finding.state == "missing" else "optional; to install"
-            lines.append(f"{verb} {finding.name}: {finding.install}")
+            lines.append(f"{finding.state}, {finding.name}: {finding.install}")
     if all(finding.state != "missing" for finding in findings):
         lines.append("everything that is needed is there")
     return "\n".join(lines)

@@ -44,6 +44,12 @@ def test_a_wrong_config_says_where_and_what(
     assert run.out == ""
 
 
+def test_a_source_file_in_place_of_a_config(autotune: Cli, tmp_path: Path) -> None:
+    (tmp_path / "solver.c").write_text("int main(void) { return 0; }\n", encoding="utf-8")
+    found = autotune("tune", "solver.c", check=2).err
+    assert "autotune init solver.c" in found
+
+
 def test_all_mistakes_of_a_file_at_once(autotune: Cli, config: Path) -> None:
     text = config.read_text(encoding="utf-8")
     text = text.replace("title:", "titel:").replace("heat2d", "heat3d").replace("1 ms", "1 parsec")

@@ -7,24 +7,35 @@ import subprocess
 import sys
 import time
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+import typer
 
+from autotune.cli.app import app
 from autotune.report.documents import machines, predictions, studies
 from autotune.store import Store
 
 Cli = Callable[..., typing.Any]
 
 
+def _commands(group: typer.Typer, *before: str) -> Iterator[tuple[str, ...]]:
+    """The words of every command, those of groups with the group's before them."""
+    for one in group.registered_commands:
+        assert one.callback is not None
+        yield (*before, one.name or one.callback.__name__)
+    for inner in group.registered_groups:
+        assert inner.typer_instance is not None
+        yield from _commands(inner.typer_instance, *before, str(inner.name))
+
+
 def test_help_of_every_command_has_an_example(autotune: Cli) -> None:
-    top = autotune("--help").out
-    for command in ("doctor", "variants", "predict", "rank", "tune", "measure", "compare"):
-        assert command in top
-        assert "Example: autotune" in autotune(command, "--help").out
-    for command in ("list", "show", "check", "detect", "calibrate", "refine"):
-        assert "Example: autotune" in autotune("machine", command, "--help").out
+    named = list(_commands(app))
+    assert {("tune",), ("scale",), ("learn", "compare"), ("machine", "refine")} <= set(named)
+    for words in named:
+        told = " ".join(autotune(*words, "--help").out.split())
+        assert f"Example: autotune {' '.join(words)}" in told, words
 
 
 def _documented(value: object, annotation: object, place: str) -> None:
@@ -179,11 +190,7 @@ def test_options_of_jobs_that_exclude_each_other(
     assert options[2] in refused.err
 
 
-def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(
-    autotune: Cli, config: Path, tmp_path: Path, home: Path
-) -> None:
-    text = config.read_text(encoding="utf-8")
-    config.write_text(text.replace("rounds: 3", "rounds: 40"), encoding="utf-8")
+def _stopped_while_measuring(folder: Path, home: Path, number: signal.Signals) -> None:
     environment = {
         **os.environ,
         "AUTOTUNE_CACHE": str(home / "cache"),
@@ -191,7 +198,7 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(
     }
     child = subprocess.Popen(
         [sys.executable, "-m", "autotune", "tune", "small.yaml"],
-        cwd=tmp_path,
+        cwd=folder,
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -202,11 +209,25 @@ def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(
         if line.startswith("measure"):
             break
     time.sleep(1.0)
-    child.send_signal(signal.SIGINT)
+    child.send_signal(number)
     _, err = child.communicate(timeout=60)
     assert child.returncode == 130
     assert "--resume" in err
     assert "Traceback" not in err
+
+
+def test_the_end_of_a_batch_job_is_a_ctrl_c(config: Path, tmp_path: Path, home: Path) -> None:
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace("rounds: 3", "rounds: 40"), encoding="utf-8")
+    _stopped_while_measuring(tmp_path, home, signal.SIGTERM)
+
+
+def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(
+    autotune: Cli, config: Path, tmp_path: Path, home: Path
+) -> None:
+    text = config.read_text(encoding="utf-8")
+    config.write_text(text.replace("rounds: 3", "rounds: 40"), encoding="utf-8")
+    _stopped_while_measuring(tmp_path, home, signal.SIGINT)
     config.write_text(text, encoding="utf-8")
     changed = autotune("tune", "small.yaml", "--resume", check=2)
     assert "another content" in changed.err

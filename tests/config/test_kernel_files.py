@@ -79,7 +79,12 @@ def test_a_method_is_read(tmp_path):
         ("b:", "B:", None),
         ("source: a book", "source: ''", "expected text that is not empty"),
         ("method/1", "method/2", "version '2' of autotune.method is not known"),
-        ("method/1", "ivp/1", "the schema is text 'autotune.ivp/1'; expected autotune.method/1"),
+        (
+            "method/1",
+            "ivp/1",
+            "the schema is text 'autotune.ivp/1'; expected autotune.method/1"
+            " (a problem names it, `{ivp: FILE, method: NAME, ...}`)",
+        ),
         ("schema: autotune.method/1\n", "", "the key 'schema' is missing"),
     ],
 )

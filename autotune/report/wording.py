@@ -152,6 +152,8 @@ def speedup(result: ProblemResult) -> str:
         return "no candidate has a time"
     if result.baseline is None:
         return "the study has no baseline"
+    if result.baseline.status not in (None, "ok"):
+        return f"none, for the baseline has no time: {result.baseline.status}"
     if result.speedup is None:
         return "no run compared the winner with the baseline"
     text = f"{result.speedup.value:.2f}x"
@@ -162,7 +164,12 @@ def speedup(result: ProblemResult) -> str:
 
 
 def caution(result: ProblemResult) -> str:
-    """A warning where the winner cannot be told from the baseline; empty else."""
+    """A warning where the winner was not held against the baseline, or cannot be told from it."""
+    if result.best is not None and result.baseline and result.baseline.status not in (None, "ok"):
+        return (
+            "the winner was compared with no baseline, so nothing says that it is a gain:"
+            " mend the baseline, then tune --resume"
+        )
     if result.speedup is None or result.best is result.baseline:
         return ""
     low = result.speedup.interval[0] if result.speedup.interval else result.speedup.value

@@ -4,6 +4,7 @@ import fabricated as fake
 import pytest
 
 from autotune import evaluate
+from autotune.report import wording
 from autotune.store import ProblemFacts, Store
 from autotune.store.records import labels
 
@@ -75,6 +76,16 @@ def test_speedup_is_scored_on_other_rounds_than_chosen(store):
     run(store, a=[1.0, 0.5, 1.0, 1.0], b=[1.0, 1.0, 1.0, 0.5])
     found = result(store)
     assert found.speedup.value <= 1.0
+
+
+def test_a_baseline_that_failed_is_told(store):
+    begin(store, a=1.0, b=1.0)
+    number = run(store, b=[1.0] * 4)
+    store.add_outcome(number, one("a").identity, "crashed", "exit code 3")
+    found = result(store)
+    assert found.best.candidate.identity == one("b").identity
+    assert wording.speedup(found) == "none, for the baseline has no time: crashed"
+    assert "no baseline" in wording.caution(found)
 
 
 def test_runs_are_not_mixed(store):

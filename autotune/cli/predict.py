@@ -97,7 +97,8 @@ def rank(
     json: Json = False,
 ) -> None:
     """The candidates of each problem, fastest prediction first, with a reason each."""
-    from autotune.pipeline.prospect import require_predictions
+    from autotune.errors import Fault, InputError
+    from autotune.pipeline.prospect import find, require_predictions
     from autotune.pipeline.whys import explain
     from autotune.report import blocks, text, whytext
     from autotune.report.documents import predictions
@@ -107,6 +108,10 @@ def rank(
             raise typer.BadParameter(f"{option} needs --why", param_hint=option)
     found = _prospected(config, engine)
     unranked = _unranked(found)
+    if unranked and why:
+        named = find(found, why).candidate.id
+        what = f"{named} has no prediction to explain"
+        raise InputError(Fault(where="--why", found=what, hint=unranked.splitlines()[-1]))
     if unranked and not json:
         typer.echo(unranked)
         return

@@ -6,6 +6,8 @@ from pathlib import Path
 import own_programs as own
 import pytest
 
+from autotune.cli.predict import rank
+from autotune.errors import InputError
 from autotune.pipeline import export, study
 from autotune.pipeline.prospect import load, prospect
 from autotune.report import programs as words
@@ -54,6 +56,12 @@ def test_without_a_model_nothing_is_ranked_and_all_is_tuned(tmp_path: Path):
     told = words.unranked(program, found.rankings, found.machine)
     assert "4 candidates" in told
     assert "has no model" in told
+    for name, why in (
+        ("none such", "unknown 'none such'"),
+        (found.rankings[0].entries[0].candidate.id, "no prediction"),
+    ):
+        with pytest.raises(InputError, match=why):
+            rank(path, why=name)
     (problem,) = tuned(path, tmp_path / "store.sqlite").evaluation.problems
     assert problem.best is not None
     assert problem.best.candidate.parameters["block"] == 1

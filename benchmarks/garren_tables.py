@@ -87,13 +87,6 @@ def names() -> list[str]:
 
 
 def _cell(where: str, value: object) -> Cell:
-    if isinstance(value, list):
-        cells = [_cell(where, one) for one in value]
-        return Cell(
-            printed=" ".join(str(cell.printed) for cell in cells),
-            value=" ".join(str(cell.value) for cell in cells),
-            reason="; ".join(cell.reason for cell in cells if cell.reason),
-        )
     if not isinstance(value, dict):
         if not isinstance(value, numbers.Real | str):
             raise ValueError(f"{where}: {value!r} is neither a number nor text")

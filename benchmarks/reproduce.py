@@ -5,7 +5,8 @@
 
 Sources: Kaltenecker 2016 (comparison, designs, SMG2000, BoomerAMG), Garren 2010 (scaling), Ibeid et
 al. 2019 (hybrid models; its experiments in kind on times of `record_stencils.py`), the quick start
-of Extra-P. The printed numbers with page, unit and errata are in `published/`. Each row says
+of Extra-P; those of Scherg et al. 2019 are in `icpe19.py`. The printed numbers with place, unit and
+errata are in `published/`. Each row says
 
     digits        every printed digit comes out, rounded
     truncated     the same, cut off instead of rounded
@@ -24,16 +25,27 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+import garren_lines
 import reproduce_extrap
 import reproduce_garren
 import reproduce_ibeid
 import reproduce_kaltenecker
 from reproduce_rows import MEANING, Number, Row, Section, Span, Verdict, shown, summary, table
 
+_VERDICTS: Mapping[garren_lines.Verdict, Verdict] = {
+    "agrees": "digits",
+    "truncated": "truncated",
+    "within": "inputs",
+    "erratum": "erratum",
+    "differs": "differs",
+}
+ELSEWHERE = """Elsewhere: the tables of Scherg et al. (ICPE 2019) need a machine file and their
+own predictions: python benchmarks/icpe19.py. The numbers of Alam and Vetter are counts that the
+assertions of a program check against its symbolic model: none is of a model of this command."""
+
 
 def _garren() -> list[Section]:
     """The lines of `reproduce_garren` as rows."""
-    verdicts: Mapping[str, Verdict] = {"agrees": "digits", "within": "inputs", "differs": "differs"}
     rows = []
     for place, line in enumerate(reproduce_garren.compared()):
         number = Number(
@@ -41,18 +53,20 @@ def _garren() -> list[Section]:
             where=line.where,
             what=line.what,
             printed=f"{line.printed:.{line.digits}f}",
+            corrected="" if line.corrected is None else f"{line.corrected:.{line.digits}f}",
             irreproducible=line.note if line.verdict == "differs" else "",
-            reason="by the rounding of the inputs",
+            reason=line.note if line.verdict == "erratum" else "by the rounding of the inputs",
         )
-        row = Row(number=number, computed=line.computed, verdict=verdicts[line.verdict])
+        row = Row(number=number, computed=line.computed, verdict=_VERDICTS[line.verdict])
         rows.append(row)
-    for place, (where, reason) in enumerate(reproduce_garren.IRREPRODUCIBLE):
+    for place, (where, reason) in enumerate(garren_lines.IRREPRODUCIBLE):
         number = Number(
             id=f"garren-irreproducible-{place}", where=where, what="all of it", printed="-",
             irreproducible=reason,
         )  # fmt: skip
         rows.append(Row(number=number, computed=None, verdict="not computed"))
-    return [Section(title="Garren 2010", rows=tuple(rows))]
+    slips = tuple(f"slip: {each}" for each in garren_lines.SLIPS)
+    return [Section(title="Garren 2010", rows=tuple(rows), notes=slips)]
 
 
 _SOURCES: Mapping[str, Callable[[], list[Section]]] = {
@@ -101,7 +115,7 @@ def text(sections: Sequence[Section], *, every: bool = False) -> str:
         if reasons:
             parts.append("not reproduced, or not to the digit:\n" + "\n".join(reasons))
     meanings = "\n".join(f"{name}: {meaning}" for name, meaning in MEANING.items())
-    return "\n\n".join([*parts, f"{summary(sections)}\n\n{meanings}"])
+    return "\n\n".join([*parts, f"{summary(sections)}\n\n{meanings}", ELSEWHERE])
 
 
 def _reasons(section: Section) -> list[str]:

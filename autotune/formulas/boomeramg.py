@@ -9,12 +9,18 @@ doubles in all, t_i seconds per flop; hats (``shat``, ``phat``, ``nhat``) of the
 levels. Two versions are printed, and named by their section of Kaltenecker 2016: h = i in 3.2.2,
 h = i-1 in 5.4.2. The operator between levels i-1 and i is h = i-1.
 
-Penalties of Gahvari, Baker, Schulz, Yang, Jordan, Gropp: Modeling the performance of an algebraic
-multigrid cycle on HPC platforms, ICS 2011; links of the same authors, ICPP 2012:
+Penalties after Gahvari, Baker, Schulz, Yang, Jordan, Gropp: Modeling the performance of an
+algebraic multigrid cycle on HPC platforms, ICS 2011:
 
     distance   alpha -> alpha + (h_i - h_m) gamma    h_i hops of a message, h_m the fewest
     bandwidth  beta  -> (B_max/B [+ m_i/l]) beta     m_i messages at once over l links
     multicore  alpha -> k_i alpha, and gamma if so   k_i = ceil(c P_i / P), P_i active processes
+
+What is from where: the baseline is as Kaltenecker prints it, term by term. Of the penalties he says
+only that Gahvari et al. introduce one of distance, of bandwidth and of multicore nodes. The three
+formulas above are *not verified against the text of Gahvari et al.*; the shared links are from a
+later paper of the same authors (ICPP 2012) and not verified either. None is on unless asked for,
+and the name of the formula says which are.
 """
 
 from dataclasses import dataclass

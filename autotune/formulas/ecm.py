@@ -1,18 +1,18 @@
 """What an engine predicted for one candidate, as a formula of the problem size.
 
-    T(n) = sum over sweeps of (c + s n)  +  barriers  +  communication (c + s n)
+    T(n) = sum of sweeps, barriers, communication, each linear in n^e between the sizes asked for
 
-One prediction gives sweeps in proportion to n, barriers and communication as constants. Several, at
-different n, give each part the line of least relative squares with c, s >= 0. A sweep is what the
-engine made of its parts (ECM: the larger of T_OL and T_nOL with all transfers, no less than the
-bandwidth allows), so the terms add up to the prediction; which part bounds it stands in the text.
+so that at those sizes it is what the engine says. Several sizes are needed because a sweep is
+steeper where its data no longer fit a cache. Above the largest, the last line goes on; below the
+smallest, and for a single size, sweeps are in proportion to n^e and the rest is constant. A sweep
+is what the engine made of its parts (ECM: the larger of T_OL and T_nOL with all transfers, no less
+than the bandwidth allows); which of them bounds it stands in the text of its term.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.optimize
 
 from autotune.errors import Fault, InputError
 from autotune.formulas.base import Factor, Floats, FormulaTerm, Values, column, positive
@@ -20,21 +20,34 @@ from autotune.results import Part, Prediction
 
 WHOLE = ("sweep", "barrier", "communication")
 """The kinds of parts that add up to a time step."""
+_NOTHING = 1e-12
+"""Share of a part below which a constant or a slope of it is rounding."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizeTerm:
-    """One part of a time step: ``constant + slope n`` seconds."""
+    """One part of a time step at each of the sizes asked for, ascending."""
 
     name: str
-    constant: float
-    slope: float
-    bound: str = ""
+    seconds: tuple[float, ...]
+    bounds: tuple[str, ...]
     """Of a sweep, the parts inside it that take longest."""
+    fixed: bool = False
+    """Does not follow the size where nothing else is known: barriers, communication."""
 
     def __post_init__(self) -> None:
-        if not (min(self.constant, self.slope) >= 0 and self.constant + self.slope < np.inf):
-            raise ValueError(f"{self.name}: constant and slope must be finite and not negative")
+        if not all(0 <= t < np.inf for t in self.seconds):
+            raise ValueError(f"{self.name}: seconds must be finite and not negative")
+
+    def lines(self, sizes: Floats) -> tuple[Floats, Floats]:
+        """Constant and slope below, between and above ``sizes`` (k,) to the power e, (k + 1,)."""
+        t = np.array(self.seconds)
+        below = 0.0 if self.fixed else t[0] / sizes[0]
+        slopes = np.diff(t) / np.diff(sizes)
+        above = max(float(slopes[-1]), 0.0) if len(slopes) else below
+        every = np.array([below, *slopes, above])
+        at = np.array([0, *range(len(t))])
+        return t[at] - every * sizes[at], every
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,17 +56,26 @@ class Ecm:
 
     parts: tuple[SizeTerm, ...]
     sizes: tuple[float, ...]
-    """Where the engine was asked; elsewhere the formula extrapolates."""
-    worst: float
-    """The largest relative deviation from the engine at ``sizes``."""
+    """Where the engine was asked, ascending; beyond them the formula extrapolates."""
+    between: float
+    """How far the formula is off between two sizes at most, if the time per n^e lies between those
+    of both: the larger over the smaller, less 1; nan for a single size."""
     engine: str
     size: str = "n"
+    exponent: float = 1.0
+    """e: 1 where the size counts elements, 2 and 3 where it is an edge of a square or a cube."""
     scale: float = 1.0
+    at: float | None = None
+    """Where the terms are taken; the largest size if None."""
 
     def __post_init__(self) -> None:
-        positive(self.name, scale=self.scale)
+        positive(self.name, scale=self.scale, exponent=self.exponent)
         if not self.parts:
             raise ValueError("a time step has at least one part")
+        if sorted(set(self.sizes)) != list(self.sizes) or not self.sizes[0] > 0:
+            raise ValueError("sizes are positive and ascend")
+        if any(not len(part.seconds) == len(part.bounds) == len(self.sizes) for part in self.parts):
+            raise ValueError("every part has its seconds at each size")
 
     @property
     def name(self) -> str:
@@ -68,29 +90,59 @@ class Ecm:
     def evaluate(self, values: Values) -> Floats:
         """(n,) seconds per time step."""
         n = column(values, self.size, self.name)
-        time = sum(part.constant + part.slope * n for part in self.parts)
-        return np.asarray(self.scale * time, dtype=np.float64)
+        place = np.searchsorted(self.sizes, n)
+        x = n**self.exponent
+        constants, slopes = self._lines().sum(axis=1)
+        return np.asarray(self.scale * (constants[place] + slopes[place] * x), dtype=np.float64)
 
     def terms(self) -> tuple[FormulaTerm, ...]:
-        """One for each part that grows with the size, and one for each that does not."""
-        linear, none = frozenset([Factor("power", self.size, 1.0)]), frozenset[Factor]()
-        return tuple(
-            FormulaTerm(coefficient=self.scale * number, factors=factors, text=_label(part))
-            for part in self.parts
-            for number, factors in ((part.slope, linear), (part.constant, none))
-            if number > 0
-        )
+        """At ``at``: for each part what grows with the size, and what does not.
+
+        Their sum is the formula between the sizes around ``at``. A part that leaves a cache there
+        has a constant below zero.
+        """
+        n = self._point
+        place = int(np.searchsorted(self.sizes, n))
+        grows = frozenset([Factor("power", self.size, self.exponent)])
+        found = []
+        for part, (constant, slope) in zip(
+            self.parts, self._lines()[:, :, place].T.tolist(), strict=True
+        ):
+            x = n**self.exponent
+            value = constant + slope * x
+            for number, share, factors in ((slope, slope * x, grows), (constant, constant, None)):
+                if abs(share) > _NOTHING * value:
+                    found.append(
+                        FormulaTerm(
+                            coefficient=self.scale * number,
+                            factors=factors or frozenset(),
+                            text=_label(part, place),
+                        )
+                    )
+        return tuple(found)
 
     def __str__(self) -> str:
         factor = "" if self.scale == 1 else f"{self.scale:.4g} "
         told = " + ".join(f"{term} [{term.text}]" for term in self.terms())
         asked = ", ".join(f"{n:g}" for n in self.sizes)
-        return f"T = {factor}({told}) s; {self.engine} at {self.size} = {asked}, within" + (
-            f" {100 * self.worst:.1f} %"
+        off = "" if np.isnan(self.between) else f", within {100 * self.between:.1f} % between"
+        return (
+            f"T = {factor}({told}) s near {self.size} = {self._point:g};"
+            f" {self.engine} at {self.size} = {asked}{off}"
         )
 
+    @property
+    def _point(self) -> float:
+        return self.sizes[-1] if self.at is None else self.at
 
-def ecm(predictions: Mapping[float, Prediction], size: str = "n") -> Ecm:
+    def _lines(self) -> Floats:
+        """(2, parts, pieces): constants and slopes."""
+        x = np.array(self.sizes) ** self.exponent
+        lines = [part.lines(x) for part in self.parts]
+        return np.array([[line[k] for line in lines] for k in (0, 1)])
+
+
+def ecm(predictions: Mapping[float, Prediction], size: str = "n", exponent: float = 1.0) -> Ecm:
     """The formula of one candidate's predictions by problem size.
 
     InputError where there is none, where an engine could not say, where their parts do not add up.
@@ -99,54 +151,55 @@ def ecm(predictions: Mapping[float, Prediction], size: str = "n") -> Ecm:
         raise InputError(Fault(where="ecm", found="no prediction", expected="at least one"))
     sizes = sorted(predictions)
     given = [predictions[n] for n in sizes]
-    seconds = np.array([_seconds(n, made) for n, made in zip(sizes, given, strict=True)])
-    shares = [_shares(made) for made in given]
-    names = list(dict.fromkeys(name for each in shares for name in each))
+    engines = sorted({made.engine for made in given})
+    if len(engines) > 1:
+        found = f"predictions of {' and '.join(engines)}"
+        raise InputError(Fault(where="ecm", found=found, expected="of one engine"))
+    shares = [_shares(n, made) for n, made in zip(sizes, given, strict=True)]
+    kinds = {name: kind for each in shares for name, (kind, _) in each.items()}
     parts = tuple(
-        _line(name, sizes, [each.get(name, 0.0) for each in shares], _bound(given[-1], name))
-        for name in names
+        SizeTerm(
+            name=name,
+            seconds=tuple(each[name][1] if name in each else 0.0 for each in shares),
+            bounds=tuple(_bound(made, name) for made in given),
+            fixed=kind != "sweep",
+        )
+        for name, kind in kinds.items()
     )
-    found = sum(part.constant + part.slope * np.array(sizes) for part in parts)
-    worst = float(np.abs(found / seconds - 1).max())
-    engine = given[0].engine
-    return Ecm(parts=parts, sizes=tuple(sizes), worst=worst, engine=engine, size=size)
+    between = _between(np.array(sizes) ** exponent, np.sum([p.seconds for p in parts], axis=0))
+    return Ecm(
+        parts=parts, sizes=tuple(sizes), between=between, engine=engines[0], size=size,
+        exponent=exponent,
+    )  # fmt: skip
 
 
-def _seconds(n: float, prediction: Prediction) -> float:
+def _between(x: Floats, seconds: Floats) -> float:
+    """The largest change of the time per x from one size to the next, as a share."""
+    if len(x) < 2:
+        return float("nan")
+    steps = np.abs(np.diff(np.log(seconds / x)))
+    return float(np.expm1(steps.max()))
+
+
+def _shares(n: float, prediction: Prediction) -> dict[str, tuple[str, float]]:
+    """Kind and seconds of each sweep, of the barriers, of the communication; all of the step."""
+    where = f"prediction at {n:g}"
     if prediction.seconds is None:
-        raise InputError(Fault(where=f"prediction at {n:g}", found=prediction.reason))
-    whole = sum(_shares(prediction).values())
-    if not np.isclose(whole, prediction.seconds, rtol=0.01):
-        found = f"parts of {whole:.4g} s for a step of {prediction.seconds:.4g} s"
-        raise InputError(Fault(where=f"prediction at {n:g}", found=found, expected="all of it"))
-    return float(prediction.seconds)
-
-
-def _shares(prediction: Prediction) -> dict[str, float]:
-    """Seconds of each sweep, of the barriers, of the communication."""
-    found: dict[str, float] = {}
+        raise InputError(Fault(where=where, found=prediction.reason))
+    found: dict[str, tuple[str, float]] = {}
     for part in prediction.parts:
         if part.kind in WHOLE:
             name = _name(part)
-            found[name] = found.get(name, 0.0) + part.seconds
+            found[name] = (part.kind, found.get(name, ("", 0.0))[1] + part.seconds)
+    whole = sum(seconds for _, seconds in found.values())
+    if not np.isclose(whole, prediction.seconds, rtol=1e-6):
+        told = f"parts of {whole:.6g} s for a step of {prediction.seconds:.6g} s"
+        raise InputError(Fault(where=where, found=told, expected="all of it"))
     return found
 
 
 def _name(part: Part) -> str:
     return part.sweep if part.kind == "sweep" else part.kind
-
-
-def _line(name: str, sizes: Sequence[float], seconds: Sequence[float], bound: str) -> SizeTerm:
-    if len(sizes) == 1:
-        fixed = name in WHOLE[1:]
-        slope = 0.0 if fixed else seconds[0] / sizes[0]
-        return SizeTerm(name=name, constant=seconds[0] if fixed else 0.0, slope=slope, bound=bound)
-    n, t = np.array(sizes), np.array(seconds)
-    weight = 1 / np.where(t > 0, t, t.max())
-    top = n.max()
-    matrix = np.column_stack([weight, weight * n / top])
-    (constant, slope), _ = scipy.optimize.nnls(matrix, weight * t)
-    return SizeTerm(name=name, constant=float(constant), slope=float(slope / top), bound=bound)
 
 
 def _bound(prediction: Prediction, name: str) -> str:
@@ -156,5 +209,7 @@ def _bound(prediction: Prediction, name: str) -> str:
     return ", ".join(part.kind for part in order)
 
 
-def _label(part: SizeTerm) -> str:
-    return f"{part.name}: {part.bound}" if part.bound else part.name
+def _label(part: SizeTerm, place: int) -> str:
+    """The part and, of a sweep, what bounds it at the upper end of a piece."""
+    bound = part.bounds[min(place, len(part.bounds) - 1)]
+    return f"{part.name}: {bound}" if bound else part.name

@@ -62,6 +62,8 @@ def _smg(dimensions: Dimensions) -> Named:
 
 def _boomer(version: Version) -> Named:
     def made(c: Constants) -> Formula:
+        if not float(c["levels"]).is_integer():
+            raise ValueError(f"levels are a whole number, not {c['levels']}")
         return BoomerAmg(
             levels=int(c["levels"]), alpha=c["alpha"], beta=c["beta"], version=version,
             scale=c.get("scale", 1.0),

@@ -81,7 +81,10 @@ class Smg2000:
         return np.asarray(self.scale * time, dtype=np.float64)
 
     def terms(self) -> tuple[FormulaTerm, ...]:
-        """The expansion in nx, log2(nx), log2(px), ...; alpha, beta, f and scale as numbers."""
+        """The expansion in nx, log2(nx), log2(px), ...; alpha, beta, f and scale as numbers.
+
+        They add up to the time of a parallel run; a sequential one has only that with f.
+        """
         constants = {"alpha": self.alpha, "beta": self.beta, "f": self.f}
         return (self.scale * expansion(self.dimensions)).at(constants).terms()
 

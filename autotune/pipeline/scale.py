@@ -1,7 +1,7 @@
 """``autotune scale``: from a file of runs to the size that keeps the time."""
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from autotune.scaling.accuracy import BackTest, back_test
 from autotune.scaling.answers import ForecastAt, Scaled
 from autotune.scaling.base import Inverse, ScalingModel, forecast
 from autotune.scaling.runs import Runs, points
+from autotune.scaling.variables import Variable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,23 +107,39 @@ def _time_to_keep(runs: Runs, asked: Asked) -> tuple[float, list[str]]:
 
 
 def _covariates(runs: Runs, asked: Asked, notes: list[str]) -> tuple[float, ...]:
-    """The values of the covariates that are asked about."""
+    """The values of the covariates that are asked about. InputError for others, or half of one."""
     given, found = dict(asked.given), []
+    known = sorted({name for one in runs.variables.covariates for name in one.columns})
+    for name in given:
+        if not known:
+            told = f"{name} is given, and there is no covariate"
+            raise InputError(Fault(where="--given", found=told, hint="--covariate names one"))
+        if name not in known:
+            raise InputError(unknown_name("--given", "column of a covariate", name, known))
     top = runs.at_level(runs.levels[-1])
     for one, values in zip(runs.variables.covariates, runs.points.covariates, strict=True):
-        if set(one.columns) <= set(given):
-            try:
-                value = one.value(given)
-            except ValueError as error:
-                raise InputError(Fault(where="--given", found=str(error))) from error
-            if not value > 0:
-                told = f"{one.formula} = {value:g}"
-                raise InputError(Fault(where="--given", found=told, expected="above zero"))
-        else:
-            value = float(np.median(values[top]))
-            notes.append(f"{one.formula} = {value:g}, its median on the most processors; --given")
-        found.append(value)
+        if set(one.columns) & set(given):
+            found.append(_given(one, given))
+            continue
+        found.append(float(np.median(values[top])))
+        notes.append(f"{one.formula} = {found[-1]:g}, its median on the most processors; --given")
     return tuple(found)
+
+
+def _given(meant: Variable, given: Mapping[str, float]) -> float:
+    """The value of a covariate for given values of its columns."""
+    missing = sorted(set(meant.columns) - set(given))
+    if missing:
+        told, expected = f"{meant.formula} without {', '.join(missing)}", "all of its columns"
+        raise InputError(Fault(where="--given", found=told, expected=expected))
+    try:
+        value = meant.value(given)
+    except ValueError as error:
+        raise InputError(Fault(where="--given", found=str(error))) from error
+    if not value > 0:
+        told = f"{meant.formula} = {value:g}"
+        raise InputError(Fault(where="--given", found=told, expected="above zero"))
+    return value
 
 
 def _inverses(

@@ -170,6 +170,14 @@ def _usable(runs: Runs) -> Bools:
             )
         )
     usable: Bools = (runs.parts[COMPUTATION] > 0) & (runs.parts[COMMUNICATION] > 0)
+    if not usable.any():
+        raise InputError(
+            Fault(
+                where="--components",
+                found="a component is zero in every run",
+                expected="runs with computation and communication, or --components never",
+            )
+        )
     return usable
 
 

@@ -68,7 +68,8 @@ def meets(runs: Runs, name: str, values: Sequence[int | float | str]) -> Bools:
     held = runs.fields[name]
     absent = [value for value in values if not any(_same(value, one) for one in held)]
     if absent:
-        known = sorted({str(one) for one in held})
+        ordered = sorted(set(held), key=lambda one: (isinstance(one, str), one))
+        known = [str(one) for one in ordered]
         found = f"no run has {name}={absent[0]}"
         raise InputError(Fault(where="--condition", found=found, expected=", ".join(known[:20])))
     return np.array([any(_same(value, one) for value in values) for one in held], dtype=bool)

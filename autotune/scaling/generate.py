@@ -38,7 +38,8 @@ def next_stage(runs: Runs, plan: Plan, *, delete: bool = False) -> Stage:
     """The next runs of a plan after those there are.
 
     InputError for covariates (they must be held constant by conditions), for runs at or above the
-    processors asked for only, and where the time does not grow with the size.
+    processors asked for only, for lower levels that are not below the known ones, and where the
+    time does not grow with the size.
     """
     _check(runs, plan)
     below = runs.take(runs.points.processors < plan.processors)
@@ -91,6 +92,16 @@ def _check(runs: Runs, plan: Plan) -> None:
                 where="--to",
                 found=f"no run on fewer than {plan.processors:g} processors",
                 expected="at least one, that takes about the time to keep",
+            )
+        )
+    highest = max(p for p in runs.levels if p < plan.processors)
+    too_many = [level for level in plan.lower or () if level >= highest]
+    if too_many:
+        raise InputError(
+            Fault(
+                where="--lower",
+                found=f"{too_many[0]:g} processors",
+                expected=f"fewer than the {highest:g} that are known",
             )
         )
 

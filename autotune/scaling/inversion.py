@@ -60,9 +60,15 @@ def sized(
     """The inverse of ``asked`` processors and time from the log2 of a size and its bounds."""
     processors, time = asked
     size, low, high = (_power(x) for x in found)
-    notes: list[str] = []
-    if math.isfinite(size) and size > 0:
-        notes += model.box.notes(points([processors], [size], [[x] for x in covariates]))
+    if not 0 < size < math.inf:
+        raise InputError(
+            Fault(
+                where="",
+                found=f"{time:g} on {processors:g} processors takes a size of 2^{found[0]:.4g}",
+                expected="a time and processors in reach of the runs",
+            )
+        )
+    notes = [*model.box.notes(points([processors], [size], [[x] for x in covariates]))]
     if math.isinf(high) or low == 0:
         notes.append("no size is excluded: too few runs, or the time hardly follows the size")
     return Inverse(

@@ -9,7 +9,7 @@ import numpy as np
 from autotune.errors import Fault, InputError
 from autotune.scaling import components, focal, levels, loglinear
 from autotune.scaling.base import ScalingModel
-from autotune.scaling.regression import Bools, Floats
+from autotune.scaling.regression import Bools, Floats, check
 from autotune.scaling.runs import Runs, logs
 
 Method = Literal["complete", "levels", "focal", "weighted"]
@@ -58,6 +58,15 @@ def fit(runs: Runs, settings: Settings) -> ScalingModel:
 
     InputError where the runs do not carry it: too few, collinear, without what the method needs.
     """
+    if len(runs.levels) < 2:
+        raise InputError(
+            Fault(
+                where="--processors",
+                found=f"all runs are on {runs.levels[0]:g}",
+                expected="runs on at least two numbers of processors",
+                hint="--method self-generated says which run to do next",
+            )
+        )
     split = settings.apart == "always" or (
         settings.apart == "auto" and settings.method != "levels" and components.advised(runs)
     )
@@ -99,16 +108,19 @@ def _region(runs: Runs, settings: Settings) -> Runs:
     else:
         chosen = focal.within(times, focus, settings.tolerance)
         told = f"those within {settings.tolerance:.0%} of {focus:g}"
-    least = logs(runs.points).shape[1] + 1
-    if int(chosen.sum()) < least:
-        raise InputError(
-            Fault(
-                where="--tolerance" if settings.nearest is None else "--nearest",
-                found=f"{int(chosen.sum())} of {len(runs)} runs are in the focal region",
-                expected=f"at least {least}",
-                hint="widen the region, or use --method weighted: it drops no run",
-            )
-        )
+    rows = logs(runs.points)[chosen]
+    least = rows.shape[1] + 1
+    found = f"{len(rows)} of {len(runs)} runs are in the focal region"
+    where = "--tolerance" if settings.nearest is None else "--nearest"
+    hint = "widen the region, or use --method weighted: it drops no run"
+    if len(rows) < least:
+        expected = f"at least {least}"
+        raise InputError(Fault(where=where, found=found, expected=expected, hint=hint))
+    try:
+        check(rows, runs.variables.logarithms)
+    except InputError as error:
+        found = f"{found}, and {error.faults[0].found}"
+        raise InputError(Fault(where=where, found=found, hint=hint)) from error
     by = "fitted" if settings.basis == "fitted" else "measured"
     return runs.take(chosen, f"{int(chosen.sum())} of {len(runs)} runs: {told}, by {by} time")
 

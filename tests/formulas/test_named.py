@@ -33,3 +33,8 @@ def test_every_wrong_constant_is_told_at_once() -> None:
 def test_a_value_outside_its_range_is_an_input_error() -> None:
     with pytest.raises(InputError, match="f must be above zero"):
         make("smg2000-1d", {"alpha": 0.0, "beta": 0.0, "f": 0.0})
+
+
+def test_half_a_level_is_an_input_error() -> None:
+    with pytest.raises(InputError, match=r"whole number, not 3\.5"):
+        make("boomeramg-section-5.4.2", {"levels": 3.5, "alpha": 1e-6, "beta": 1e-9})

@@ -59,8 +59,13 @@ def csv(tmp_path: Path) -> Path:
 COLUMNS = ("--processors", "ranks", "--size", "nx*ny*nz", "--time", "total_s")
 
 
-def test_the_help_has_an_example():
-    assert "Example: autotune scale" in run("--help")
+def test_the_example_of_the_help_runs_as_it_stands(tmp_path: Path, monkeypatch):
+    words = " ".join(run("--help").split())
+    example = words[words.index("Example: autotune scale ") :].removeprefix("Example: ").split()
+    rows = [(p, *[s ** (1 / 3)] * 3, t) for p, s, t in _planted(256, 512, 1024)]
+    _runs(tmp_path / "runs.csv", rows, "ranks,nx,ny,nz,time_s")
+    monkeypatch.chdir(tmp_path)
+    assert "sizes that take 100 s" in run(*example[2:])
 
 
 def test_the_size_that_keeps_the_time(csv: Path):
@@ -122,7 +127,7 @@ def test_grids_of_processors_near_a_ratio(csv: Path):
     only = ("--condition", "nz_per_row=14")
     all_of_them = run(csv, *COLUMNS, *only, "--grid", "px,py", "--ratio", "0")
     assert "28 of 28 runs: log2(px/py) = 0 +- 1" in all_of_them
-    with pytest.raises(InputError, match="no run meets all conditions"):
+    with pytest.raises(InputError, match="expected a ratio from 0 to 1"):
         run(csv, *COLUMNS, *only, "--grid", "px,py", "--ratio", "8")
 
 
@@ -202,3 +207,67 @@ def test_weak_scaling_alone_cannot_be_told_from_more_processors(tmp_path: Path):
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     with pytest.raises(InputError, match="do not tell"):
         run(path, "--time", "time_s")
+
+
+def _runs(path: Path, rows: list[tuple[float, ...]], head: str = "P,SIZE,time_s") -> Path:
+    lines = [",".join(f"{value:.9g}" for value in row) for row in rows]
+    path.write_text("\n".join([head, *lines]) + "\n", encoding="utf-8")
+    return path
+
+
+def _planted(*levels: int) -> list[tuple[float, ...]]:
+    """Perfect speed-up, with a nonsensical wiggle so that it is not exact."""
+    sizes = (1e6, 2e6, 4e6)
+    return [
+        (p, s, 1e-5 * s / p * (1 + 0.01 * ((3 * i + j) % 4)))
+        for i, p in enumerate(levels)
+        for j, s in enumerate(sizes)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--given", "NZ=3"), "--given: NZ is given, and there is no covariate"),
+        (("--keep", "1e300"), "in reach of the runs"),
+        (("--method", "self-generated", "--lower", "5000"), "--lower: 5000 processors"),
+        (("--condition", "P=3"), "expected 1, 2, 4, 16"),
+        (("--grid", "P,SIZE", "--ratio", "9"), "--ratio: no run has"),
+        (("--method", "focal", "--keep", "1e5"), "widen the region"),
+    ],
+)
+def test_what_makes_no_sense_is_told(tmp_path: Path, options: tuple[str, ...], message: str):
+    runs = _runs(tmp_path / "runs.csv", _planted(1, 2, 4, 16))
+    with pytest.raises(InputError, match=message):
+        run(runs, *options)
+
+
+def test_one_number_of_processors_carries_no_model(tmp_path: Path):
+    runs = _runs(tmp_path / "runs.csv", _planted(1))
+    with pytest.raises(InputError, match="all runs are on 1; expected runs on at least two"):
+        run(runs)
+
+
+def test_two_numbers_of_processors_are_a_model_that_nothing_tests(tmp_path: Path):
+    text = run(_runs(tmp_path / "runs.csv", _planted(1, 2)))
+    assert "no method could be tried on known runs" in text
+    assert "extrapolated: log2(P)" in text
+
+
+def test_half_of_a_covariate_is_refused(csv: Path):
+    with pytest.raises(InputError, match="px/py without py"):
+        run(csv, *COLUMNS, "--covariate", "px/py", "--given", "px=4")
+
+
+def test_components_that_are_zero_everywhere_are_told(tmp_path: Path):
+    rows = [(*row, row[2], 0.0) for row in _planted(1, 2, 4, 16)]
+    runs = _runs(tmp_path / "runs.csv", rows, "P,SIZE,time_s,comp_s,comm_s")
+    names = ("--time", "time_s", "--computation", "comp_s", "--communication", "comm_s")
+    with pytest.raises(InputError, match="a component is zero in every run"):
+        run(runs, *names, "--components", "always")
+
+
+@pytest.mark.parametrize("size", ["__import__('os')", "SIZE**999999999", "SIZE.real", "lambda: 0"])
+def test_a_size_is_arithmetic_only(tmp_path: Path, size: str):
+    with pytest.raises(InputError, match="--size"):
+        run(_runs(tmp_path / "runs.csv", _planted(1, 2, 4)), "--size", size)

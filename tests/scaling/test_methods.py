@@ -223,3 +223,13 @@ def test_runs_without_communication_are_left_out_and_told():
     model = components.fitted(single, name="complete")
     assert "4 of 28 runs left out: a component of them is zero" in model.notes[0]
     assert any("sum to 2.0% less than the time" in note for note in model.notes)
+
+
+def test_a_focal_region_of_one_size_per_level_says_why_it_carries_no_model():
+    """Perfectly weak-scaled runs near T0 do not tell the processors and the size apart."""
+    p = np.repeat([16.0, 32.0, 64.0, 128.0], 3)
+    s = p * np.tile([1e5, 1e6, 1e7], 4)
+    base = made.planted(noise=0.0)
+    runs = Runs(points=points(p, s), time=1e-4 * s / p, variables=base.variables)
+    with pytest.raises(InputError, match="4 of 12 runs are in the focal region, and"):
+        methods.fit(runs, Settings(method="focal", time=100.0))

@@ -15,9 +15,19 @@ import numpy as np
 from autotune.learn.base import Explanation, Floats, Term
 from autotune.learn.encode import Encoder, encoder_of
 from autotune.learn.influence.candidates import SHAPES, Shape, candidates, effect
-from autotune.learn.influence.selection import Error, Rule, Selection, select
+from autotune.learn.influence.selection import Error, Round, Rule, Selection, select
 from autotune.learn.table import Inputs, Table
-from autotune.learn.terms import IS, LOG2, LOG2_1, Product, columns, formula, matrix, text
+from autotune.learn.terms import (
+    IS,
+    LOG2,
+    LOG2_1,
+    Product,
+    columns,
+    formula,
+    matrix,
+    parameters,
+    text,
+)
 
 Target = Literal["log", "raw"]
 _WORDS = 12
@@ -66,12 +76,20 @@ class InfluencePredictor:
             for term, coefficient in self.terms.items()
         ]
         notes = [f"{name} did not vary in training" for name in self.encoder.constant]
+        notes += [
+            f"{text(other)} follows from {_about(self.selection, place)} in these rows: what is"
+            f" said of {_about(self.selection, place)} may be its doing"
+            for place, step in enumerate(self.selection.rounds)
+            for other in step.stands_for
+        ]
+        if self.selection.exhausted:
+            notes.append("too few rows for more terms: what else matters cannot be told")
         return Explanation.of(terms, notes)
 
     def words(self) -> tuple[str, ...]:
         """What makes it fast or slow, a sentence for each term, the most influential first."""
         steps = sorted(self.selection.rounds, key=lambda step: -step.share)
-        return tuple(self._sentence(step.term) for step in steps[:_WORDS])
+        return tuple(self._sentence(step.term) + _beside(step) for step in steps[:_WORDS])
 
     def _sentence(self, term: Product) -> str:
         slope, (low, high), found = self.terms[term], self.spans[term], effect(term)
@@ -136,6 +154,17 @@ class Influence:
             quantity=table.quantity,
             unit=table.unit,
         )
+
+
+def _beside(step: Round) -> str:
+    others = ", ".join(text(term) for term in step.stands_for)
+    return f" ({others} cannot be told from it here)" if others else ""
+
+
+def _about(selection: Selection, place: int) -> str:
+    """The parameters of the terms up to a round."""
+    names = {name for step in selection.rounds[: place + 1] for name in parameters(step.term)}
+    return ", ".join(sorted(names))
 
 
 def _ratio(residuals: Floats) -> Floats:

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from autotune.learn.base import Bools, Floats
-from autotune.learn.terms import ONE, Product
+from autotune.learn.terms import ONE, Product, parameters
 
 Criterion = Literal["leave-one-out", "training"]
 Columns = Callable[[Sequence[Product]], Floats]
@@ -59,6 +59,9 @@ class Round:
     error: float
     share: float
     """What it explains of the sum of squares around the mean, beside the terms before it."""
+    stands_for: tuple[Product, ...] = ()
+    """Terms of one other parameter that with it say nothing new of these rows: its influence may be
+    theirs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -73,6 +76,8 @@ class Selection:
     start: float
     rounds: tuple[Round, ...]
     tried: int
+    exhausted: bool = False
+    """It ended because there were too few rows to judge one more term by."""
 
     @property
     def error(self) -> float:
@@ -122,8 +127,8 @@ class _State:
         errors = error(residuals / np.maximum(free, _FREE))
         return np.where(free.min(axis=0) > _FREE, errors, np.inf)
 
-    def add(self, place: int) -> tuple[Product, float]:
-        """Take a candidate into the model; the fall of the sum of squares."""
+    def add(self, place: int) -> tuple[Product, float, list[Product]]:
+        """Take a candidate into the model; the fall of the sum of squares; what now follows."""
         column = self._orthogonal(self.beside[:, [place]])[:, 0]
         column = column / np.linalg.norm(column)
         gain = float(column @ self.residual)
@@ -133,9 +138,11 @@ class _State:
         term = self.terms[place]
         self.beside = self.beside - np.outer(column, column @ self.beside)
         kept = np.linalg.norm(self.beside, axis=0) > _INDEPENDENT
+        kept[place] = True
+        follows = [each for each, keep in zip(self.terms, kept.tolist(), strict=True) if not keep]
         kept[place] = False
         self._drop(kept)
-        return term, gain**2
+        return term, gain**2, follows
 
     def _orthogonal(self, columns: Floats) -> Floats:
         for _ in range(2):  # once leaves rounding errors of nearly dependent columns
@@ -167,6 +174,7 @@ def select(
     count = len(target)
     free = 1.0 if rule.criterion == "training" else 1 - 1 / count
     start = last = float(error(state.residual[:, None] / free)[0])
+    errors: Floats = np.zeros(0)
     rounds: list[Round] = []
     while len(rounds) < min(rule.rounds, count - 2) and state.terms and last >= rule.threshold:
         errors = state.errors(error, rule.criterion)
@@ -174,12 +182,16 @@ def select(
         found = float(errors[place])
         if not found < last:
             break
-        term, gain = state.add(place)
-        rounds.append(Round(term=term, error=found, share=gain / total if total else 0.0))
+        term, gain, follows = state.add(place)
+        share = gain / total if total else 0.0
+        also = _others(follows, [*(step.term for step in rounds), term])
+        rounds.append(Round(term=term, error=found, share=share, stands_for=also))
         if last - found < rule.margin:
             break
         last = found
         state.offer(grown(term))
+    unsettled = bool(state.terms) and last >= rule.threshold
+    resting = len(errors) > 0 and bool(np.isinf(errors).all())  # each candidate on a single row
     terms = (ONE, *(step.term for step in rounds))
     return Selection(
         terms=terms,
@@ -187,7 +199,19 @@ def select(
         start=start,
         rounds=tuple(rounds),
         tried=len(state.known) - 1,
+        exhausted=unsettled and (resting or len(rounds) >= count - 2),
     )
+
+
+def _others(follows: Sequence[Product], model: Sequence[Product]) -> tuple[Product, ...]:
+    """Of the terms that follow from a model, the first of each one parameter that is not in it."""
+    known = {name for term in model for name in parameters(term)}
+    found: dict[frozenset[str], Product] = {}
+    for term in follows:
+        about = parameters(term)
+        if len(about) == 1 and not about & known:
+            found.setdefault(about, term)
+    return tuple(found.values())
 
 
 def _coefficients(matrix: Floats, target: Floats) -> Floats:

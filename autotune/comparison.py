@@ -8,6 +8,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from autotune import ranks
 from autotune.errors import Fault, InputError
 from autotune.machine import Machine
 from autotune.measure import stats
@@ -294,8 +295,8 @@ def _score(predicted: Sequence[float], measured: Sequence[float]) -> Score:
     alone = len(pairs) < 2
     return Score(
         deviation=statistics.median(abs(stats.deviation(p, m)) for p, m in pairs),
-        tau=stats.kendall(a, b),
-        losses=tuple(None if alone else stats.top_loss(a, b, k) for k in TOPS),
+        tau=ranks.kendall(a, b),
+        losses=tuple(None if alone else ranks.top_loss(a, b, k) for k in TOPS),
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autotune import pareto, residuals
+from autotune import pareto, ranks, residuals
 from autotune.heats import Heat, champion, crossed_ratios, heat_of
 from autotune.measure import stats
 from autotune.measure.gauges import ENERGY, MEMORY
@@ -239,7 +239,7 @@ def _problem(
         if pairs
         else (),
         noise_floor=stats.noise_floor(heat.rounds) if heat else None,
-        rank_correlation=stats.kendall(predicted, measured),
+        rank_correlation=ranks.kendall(predicted, measured),
         ordered_pairs=stats.ordered_pairs(predicted, measured),
         layouts=len({candidate.layout for candidate in candidates}),
         builds=len({(candidate.compiler, candidate.flags) for candidate in candidates}),

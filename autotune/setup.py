@@ -94,7 +94,8 @@ class Searching:
     residual: Learner = "process"
     """What the sampler ``model`` learns log(measured / predicted) with."""
     prior: str | None = None
-    """A study of the store, of another machine: what a model learned of it expects is a hint."""
+    """``STUDY`` of the store or ``STUDY@STORE``, such as one of another machine: what a model of it
+    expects orders the candidates, as far as it proves itself here."""
 
     def __post_init__(self) -> None:
         if self.residual not in LEARNERS:

@@ -10,7 +10,7 @@ import math
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import optuna
@@ -24,7 +24,7 @@ from autotune.measure.stats import location
 from autotune.results import Measurement, Prediction
 from autotune.search.base import Forecast, Searcher, Suggestion, Told
 from autotune.search.choice import searcher
-from autotune.search.points import Points, Setting
+from autotune.search.points import Floats, Points, Setting
 from autotune.search.sampler import CandidateSampler
 from autotune.setup import Searching
 from autotune.store.records import labels
@@ -79,12 +79,14 @@ class Trials:
         settings: Searching,
         first: Sequence[str] = (),
         known: Sequence[Known] = (),
+        prior: Mapping[str, float] | None = None,
         storage: str | None = None,
         name: str = "autotune",
         seed: int = 1,
     ) -> None:
         """``predictions``: in the order of the candidates. ``first``: identities that come first.
-        ``known``: of the candidates, from elsewhere.
+        ``known``: of the candidates, from elsewhere. ``prior``: identity to what a model of another
+        study expects, in any unit.
 
         ValueError when an identity is not among the candidates, or the lengths differ.
         """
@@ -92,7 +94,9 @@ class Trials:
         self.candidates = tuple(candidates)
         self.problems = list(dict.fromkeys(c.problem.key for c in candidates))
         """The keys of the problems, by number."""
-        self.points = points_of(candidates, predictions)
+        self.points = replace(
+            points_of(candidates, predictions), prior=_expected(candidates, prior or {})
+        )
         self.fault = ""
         self._objectives = settings.objectives
         self._rows = {c.identity: row for row, c in enumerate(candidates)}
@@ -318,6 +322,13 @@ def points_of(candidates: Sequence[Candidate], predictions: Sequence[Prediction]
         sigma=np.array([known.sigma if known else math.nan for known in told], dtype=np.float64),
         group=groups,
     )
+
+
+def _expected(candidates: Sequence[Candidate], prior: Mapping[str, float]) -> Floats | None:
+    """(n,) what a prior expects, nan where it says nothing; None where there is no prior."""
+    if not prior:
+        return None
+    return np.array([prior.get(c.identity, math.nan) for c in candidates], dtype=np.float64)
 
 
 def parameters(candidate: Candidate) -> Mapping[str, Setting]:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from accuracy_score import KS, Predicted, Times
 
+from autotune import ranks
 from autotune.machine import Machine
 from autotune.measure import stats
 from autotune.report.text import columns
@@ -72,9 +73,9 @@ def _line(times: Times, said: Predicted, chosen: npt.NDArray[np.bool_], machine:
         name=times.cell.name,
         group=f"{_regime(times, machine)} T{times.cell.threads}",
         deviations=predicted / measured - 1,
-        tau=stats.kendall(a, b),
+        tau=ranks.kendall(a, b),
         pairs=stats.ordered_pairs(a, b),
-        losses={k: stats.top_loss(a, b, k) or 0.0 for k in KS},
+        losses={k: ranks.top_loss(a, b, k) or 0.0 for k in KS},
         floor=times.floor,
         inside=float(np.mean((low <= measured) & (measured <= high))),
         width=float(np.nanmedian((high - low) / predicted)),

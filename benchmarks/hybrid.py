@@ -21,8 +21,8 @@ from autotune import config
 from autotune.codegen import space
 from autotune.evaluate import ProblemResult, Row
 from autotune.host import detect
-from autotune.measure import stats
 from autotune.pipeline import prospect, study
+from autotune.ranks import kendall, top_loss
 from autotune.report.text import columns, seconds
 from autotune.setup import Setup
 
@@ -132,7 +132,7 @@ def _total(problem: ProblemResult) -> Sequence[str]:
     rows = [row for row in problem.rows if row.compared and row.predicted and row.measured]
     predicted = [row.predicted or 0.0 for row in rows]
     measured = [row.measured or 0.0 for row in rows]
-    tau, loss = stats.kendall(predicted, measured), stats.top_loss(predicted, measured, 1)
+    tau, loss = kendall(predicted, measured), top_loss(predicted, measured, 1)
     floor = problem.noise_floor
     return (
         problem.label,

@@ -11,7 +11,9 @@ is learned from, and of the others at most --test random ones are predicted. Pri
     of the pool: error, rank correlation, loss of the best of the ten first, coverage and half-width
     of nominal 90 % intervals, the group of the least coverage (rows of one value of a parameter,
     all repeats together), CPU time to fit
-    goals, and whether they are met
+    of every model: that loss, coverage and half-width, CPU time to fit
+    goals with the standard error, and whether they are met
+    CPU time to fit the pool to 240 rows of 20 parameters, of --fits planted tables
 
 `pool without` is the pool without the analytical model. Every fit is appended to --results when it
 is done and left out when it is there already, as long as the code of the models is the same.
@@ -35,6 +37,7 @@ from pathlib import Path
 import learned_data as data
 import learned_score as score
 import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import autotune.learn
 from autotune.errors import InputError
@@ -75,6 +78,7 @@ def main() -> None:
     _run(left, results, arguments.jobs)
     done = _done(results)
     print("\n".join(score.lines([done[key] for key in tasks if key in done])))
+    print("\n".join(score.fit_lines(_fit_times(arguments.fits))))
 
 
 def _arguments() -> argparse.Namespace:
@@ -87,6 +91,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=10)
     parser.add_argument("--test", type=int, default=2000, help="test rows at most")
     parser.add_argument("--jobs", type=int, default=1, help="fits at a time")
+    parser.add_argument("--fits", type=int, default=5, help="timed fits of the pool, 0 for none")
     parser.add_argument("--results", default="learned.jsonl", help="where fits are kept")
     return parser.parse_args()
 
@@ -151,6 +156,20 @@ def perform(task: Task) -> score.Run | None:
         fit=seconds,
         **figures,  # type: ignore[arg-type]
     )
+
+
+def _fit_times(repeats: int) -> dict[str, list[float]]:
+    """CPU seconds of fits of the pool to planted tables, after one that loads what it needs."""
+    found: dict[str, list[float]] = {}
+    with threadpool_limits(limits=1):
+        for repeat in range(repeats + 1 if repeats else 0):
+            for kind in ("no analytical model", "an analytical model"):
+                table = data.planted(240, 20, kind.startswith("an "), repeat)
+                started = time.process_time()
+                model(score.POOL).fit(table, repeat)
+                if repeat:
+                    found.setdefault(kind, []).append(time.process_time() - started)
+    return found
 
 
 def _key(task: Task) -> str:

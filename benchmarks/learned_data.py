@@ -155,6 +155,17 @@ def _parameter(name: str, values: Sequence[Value]) -> Parameter:
     return numeric(name, [value for value in values if not isinstance(value, str)])
 
 
+def planted(rows: int, parameters: int, analytical: bool, seed: int) -> Table:
+    """A made-up table with interactions and 5 % of noise; the analytical model is off by 20 %."""
+    chance = np.random.default_rng(seed)
+    x = chance.integers(1, 9, size=(rows, parameters)).astype(np.float64)
+    curve = 0.3 * np.log(x[:, 0]) * np.log(x[:, 1]) + 0.025 * x[:, 2] + 0.1 * np.sin(x[:, 3])
+    response = np.exp(curve + 0.05 * chance.normal(size=rows))
+    guess = response * np.exp(0.2 * chance.normal(size=rows)) if analytical else None
+    columns = {f"p{place}": x[:, place].tolist() for place in range(parameters)}
+    return _table("planted", "planted", columns, response, guess)
+
+
 def bare(table: Table) -> Table:
     """The table without its analytical model."""
     return replace(table, inputs=replace(table.inputs, analytical=None))

@@ -2,6 +2,7 @@
 
     python benchmarks/replay.py [FILE or FOLDER ...] [--seeds 100] [--methods model,random]
                                 [--models cold,engine] [--jobs 2] [--kernel-tuner PYTHON]
+                                [--residual process,pool] [--prior none,sibling,reversed]
 
 Spaces are recorded files (T4, Kernel Tuner cache, CSV); by default those of benchmarks/recorded.
 Counted are unique evaluations, failures among them, until one is within 5 % and within 1 % of the
@@ -18,6 +19,11 @@ recorded best; repeats and combinations that were not recorded are free. Methods
                       Kernel Tuner's optimisers with their defaults in simulation mode; they need
                       a Python that has it:
                       python -m venv kt && kt/bin/pip install 'kernel_tuner>=1.5,<2'
+
+Our search may explain where its model is wrong by a process or by the pool of learned models
+(--residual), and begin with a prior (--prior): the pool of another study of 60 evaluations, of the
+space most like it (sibling), of its own times made wrong (distorted 0.2, distorted 0.4) or turned
+round (reversed) or mixed up (shuffled). Each combination is a method of its own.
 
 Every run is appended to --results when it is done, and left out when it is there already (those of
 our search only as long as its code is the same), so that an interrupted benchmark goes on where it
@@ -40,11 +46,16 @@ from pathlib import Path
 
 import replay_methods as methods
 import replay_peers
+import replay_priors as priors
 import replay_score as score
 
+import autotune.learn
 import autotune.search
 from autotune.errors import AutotuneError
+from autotune.pipeline import prior
 from autotune.recorded.read import read
+from autotune.recorded.space import RecordedSpace
+from autotune.setup import LEARNERS
 
 _RECORDED = Path(__file__).with_name("recorded")
 
@@ -76,6 +87,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, default=100)
     parser.add_argument("--methods", default=",".join(methods.METHODS))
     parser.add_argument("--models", default=",".join(methods.MODELS))
+    parser.add_argument("--residual", default="process", help="process, pool or both")
+    parser.add_argument("--prior", default=priors.NONE, help=", ".join(priors.PRIORS))
     parser.add_argument("--budget", type=int, default=200, help="evaluations of a run")
     parser.add_argument("--peer-budget", type=int, default=120, help="of Optuna, Kernel Tuner")
     parser.add_argument("--jobs", type=int, default=2, help="runs at a time")
@@ -102,11 +115,15 @@ def _files(given: Sequence[Path]) -> list[Path]:
 def _wanted(arguments: argparse.Namespace) -> tuple[list[str], list[str]]:
     """Methods and models, those of Kernel Tuner left out with a word where it is absent."""
     named, models = _listed(arguments.methods), _listed(arguments.models)
-    for name, known in [(n, methods.METHODS) for n in named] + [
-        (m, methods.MODELS) for m in models
-    ]:
-        if name not in known:
-            sys.exit(f"unknown: {name}; expected one of {', '.join(known)}")
+    for text, known in (
+        (arguments.methods, methods.METHODS),
+        (arguments.models, methods.MODELS),
+        (arguments.residual, LEARNERS),
+        (arguments.prior, priors.PRIORS),
+    ):
+        for name in _listed(text):
+            if name not in known:
+                sys.exit(f"unknown: {name}; expected one of {', '.join(known)}")
     needed = [name for name in named if name in methods.STRATEGIES]
     if needed and not replay_peers.present(arguments.kernel_tuner):
         print(
@@ -135,7 +152,7 @@ def _tasks(
                     ):
                         continue
                     slow = method in methods.STRATEGIES or method == "tpe"
-                    yield methods.Task(
+                    task = methods.Task(
                         path=str(path),
                         space=space.name,
                         method=method,
@@ -144,22 +161,46 @@ def _tasks(
                         budget=arguments.peer_budget if slow else arguments.budget,
                         python=arguments.kernel_tuner,
                     )
+                    yield from _variants(task, spaces, arguments)
+
+
+def _variants(
+    task: methods.Task,
+    spaces: Sequence[tuple[Path, RecordedSpace]],
+    arguments: argparse.Namespace,
+) -> Iterator[methods.Task]:
+    """Our search with each of the residual models and priors; a space without siblings has none."""
+    if task.method != score.OURS:
+        yield task
+        return
+    own = next(space for path, space in spaces if str(path) == task.path)
+    alike = [(priors.likeness(own, s), str(path)) for path, s in spaces if str(path) != task.path]
+    best = max(alike, default=(0.0, ""))
+    for residual in LEARNERS:
+        for name in _listed(arguments.prior):
+            if residual in _listed(arguments.residual) and (name != "sibling" or best[0]):
+                sibling = best[1] if name == "sibling" else ""
+                yield dataclasses.replace(task, residual=residual, prior=name, sibling=sibling)
 
 
 def _key(task: methods.Task) -> str:
     """What makes a run the same: its task and, of our search, the code."""
-    state = _code() if task.method == score.OURS else ""
+    plain = task.label == score.OURS
+    state = _code(learned=not plain) if task.method == score.OURS else ""
     content = Path(task.path).stat().st_size
-    parts = (task.space, content, task.method, task.model, task.seed, task.budget, state)
-    return "|".join(map(str, parts))
+    parts = [task.space, content, task.label, task.model, task.seed, task.budget, state]
+    return "|".join(map(str, [*parts, Path(task.sibling).name] if task.sibling else parts))
 
 
 @functools.cache
-def _code() -> str:
-    """A digest of the code of our search, as it was when the benchmark began."""
-    folder = Path(autotune.search.__path__[0])
-    text = b"".join(path.read_bytes() for path in sorted(folder.glob("*.py")))
-    return hashlib.sha256(text).hexdigest()[:12]
+def _code(*, learned: bool) -> str:
+    """A digest of the code of our search, as it was when the benchmark began; ``learned``: and of
+    the learned models."""
+    paths = sorted(Path(autotune.search.__path__[0]).glob("*.py"))
+    if learned:
+        paths += sorted(Path(autotune.learn.__path__[0]).glob("*.py"))
+        paths.append(Path(prior.__file__))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:12]
 
 
 def _done(results: Path) -> dict[str, score.Run]:

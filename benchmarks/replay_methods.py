@@ -2,11 +2,12 @@
 
 import functools
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import replay_models
+import replay_priors
 from replay_optuna import tpe
 from replay_peers import KernelTuner
 from replay_score import COLD, NEVER, OURS, Run
@@ -16,6 +17,9 @@ from autotune.recorded.read import read
 from autotune.recorded.space import Floats, RecordedSpace
 from autotune.search.base import Told
 from autotune.search.model import ModelSearch
+from autotune.search.points import Points
+from autotune.search.policy import Policy
+from autotune.setup import Learner
 
 STRATEGIES = {
     "kt-genetic": "genetic_algorithm",
@@ -44,18 +48,31 @@ class Task:
     budget: int
     python: str
     """The Python that has kernel_tuner."""
+    residual: Learner = "process"
+    """Of our search: what learns where the model is wrong."""
+    prior: str = replay_priors.NONE
+    sibling: str = ""
+    """The file of the space that the prior ``sibling`` is of."""
+
+    @property
+    def label(self) -> str:
+        """The method with what differs from the default."""
+        parts = [self.method]
+        parts += [self.residual] if self.residual != "process" else []
+        parts += [f"prior {self.prior}"] if self.prior != replay_priors.NONE else []
+        return ", ".join(parts)
 
 
 def perform(task: Task) -> Run:
     """Search the space of a task as it says."""
     space = _space(task.path)
-    started = time.process_time()
     stop = NEVER
+    given = _given(space, task)
+    started = time.process_time()
     if task.method == OURS:
-        order, stop = _ours(space, predictions(space, task), task)
+        order, stop = _ours(space, given, task)
     elif task.method == "order":
-        predicted = predictions(space, task)
-        order = [int(row) for row in np.argsort(predicted, kind="stable")[: task.budget]]
+        order = [int(row) for row in np.argsort(given.predicted, kind="stable")[: task.budget]]
     elif task.method == "random":
         generator = np.random.default_rng(task.seed)
         order = [int(row) for row in generator.permutation(len(space))[: task.budget]]
@@ -66,7 +83,7 @@ def perform(task: Task) -> Run:
         order = _kernel_tuner(task.python).order(space, strategy, task.budget, task.seed)
     return Run(
         space=task.space,
-        method=task.method,
+        method=task.label,
         model=task.model,
         seed=task.seed,
         budget=task.budget,
@@ -74,7 +91,21 @@ def perform(task: Task) -> Run:
         to1=_first(space, 0.01, order),
         stop=stop,
         cpu=time.process_time() - started,
+        steps=len(order),
     )
+
+
+def _given(space: RecordedSpace, task: Task) -> Points:
+    """The candidates with what is known of them before a run."""
+    predicted = predictions(space, task)
+    given = points_of(space, predicted)
+    if task.method != OURS or task.prior == replay_priors.NONE:
+        return given
+    if task.prior == "sibling":
+        other = _space(task.sibling)
+    else:
+        other = replay_priors.source(space, task.prior, task.seed)
+    return replace(given, prior=replay_priors.prior(space, predicted, other, task.seed))
 
 
 def predictions(space: RecordedSpace, task: Task) -> Floats:
@@ -88,12 +119,12 @@ def predictions(space: RecordedSpace, task: Task) -> Floats:
     return replay_models.emulated(space, known, float(sigma), task.seed)
 
 
-def _ours(space: RecordedSpace, predicted: Floats, task: Task) -> tuple[list[int], float]:
+def _ours(space: RecordedSpace, given: Points, task: Task) -> tuple[list[int], float]:
     """The rows that our search evaluates until one is within 1 %, and when it would have stopped.
 
     The budget alone ends a run here, as for the peers.
     """
-    search = ModelSearch(points_of(space, predicted), seed=task.seed)
+    search = ModelSearch(given, Policy(residual=task.residual), seed=task.seed)
     near = space.within(0.01)
     order: list[int] = []
     stop = NEVER

@@ -36,6 +36,8 @@ class Run:
     before the run was within 1 %."""
     cpu: float
     """Seconds of CPU time."""
+    steps: int
+    """Evaluations that were made."""
 
     def to(self, share: str) -> float:
         return self.to5 if share == "5 %" else self.to1
@@ -78,7 +80,7 @@ def lines(runs: Sequence[Run], chosen_on: Sequence[str]) -> list[str]:
                 group = _of(of_model, space, method)
                 if group:
                     out += [f"    {space:22s} {_cell(group, '5 %')}   {_cell(group, '1 %')}"]
-    out += ["", *goals(runs, chosen_on), "", *ended(runs), "", *ahead(runs)]
+    out += ["", *goals(runs, chosen_on), "", *ended(runs), "", *ahead(runs), "", *costs(runs)]
     return out
 
 
@@ -139,7 +141,7 @@ def ahead(runs: Sequence[Run]) -> list[str]:
     """
     cold = [run for run in runs if run.model == COLD]
     out = []
-    for peer in sorted({run.method for run in cold} - {OURS}):
+    for peer in sorted({run.method for run in cold if not run.method.startswith(OURS)}):
         for share in SHARE_GOALS:
             behind = [
                 space
@@ -148,6 +150,19 @@ def ahead(runs: Sequence[Run]) -> list[str]:
             ]
             told = f"behind or level on {', '.join(behind)}" if behind else "ahead on every space"
             out.append(f"cold, to {share}, against {peer}: {told}")
+    return out
+
+
+def costs(runs: Sequence[Run]) -> list[str]:
+    """CPU time of a step of each of our methods, by space."""
+    out = []
+    for method in _ordered({run.method for run in runs if run.method.startswith(OURS)}, OURS):
+        for space in sorted({run.space for run in runs}):
+            group = _of(runs, space, method)
+            steps = sum(run.steps for run in group)
+            if steps:
+                each = 1e3 * sum(run.cpu for run in group) / steps
+                out.append(f"{method}, {space}: {each:.0f} ms of CPU time a step")
     return out
 
 
@@ -205,4 +220,5 @@ def parsed(row: Mapping[str, object]) -> Run:
         to1=number("to1"),
         stop=number("stop"),
         cpu=number("cpu"),
+        steps=int(number("steps")),
     )

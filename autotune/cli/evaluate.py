@@ -14,7 +14,11 @@ from autotune.cli.learn_compare import (
     Repeats,
     Seed,
     Sizes,
+    Some,
     Top,
+    check_page,
+    known_models,
+    leave_if_interrupted,
     listed,
     numbers,
     sizes_of,
@@ -58,39 +62,36 @@ def evaluate(
     """Who predicts the candidates of a study best: engines, learned models, or both together.
 
     Trained on growing parts of what was measured, scored on candidates that were measured at random
-    and not learned from: a tuner's own choices are those that it expected to be fast.
+    and not learned from: a tuner's own choices are those that it expected to be fast. Where all
+    candidates of a problem were measured, any of them will do. Ctrl-C shows what is known by then.
     """
     from autotune.learn.comparison import Request
     from autotune.learn.splits import Course
+    from autotune.learn.trials import Scoring
     from autotune.pipeline import evaluate_models as pipeline
     from autotune.report import learned as text
     from autotune.report.documents import learned as documents
 
+    scoring = Scoring(tops=numbers(top, "--top"), level=share(confidence, "--confidence"))
+    known_models(listed(models))
+    check_page(output)
     progress = TerminalProgress()
     drawn = 0
     if config is not None:
-        from autotune.pipeline import prospect
-        from autotune.pipeline.measure_random import measure_random
-
-        setup = prospect.load(config)
-        try:
-            study, drawn = measure_random(setup, study, store, count, progress, seed)
-        except KeyboardInterrupt:
-            progress.close()
-            note("interrupted; what was measured is in the store")
-            raise typer.Exit(130) from None
-    found = pipeline.measured(study, store)
+        study, drawn = _measured(config, study, store, count, seed, progress)
+    found = pipeline.measured(study, store, progress)
     notes = pipeline.check_random(found, fewer=fewer)
+    apart = pipeline.left_out(found, leave_out)
+    first = found.tables[0]
     request = Request(
         course=Course(
-            sizes=sizes_of(sizes, found.tables[0], leave_out, found.random),
+            sizes=sizes_of(sizes, first, apart, Some(found.random, found.problems)),
             repeats=repeats,
             seed=seed,
-            leave_out=leave_out,
+            leave_out=apart,
             drawing=design,
         ),
-        tops=numbers(top, "--top"),
-        level=share(confidence, "--confidence"),
+        scoring=scoring,
     )
     competing = pipeline.entered(found, listed(models))
     result = pipeline.evaluate_models(found, competing, request, progress, notes)
@@ -102,3 +103,24 @@ def evaluate(
         document(documents.evaluation(result, drawn))
     else:
         typer.echo(told)
+    leave_if_interrupted(result.curve)
+
+
+def _measured(
+    config: Path, study: str, store: str, count: int, seed: int, progress: TerminalProgress
+) -> tuple[str, int]:
+    """The study, and how many random candidates were measured for it."""
+    from autotune.pipeline import prospect
+    from autotune.pipeline.measure_random import measure_random
+
+    setup = prospect.load(config)
+    try:
+        name, drawn = measure_random(setup, study, store, count, progress, seed)
+    except KeyboardInterrupt:
+        progress.close()
+        note("interrupted; what was measured is in the store, the same command goes on with it")
+        raise typer.Exit(130) from None
+    progress.close()
+    if drawn:
+        note(f"measured {drawn} random candidates of study {name}")
+    return name, drawn

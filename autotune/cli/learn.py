@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from autotune.cli import learn_compare, learn_show
+from autotune.cli.learn_options import write
 from autotune.cli.options import Json
 from autotune.cli.output import TerminalProgress, document, note
 
@@ -17,7 +18,7 @@ app = typer.Typer(
 
 DESIGN_EXAMPLE = (
     "Example: autotune learn design space.yaml --kind plackett-burman --levels 3 -o rows.csv;"
-    " autotune learn design configs/quickstart.yaml --kind d-optimal --rows 12"
+    " autotune learn design configs/quickstart.yaml --kind d-optimal --terms linear -n 12"
 )
 
 KindName = Literal[
@@ -96,8 +97,7 @@ def design(
     progress.close()
     table = text.table(found.design, found.candidates)
     if output is not None:
-        output.write_text(table, encoding="utf-8")
-        note(f"wrote {output}")
+        write(table, output, file)
     if json:
         document(documents.design(found.design, found.space, found.candidates))
         return

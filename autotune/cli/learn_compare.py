@@ -1,7 +1,8 @@
 """``autotune learn compare``: models against one another, and against an analytical one."""
 
+import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
@@ -101,6 +102,7 @@ def compare(
     from autotune.learn.analytical import with_analytical
     from autotune.learn.readers import read_one
     from autotune.learn.splits import Course
+    from autotune.learn.trials import Scoring
     from autotune.report import learned as text
     from autotune.report.documents import learned as documents
 
@@ -108,6 +110,9 @@ def compare(
         raise typer.BadParameter("needs --formula", param_hint="--constant")
     if formula is not None and analytical is not None:
         raise typer.BadParameter("does not go with --analytical", param_hint="--formula")
+    scoring = Scoring(tops=numbers(top, "--top"), level=share(confidence, "--confidence"))
+    known_models(listed(models))
+    check_page(output)
     wanted = columns(without, analytical, categorical)
     table = read_one(file, model=model, response=response, format=format, wanted=wanted)
     made = _formula(formula, constant or [])
@@ -121,9 +126,8 @@ def compare(
             leave_out=leave_out,
             drawing=design,
         ),
+        scoring=scoring,
         convention=convention,
-        tops=numbers(top, "--top"),
-        level=share(confidence, "--confidence"),
         formula=made,
         constant=count_constant,
     )
@@ -138,6 +142,7 @@ def compare(
         document(documents.comparison(found))
     else:
         typer.echo(told)
+    leave_if_interrupted(found.curve)
 
 
 def _formula(name: str | None, constants: "list[str]") -> "Formula | None":
@@ -160,15 +165,51 @@ def _formula(name: str | None, constants: "list[str]") -> "Formula | None":
 # --- shared with evaluate -------------------------------------------------------------------
 
 
+class Some(NamedTuple):
+    """Which rows may be scored on, and the problem of each."""
+
+    eligible: "Bools"
+    problems: tuple[str, ...]
+
+
 def sizes_of(
-    sizes: str, table: "Table", leave_out: str, eligible: "Bools | None" = None
+    sizes: str, table: "Table", leave_out: str, some: Some | None = None
 ) -> tuple[int, ...]:
-    """The training sizes that are asked for, or the usual ones of a table."""
+    """The training sizes that are asked for, or the usual ones of a table.
+
+    InputError for sizes that leave nothing to score on, before anything is fitted.
+    """
+    from autotune.errors import Fault, InputError
     from autotune.learn.splits import learnable, usual_sizes
 
-    if sizes:
-        return numbers(sizes, "--sizes")
-    return usual_sizes(learnable(table, eligible, leave_out))
+    eligible, problems = some or (None, ())
+    most = learnable(table, eligible, leave_out, problems)
+    if not sizes:
+        return usual_sizes(most)
+    asked = numbers(sizes, "--sizes")
+    top = most if leave_out or eligible is not None else len(table) - 1
+    if asked and asked[-1] > top:
+        found = f"{asked[-1]} rows to learn from, of {len(table)} in {table.name}"
+        expected = f"at most {top}, so that some are left to score on"
+        raise InputError(Fault(where="--sizes", found=found, expected=expected))
+    return asked
+
+
+def known_models(names: tuple[str, ...]) -> None:
+    """InputError for a name that no model has, with the nearest: before anything is read."""
+    from autotune.errors import InputError, unknown_name
+    from autotune.learn.comparison import NAMES
+
+    for name in names:
+        if name not in NAMES:
+            raise InputError(unknown_name("--models", "model", name, NAMES))
+
+
+def leave_if_interrupted(found: "CurveTable") -> None:
+    """Exit 130 where Ctrl-C ended the curves; what was known by then is printed."""
+    if found.interrupted:
+        note(f"interrupted after {len(found.trials)} of {found.planned} fits")
+        raise typer.Exit(130)
 
 
 def listed(text: str) -> tuple[str, ...]:
@@ -184,6 +225,15 @@ def numbers(text: str, option: str) -> tuple[int, ...]:
         raise typer.BadParameter(
             f"{text!r} is not whole numbers between commas", param_hint=option
         ) from None
+
+
+def check_page(path: Path | None) -> None:
+    """InputError where a page cannot be written: before anything is fitted."""
+    from autotune.errors import Fault, InputError
+
+    if path is not None and not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
+        found = f"a page cannot be written into {path.parent}"
+        raise InputError(Fault(where=str(path), found=found, expected="a folder that is there"))
 
 
 def write_page(found: "CurveTable", title: str, told: str, path: Path) -> None:

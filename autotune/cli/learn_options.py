@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from autotune.cli.output import note
+from autotune.errors import Fault, InputError
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -39,6 +42,19 @@ Categorical = Annotated[
 Format = Annotated[
     FormatName | None, typer.Option("--format", help="Default: found by the content.")
 ]
+
+
+def write(text: str, path: Path, source: Path | None) -> None:
+    """Write a file and say so; never over the file that was read."""
+    there = path.exists()
+    if source is not None and there and path.samefile(source):
+        raise typer.BadParameter("is the file that was read", param_hint="--output")
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        found = f"cannot be written: {error.strerror or error}"
+        raise InputError(Fault(where=str(path), found=found)) from error
+    note(f"{'replaced' if there else 'wrote'} {path}")
 
 
 def columns(

@@ -13,9 +13,10 @@ from autotune.cli.learn_options import (
     Response,
     Without,
     columns,
+    write,
 )
 from autotune.cli.options import DEFAULT_STORE, Json, Store, refuse_together
-from autotune.cli.output import document, note
+from autotune.cli.output import document
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,17 +91,15 @@ def show(
         found = read(file, model=model, response=response, format=format, wanted=wanted)
         tables = [found] if isinstance(found, OneTable) else found.tables
     if output is not None:
-        if file is not None and output.exists() and output.samefile(file):
-            raise typer.BadParameter("is the file that was read", param_hint="--output")
-        write(tables, output, to)
+        write(_content(tables, output, to), output, file)
     if json:
         document(documents.measurements(tables))
     else:
         typer.echo(text.text(tables))
 
 
-def write(tables: "Sequence[Table]", path: Path, to: Literal["csv", "extra-p"]) -> None:
-    """Write tables to a file; InputError where the format does not hold them."""
+def _content(tables: "Sequence[Table]", path: Path, to: Literal["csv", "extra-p"]) -> str:
+    """Tables as text; InputError where the format does not hold them."""
     from autotune.errors import Fault, InputError
     from autotune.learn.table import Tables
     from autotune.learn.writers import to_csv, to_extrap
@@ -109,10 +108,4 @@ def write(tables: "Sequence[Table]", path: Path, to: Literal["csv", "extra-p"]) 
         hint = "name one: --response NAME, or --to extra-p"
         found = f"{len(tables)} responses"
         raise InputError(Fault(where=str(path), found=found, expected="one for CSV", hint=hint))
-    content = to_csv(tables[0]) if to == "csv" else to_extrap(Tables(tables=tuple(tables)))
-    try:
-        path.write_text(content, encoding="utf-8")
-    except OSError as error:
-        found = f"cannot be written: {error.strerror or error}"
-        raise InputError(Fault(where=str(path), found=found)) from error
-    note(f"wrote {path}")
+    return to_csv(tables[0]) if to == "csv" else to_extrap(Tables(tables=tuple(tables)))

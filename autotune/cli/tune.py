@@ -64,8 +64,9 @@ def tune(
     prior: Annotated[
         str | None,
         typer.Option(
-            help="A study of the store, such as one of another machine: what a model learned of it"
-            " expects is a hint to the search."
+            metavar="STUDY[@STORE]",
+            help="A study, such as one of another machine or size: what a model learned of it"
+            " expects orders the candidates, as far as it proves itself here.",
         ),
     ] = None,
     mirror: Annotated[

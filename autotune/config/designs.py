@@ -1,5 +1,6 @@
 """Spaces for designs of experiments from YAML (schema autotune.design/1)."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -46,16 +47,28 @@ def _list(values: list[object]) -> tuple[Value, ...]:
     flag = next((v for v in values if isinstance(v, bool)), None)
     if flag is not None:
         raise ValueError(f"{describe(flag)} is no value here: write 0 and 1, or text in quotes")
-    read: list[Value] = []
+    if len(values) > MOST:
+        raise ValueError(f"{len(values)} values: a parameter has at most {MOST}")
+    read: dict[Value, None] = {}
     for value in values:
         if not (is_number(value) or isinstance(value, str)):
             raise ValueError(f"{describe(value)} is neither a number nor text")
+        if isinstance(value, str) and not _is_text(value):
+            raise ValueError(f"{describe(value)} is neither a finite number nor printable text")
         if isinstance(value, str) != isinstance(values[0], str):
             raise ValueError("a parameter has numbers or text as values, not both")
         if value in read:
             raise ValueError(f"{describe(value)} is there twice")
-        read.append(value)
+        read[value] = None
     return tuple(read)
+
+
+def _is_text(value: str) -> bool:
+    """Whether a text can be a category: printable, and not nan, inf or 1e999."""
+    try:
+        return value.isprintable() and math.isfinite(float(value))
+    except ValueError:
+        return True
 
 
 def _range(given: dict[str, object]) -> _Values:
@@ -81,10 +94,13 @@ def _range(given: dict[str, object]) -> _Values:
 def _steps(low: float, high: float, step: float) -> tuple[Value, ...]:
     if step <= 0:
         raise ValueError(f"step: {step} is not positive")
+    if not (float(high) - float(low)) / step < MOST:
+        raise ValueError(f"a parameter has at most {MOST} values: take a larger step")
     count = int((high - low) / step * (1 + 1e-12) + 1e-9) + 1
-    if count > MOST:
-        raise ValueError(f"{count} values: a parameter has at most {MOST}")
-    return tuple(_short(low + step * i) for i in range(count))
+    values = tuple(_short(low + step * i) for i in range(count))
+    if len(set(values)) < count:
+        raise ValueError(f"step: {step} is lost in the digits of {high}")
+    return values
 
 
 def _powers(low: float, high: float, factor: float) -> tuple[Value, ...]:
@@ -94,7 +110,7 @@ def _powers(low: float, high: float, factor: float) -> tuple[Value, ...]:
     value = low
     while value <= high * (1 + 1e-12):
         values.append(_short(value))
-        if len(values) > MOST:
+        if len(values) > MOST or (len(values) > 1 and values[-1] == values[-2]):
             raise ValueError(f"more than {MOST} values: take a larger factor")
         value *= factor
     return tuple(values)

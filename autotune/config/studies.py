@@ -159,7 +159,7 @@ class _Searching(Model):
     objectives: Annotated[tuple[Objective, ...], Read(_objectives)] = ("time",)
     warm_start: bool = True
     residual: Learner = "process"
-    prior: Text | None = Field(default=None, description="a study of the store")
+    prior: Text | None = Field(default=None, description="a study of the store, or STUDY@STORE")
 
 
 class _Measuring(Model):

@@ -51,7 +51,8 @@ class Forecast:
     @property
     def half_width(self) -> Floats:
         """Half of the interval over the median, (n,); inf where the interval is."""
-        width: Floats = (self.high - self.low) / (2 * self.median)
+        with np.errstate(over="ignore"):
+            width: Floats = (self.high / self.median - self.low / self.median) / 2
         return width
 
 

@@ -6,57 +6,22 @@ one value. A column that holds text is categorical, its numbers with it.
 """
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 import numpy as np
 
 from autotune.errors import Fault, InputError, unknown_name
 from autotune.learn.constraint import Constraint
+from autotune.learn.merging import inputs, merged
 from autotune.learn.parameter import Parameter, Value, categorical, is_number, numeric
-from autotune.learn.table import Inputs, Statistic, Table, location
+from autotune.learn.record import Cell, Heading, Record
+from autotune.learn.table import Inputs, Table
+from autotune.recorded.faults import printable
 
-Cell = Value | bool | None
-"""A value as it is found; None where there is none."""
+__all__ = ["Cell", "Heading", "Record", "assemble", "few"]
+
 _SHOWN = 3
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
-    """One line of a file, read: what was set, and what was measured."""
-
-    place: str
-    """Where in the file it stands, for a message: ``line 12``."""
-    settings: Mapping[str, Cell]
-    times: tuple[float, ...]
-    """The repetitions, usable or not."""
-    location: float | None = None
-    """The response where the file says it besides the repetitions."""
-    predicted: float = math.nan
-    """What an analytical model says, in the unit of the times; nan where it does not."""
-    found: str = ""
-    """The text of a time that is no number."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heading:
-    """What is known of all the records of a table."""
-
-    name: str
-    where: str
-    """The file, for messages."""
-    source: str
-    """The file and its format."""
-    quantity: str = "time"
-    unit: str = ""
-    part: str = ""
-    statistic: Statistic = "mean"
-    domains: Mapping[str, Parameter] = field(default_factory=dict)
-    """What a variability model says of the parameters."""
-    constraints: tuple[Constraint, ...] = ()
-    categories: tuple[str, ...] = ()
-    """Parameters whose numbers are the codes of categories."""
 
 
 def assemble(records: Sequence[Record], heading: Heading, treated: Sequence[str] = ()) -> Table:
@@ -75,23 +40,23 @@ def assemble(records: Sequence[Record], heading: Heading, treated: Sequence[str]
     columns = {name: _column(name, usable, heading, notes) for name in names}
     parameters, constants = _parameters(columns, heading, notes)
     if not parameters:
-        found = "the same values in every row"
+        found = "; ".join([*notes, "the same values in every row"])
         expected = "a parameter that varies"
         raise InputError(Fault(where=heading.where, found=found, expected=expected))
     rows = list(zip(*(columns[parameter.name] for parameter in parameters), strict=True))
-    merged = _merged(rows, usable, heading, notes)
-    inputs = _inputs(parameters, merged)
-    constraints = _checked(inputs, constants, heading, notes)
+    entries = merged(rows, usable, heading, notes)
+    found_inputs = inputs(parameters, entries)
+    constraints = _checked(found_inputs, constants, heading, notes)
     return Table(
         name=heading.name,
-        inputs=inputs,
-        response=np.array([entry.response for entry in merged.values()], dtype=np.float64),
-        repetitions=tuple(entry.times for entry in merged.values()),
+        inputs=found_inputs,
+        response=np.array([entry.response for entry in entries.values()], dtype=np.float64),
+        repetitions=tuple(entry.times for entry in entries.values()),
         quantity=heading.quantity,
         unit=heading.unit,
         source=heading.source,
         constraints=constraints,
-        treated=tuple(notes),
+        treated=tuple(printable(note, len(note)) for note in notes),
         constants=tuple(constants.items()),
         statistic=heading.statistic,
         part=heading.part,
@@ -114,7 +79,16 @@ def _names(records: Sequence[Record], heading: Heading) -> list[str]:
             expected = f"the parameters of the first row: {', '.join(names) or 'none'}"
             where = f"{heading.where}: {record.place}"
             raise InputError(Fault(where=where, found=found, expected=expected))
+    for name in names:
+        _check_text(name, "a name", heading)
     return names
+
+
+def _check_text(text: str, what: str, heading: Heading) -> None:
+    """InputError for control characters, which would do things to a terminal."""
+    if printable(text, len(text)) != text:
+        found = f"{what} with control characters: {printable(text)}"
+        raise InputError(Fault(where=heading.where, found=found, expected="text without them"))
 
 
 def _check_categories(names: Sequence[str], heading: Heading) -> None:
@@ -132,31 +106,23 @@ def _timed(records: Sequence[Record], notes: list[str]) -> list[Record]:
     """The records that have a positive, finite time, with these only."""
     kept, dropped, thinned = [], [], []
     for record in records:
-        good = tuple(float(time) for time in record.times if usable_time(time))
+        good = tuple(float(time) for time in record.times if _usable_time(time))
         if not good:
             shown = record.found or ", ".join(f"{time:g}" for time in record.times) or "none"
             dropped.append(f"{record.place} ({shown})")
             continue
         if len(good) < len(record.times):
             thinned.append(record.place)
-        kept.append(
-            Record(
-                place=record.place,
-                settings=record.settings,
-                times=good,
-                location=record.location,
-                predicted=record.predicted,
-            )
-        )
+        kept.append(replace(record, times=good))
     if dropped:
-        notes.append(f"{_rows(dropped)} without a positive, finite time left out: {_few(dropped)}")
+        notes.append(f"{_rows(dropped)} without a positive, finite time left out: {few(dropped)}")
     if thinned:
         of = f"of {_rows(thinned)}" if len(thinned) > 1 else "of a row"
-        notes.append(f"repetitions {of} that are not positive and finite left out: {_few(thinned)}")
+        notes.append(f"repetitions {of} that are not positive and finite left out: {few(thinned)}")
     return kept
 
 
-def usable_time(time: float) -> bool:
+def _usable_time(time: float) -> bool:
     """Whether a time can be: positive and finite."""
     return math.isfinite(time) and time > 0
 
@@ -171,7 +137,7 @@ def _complete(records: Sequence[Record], names: Sequence[str], notes: list[str])
         else:
             kept.append(record)
     if dropped:
-        notes.append(f"{_rows(dropped)} with a missing value left out: {_few(dropped)}")
+        notes.append(f"{_rows(dropped)} with a missing value left out: {few(dropped)}")
     return kept
 
 
@@ -183,7 +149,8 @@ def _rows(places: Sequence[str]) -> str:
     return "1 row" if len(places) == 1 else f"{len(places)} rows"
 
 
-def _few(places: Sequence[str]) -> str:
+def few(places: Sequence[str]) -> str:
+    """The first of them, and how many more."""
     more = len(places) - _SHOWN
     return ", ".join(places[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
@@ -199,19 +166,22 @@ def _column(
     plain = {cell: _plain(cell) for cell in set(raw)}
     cells = [plain[cell] for cell in raw]
     texts = [cell for cell in cells if isinstance(cell, str)]
+    for text in set(texts):
+        _check_text(text, f"a value of {name}", heading)
     domain = heading.domains.get(name)
     if name in heading.categories:
         return [str(cell) for cell in cells]
     if not texts and (domain is None or domain.numeric):
         return cells
     if domain is not None and domain.numeric:
-        found = f"{name} is {texts[0]!r}"
+        found = f"{name} is {printable(texts[0])!r}"
         expected = "a number, as the model says"
         raise InputError(Fault(where=heading.where, found=found, expected=expected))
     if len(texts) < len(cells) and domain is None:
         example = next(cell for cell in cells if not isinstance(cell, str))
         notes.append(
-            f"{name} holds numbers ({example}) and text ({texts[0]!r}): taken as categorical"
+            f"{name} holds numbers ({example}) and text ({printable(texts[0])!r}):"
+            " taken as categorical"
         )
     return [str(cell) for cell in cells]
 
@@ -238,7 +208,8 @@ def _parameters(
         parameters.append(domain if domain is not None else _observed(name, values))
         if domain is not None and len(set(values)) == 1:
             notes.append(f"{name} is {values[0]} in every row: nothing can be learnt about it")
-        _check_domain(parameters[-1], values, notes)
+        if domain is not None:
+            _check_domain(domain, values, notes)
     if constants:
         shown = ", ".join(f"{name} = {value}" for name, value in constants.items())
         notes.append(f"the same in every row, so no parameter: {shown}")
@@ -252,73 +223,17 @@ def _observed(name: str, values: Sequence[Value]) -> Parameter:
 
 
 def _check_domain(parameter: Parameter, values: Sequence[Value], notes: list[str]) -> None:
-    outside = sorted(str(value) for value in set(values) if value not in parameter)
-    if outside:
-        notes.append(f"{parameter.name}: not in the domain of the model: {_few(outside)}")
-
-
-# --- rows of a table ------------------------------------------------------------------------
-
-
-@dataclass(slots=True)
-class _Entry:
-    """Everything that was measured at the same values."""
-
-    times: tuple[float, ...]
-    locations: list[float]
-    predicted: list[float]
-    response: float = math.nan
-
-
-_Merged = dict[tuple[Value, ...], _Entry]
-
-
-def _merged(
-    rows: Sequence[tuple[Value, ...]],
-    records: Sequence[Record],
-    heading: Heading,
-    notes: list[str],
-) -> _Merged:
-    """One entry for each combination of values, in the order of first sight."""
-    merged: _Merged = {}
-    again: Counter[tuple[Value, ...]] = Counter()
-    for row, record in zip(rows, records, strict=True):
-        given = [] if record.location is None else [record.location]
-        known = [] if math.isnan(record.predicted) else [record.predicted]
-        if row in merged:
-            again[row] += 1
-            merged[row].times += record.times
-            merged[row].locations += given
-            merged[row].predicted += known
-        else:
-            merged[row] = _Entry(times=record.times, locations=given, predicted=known)
-    for entry in merged.values():
-        if heading.statistic == "as given" and entry.locations:
-            entry.response = math.fsum(entry.locations) / len(entry.locations)
-        else:
-            entry.response = location(entry.times, heading.statistic)
-    if again:
-        apart = max(max(merged[row].times) / min(merged[row].times) - 1 for row in again)
-        count = sum(again.values())
-        verb = "row repeats" if count == 1 else "rows repeat"
-        notes.append(
-            f"{count} {verb} the values of another: merged, the times are repetitions of one row"
-            f" (up to {100 * apart:.3g} % apart)"
-        )
-    return merged
-
-
-def _inputs(parameters: Sequence[Parameter], merged: _Merged) -> Inputs:
-    guesses = [
-        math.fsum(entry.predicted) / len(entry.predicted) if entry.predicted else math.nan
-        for entry in merged.values()
-    ]
-    known = any(not math.isnan(guess) for guess in guesses)
-    return Inputs(
-        parameters=tuple(parameters),
-        rows=tuple(merged),
-        analytical=np.array(guesses, dtype=np.float64) if known else None,
+    inside = set(parameter.values)
+    outside = sorted(
+        str(value)
+        for value in set(values)
+        if (value not in inside if inside else value not in parameter)
     )
+    if outside:
+        notes.append(f"{parameter.name}: not in the domain of the model: {few(outside)}")
+
+
+# --- constraints ---------------------------------------------------------------------------
 
 
 def _checked(

@@ -9,7 +9,7 @@ distances on request.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -19,7 +19,8 @@ from autotune.learn import models
 from autotune.learn.analytical import terms_of
 from autotune.learn.base import Explanation, Fitted, Floats, Forecast
 from autotune.learn.conformal import Calibrated
-from autotune.learn.curves import LEVEL, TOPS, Contender, CurveTable, learning_curve
+from autotune.learn.curves import CurveTable, Kind
+from autotune.learn.floor import halves_of
 from autotune.learn.hybrid import analytical
 from autotune.learn.influence.model import InfluencePredictor
 from autotune.learn.measures import Convention, Semantics, semantics
@@ -28,12 +29,17 @@ from autotune.learn.splits import Course, Split
 from autotune.learn.syntactic import SyntacticScore, score
 from autotune.learn.table import Table
 from autotune.learn.terms import Sum
+from autotune.learn.trials import Contender, Scoring, learning_curve
 from autotune.learn.untrained import Untrained
 from autotune.progress import Progress
 
 ANALYTICAL = "analytical"
 MEASURED = "measured"
-_ALWAYS = ("pool", "influence", "ridge", "trees")
+LEARNED_POOL = "pool-learned"
+"""The pool without an analytical model, where there is one."""
+NAMES = (ANALYTICAL, *models.MODELS, LEARNED_POOL)
+"""What contenders are called."""
+_ALWAYS = ("pool", "influence", "ridge", "trees", "gp")
 _HYBRID = ("am-scaled", "am-feature-log", "am-residual-gp")
 
 
@@ -43,19 +49,10 @@ class Request:
     ``constant``: whether the constants count in that."""
 
     course: Course
+    scoring: Scoring = field(default_factory=Scoring)
     convention: Convention = "textbook"
-    tops: tuple[int, ...] = TOPS
-    level: float = LEVEL
     formula: Formula | None = None
     constant: bool = False
-
-    def __post_init__(self) -> None:
-        if not self.tops or min(self.tops) < 1:
-            found = ", ".join(map(str, self.tops)) or "none"
-            raise InputError(Fault(where="top", found=found, expected="numbers of at least 1"))
-        if not 0 < self.level < 1:
-            expected = "a share between 0 and 1"
-            raise InputError(Fault(where="level", found=f"{self.level:g}", expected=expected))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,7 +98,7 @@ def default_models(table: Table, formula: Formula | None = None) -> tuple[str, .
     if formula is not None:
         found.append("influence-raw")
     if has_analytical(table):
-        found = [ANALYTICAL, *found, *_HYBRID]
+        found = [ANALYTICAL, found[0], LEARNED_POOL, *found[1:], *_HYBRID]
     return tuple(found)
 
 
@@ -115,9 +112,8 @@ def contenders(table: Table, names: Sequence[str]) -> tuple[Contender, ...]:
     need an analytical model where there is none."""
     found = []
     for name in dict.fromkeys(names):
-        if name != ANALYTICAL and name not in models.MODELS:
-            from_known = (ANALYTICAL, *models.MODELS)
-            raise InputError(unknown_name("models", "model", name, from_known))
+        if name not in NAMES:
+            raise InputError(unknown_name("models", "model", name, NAMES))
         if (name == ANALYTICAL or models.analytical(name)) and not has_analytical(table):
             raise InputError(
                 Fault(
@@ -127,21 +123,36 @@ def contenders(table: Table, names: Sequence[str]) -> tuple[Contender, ...]:
                     hint="a column predicted_s, --analytical COLUMN, or --formula NAME",
                 )
             )
-        model = Untrained() if name == ANALYTICAL else models.model(name)
-        found.append(Contender(name=name, model=model, table=table))
+        found.append(_contender(table, name))
     return tuple(found)
+
+
+def _contender(table: Table, name: str) -> Contender:
+    if name == ANALYTICAL:
+        return Contender(name=name, model=Untrained(), table=table, kind="analytical")
+    if name == LEARNED_POOL:
+        bare = replace(table, inputs=replace(table.inputs, analytical=None))
+        return Contender(name=name, model=models.model(models.DEFAULT), table=bare)
+    both = models.analytical(name) or (name == models.DEFAULT and has_analytical(table))
+    kind: Kind = "hybrid" if both else "learned"
+    return Contender(name=name, model=models.model(name), table=table, kind=kind)
 
 
 def compare(
     entered: Sequence[Contender], request: Request, progress: Progress | None = None
 ) -> Comparison:
-    """All models over the table that they share; InputError where rows are too few."""
-    curve = learning_curve(
-        entered, request.course, tops=request.tops, level=request.level, progress=progress
-    )
+    """All models over the table that they share; InputError where rows are too few.
+
+    What repeats of a row say of the noise is found in the table itself.
+    """
     table = entered[0].table
+    scoring = request.scoring
+    if scoring.halves is None:
+        scoring = replace(scoring, halves=halves_of(table))
+    curve = learning_curve(entered, request.course, scoring, progress)
     size = request.course.sizes[-1]
-    split = next(s for s in request.course.splits(table) if s.size == size)
+    splits = request.course.splits(table, scoring.eligible, scoring.problems)
+    split = next(s for s in splits if s.size == size)
     notes: list[str] = []
     fits = _fits(entered, split, request.course.seed, notes)
     matches = [

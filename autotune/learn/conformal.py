@@ -10,10 +10,13 @@ reaches at least as far as any held-out row was off that lay outside the box of 
 """
 
 import math
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from autotune.errors import Fault, InputError
 from autotune.learn.base import (
@@ -48,9 +51,16 @@ class HeldOut:
 
     def errors(self, response: Floats) -> Floats:
         """(n,) |log(response / predicted)|; inf where nothing positive was predicted."""
-        usable = self.median > 0
-        ratio = np.where(usable, response / np.where(usable, self.median, 1.0), 1.0)
-        return np.where(usable, np.abs(np.log(ratio)), np.inf)
+        usable = (self.median > 0) & np.isfinite(self.median)
+        apart = np.log(response) - np.log(np.where(usable, self.median, 1.0))
+        return np.where(usable, np.abs(apart), np.inf)
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Linear algebra by one thread within: the matrices are small, and on a busy host threads that
+    wait for one another take tens of times as long as one."""
+    limits: AbstractContextManager[object] = threadpool_limits(limits=1, user_api="blas")
+    return limits
 
 
 def folds(count: int, seed: int, most: int = FOLDS) -> Indices:
@@ -65,18 +75,43 @@ def folds(count: int, seed: int, most: int = FOLDS) -> Indices:
     return found
 
 
-def hold_out(regressor: Regressor, table: Table, seed: int, whole: Predictor) -> HeldOut:
-    """Predict every row from the other folds. ``whole``: the regressor trained on all rows."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fold:
+    """A part of the training rows, and the others."""
+
+    own: Bools
+    """(n,) which rows are left out."""
+    others: Table
+    asked: Inputs
+    outside: Bools
+    """(rows left out,) which of them lie outside the box of the others."""
+
+
+def cut(table: Table, seed: int) -> tuple[Fold, ...]:
+    """The folds of a table; none for a single row."""
     fold = folds(len(table), seed)
-    median = np.full(len(table), np.nan)
-    outside = np.ones(len(table), dtype=bool)
-    for number in range(int(fold.max()) + 1 if len(table) > 1 else 0):
-        own = fold == number
-        others = table.take(~own)
-        asked = table.inputs.take(own)
-        outside[own] = Encoder.fit(others.inputs).outside(asked)
+    return tuple(
+        _fold(table, fold == number)
+        for number in range(int(fold.max()) + 1 if len(table) > 1 else 0)
+    )
+
+
+def _fold(table: Table, own: Bools) -> Fold:
+    others, asked = table.take(~own), table.inputs.take(own)
+    outside = Encoder.fit(others.inputs).outside(asked)
+    return Fold(own=own, others=others, asked=asked, outside=outside)
+
+
+def hold_out(
+    regressor: Regressor, cuts: Sequence[Fold], count: int, seed: int, whole: Predictor
+) -> HeldOut:
+    """Predict each of ``count`` rows from the other folds. ``whole``: trained on all rows."""
+    median = np.full(count, np.nan)
+    outside = np.ones(count, dtype=bool)
+    for fold in cuts:
+        outside[fold.own] = fold.outside
         try:
-            median[own] = resume(regressor, others, seed, whole).predict(asked)
+            median[fold.own] = resume(regressor, fold.others, seed, whole).predict(fold.asked)
         except InputError:  # the others are too few, or all alike: nothing is said
             continue
     return HeldOut(median=median, outside=outside)
@@ -117,11 +152,13 @@ class Calibrated:
 
     def explain(self) -> Explanation:
         """That of the predictor."""
-        return self.predictor.explain()
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            return self.predictor.explain()
 
     def predict(self, inputs: Inputs, level: float = 0.9) -> Forecast:
         """Outside the training box, who may not extrapolate has an infinite interval."""
-        median = self.predictor.predict(inputs)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            median = self.predictor.predict(inputs)
         outside = self.encoder.outside(inputs)
         reached = reaches(self.errors, self.held_outside, level, outside)
         if not self.extrapolates:
@@ -142,9 +179,9 @@ def forecast(median: Floats, reached: Floats, outside: Bools, notes: tuple[str, 
     factor = np.where(np.isnan(median), np.inf, np.exp(np.minimum(reached, _FARTHEST)))
     factor = np.where(np.isinf(reached), np.inf, factor)
     filled = np.where(np.isnan(median), 1.0, median)
-    return Forecast(
-        median=median, low=filled / factor, high=filled * factor, outside=outside, notes=notes
-    )
+    with np.errstate(over="ignore"):
+        low, high = filled / factor, filled * factor
+    return Forecast(median=median, low=low, high=high, outside=outside, notes=notes)
 
 
 class Calibrating(Model, Protocol):
@@ -172,9 +209,13 @@ class Conformal:
         return self.regressor.extrapolates
 
     def fit(self, table: Table, seed: int = 0) -> Calibrated:
-        """Trains once on all rows and once without each fold."""
-        whole = self.regressor.train(table, seed)
-        held = hold_out(self.regressor, table, seed, whole)
+        """Trains once on all rows and once without each fold.
+
+        Where numbers of a regressor overflow it says nothing, or leaves out the term.
+        """
+        with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            whole = self.regressor.train(table, seed)
+            held = hold_out(self.regressor, cut(table, seed), len(table), seed, whole)
         return Calibrated(
             predictor=whole,
             encoder=Encoder.fit(table.inputs),

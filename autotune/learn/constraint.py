@@ -1,5 +1,6 @@
 """What combinations of parameter values are allowed: a condition on parameters of any name."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -49,7 +50,5 @@ class Constraint:
         return replace(self, fixed=(*self.fixed, *mine.items()))
 
     def __str__(self) -> str:
-        text = self.text
-        for alias, name in self.aliases:
-            text = text.replace(alias, name)
-        return text
+        named = dict(self.aliases)
+        return re.sub(r"\w+", lambda found: named.get(found.group(), found.group()), self.text)

@@ -9,7 +9,7 @@ range of each numeric parameter and the set of values of each categorical one.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,6 +22,10 @@ from autotune.learn.table import Inputs, Table, Value
 Scale = Literal["log2(x)", "log2(1 + x)", "x", "is", "log2 of texts"]
 _NUMBERS = 3
 """So many values of a category that are numbers have an order."""
+_SMALLEST = 5e-324
+"""The smallest positive number."""
+_LARGEST = 1e100
+"""Of numbers that are taken as they are: sums of their squares are numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,16 +48,21 @@ class Column:
             return f"log2({self.parameter})"
         return self.scale.replace("x", self.parameter)
 
-    def of(self, inputs: Inputs) -> Floats:
-        """The column, (n,). Numbers beyond what the scale can take are cut off at its edge."""
+    def of(self, values: Sequence[Value]) -> Floats:
+        """The column of the parameter's values, (n,). Numbers beyond what the scale can take are
+        cut off at its edge."""
         if self.scale == "is":
-            return np.array([text == self.value for text in inputs.texts(self.parameter)], float)
+            return np.array([str(value) == self.value for value in values], float)
         if self.scale == "log2 of texts":
-            return np.array([_log2(text, self.other) for text in inputs.texts(self.parameter)])
-        numbers = inputs.numbers(self.parameter)
+            return np.array([_log2(str(value), self.other) for value in values])
+        numbers = np.array(values, dtype=np.float64)
         if self.scale == "log2(x)":
-            return np.log2(np.maximum(numbers, np.finfo(float).tiny))
-        return np.log2(1 + np.maximum(numbers, 0.0)) if self.scale == "log2(1 + x)" else numbers
+            found: Floats = np.log2(np.maximum(numbers, _SMALLEST))
+        elif self.scale == "log2(1 + x)":
+            found = np.log2(1 + np.maximum(numbers, 0.0))
+        else:
+            found = np.clip(numbers, -_LARGEST, _LARGEST)
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,25 +90,31 @@ class Encoder:
         """The columns and the box of training rows."""
         columns: list[Column] = []
         constant: list[str] = []
+        ranges: list[tuple[str, float, float]] = []
+        seen: list[tuple[str, frozenset[str]]] = []
+        values = _by_parameter(inputs)
         for parameter in inputs.parameters:
-            found = _columns(inputs, parameter.name, parameter.numeric)
+            name, distinct = parameter.name, set(values[parameter.name])
+            if parameter.numeric and distinct:
+                ranges.append((name, float(min(distinct)), float(max(distinct))))
+            elif not parameter.numeric:
+                seen.append((name, frozenset(map(str, distinct))))
+            found = _columns(name, distinct, parameter.numeric)
             columns += found
-            constant += [] if found else [parameter.name]
-        numeric = [p.name for p in inputs.parameters if p.numeric]
-        texts = [p.name for p in inputs.parameters if not p.numeric]
-        spans = ((name, inputs.numbers(name)) for name in numeric if len(inputs))
+            constant += [] if found else [name]
         return cls(
             columns=tuple(columns),
-            ranges=tuple((name, float(x.min()), float(x.max())) for name, x in spans),
-            seen=tuple((name, frozenset(inputs.texts(name))) for name in texts),
+            ranges=tuple(ranges),
+            seen=tuple(seen),
             constant=tuple(constant),
         )
 
     def matrix(self, inputs: Inputs) -> Floats:
         """(n, columns); a category that was not seen is zero in all columns of its parameter."""
         matrix = np.empty((len(inputs), len(self.columns)))
+        values = _by_parameter(inputs)
         for place, column in enumerate(self.columns):
-            matrix[:, place] = column.of(inputs)
+            matrix[:, place] = column.of(values[column.parameter])
         return matrix
 
     def groups(self) -> Indices:
@@ -153,13 +168,19 @@ def encoder_of(table: Table, least: int = 2) -> Encoder:
     return encoder
 
 
-def _columns(inputs: Inputs, name: str, numeric: bool) -> list[Column]:
-    if numeric:
-        numbers = inputs.numbers(name)
-        return [] if _same(numbers.tolist()) else [Column(parameter=name, scale=_scale(numbers))]
-    values = sorted(set(inputs.texts(name)))
-    if len(values) < 2:
+def _by_parameter(inputs: Inputs) -> dict[str, tuple[Value, ...]]:
+    """The values of each parameter, (n,)."""
+    empty: tuple[Value, ...] = ()
+    columns = zip(*inputs.rows, strict=True) if inputs.rows else [empty] * len(inputs.names)
+    return dict(zip(inputs.names, columns, strict=True))
+
+
+def _columns(name: str, distinct: Collection[Value], numeric: bool) -> list[Column]:
+    if len(distinct) < 2:
         return []
+    if numeric:
+        return [Column(parameter=name, scale=_scale(min(map(float, distinct))))]
+    values = sorted(map(str, distinct))
     columns = [Column(parameter=name, scale="is", value=value) for value in values]
     known = [x for x in (_log2(value, math.nan) for value in values) if not math.isnan(x)]
     if len(known) >= _NUMBERS:
@@ -177,14 +198,10 @@ def _log2(text: str, other: float) -> float:
     return math.log2(number) if 0 < number < math.inf else other
 
 
-def _scale(numbers: Floats) -> Scale:
-    if numbers.min() > 0:
+def _scale(least: float) -> Scale:
+    if least > 0:
         return "log2(x)"
-    return "x" if numbers.min() < 0 else "log2(1 + x)"
-
-
-def _same(values: Sequence[Value]) -> bool:
-    return len(set(values)) < 2
+    return "x" if least < 0 else "log2(1 + x)"
 
 
 def _counts(texts: Sequence[str]) -> list[tuple[str, int]]:

@@ -14,7 +14,7 @@ class Evaluation:
     random: int
     engines: tuple[str, ...]
     parameters: tuple[str, ...]
+    problems: tuple[str, ...]
+    """Rankings and losses are those within a problem."""
     curve: CurveTable
-    analytical: tuple[str, ...]
-    """The names of the analytical models among those of the curve."""
     notes: tuple[str, ...] = ()

@@ -18,6 +18,9 @@ from autotune.learn.base import Explanation, Floats, Predictor, Regressor, Term,
 from autotune.learn.effects import ANALYTICAL, total_effects
 from autotune.learn.table import Inputs, Parameter, Table, interval
 
+_FARTHEST = 1000.0
+"""The largest log2 of a ratio: its power of two is a number."""
+
 
 def analytical(inputs: Inputs) -> Floats:
     """(n,) what the analytical model says; nan where it says nothing or nothing positive."""
@@ -45,6 +48,11 @@ def known(table: Table) -> Table:
     return table if mask.all() else table.take(mask)
 
 
+def _ratios(over: Floats, under: Floats) -> Floats:
+    """(n,) 2^over / 2^under, finite and positive also where these are not."""
+    return np.exp2(np.clip(over - under, -_FARTHEST, _FARTHEST))
+
+
 def _left_out(table: Table, used: Table) -> tuple[str, ...]:
     missing = len(table) - len(used)
     return (f"{missing} rows without an analytical prediction were left out",) if missing else ()
@@ -68,7 +76,8 @@ class ScaledPredictor:
 
     def predict(self, inputs: Inputs) -> Floats:
         """See Predictor."""
-        found: Floats = self.scale * analytical(inputs)
+        with np.errstate(over="ignore"):
+            found: Floats = self.scale * analytical(inputs)
         return found
 
     def explain(self) -> Explanation:
@@ -88,7 +97,8 @@ class Scaled:
     def train(self, table: Table, seed: int = 0) -> ScaledPredictor:  # noqa: ARG002
         """Needs one row that the analytical model predicts."""
         used = known(table)
-        scale = float(np.median(used.response / analytical(used.inputs)))
+        ratios = _ratios(np.log2(used.response), np.log2(analytical(used.inputs)))
+        scale = float(np.median(ratios))
         return ScaledPredictor(scale=scale, quantity=table.quantity, notes=_left_out(table, used))
 
 
@@ -172,7 +182,8 @@ class ResidualPredictor:
 
     def predict(self, inputs: Inputs) -> Floats:
         """See Predictor."""
-        found: Floats = self.scaled.predict(inputs) * self.inner.predict(inputs)
+        with np.errstate(over="ignore", invalid="ignore"):
+            found: Floats = self.scaled.predict(inputs) * self.inner.predict(inputs)
         return found
 
     def explain(self) -> Explanation:
@@ -199,7 +210,8 @@ class Residual:
         """The same from where the previous predictor was."""
         used = known(table)
         scaled = Scaled().train(table)
-        ratio = used.response / scaled.predict(used.inputs)
+        expected = np.log2(analytical(used.inputs)) + np.log2(scaled.scale)
+        ratio = _ratios(np.log2(used.response), expected)
         rest = replace(used, response=ratio, repetitions=(), quantity="ratio", unit="")
         variance = float(np.log(used.response).var())
         left = float(np.log(ratio).var())

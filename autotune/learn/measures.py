@@ -1,4 +1,4 @@
-"""How far predictions are from a reference: errors, similarities, distances, rankings.
+"""How far predictions are from a reference: errors, similarities, distances; all of them at once.
 
 Errors are shares (0.1 is 10 %). The reference is what was measured, or the model that another one
 is compared with. Two conventions of the distances, stated with every result:
@@ -14,8 +14,9 @@ from decimal import ROUND_DOWN, Decimal
 from typing import Literal
 
 import numpy as np
-import scipy.stats
 from numpy.typing import ArrayLike, NDArray
+
+from autotune.ranks import kendall
 
 Floats = NDArray[np.float64]
 Convention = Literal["textbook", "kaltenecker"]
@@ -119,33 +120,6 @@ def chebyshev(first: ArrayLike, second: ArrayLike) -> float:
     return minkowski(first, second, math.inf)
 
 
-# --- rankings ---------------------------------------------------------------------------------
-
-
-def tau_b(predicted: ArrayLike, measured: ArrayLike) -> float | None:
-    """Kendall's rank correlation tau-b (ties counted); None for fewer than two, or all tied."""
-    a, b = _pair(predicted, measured)
-    if len(a) < 2:
-        return None
-    value = float(scipy.stats.kendalltau(a, b, variant="b").statistic)
-    return None if math.isnan(value) else value
-
-
-def top_k_loss(predicted: ArrayLike, measured: ArrayLike, k: int) -> float:
-    """How much slower the fastest of the k best by prediction is than the fastest of all.
-
-    (best of the k - best) / best, a share. Equal predictions keep their order. ValueError for k
-    below 1 and for times that are not positive.
-    """
-    if k < 1:
-        raise ValueError(f"k must be at least 1, not {k}")
-    a, b = _pair(predicted, measured)
-    if b.min() <= 0:
-        raise ValueError("times must be positive")
-    chosen = np.argsort(a, kind="stable")[:k]
-    return float((b[chosen].min() - b.min()) / b.min())
-
-
 # --- all together -----------------------------------------------------------------------------
 
 
@@ -199,7 +173,7 @@ def semantics(
         euclidean=euclidean(p, r, convention),
         minkowski_3=minkowski(p, r, 3, convention),
         chebyshev=chebyshev(p, r),
-        tau_b=tau_b(p, r),
+        tau_b=kendall(p, r),
     )
 
 

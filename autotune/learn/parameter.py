@@ -105,5 +105,7 @@ def _check_numbers(parameter: Parameter) -> None:
         object.__setattr__(parameter, "high", float(numbers[-1]))
     if not (math.isfinite(parameter.low) and math.isfinite(parameter.high)):
         raise ValueError(f"{name}: a numeric parameter has values, or finite bounds")
+    if parameter.high - parameter.low > _LARGEST:
+        raise ValueError(f"{name}: from {parameter.low} to {parameter.high} is too wide for floats")
     if parameter.low > parameter.high:
         raise ValueError(f"{name}: from {parameter.low} to {parameter.high} there is nothing")

@@ -15,7 +15,7 @@ import numpy as np
 
 from autotune.errors import InputError
 from autotune.learn.base import Bools, Explanation, Floats, Predictor, Regressor
-from autotune.learn.conformal import Calibrated, HeldOut, hold_out
+from autotune.learn.conformal import Calibrated, Fold, HeldOut, cut, hold_out, one_thread
 from autotune.learn.effects import total_effects
 from autotune.learn.encode import Encoder
 from autotune.learn.hybrid import Residual, Scaled, Stacked
@@ -127,12 +127,14 @@ class Pool:
         trained: list[Member] = []
         left_out: dict[str, list[str]] = {}
         faults: list[InputError] = []
-        for regressor in self.members:
-            try:
-                trained.append(_member(regressor, table, seed))
-            except InputError as error:
-                faults.append(error)
-                left_out.setdefault(error.faults[0].found, []).append(regressor.name)
+        cuts = cut(table, seed)
+        with one_thread():
+            for regressor in self.members:
+                try:
+                    trained.append(_member(regressor, table, cuts, seed))
+                except InputError as error:
+                    faults.append(error)
+                    left_out.setdefault(error.faults[0].found, []).append(regressor.name)
         if not trained:
             raise faults[0]
         encoder = Encoder.fit(table.inputs)
@@ -153,9 +155,9 @@ class Pool:
         )
 
 
-def _member(regressor: Regressor, table: Table, seed: int) -> Member:
+def _member(regressor: Regressor, table: Table, cuts: Sequence[Fold], seed: int) -> Member:
     whole = regressor.train(table, seed)
-    held = hold_out(regressor, table, seed, whole)
+    held = hold_out(regressor, cuts, len(table), seed, whole)
     errors = held.errors(table.response)
     tested = errors[np.isfinite(errors)]
     return Member(

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from scipy.optimize import minimize
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist
 
 from autotune.learn.base import Explanation, Floats, Indices, Predictor
 from autotune.learn.effects import total_effects
@@ -64,7 +65,8 @@ class Columns:
     def of(cls, encoder: Encoder, matrix: Floats) -> "Columns":
         """Numbers have unit variance; categories stay 0 and 1, two of them at distance sqrt(2)."""
         texts = np.array([column.scale == "is" for column in encoder.columns], dtype=bool)
-        scale = np.where(texts, 1.0, matrix.std(axis=0))
+        deviations = matrix.std(axis=0)
+        scale = np.where(texts | (deviations == 0), 1.0, deviations)
         return cls(encoder=encoder, mean=matrix.mean(axis=0), scale=scale, groups=encoder.groups())
 
     def __call__(self, matrix: Floats) -> Floats:
@@ -108,18 +110,20 @@ def covariance(shape: Shape, groups: Indices, left: Floats, right: Floats) -> Fl
 
 
 class Evidence:
-    """The negative log posterior density of hyperparameters, with its gradient."""
+    """The negative log posterior density of hyperparameters, with its gradient.
+
+    Of symmetric matrices only what is above the diagonal is kept, as a vector, and the diagonal.
+    """
 
     def __init__(self, columns: Columns, x: Floats, y: Floats, prior: Prior, trend: bool) -> None:
         """``x``: (n, columns) standardised; ``y``: (n,) standardised."""
         self._y, self._trend = y, trend
         count = columns.lengths
-        square = np.empty((count, len(y), len(y)))
-        for group in range(count):
-            own = x[:, columns.groups == group]
-            square[group] = cdist(own, own, "sqeuclidean")
-        self._square = square.reshape(count, -1)
-        self._dots = x @ x.T
+        groups = range(count)
+        self._square = np.array([pdist(x[:, columns.groups == g], "sqeuclidean") for g in groups])
+        self._upper = np.triu_indices(len(y), 1)
+        self._dots = (x @ x.T)[self._upper]
+        self._own = np.einsum("ij,ij->i", x, x)
         tail = [prior.amplitude, prior.noise, *([prior.trend] if trend else [])]
         long = prior.length * math.sqrt(max(count, 1))
         self.centre = np.log([*[long] * count, *tail])
@@ -129,28 +133,32 @@ class Evidence:
         """The loss and its derivatives by the logarithms of the hyperparameters."""
         shape = Shape.of(theta, self._trend)
         count, n = len(shape.lengths), len(self._y)
-        weights = shape.lengths**-2
-        away = np.sqrt(np.maximum(weights @ self._square, 0.0).reshape(n, n)) * _ROOT5
-        falling = shape.amplitude**2 * np.exp(-away)
+        lengths, power = shape.lengths**-2, shape.amplitude**2
+        away = np.sqrt(lengths @ self._square) * _ROOT5
+        falling = power * np.exp(-away)
         smooth = (1 + away + away * away / 3) * falling
-        gram = smooth + shape.trend**2 * self._dots + _CONSTANT
-        gram[np.diag_indices(n)] += shape.noise**2 + _JITTER
-        off = (theta - self.centre) / self.spread
-        try:
-            factor = np.linalg.cholesky(gram)
-        except np.linalg.LinAlgError:
+        gram = np.empty((n, n), order="F")
+        gram[self._upper] = smooth + shape.trend**2 * self._dots + _CONSTANT
+        noise = shape.noise**2 + _JITTER
+        gram[np.diag_indices(n)] = power + shape.trend**2 * self._own + _CONSTANT + noise
+        factor, failed = dpotrf(gram, overwrite_a=True, clean=False)
+        if failed:
             return 1e10, np.zeros_like(theta)
-        inverse = cho_solve((factor, True), np.eye(n), check_finite=False)
-        solved = inverse @ self._y
+        solved, _ = dpotrs(factor, self._y)
         value = 0.5 * float(self._y @ solved) + float(np.log(np.diag(factor)).sum())
-        weight = inverse - np.outer(solved, solved)
+        inverse, _ = dpotri(factor, overwrite_c=True)
+        first, second = self._upper
+        weight = inverse[self._upper] - solved[first] * solved[second]
+        own = np.diag(inverse) - solved * solved
         steep = (5 / 3) * (1 + away) * falling
+        off = (theta - self.centre) / self.spread
         gradient = np.empty_like(theta)
-        gradient[:count] = 0.5 * (self._square @ (weight * steep).ravel()) * weights
-        gradient[count] = float((weight * smooth).sum())
-        gradient[count + 1] = shape.noise**2 * float(np.trace(weight))
+        gradient[:count] = (self._square @ (weight * steep)) * lengths
+        gradient[count] = 2 * float(weight @ smooth) + power * float(own.sum())
+        gradient[count + 1] = shape.noise**2 * float(own.sum())
         if self._trend:
-            gradient[count + 2] = shape.trend**2 * float((weight * self._dots).sum())
+            both = 2 * float(weight @ self._dots) + float(own @ self._own)
+            gradient[count + 2] = shape.trend**2 * both
         return value + 0.5 * float(off @ off), gradient + off / self.spread
 
 

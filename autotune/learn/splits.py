@@ -5,18 +5,21 @@ a smaller training set lies within the larger ones, so that the points of a curv
 different models are compared like with like.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from autotune.errors import Fault, InputError
+from autotune.errors import Fault, InputError, unknown_name
 from autotune.learn.base import Bools, Indices
 from autotune.learn.designs import Plan, chosen, members
 from autotune.learn.table import Table, Value
 
 Drawing = Literal["random", "sobol", "d-optimal"]
 """How training rows are chosen among those measured."""
+PROBLEM = "problem"
+"""What ``leave_out`` calls a problem, where rows solve several."""
 _LARGEST = 256
 _FEWEST = 8
 
@@ -41,7 +44,8 @@ class Split:
 class Course:
     """Training sizes, repeats, the seed, what is left out; InputError for what cannot be.
 
-    ``leave_out``: a parameter: each of its values in turn is scored on and never learned from.
+    ``leave_out``: a parameter, or ``problem``: each of its values in turn is scored on and never
+    learned from.
     """
 
     sizes: tuple[int, ...]
@@ -60,15 +64,18 @@ class Course:
         if self.seed < 0:
             raise InputError(Fault(where="seed", found=str(self.seed), expected="at least 0"))
 
-    def splits(self, table: Table, eligible: Bools | None = None) -> tuple[Split, ...]:
-        """All splits by group, repeat and size. ``eligible``: (n,) rows that may be scored on.
+    def splits(
+        self, table: Table, eligible: Bools | None = None, problems: Sequence[str] = ()
+    ) -> tuple[Split, ...]:
+        """All splits by repeat, group and size. ``eligible``: (n,) rows that may be scored on;
+        ``problems``: (n,) which problem each row solves.
 
         Of all rows what the largest size leaves over is scored on; of some of them half. InputError
         where rows are too few.
         """
         may = np.ones(len(table), dtype=np.bool_) if eligible is None else eligible
         if self.leave_out:
-            return self._by_group(table, may)
+            return self._by_group(table, may, problems)
         found = []
         for repeat in range(self.repeats):
             generator = np.random.default_rng([self.seed, repeat])
@@ -78,18 +85,15 @@ class Course:
             found += self._grown(table, pool, test, repeat, None)
         return tuple(found)
 
-    def _by_group(self, table: Table, may: Bools) -> tuple[Split, ...]:
-        groups = table.groups(self.leave_out)
-        if len(groups) < 2:
-            found = f"{len(groups)} value in {table.name}"
-            fault = Fault(where=self.leave_out, found=found, expected="two, to leave one out")
-            raise InputError(fault)
+    def _by_group(self, table: Table, may: Bools, problems: Sequence[str]) -> tuple[Split, ...]:
         splits = []
-        for value, rows in groups.items():
-            test = rows[may[rows]]
-            pool = np.setdiff1d(np.arange(len(table)), rows)
-            for repeat in range(self.repeats if len(test) else 0):
-                splits += self._grown(table, pool, test, repeat, value)
+        groups = groups_of(table, self.leave_out, problems)
+        for repeat in range(self.repeats):
+            for value, rows in groups.items():
+                test = rows[may[rows]]
+                if len(test):
+                    pool = np.setdiff1d(np.arange(len(table)), rows)
+                    splits += self._grown(table, pool, test, repeat, value)
         return tuple(splits)
 
     def _grown(
@@ -127,6 +131,30 @@ class Course:
         return pool[chosen(design, inputs)]
 
 
+def groups_of(table: Table, name: str, problems: Sequence[str] = ()) -> dict[Value, Indices]:
+    """The rows of each value of a parameter, or of each problem.
+
+    InputError for an unknown parameter, and for one with a single value.
+    """
+    constant = dict(table.constants)
+    if name == PROBLEM and name not in table.inputs.names and problems:
+        names = np.array(problems)
+        groups: dict[Value, Indices] = {
+            each: np.flatnonzero(names == each) for each in dict.fromkeys(problems)
+        }
+    elif name in constant:
+        groups = {constant[name]: np.arange(len(table))}
+    elif name in table.inputs.names:
+        groups = table.groups(name)
+    else:
+        known = (*table.inputs.names, *([PROBLEM] if problems else []))
+        raise InputError(unknown_name("leave-out", "parameter", name, known))
+    if len(groups) < 2:
+        found = f"one value, {next(iter(groups))}, in all rows of {table.name}"
+        raise InputError(Fault(where=name, found=found, expected="two, to leave one out"))
+    return groups
+
+
 def held_out(rows: int, may: Bools, largest: int) -> int:
     """How many rows are scored on; InputError where none is left."""
     some = int(may.sum())
@@ -138,7 +166,12 @@ def held_out(rows: int, may: Bools, largest: int) -> int:
     return held
 
 
-def learnable(table: Table, eligible: Bools | None = None, leave_out: str = "") -> int:
+def learnable(
+    table: Table,
+    eligible: Bools | None = None,
+    leave_out: str = "",
+    problems: Sequence[str] = (),
+) -> int:
     """How many rows may at most be learned from, whichever are scored on.
 
     Of rows that all may be scored on three quarters, so that a quarter is.
@@ -146,7 +179,7 @@ def learnable(table: Table, eligible: Bools | None = None, leave_out: str = "") 
     rows = len(table)
     may = np.ones(rows, dtype=np.bool_) if eligible is None else eligible
     if leave_out:
-        groups = table.groups(leave_out).values()
+        groups = groups_of(table, leave_out, problems).values()
         return rows - max((len(group) for group in groups if may[group].any()), default=0)
     return 3 * rows // 4 if may.all() else rows - -(-int(may.sum()) // 2)
 

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.stats
 from numpy.typing import ArrayLike, NDArray
 
+from autotune.ranks import pair
 from autotune.results import Sample
 
 Estimator = Callable[[NDArray[np.float64]], NDArray[np.float64]]
@@ -214,41 +214,18 @@ def _pooled(times: Mapping[int, Sequence[float]], numbers: Sequence[int]) -> lis
 # --- predicted against measured -------------------------------------------------------------
 
 
-def kendall(predicted: ArrayLike, measured: ArrayLike) -> float | None:
-    """Kendall's rank correlation tau-b (ties counted); None for fewer than two, or all tied."""
-    a, b = _pair(predicted, measured)
-    if len(a) < 2:
-        return None
-    value = float(scipy.stats.kendalltau(a, b, variant="b").statistic)
-    return None if math.isnan(value) else value
-
-
 def ordered_pairs(predicted: ArrayLike, measured: ArrayLike, apart: float = APART) -> float | None:
     """Share of the pairs that are measured more than ``apart`` apart and predicted in that order.
 
     A pair that is predicted as equal counts half. None when no pair is so far apart.
     """
-    a, b = _pair(predicted, measured)
+    a, b = pair(predicted, measured)
     first, second = np.triu_indices(len(a), k=1)
     far = np.maximum(b[first], b[second]) > (1 + apart) * np.minimum(b[first], b[second])
     if not np.any(far):
         return None
     agree = np.sign(a[first] - a[second]) * np.sign(b[first] - b[second])
     return float(np.mean((agree[far] + 1) / 2))
-
-
-def top_loss(predicted: ArrayLike, measured: ArrayLike, k: int) -> float | None:
-    """Loss of measuring the ``k`` best by prediction and taking the best of them.
-
-    Equal predictions keep their order. None without candidates.
-    """
-    a, b = _pair(predicted, measured)
-    if k < 1:
-        raise ValueError(f"k must be at least 1, not {k}")
-    if len(a) == 0:
-        return None
-    chosen = np.argsort(a, kind="stable")[:k]
-    return loss(float(b[chosen].min()), float(b.min()))
 
 
 Table = Mapping[str, Mapping[str, float]]
@@ -313,15 +290,6 @@ def skill(losses: Sequence[float], constant: Sequence[float]) -> float | None:
     if fixed == 0:
         return 0.0 if own == 0 else None
     return 1 - own / fixed
-
-
-def _pair(a: ArrayLike, b: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    first, second = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if first.shape != second.shape or first.ndim != 1:
-        raise ValueError(f"{first.size} predictions do not pair with {second.size} times")
-    if not (np.all(np.isfinite(first)) and np.all(np.isfinite(second))):
-        raise ValueError("predictions and times must be finite; leave out what has none")
-    return first, second
 
 
 def _checked(times: ArrayLike) -> NDArray[np.float64]:

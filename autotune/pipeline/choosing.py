@@ -26,7 +26,7 @@ class Options:
     sampler: Sampler | None = None
     """Who searches; None: as the config says."""
     prior: str | None = None
-    """A study whose model is a prior; None: as the config says."""
+    """A study whose model is a prior, ``STUDY`` or ``STUDY@STORE``; None: as the config says."""
     mirror: str | None = None
     """A journal file of Optuna that shows the search."""
 
@@ -50,15 +50,45 @@ def choose_candidates(found: Prospect, ranking: Ranking, options: Options) -> li
     return _chosen(choose(ranking, selection, baseline(found, ranking).identity))
 
 
-def first_candidates(found: Prospect, ranking: Ranking, options: Options) -> list[Chosen]:
+def first_candidates(
+    found: Prospect, ranking: Ranking, options: Options, prior: Mapping[str, float]
+) -> list[Chosen]:
     """What is measured of a problem before anything is learned and searched.
 
-    What a budget leaves over belongs to the search.
+    What a budget leaves over belongs to the search. ``prior``: see ``lent``.
     """
     budget = evaluations(found, options)
     selection = found.setup.selection
     selection = selection if budget is None else within(budget, selection)
-    return _chosen(choose(ranking, selection, baseline(found, ranking).identity))
+    safe = baseline(found, ranking).identity
+    chosen = _chosen(choose(ranking, selection, safe))
+    return lent(chosen, ranking, prior, range(1, selection.top, 2), safe)
+
+
+def lent(
+    chosen: Sequence[Chosen],
+    ranking: Ranking,
+    prior: Mapping[str, float],
+    places: Sequence[int],
+    safe: str,
+) -> list[Chosen]:
+    """The chosen ones, with what a prior expects to be fastest at some places.
+
+    Every other of the predicted best is the prior's choice: a prior that is wrong costs no more
+    than these, and shows itself by them. ``prior``: identity to what it expects. ``safe``: the
+    identity of the baseline, which keeps its place.
+    """
+    taken = {choice.candidate.identity for choice in chosen}
+    known = [e for e in ranking.entries if e.candidate.identity in prior]
+    order = sorted(known, key=lambda e: prior[e.candidate.identity])
+    left = [(n, e) for n, e in enumerate(order, 1) if e.candidate.identity not in taken]
+    found = list(chosen)
+    for place in places:
+        if left and place < len(found) and found[place].candidate.identity != safe:
+            number, entry = left.pop(0)
+            why = f"place {number} of {len(order)} by the prior"
+            found[place] = Chosen(entry.candidate, entry.prediction, why)
+    return found
 
 
 def _chosen(picks: Sequence[Pick]) -> list[Chosen]:
@@ -95,17 +125,19 @@ def tasks(
     earlier: Sequence[Earlier],
     mine: Mapping[str, int],
     complete: str,
+    prior: Mapping[str, float],
 ) -> list[Task]:
     """What is to be done about each problem.
 
-    ``mine``: the key of a problem to how many candidates earlier runs of the study measured.
-    ``complete``: why nothing is searched; then only what is left of the first ones is measured.
+    ``prior``: identity to what a model of another study expects. ``mine``: the key of a problem to
+    how many candidates earlier runs of the study measured. ``complete``: why nothing is searched;
+    then only what is left of the first ones is measured.
     """
     made = []
     for ranking in found.rankings:
         safe = baseline(found, ranking).identity
         known = [e for e in earlier if e.candidate.problem.key == ranking.problem.key]
-        chosen = first_candidates(found, ranking, options)
+        chosen = first_candidates(found, ranking, options, prior)
         first = left_of(chosen, known, safe)
         if not first and known and not complete:
             first = _again(ranking, known, safe)

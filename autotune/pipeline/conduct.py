@@ -16,7 +16,7 @@ from autotune.measure.turns import HostTurns
 from autotune.pipeline.choosing import Options, baseline, evaluations, tasks
 from autotune.pipeline.circumstances import content, identity_of, launching, versions
 from autotune.pipeline.past import Past
-from autotune.pipeline.prior import Prior, prior
+from autotune.pipeline.prior import Lender, Prior, proved
 from autotune.pipeline.prospect import Prospect
 from autotune.progress import Progress
 from autotune.ranking import Ranking
@@ -110,6 +110,8 @@ class Conduct:
     machine_identity: str | None = None
     """Where the times come from, if not from the machine that was predicted for."""
     watcher: Watcher = unwatched
+    lender: Lender | None = None
+    """The study whose model is a prior of a search."""
 
     def run(self, choose_of: Callable[[Ranking], list[Chosen]], progress: Progress) -> Result:
         """Measure what is chosen of each problem, one after the other, all alike."""
@@ -135,14 +137,13 @@ class Conduct:
         past = Past(results=self.results, study=self.study, found=found)
         earlier = past.news()
         before = self._prior(candidates, predictions, progress)
-        measured = {hint.candidate.identity for hint in past.hints.values()}
-        hints = [hint for hint in before.hints if hint.candidate.identity not in measured]
         trials = Trials(
             candidates,
             predictions,
             settings=setup.search,
             first=[baseline(found, ranking).identity for ranking in found.rankings],
-            known=[*past.hints.values(), *hints],
+            known=list(past.hints.values()),
+            prior=before.seconds,
             storage=options.mirror,
             name=self.study,
             seed=setup.selection.seed,
@@ -154,7 +155,7 @@ class Conduct:
         with self._running({**self.conditions, **note}) as (run, states):
             past.run = run
             ended = tune_problems(
-                self._tasks(options, earlier, past),
+                self._tasks(options, earlier, past, before.seconds),
                 trials,
                 self._bench(run, progress),
                 self._plan(evaluations(found, options)),
@@ -163,6 +164,11 @@ class Conduct:
             states.append("budget" if any(one.cut for one in ended) else "done")
         if trials.fault:
             progress(trials.fault, 1, 1)
+        result = result_of(self.results.load_study(self.study))
+        if not before.note:
+            return result
+        told = f"{before.note}; {proved(before, result.evaluation)}"
+        self.results.add_conditions(run, {"prior": told})
         return result_of(self.results.load_study(self.study))
 
     def _prior(
@@ -172,16 +178,21 @@ class Conduct:
         progress: Progress,
     ) -> Prior:
         """What a model of the study that the settings name expects; nothing where none is named."""
-        setup = self.found.setup
-        if setup.search.prior is None:
-            return Prior(hints=(), note="")
+        if self.lender is None:
+            return Prior(seconds={}, note="")
         records = {c.identity: c for c in self.results.load_study(self.study).candidates}
-        other = self.results.load_study(setup.search.prior)
-        found = prior(other, candidates, predictions, records, setup.selection.seed)
+        seed = self.found.setup.selection.seed
+        found = self.lender.prior(candidates, predictions, records, seed)
         progress(found.note, 1, 1)
         return found
 
-    def _tasks(self, options: Options, earlier: Sequence[Earlier], past: Past) -> list[Task]:
+    def _tasks(
+        self,
+        options: Options,
+        earlier: Sequence[Earlier],
+        past: Past,
+        prior: Mapping[str, float],
+    ) -> list[Task]:
         """With what the study's own runs measured, if it is continued; not those for a map."""
         record = self.results.load_study(self.study)
         runs = [run for run in record.tunings if run.id != past.run]
@@ -189,7 +200,7 @@ class Conduct:
         keys = Counter(candidate.problem.key for candidate in mine.values())
         done = bool(runs) and runs[-1].state == "done" and bool(past.counted(runs[-1]))
         complete = "the study was done" if options.resume and done else ""
-        return tasks(self.found, options, earlier, keys, complete)
+        return tasks(self.found, options, earlier, keys, complete, prior)
 
     def _enter(self) -> None:
         """The study, its candidates and their predictions."""

@@ -1,22 +1,30 @@
 """Analytical engines, learned models and hybrids on the measured candidates of a study.
 
 Candidates that a tuner chose are those it expected to be fast: a model scored on them is scored on
-what another model liked. Only candidates that were drawn at random are scored on; all others may be
-learned from.
+what another model liked. Only candidates that were drawn at random are scored on, and those of a
+problem of which all were measured; all others may be learned from.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from autotune.errors import Fault, InputError
 from autotune.learn import models
 from autotune.learn.base import Bools
-from autotune.learn.comparison import ANALYTICAL, Request, contenders, has_analytical
-from autotune.learn.curves import Contender, learning_curve
+from autotune.learn.comparison import (
+    ANALYTICAL,
+    Request,
+    contenders,
+    default_models,
+    has_analytical,
+)
 from autotune.learn.evaluation import Evaluation
+from autotune.learn.floor import Halves
+from autotune.learn.splits import PROBLEM
 from autotune.learn.table import Parameter, Table
+from autotune.learn.trials import Contender, learning_curve
 from autotune.pipeline.learn_study import RANDOM, StudyTable, study_table
 from autotune.progress import Progress
 from autotune.store import Store
@@ -24,7 +32,8 @@ from autotune.store.records import StudyRecord
 
 LEAST = 30
 """Candidates measured at random, to tell models apart."""
-MODELS = ("pool", "influence", "ridge", "trees", "am-scaled", "am-feature-log", "am-residual-gp")
+SIZE = "size"
+"""What ``--leave-out`` calls the size of a problem, whichever its parameters are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -32,7 +41,8 @@ class Measured:
     """The candidates of a study that have a time, as a table for each engine that predicted them.
 
     All tables hold the same rows; ``engines`` is empty where nothing was predicted, and there is
-    one table then. ``random``: (n,) which rows were drawn at random.
+    one table then. ``random``: (n,) which rows were drawn at random, or belong to a problem of
+    which all candidates were tried (``whole``). ``problems``: (n,) the problem of each row.
     """
 
     study: str
@@ -40,6 +50,9 @@ class Measured:
     tables: tuple[Table, ...]
     engines: tuple[str, ...]
     random: Bools
+    problems: tuple[str, ...]
+    halves: Halves
+    whole: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.tables[0])
@@ -50,13 +63,18 @@ class Measured:
         return self.tables[0].parameters
 
 
-def measured(name: str, store: str) -> Measured:
+def measured(name: str, store: str, progress: Progress | None = None) -> Measured:
     """What a study of a store measured, the latest when the name is empty."""
+    if progress is not None:
+        progress("read the study", 0, 1)
     with Store.open(store, create=False) as results:
         wanted = name or results.latest_study()
         if wanted is None:
             raise InputError(Fault(where=results.shown, found="no study", hint="tune first"))
-        return measured_of(results.load_study(wanted))
+        found = measured_of(results.load_study(wanted))
+    if progress is not None:
+        progress("read the study", 1, 1)
+    return found
 
 
 def measured_of(study: StudyRecord) -> Measured:
@@ -64,13 +82,28 @@ def measured_of(study: StudyRecord) -> Measured:
     engines = tuple(sorted({stored.prediction.engine for stored in study.predictions}))
     first = study_table(study, engine=engines[0] if engines else None)
     rest = [_like(first, study_table(study, engine=engine)) for engine in engines[1:]]
+    labels = dict(zip((c.problem.key for c in first.candidates), first.problems, strict=True))
+    whole = {key for key in labels if key in _whole(study)}
+    all_of = np.array([c.problem.key in whole for c in first.candidates], dtype=np.bool_)
     return Measured(
         study=study.name,
         config=study.config,
         tables=(first.table, *rest),
         engines=engines,
-        random=_drawn(first, study),
+        random=_drawn(first, study) | all_of,
+        problems=first.problems,
+        halves=first.halves,
+        whole=tuple(labels[key] for key in labels if key in whole),
     )
+
+
+def _whole(study: StudyRecord) -> set[str]:
+    """The problems of which every candidate was tried on the machine of the last run."""
+    machine = study.runs[-1].machine_identity if study.runs else ""
+    runs = [run for run in study.runs if run.machine_identity == machine]
+    tried = {m.candidate for run in runs for m in run.measurements}
+    left = {c.problem.key for c in study.candidates if c.identity not in tried}
+    return {c.problem.key for c in study.candidates} - left
 
 
 def _like(first: StudyTable, other: StudyTable) -> Table:
@@ -94,7 +127,7 @@ def check_random(found: Measured, *, fewer: bool) -> tuple[str, ...]:
     count = int(found.random.sum())
     if count < (2 if fewer else LEAST):
         hint = f"autotune evaluate {found.study} --measure CONFIG draws and measures the others"
-        if not fewer:
+        if count >= 2:
             hint += "; --fewer scores on those that there are"
         raise InputError(
             Fault(
@@ -105,8 +138,20 @@ def check_random(found: Measured, *, fewer: bool) -> tuple[str, ...]:
                 hint=hint,
             )
         )
-    few = f"only {count} random candidates: differences between models may be chance"
-    return (few,) if count < LEAST else ()
+    notes = [f"all candidates of {name} were measured: any of them may be scored on"
+             for name in found.whole]  # fmt: skip
+    if count < LEAST:
+        notes.append(f"only {count} random candidates: differences between models may be chance")
+    if not any(has_analytical(table) for table in found.tables):
+        notes.append("no engine predicted these candidates: there are learned models only")
+    return tuple(notes)
+
+
+def left_out(found: Measured, name: str) -> str:
+    """What ``--leave-out`` means in a study: ``size`` and ``problem`` are no parameters."""
+    if name == SIZE and name not in found.tables[0].inputs.names:
+        return "N" if "N" in found.tables[0].inputs.names else PROBLEM
+    return name
 
 
 def entered(found: Measured, names: Sequence[str] = ()) -> tuple[Contender, ...]:
@@ -120,7 +165,7 @@ def entered(found: Measured, names: Sequence[str] = ()) -> tuple[Contender, ...]
         for engine, table in zip(found.engines, found.tables, strict=False)
         if has_analytical(table)
     ]
-    asked = list(names) or [n for n in MODELS if predicted or not models.analytical(n)]
+    asked = list(names) or default_models(predicted[0][1] if predicted else found.tables[0])
     made: list[Contender] = []
     if predicted and (not names or ANALYTICAL in names):
         for engine, table in predicted:
@@ -142,7 +187,7 @@ def _named(table: Table, name: str, engine: str) -> list[Contender]:
     if not engine:
         return [one]
     shown = f"{ANALYTICAL} ({engine})" if name == ANALYTICAL else f"{name} ({engine})"
-    return [Contender(name=shown, model=one.model, table=one.table)]
+    return [replace(one, name=shown)]
 
 
 def evaluate_models(
@@ -153,21 +198,17 @@ def evaluate_models(
     notes: Sequence[str] = (),
 ) -> Evaluation:
     """Learning curves over a study; scored on random candidates only."""
-    curve = learning_curve(
-        competing,
-        request.course,
-        eligible=found.random,
-        tops=request.tops,
-        level=request.level,
-        progress=progress,
+    scoring = replace(
+        request.scoring, eligible=found.random, problems=found.problems, halves=found.halves
     )
+    curve = learning_curve(competing, request.course, scoring, progress)
     return Evaluation(
         study=found.study,
         rows=len(found),
         random=int(found.random.sum()),
         engines=found.engines,
         parameters=tuple(parameter.name for parameter in found.parameters),
+        problems=tuple(dict.fromkeys(found.problems)),
         curve=curve,
-        analytical=tuple(one.name for one in competing if one.name.startswith(ANALYTICAL)),
         notes=tuple(notes),
     )

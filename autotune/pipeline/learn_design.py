@@ -1,6 +1,8 @@
 """``learn design``: from a file with parameters to the rows to measure."""
 
+import gzip
 import re
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +23,7 @@ from autotune.store.rows import candidate_record
 from autotune.variant import Candidate
 
 _YAML = (".yaml", ".yml")
+_GZIP = b"\x1f\x8b"
 _HEAD = 4096
 """Bytes of a file in which its kind is found."""
 
@@ -65,11 +68,16 @@ def designed(
 
 def _kind(path: Path) -> str:
     """space, config, variability model or table, by its name and how it begins."""
+    if not path.is_file():  # a pipe can be read once only
+        return "table" if path.exists() or path.suffix not in ("", *_YAML) else "config"
     try:
         with path.open("rb") as file:
             head = file.read(_HEAD)
-    except OSError:
-        return "config" if path.suffix in ("", *_YAML) else "table"
+        if head.startswith(_GZIP):
+            with gzip.open(path) as packed:
+                head = packed.read(_HEAD)
+    except (OSError, EOFError, zlib.error):
+        return "table"  # whose reader says what is wrong with it
     if path.suffix in _YAML:
         named = rb"^schema:\s*['\"]?" + re.escape(SCHEMA.partition("/")[0].encode())
         return "space" if re.search(named, head, re.MULTILINE) else "config"

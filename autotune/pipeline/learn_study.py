@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 from autotune.errors import Fault, InputError, unknown_name
 from autotune.evaluate import Row, evaluate, varied
 from autotune.learn.cleaning import Cell, Heading, Record, assemble
+from autotune.learn.floor import Halves
 from autotune.learn.table import Table
+from autotune.measure import stats
+from autotune.results import Measurement
 from autotune.store import Store
 from autotune.store.records import CandidateRecord, ProblemFacts, StudyRecord
 from autotune.variant import Value
@@ -23,12 +26,16 @@ class StudyTable:
     """The table of a study, and which candidate each row is.
 
     ``random``: (n,) which rows were measured by chance, not because they were expected to be fast:
-    only these are exchangeable with the candidates that were not measured.
+    only these are exchangeable with the candidates that were not measured. ``problems``: (n,) the
+    label of the problem that each row solves. ``halves``: the times of its earlier and of its later
+    rounds.
     """
 
     table: Table
     candidates: tuple[CandidateRecord, ...]
     random: NDArray[np.bool_]
+    problems: tuple[str, ...]
+    halves: Halves
 
 
 def read_study(name: str, store: str, *, engine: str | None = None) -> StudyTable:
@@ -58,12 +65,13 @@ def study_table(
     engines = sorted({stored.prediction.engine for stored in study.predictions})
     if engine is not None and engine not in engines:
         raise InputError(unknown_name(study.name, "engine", engine, engines))
-    rows, failed = _rows(study, engine, problem)
+    found = _timed(study, engine, problem)
+    rows, failed = found.rows, found.failed
     if len(rows) < 2:
-        found = f"{len(rows)} of {len(study.candidates)} candidates with a time"
+        lacking = f"{len(rows)} of {len(study.candidates)} candidates with a time"
         hint = f"autotune tune {study.config}"
         raise InputError(
-            Fault(where=study.name, found=found, expected="two, to learn from", hint=hint)
+            Fault(where=study.name, found=lacking, expected="two, to learn from", hint=hint)
         )
     settings = candidate_settings([row.candidate for row in rows])
     records = [_record(row, chosen) for row, chosen in zip(rows, settings, strict=True)]
@@ -79,11 +87,20 @@ def study_table(
         ),
         [f"{failed} measured candidates without a usable time left out"] if failed else [],
     )
-    return _aligned(table, rows, settings)
+    return _aligned(table, found, settings)
 
 
-def _rows(study: StudyRecord, engine: str | None, problem: str | None) -> tuple[list[Row], int]:
-    """The timed candidates of the machine of the last run, and how many failed there."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Timed:
+    """The timed candidates, the label of the problem of each, and how many failed."""
+
+    rows: list[Row]
+    labels: list[str]
+    failed: int
+
+
+def _timed(study: StudyRecord, engine: str | None, problem: str | None) -> _Timed:
+    """The candidates of the machine of the last run."""
     result = evaluate(study, engine)
     labels = [found.label for found in result.problems]
     if problem is not None and problem not in labels:
@@ -91,14 +108,18 @@ def _rows(study: StudyRecord, engine: str | None, problem: str | None) -> tuple[
     machine = study.runs[-1].machine_identity if study.runs else ""
     runs = {run.id for run in study.runs if run.machine_identity == machine}
     tried = [
-        row
+        (row, found.label)
         for found in result.problems
         if problem in (None, found.label)
         for row in found.rows
         if row.measurement is not None and row.measurement.run in runs
     ]
-    timed = [row for row in tried if row.measured is not None]
-    return timed, len(tried) - len(timed)
+    timed = [(row, label) for row, label in tried if row.measured is not None]
+    return _Timed(
+        rows=[row for row, _ in timed],
+        labels=[label for _, label in timed],
+        failed=len(tried) - len(timed),
+    )
 
 
 def _record(row: Row, settings: Mapping[str, Cell]) -> Record:
@@ -114,17 +135,39 @@ def _record(row: Row, settings: Mapping[str, Cell]) -> Record:
     )
 
 
-def _aligned(table: Table, rows: Sequence[Row], settings: Sequence[dict[str, Cell]]) -> StudyTable:
+def _aligned(table: Table, found: _Timed, settings: Sequence[dict[str, Cell]]) -> StudyTable:
     """The candidates of the rows of a table: candidates alike in everything share one."""
-    alike: dict[tuple[Cell, ...], list[Row]] = {}
-    for row, chosen in zip(rows, settings, strict=True):
-        alike.setdefault(tuple(chosen.values()), []).append(row)
+    alike: dict[tuple[Cell, ...], list[int]] = {}
+    for place, chosen in enumerate(settings):
+        alike.setdefault(tuple(chosen.values()), []).append(place)
     groups = list(alike.values())
+    first = [found.rows[group[0]] for group in groups]
+    drawn = [any(RANDOM in found.rows[place].chosen for place in group) for group in groups]
+    halved = [halves_of_rounds(row.measurement) for row in first]
     return StudyTable(
         table=table,
-        candidates=tuple(group[0].candidate for group in groups),
-        random=np.array([any(RANDOM in row.chosen for row in g) for g in groups], dtype=np.bool_),
+        candidates=tuple(row.candidate for row in first),
+        random=np.array(drawn, dtype=np.bool_),
+        problems=tuple(found.labels[group[0]] for group in groups),
+        halves=Halves(
+            early=np.array([a for a, _ in halved]), late=np.array([b for _, b in halved])
+        ),
     )
+
+
+def halves_of_rounds(measurement: Measurement | None) -> tuple[float, float]:
+    """The times of the earlier and of the later half of the rounds; nan for fewer than two."""
+    rounds: dict[int, list[float]] = {}
+    for sample in measurement.accepted if measurement is not None else ():
+        rounds.setdefault(sample.round, []).append(float(sample.seconds))
+    numbers = sorted(rounds)
+    half = len(numbers) // 2
+    if not half:
+        return float("nan"), float("nan")
+    early, late = (
+        [t for n in part for t in rounds[n]] for part in (numbers[:half], numbers[-half:])
+    )
+    return stats.location(early), stats.location(late)
 
 
 # --- what candidates differ in --------------------------------------------------------------

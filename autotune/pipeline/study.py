@@ -22,6 +22,7 @@ from autotune.pipeline.circumstances import (
 )
 from autotune.pipeline.conduct import Conduct, Result, result_of
 from autotune.pipeline.past import Past
+from autotune.pipeline.prior import lender
 from autotune.pipeline.programs import check_program, program_measurer
 from autotune.pipeline.prospect import Prospect, check_builds, prospect
 from autotune.progress import Progress
@@ -63,9 +64,8 @@ def tune(
     wall = time.monotonic()
     setup = dataclasses.replace(setup, search=_searching(setup.search, options))
     with Store.open(store) as results:
-        if setup.search.prior is not None:
-            results.load_study(setup.search.prior)  # a study that is not there is told early
         name = _study_name(setup, options, results)
+        lent = lender(setup.search.prior, results, name if options.resume else None)
         check_builds(setup, openmp=True)
         check_program(setup)
         check_launchers(setup)
@@ -84,6 +84,7 @@ def tune(
             deadline=wall + (options.budget_seconds or float("inf")),
             started=wall,
             watcher=watcher,
+            lender=None if options.exhaustive else lent,
         )
         if not options.exhaustive:
             return conduct.search(options, progress)

@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import TypeGuard
 
+from autotune.recorded import jsontext
 from autotune.recorded.faults import Faults
 from autotune.recorded.space import Row, Setting, positive, settings_of
 from autotune.recorded.t4 import check_version
@@ -26,10 +27,10 @@ FAILURES: Mapping[str, Status | None] = {
 """The errors that Kernel Tuner records, in our words; None: no legal candidate."""
 
 
-def closed(text: str) -> dict[str, object] | None:
+def closed(text: str, faults: Faults) -> dict[str, object] | None:
     """The content of a cache that was left open at its end; None where that is not what it is."""
     try:
-        content = json.loads(text.rstrip().removesuffix(",") + "}}")
+        content = jsontext.loads(text.rstrip().removesuffix(",") + "}}", faults)
     except (json.JSONDecodeError, RecursionError):
         return None
     return content if isinstance(content, dict) and "cache" in content else None

@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from autotune.recorded import cache, content, t4, table
+from autotune.recorded import cache, content, jsontext, t4, table
 from autotune.recorded.faults import Faults
 from autotune.recorded.space import RecordedSpace, Row, assemble
 
@@ -47,12 +47,13 @@ _FORMATS = "T4 results (JSON), a Kernel Tuner cache (JSON) or CSV with a header"
 
 
 def _content(text: str, faults: Faults) -> dict[str, object]:
+    content: object
     try:
-        content = json.loads(text)
+        content = jsontext.loads(text, faults)
     except RecursionError as error:
         raise faults.fail("", "nested too deeply", _FORMATS) from error
     except json.JSONDecodeError as error:
-        content = cache.closed(text)  # a cache is open at its end until its tuner closes it
+        content = cache.closed(text, faults)  # a cache is open at its end until its tuner closes it
         if content is None:
             raise faults.fail(
                 f"{error.lineno}:{error.colno}",

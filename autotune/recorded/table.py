@@ -127,6 +127,8 @@ def cell(text: str) -> Setting:
         number = float(text)
     except ValueError:
         return text
+    if "_" in text:  # 1_000 is a number to Python only
+        return text
     if number != number or number in (float("inf"), float("-inf")):
         return text
     return int(text) if re.fullmatch(r"[-+]?\d{1,300}", text) else whole(number)

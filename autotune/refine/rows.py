@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from autotune import ranks
 from autotune.measure import stats
 from autotune.problem import Problem, generated
 from autotune.refine.fit import Data, Floats
@@ -69,11 +70,11 @@ def score(rows: Sequence[Measured], predicted: Floats) -> Score:
         raise ValueError("nothing to score on")
     times = np.array([row.seconds for row in rows])
     by_problem = list(_problems(rows))
-    taus = [stats.kendall(predicted[k], times[k]) for k in by_problem]
+    taus = [ranks.kendall(predicted[k], times[k]) for k in by_problem]
     pairs = [stats.ordered_pairs(predicted[k], times[k]) for k in by_problem]
     losses = {
         top: float(
-            np.mean([stats.top_loss(predicted[k], times[k], top) or 0.0 for k in by_problem])
+            np.mean([ranks.top_loss(predicted[k], times[k], top) or 0.0 for k in by_problem])
         )
         for top in TOPS
     }

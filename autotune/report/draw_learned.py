@@ -6,21 +6,33 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-from autotune.learn.curves import CurveTable, Spread
+from autotune.learn.curves import CurveTable, Kind, Spread
 from autotune.report.draw import GRID, INK, PALETTE, figure_svg, round_values
+from autotune.report.learned import FLOOR, paying_top
 
-_DASHES = ("-", (0, (4, 2)), (0, (1, 1.5)))
+_DASHES: dict[Kind, str | tuple[int, tuple[float, float]]] = {
+    "analytical": (0, (1, 1.2)),
+    "learned": "-",
+    "hybrid": (0, (4, 2)),
+}
+_MARKERS = "os^D"
 
 
 def svg(found: CurveTable, caption: str) -> str:
-    """Error rate and top-k loss over the rows learned from; medians, quartiles shaded."""
-    k = next((k for k in found.tops if k > 1), found.tops[0])
+    """Error rate and top-k loss over the rows learned from; quartiles shaded.
+
+    Dotted: analytical; solid: learned; dashed: hybrid.
+    """
+    k = paying_top(found)
 
     def paint(figure: Figure) -> None:
         figure.subplots_adjust(wspace=0.24)
         left, right = figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2)
         _panel(left, "error rate (MAPE)", found, lambda m, s: found.point(m, s, "error_rate"))
-        _panel(right, f"top-{k} loss", found, lambda m, s: found.top_loss(m, s, k))
+        _panel(right, f"top-{k} loss, mean", found, lambda m, s: found.top_loss(m, s, k), mean=True)
+        error, loss = found.floor_point("error_rate"), found.floor_loss(k)
+        _floor(left, None if error is None else error.median)
+        _floor(right, None if loss is None else loss.mean)
         left.set_yscale("log")
         right.set_ylim(0, max(0.01, right.get_ylim()[1]))
         _percents(left)
@@ -32,8 +44,19 @@ def svg(found: CurveTable, caption: str) -> str:
     return figure_svg(paint, (11.2, 4.2), "learning curves", caption)
 
 
+def _floor(axes: Axes, value: float | None) -> None:
+    """What measuring again would score."""
+    if value is not None:
+        axes.axhline(value, color=INK, linewidth=1, linestyle=(0, (1, 2)), label=FLOOR)
+
+
 def _panel(
-    axes: Axes, title: str, found: CurveTable, value: Callable[[str, int], Spread | None]
+    axes: Axes,
+    title: str,
+    found: CurveTable,
+    value: Callable[[str, int], Spread | None],
+    *,
+    mean: bool = False,
 ) -> None:
     axes.set_title(title, loc="left", fontsize=10, color=INK)
     for number, model in enumerate(found.models):
@@ -44,9 +67,11 @@ def _panel(
             sizes, [p.low for _, p in points], [p.high for _, p in points], color=colour,
             linewidth=0, alpha=0.10,
         )  # fmt: skip
+        shown = [p.mean if mean else p.median for _, p in points]
+        marker = _MARKERS[number // len(PALETTE) % len(_MARKERS)]
         axes.plot(
-            sizes, [p.median for _, p in points], color=colour, linewidth=1.6, marker="o",
-            markersize=3.4, linestyle=_DASHES[number // len(PALETTE) % len(_DASHES)], label=model,
+            sizes, shown, color=colour, linewidth=1.6, marker=marker, markersize=3.4, label=model,
+            linestyle=_DASHES[found.kind(model)],
         )  # fmt: skip
     axes.set_xscale("log", base=2)
     axes.xaxis.set_major_locator(FixedLocator([float(size) for size in found.course.sizes]))

@@ -1,15 +1,20 @@
 """What ``autotune learn compare`` and ``autotune evaluate`` print: curves, measures, formulas."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
+from typing import Literal
 
 from autotune.learn.comparison import ANALYTICAL, Comparison, Match
-from autotune.learn.curves import CurveTable, Spread
+from autotune.learn.curves import CurveTable, Kind, Spread
 from autotune.learn.evaluation import Evaluation
 from autotune.learn.parameter import Value
+from autotune.learn.payoff import Payoff, best_analytical, earliest, payoff
 from autotune.report.text import columns
 
+Error = Literal["error_rate", "mdape"]
+FLOOR = "measured again"
+"""What half of the rounds says of the other half."""
 _NONE = "-"
 _TERMS = 6
 _FORMULA = 300
@@ -20,7 +25,7 @@ def comparison(found: Comparison) -> str:
     table = found.table
     unit = f" in {table.unit}" if table.unit else ""
     head = f"{table.name}: {table.quantity}{unit} of {len(table)} rows"
-    blocks = [head, curve(found.curve, (ANALYTICAL,)), *_semantic(found)]
+    blocks = [head, curve(found.curve), *_semantic(found)]
     blocks += [*_syntactic(found), *_learned(found)]
     notes = [*table.treated, *found.notes]
     return "\n\n".join(
@@ -30,11 +35,13 @@ def comparison(found: Comparison) -> str:
 
 def evaluation(found: Evaluation) -> str:
     """Curves over the candidates of a study, and where learning starts to pay."""
+    problems = ", ".join(found.problems)
+    each = f", best candidates within each of {problems}" if len(found.problems) > 1 else ""
     head = (
         f"study {found.study}: {found.rows} measured candidates, scored on those measured at random"
-        f" ({found.random})"
+        f" ({found.random}){each}"
     )
-    blocks = [head, curve(found.curve, found.analytical)]
+    blocks = [head, curve(found.curve)]
     if found.notes:
         blocks.append("\n".join(f"note: {note}" for note in found.notes))
     return "\n\n".join(blocks)
@@ -43,33 +50,74 @@ def evaluation(found: Evaluation) -> str:
 # --- curves ---------------------------------------------------------------------------------
 
 
-def curve(found: CurveTable, analytical: Sequence[str]) -> str:
-    """Models by training size: errors and losses, the details of the largest size."""
+def curve(found: CurveTable) -> str:
+    """Models by training size: errors and losses, the details of the largest size, what pays."""
     course = found.course
     apart = f", each {course.leave_out} left out in turn" if course.leave_out else ""
     repeats = f"{course.repeats} split{'' if course.repeats == 1 else 's'}"
-    how = f"training rows {course.drawing}, median of {repeats}{apart}, seed {course.seed}"
-    blocks = [how]
-    measures: list[tuple[str, Callable[[str, int], Spread | None]]] = [
-        ("error rate (MAPE)", lambda m, s: found.point(m, s, "error_rate")),
-        ("median APE", lambda m, s: found.point(m, s, "mdape")),
-    ]
-    for k in found.tops:
-        measures.append((f"top-{k} loss", partial(found.top_loss, k=k)))
-    for title, value in measures:
-        if any(value(m, s) for m in found.models for s in course.sizes):
-            blocks.append(_by_size(title, found, value))
-    blocks += [_details(found), *_by_group(found), *_paying(found, analytical)]
+    rows = {score.rows for score in found.floor} | {
+        t.score.rows for t in found.trials if t.score is not None
+    }
+    tested = f"{min(rows)} to {max(rows)}" if len(rows) > 1 else str(max(rows, default=0))
+    how = (
+        f"training rows {course.drawing}, {repeats}{apart}, seed {course.seed}; scored on"
+        f" {tested} rows that were not learned from"
+    )
+    blocks = [f"interrupted after {len(found.trials)} of {found.planned} fits"] * found.interrupted
+    blocks.append(how)
+    blocks += _tables(found)
+    blocks += [_details(found), *_by_group(found), *_paying(found)]
     for (model, reason), sizes in found.failures().items():
         blocks.append(f"{model} was not fitted to {', '.join(map(str, sizes))} rows: {reason}")
     return "\n\n".join(blocks)
 
 
-def _by_size(title: str, found: CurveTable, value: Callable[[str, int], Spread | None]) -> str:
+def _tables(found: CurveTable) -> list[str]:
+    blocks = []
+    errors: tuple[tuple[Error, str], ...] = (
+        ("error_rate", "error rate (MAPE)"),
+        ("mdape", "median APE"),
+    )
+    for measure, title in errors:
+        value = partial(_point, found, measure)
+        blocks.append(_by_size(title, found, value, _median(found.floor_point(measure))))
+    for k in found.tops:
+        loss = partial(_loss, found, k)
+        if any(loss(m, s) is not None for m in found.models for s in found.course.sizes):
+            blocks.append(_by_size(f"top-{k} loss", found, loss, _mean(found.floor_loss(k))))
+        else:
+            blocks.append(f"top-{k} loss: needs more than {k} rows of a problem to score on")
+    told = "errors: median of the splits; losses: mean of the splits"
+    if found.floor:
+        told += (
+            f"\n{FLOOR}: half of the repetitions predicting the other half (noise floor); against"
+            " both halves a perfect model would err about half as much"
+        )
+    return ["\n\n".join(blocks) + f"\n{told}"]
+
+
+def _point(found: CurveTable, measure: Error, model: str, size: int) -> float | None:
+    return _median(found.point(model, size, measure))
+
+
+def _loss(found: CurveTable, k: int, model: str, size: int) -> float | None:
+    return _mean(found.top_loss(model, size, k))
+
+
+def _by_size(
+    title: str,
+    found: CurveTable,
+    value: Callable[[str, int], float | None],
+    floor: float | None,
+) -> str:
     sizes = found.course.sizes
-    rows = [(title, *(f"{size} rows" for size in sizes))]
-    rows += [(m, *(_percent(value(m, size)) for size in sizes)) for m in found.models]
-    return columns(rows, right=range(1, len(sizes) + 1))
+    rows = [(title, "", *(f"{size} rows" for size in sizes))]
+    for m, kind in zip(found.models, found.kinds, strict=True):
+        shown = "" if m.startswith(ANALYTICAL) else kind
+        rows.append((m, shown, *(_share_or_none(value(m, size)) for size in sizes)))
+    if floor is not None:
+        rows.append((FLOOR, "", *[_share(floor)] * len(sizes)))
+    return columns(rows, right=range(2, len(sizes) + 2))
 
 
 def _details(found: CurveTable) -> str:
@@ -110,22 +158,72 @@ def _by_group(found: CurveTable) -> list[str]:
     return [columns(rows, right=range(1, len(names) + 1))]
 
 
-def _paying(found: CurveTable, analytical: Sequence[str]) -> list[str]:
-    """From how many rows learning pays, against each analytical model."""
-    rivals = [name for name in analytical if name in found.models]
-    k = next((k for k in found.tops if k > 1), found.tops[0])
-    blocks = []
-    for rival in rivals:
-        rows = [(f"better than {rival} in", "error rate", f"top-{k} loss")]
-        for m in found.models:
-            if m not in rivals:
-                rows.append((m, _from(found.pays(m, rival)), _from(found.pays(m, rival, k))))
-        blocks.append(columns(rows))
-    return blocks
+# --- where learning pays --------------------------------------------------------------------
 
 
-def _from(size: int | None) -> str:
-    return "at no size" if size is None else f"from {size} rows"
+def _paying(found: CurveTable) -> list[str]:
+    """From how many rows each model beats the best engine, and the first that does."""
+    k = paying_top(found)
+    rivals = {None: best_analytical(found), k: best_analytical(found, k)}
+    if rivals[None] is None and rivals[k] is None:
+        return []
+    titles = [f"beats {rivals[None]} in error", f"beats {rivals[k]} in top-{k} loss"]
+    rows = [("", *titles)]
+    for m in found.models:
+        if found.kind(m) == "analytical":
+            continue
+        tried = [(payoff(found, m, rival, of) if rival else None) for of, rival in rivals.items()]
+        rows.append((m, *(_NONE if one is None else beats(one) for one in tried)))
+    told = (
+        f"surely: the {100 * found.level:.0f} % bootstrap interval of the paired difference over"
+        " the splits is a gain"
+    )
+    return [f"{columns(rows)}\n{told}", "\n".join(paying(found))]
+
+
+def paying_top(found: CurveTable) -> int:
+    """The k of the loss that the verdict is about: 3 if asked for, else the smallest above 1."""
+    return 3 if 3 in found.tops else next((k for k in found.tops if k > 1), found.tops[0])
+
+
+def paying(found: CurveTable) -> list[str]:
+    """The verdict in sentences: by error and by loss, for learned models and for hybrids."""
+    k = paying_top(found)
+    lines = []
+    kinds: tuple[tuple[Kind, str], ...] = (("learned", "learning alone"), ("hybrid", "a hybrid"))
+    for of, title in ((None, "error"), (k, f"top-{k} loss")):
+        for kind, who in kinds:
+            first = earliest(found, kind, of)
+            if first is not None:
+                lines.append(f"{title}: {who} pays {_verdict(first)}")
+    return lines
+
+
+def _verdict(first: Payoff) -> str:
+    last = first.gains[-1]
+    if first.seems is None:
+        return f"at no size up to {first.sizes[-1]} rows (nearest: {first.model}, {_gain(first)})"
+    if first.sure is None:
+        return f"from {first.seems} rows ({first.model}, {_gain(first)}), but not surely"
+    return f"from {first.sure} rows ({first.model}; at {last.size} rows {_gain(first)})"
+
+
+def _gain(one: Payoff) -> str:
+    """In points of a hundred: what the error or loss of the engine is more."""
+    last = one.gains[-1]
+    told = f"{100 * last.value:+.1f} points"
+    if last.low is None or last.high is None:
+        return told
+    return f"{told} [{100 * last.low:+.1f}, {100 * last.high:+.1f}]"
+
+
+def beats(one: Payoff) -> str:
+    """From which size on a model is better: surely, or as it seems."""
+    if one.seems is None:
+        return f"never up to {one.sizes[-1]}" if one.gains else _NONE
+    if one.sure is None:
+        return f"from {one.seems}, not surely"
+    return f"from {one.seems}, surely {one.sure}" if one.sure > one.seems else f"from {one.sure}"
 
 
 # --- models ---------------------------------------------------------------------------------
@@ -188,6 +286,18 @@ def _learned(found: Comparison) -> list[str]:
 
 
 # --- numbers --------------------------------------------------------------------------------
+
+
+def _median(found: Spread | None) -> float | None:
+    return None if found is None else found.median
+
+
+def _mean(found: Spread | None) -> float | None:
+    return None if found is None else found.mean
+
+
+def _share_or_none(value: float | None) -> str:
+    return _NONE if value is None else _share(value)
 
 
 def _percent(found: Spread | None) -> str:

@@ -2,6 +2,7 @@
 
 from autotune.evaluate import ProblemResult, Row, StudyResult
 from autotune.report import wording
+from autotune.report.influences import influences
 from autotune.report.text import columns
 
 _HEAD = (
@@ -35,7 +36,7 @@ def problem(found: ProblemResult) -> str:
     if any(row.measured is not None and row.interval is None for row in found.evaluated):
         lines.append(_DROPPED)
     lines += _failures(found)
-    return "\n".join([*lines, *wording.sentences_of(found)])
+    return "\n".join([*lines, *wording.sentences_of(found), *_influences(found)])
 
 
 def _cells(row: Row, found: ProblemResult) -> tuple[str, ...]:
@@ -50,6 +51,19 @@ def _cells(row: Row, found: ProblemResult) -> tuple[str, ...]:
         wording.status(row) + (f" ({row.note})" if row.note else ""),
         row.chosen,
     )
+
+
+def _influences(found: ProblemResult) -> list[str]:
+    """What makes candidates fast, where the model of it holds on those that it had not seen."""
+    known = influences(found)
+    if known is None:
+        return []
+    errors = f"{100 * known.error:.2g} % off on candidates it had not seen"
+    same = f"{100 * known.same:.2g} % with the same time for all"
+    return [
+        f"  What makes candidates fast ({errors}, {same}):",
+        *(f"    {text}" for text in known.words),
+    ]
 
 
 def _failures(found: ProblemResult) -> list[str]:
@@ -71,8 +85,9 @@ def _taken(result: StudyResult) -> str:
     text = f"{len(runs)} run{'' if len(runs) == 1 else 's'}, {count} samples"
     if runs and "warning" in runs[-1].conditions:
         text += f"\nwarning: {runs[-1].conditions['warning']}"
-    if runs and "warm_start" in runs[-1].conditions:
-        text += f"\n{runs[-1].conditions['warm_start']}"
+    for name in ("warm_start", "prior"):
+        if runs and name in runs[-1].conditions:
+            text += f"\n{runs[-1].conditions[name]}"
     if runs and "wall" in runs[-1].timings:
         spent = dict(runs[-1].timings)
         wall = spent.pop("wall")

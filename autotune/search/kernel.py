@@ -6,7 +6,7 @@ process (Duvenaud, Nickisch and Rasmussen 2011, eq. 3), because a model is most 
 one parameter or two at a time. In main effects and pairs a level is like its neighbours by one
 share and stands for itself by the other (``rough``): a model misses a single value, such as the one
 block size at which rows conflict, as often as it drifts. To these come a linear term in the
-prediction, a constant of each problem, and noise.
+prediction, one in what a prior expects beside it, a constant of each problem, and noise.
 """
 
 import math
@@ -54,7 +54,8 @@ class Inputs:
     ``scale``: how unsure it is relative to the others. ``trend``: log prediction, centred.
     ``group``: its problem. ``constant``, ``slope``: standard deviations of the constant and of the
     factor of the trend. ``rough``: share of the variance of an effect that a level has by itself,
-    in [0, 1).
+    in [0, 1). ``lent``: what a prior expects beside the prediction, centred; ``trust``: standard
+    deviation of its factor.
     """
 
     levels: Levels
@@ -64,6 +65,8 @@ class Inputs:
     constant: float
     slope: float
     rough: float = 0.0
+    lent: Floats | None = None
+    trust: float = 0.0
 
     def __post_init__(self) -> None:
         if not 0 <= self.rough < 1:
@@ -74,6 +77,8 @@ class Inputs:
         same = self.group[rows][:, None] == self.group[columns][None]
         trend = np.outer(self.trend[rows], self.trend[columns])
         result: Floats = self.constant**2 * (1.0 + same) + self.slope**2 * trend
+        if self.lent is not None:
+            result += self.trust**2 * np.outer(self.lent[rows], self.lent[columns])
         return result
 
     def variance(self, shape: Shape, rows: Indices) -> Floats:
@@ -83,6 +88,8 @@ class Inputs:
             + 2 * self.constant**2
             + self.slope**2 * self.trend[rows] ** 2
         )
+        if self.lent is not None:
+            result += self.trust**2 * self.lent[rows] ** 2
         return result
 
 

@@ -1,10 +1,12 @@
 """The search of autotune: predictions first, then a process that learns where they are wrong.
 
-The best few by prediction and the baseline are measured first. From then on each step takes the
-candidate of the greatest expected improvement on the incumbent, whose time is its posterior mean,
-not its luckiest sample; every third step that neighbour of the incumbent. Improvement is weighed
-with the chance that a candidate runs at all. Without predictions the same code runs with a constant
-one. Problems are searched one by one, and what is learned is shared by all.
+The best few by prediction and the baseline are measured first; with a prior, every other one of
+them is its choice, so that one that is wrong costs few and shows itself. From then on each step
+takes the candidate of the greatest expected improvement on the incumbent, whose time is its
+posterior mean, not its luckiest sample; every third step that neighbour of the incumbent.
+Improvement is weighed with the chance that a candidate runs at all. Without predictions the same
+code runs with a constant one. Problems are searched one by one, and what is learned is shared by
+all.
 """
 
 import math
@@ -14,6 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from autotune.search.base import Forecast, Suggestion, Told
+from autotune.search.basis import USUAL
 from autotune.search.columns import columns
 from autotune.search.failures import Failures
 from autotune.search.improvement import expected
@@ -27,8 +30,6 @@ _TAUGHT = 5
 """So many observations elsewhere order the first candidates of a problem."""
 _NOTHING = 1e-12
 """An expected improvement that is none: candidates are then ordered by how far they are behind."""
-_USUAL = 0.3
-"""Standard deviation of log(measured / predicted) of an engine that states none."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -70,6 +71,7 @@ class ModelSearch:
             columns=self._columns,
             predicted=np.log(points.predicted),
             sigma=points.sigma,
+            prior=None if points.prior is None else np.log(points.prior),
             seed=seed,
             learner=points if policy.residual == "pool" else None,
         )
@@ -121,12 +123,19 @@ class ModelSearch:
             else:
                 best = int(progress.places[np.nanargmin(predicted)])
                 stated = float(self.points.sigma[self._columns[best]])
-                sigma = _USUAL if math.isnan(stated) else stated
+                sigma = USUAL if math.isnan(stated) else stated
                 near = np.nansum(predicted <= np.nanmin(predicted) * np.exp(policy.within * sigma))
                 progress.fastest = int(np.clip(near, policy.least, max(policy.first, policy.least)))
                 if self._taught(group):
                     progress.fastest = min(progress.fastest, policy.least)
+            if self._lent(group):
+                progress.fastest = policy.lent
         return progress.fastest
+
+    def _lent(self, group: int) -> bool:
+        """Whether a prior says something about this problem."""
+        prior = self.points.prior
+        return prior is not None and bool((~np.isnan(prior[self.points.group == group])).any())
 
     def _taught(self, group: int) -> bool:
         """Whether enough was measured elsewhere to say something about this problem."""
@@ -141,12 +150,17 @@ class ModelSearch:
             posterior = self._time.posterior(self._running_rows())
             score = posterior.mean[places]
             why = "expected to be fast from what was measured elsewhere"
+        elif self._lent(group) and self._progress[group].tried % 2 == 0:
+            score = self._time.base[rows]
+            if self._time.known:
+                score = self._time.posterior(self._running_rows()).mean[places]
+            why = "expected to be fast by the prior"
         elif np.isnan(self.points.predicted[rows]).all():
             score = self._chance.random(len(places))
             why = "drawn at random"
         else:
-            score = self._time.base[rows]
             known = self.points.predicted[rows]
+            score = np.where(np.isnan(known), self._time.base[rows], np.log(known))
             why = ""
         score = score - np.log(np.maximum(success, _NOTHING))
         score[~self._free[places]] = np.inf
@@ -276,7 +290,7 @@ class ModelSearch:
         members = self.points.members(group)
         mean = np.log(self.points.predicted[members])
         sd = np.where(np.isnan(mean), np.nan, self.points.sigma[members])
-        sd[np.isnan(sd) & ~np.isnan(mean)] = _USUAL
+        sd[np.isnan(sd) & ~np.isnan(mean)] = USUAL
         if self._time.known:
             posterior = self._time.posterior(np.empty(0, dtype=np.intp))
             places = self._progress[group].places

@@ -18,7 +18,9 @@ class Points:
     ``names``: the parameters, (p,). ``rows``: their values, (n, p). ``predicted``: seconds, (n,),
     nan where there is no prediction. ``sigma``: standard deviation of log(measured / predicted)
     that the engine states, (n,), nan where unknown. ``group``: which problem a candidate belongs
-    to, (n,): the fastest is looked for in each, what is learned is shared by all.
+    to, (n,): the fastest is looked for in each, what is learned is shared by all. ``prior``: what a
+    model of another machine expects, (n,), in any unit, since only ratios within a problem count;
+    nan where it says nothing.
     """
 
     names: tuple[str, ...]
@@ -26,6 +28,7 @@ class Points:
     predicted: Floats
     sigma: Floats
     group: Indices
+    prior: Floats | None = None
 
     def __post_init__(self) -> None:
         count = len(self.rows)
@@ -39,9 +42,12 @@ class Points:
                 raise ValueError(
                     f"{name} has shape {getattr(self, name).shape} for {count} candidates"
                 )
-        known = self.predicted[~np.isnan(self.predicted)]
-        if not (np.isfinite(known).all() and (known > 0).all()):
-            raise ValueError("predicted times must be positive")
+        if self.prior is not None and self.prior.shape != (count,):
+            raise ValueError(f"prior has shape {self.prior.shape} for {count} candidates")
+        for what, times in (("predicted", self.predicted), ("a prior's", self.prior)):
+            known = np.empty(0) if times is None else times[~np.isnan(times)]
+            if not (np.isfinite(known).all() and (known > 0).all()):
+                raise ValueError(f"{what} times must be positive")
         stated = self.sigma[~np.isnan(self.sigma)]
         if not (np.isfinite(stated).all() and (stated >= 0).all()):
             raise ValueError("standard deviations must not be negative")
@@ -70,6 +76,7 @@ def points(
     predicted: Floats | None = None,
     sigma: Floats | None = None,
     group: Indices | None = None,
+    prior: Floats | None = None,
 ) -> Points:
     """Points whose missing parts are unknown: no prediction, no stated error, one problem.
 
@@ -83,4 +90,5 @@ def points(
         predicted=unknown if predicted is None else predicted,
         sigma=unknown if sigma is None else sigma,
         group=np.zeros(len(rows), dtype=np.intp) if group is None else group,
+        prior=prior,
     )

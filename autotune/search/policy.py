@@ -15,6 +15,8 @@ class Policy:
     """Of these only those within so many standard deviations of the best prediction ..."""
     least: int = 3
     """... but at least this many."""
+    lent: int = 4
+    """With a prior: so many, by its order and by prediction (or at random) in turn."""
     start: int = 5
     """Without a model: drawn at random before anything is learned."""
     neighbour_every: int = 3
@@ -38,7 +40,7 @@ class Policy:
     def __post_init__(self) -> None:
         if self.residual not in LEARNERS:
             raise ValueError(f"residual must be one of {', '.join(LEARNERS)}")
-        for name in ("first", "least", "start", "neighbour_every", "patience", "most"):
+        for name in ("first", "least", "lent", "start", "neighbour_every", "patience", "most"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
         if not (self.within > 0 and 0 <= self.stop_below < 1 and 0 <= self.beyond <= 1):

@@ -1,9 +1,10 @@
 """The pool of learned models as what explains where predictions are wrong.
 
 It is trained on the told candidates: their parameters, and the prediction as the analytical model,
-so that its hybrids may scale it, correct it or leave it aside. It learns afresh where the surface
-says so, whenever the observations have grown by a tenth; between, what was told since counts at
-its own candidate alone. Of a candidate with time y (variance v) of which the pool expects m
+so that its hybrids may scale it, correct it or leave it aside; what a prior expects beside the
+prediction is one parameter more. It learns afresh where the surface says so and the observations
+have grown by a quarter; between, what was told since counts at its own candidate alone. Of a
+candidate with time y (variance v) of which the pool expects m
 (variance s^2) the mean is (m/s^2 + y/v) / (1/s^2 + 1/v).
 
 The variance s^2 is that of the pool's held-out errors (its 68 % interval) and, beside it, of its
@@ -36,6 +37,10 @@ _FARTHEST = 3.0
 """The largest |log(measured / predicted)| that is believed."""
 _ELSEWHERE = "measured"
 """The parameter that says where a time is of: ``here`` or ``elsewhere``."""
+_PRIOR = "prior"
+"""The parameter that says how much slower than predicted a prior expects a candidate to be."""
+_AFRESH = 1.25
+"""Growth of the observations after which the pool learns again: it takes seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -52,10 +57,16 @@ class Candidates:
     predicted: Floats
 
     @classmethod
-    def of(cls, points: Points, base: Floats) -> "Candidates":
-        """Of points; numbers are numeric, and a parameter with a text or none is categorical."""
-        columns = list(zip(*points.rows, strict=True))
-        found = [_parameter(n, c) for n, c in zip(points.names, columns, strict=True)]
+    def of(cls, points: Points, base: Floats, lent: Floats | None = None) -> "Candidates":
+        """Of points; numbers are numeric, and a parameter with a text or none is categorical.
+
+        ``lent``: what a prior expects beside the predictions; see ``basis``.
+        """
+        names, columns = list(points.names), list(zip(*points.rows, strict=True))
+        if lent is not None:
+            names.append(_PRIOR)
+            columns.append(tuple(np.exp(lent).tolist()))
+        found = [_parameter(n, c) for n, c in zip(names, columns, strict=True)]
         kept = [place for place, parameter in enumerate(found) if not parameter.constant]
         values = [[plain(v, found[p]) for v in columns[p]] for p in kept]
         rows = tuple(zip(*values, strict=True)) if values else ((),) * len(points)
@@ -92,14 +103,18 @@ class PoolResidual:
         self._observed: Observations | None = None
         self._expected: Floats = np.zeros(len(columns))
         self._variance: Floats = np.full(len(columns), _UNSURE**2)
+        self._learned = 0
 
     def fit(self, observed: Observations, iterations: int) -> None:  # noqa: ARG002
         """See Residual. With few observations, or none that differ, it says nothing yet."""
         self._observed = observed
+        if len(observed) < _AFRESH * self._learned:
+            return
         try:
             self._learn(observed)
         except InputError:
             return
+        self._learned = len(observed)
 
     def rebuild(self, observed: Observations) -> None:
         """See Residual."""

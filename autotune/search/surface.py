@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from autotune.search.basis import SPREAD, basis
 from autotune.search.kernel import Inputs
 from autotune.search.levels import Levels
 from autotune.search.points import Floats, Indices, Points
@@ -100,12 +101,14 @@ class Surface:
     sigma: Floats
     """Stated standard deviations of log(measured / predicted), nan where unknown."""
     seed: int
+    prior: Floats | None = None
+    """Logarithms of what a model of another machine expects, (n,), nan where it says nothing."""
     learner: Points | None = None
     """The points that the pool learns from; None: the process explains what is left."""
     seen: list[Seen] = field(default_factory=list)
     foreign: list[Seen] = field(default_factory=list)
     base: Floats = field(init=False)
-    """Log prediction, the median of the problem where unknown; zero without a model, (n,)."""
+    """Log seconds that residuals are over, (n,); see ``basis``."""
     _residual: Residual = field(init=False)
     _grown: bool = field(default=False, init=False)
     _due: int = field(default=0, init=False)
@@ -115,42 +118,26 @@ class Surface:
 
     def __post_init__(self) -> None:
         self._groups = np.unique(self.group).tolist()
-        known = ~np.isnan(self.predicted)
-        self._modelled = modelled = bool(known.any())
-        stated = self.sigma[~np.isnan(self.sigma) & known]
-        typical = float(np.clip(np.median(stated), 0.1, 0.6)) if stated.size else 0.3
-        scale = np.ones(len(self.predicted))
-        if modelled:
-            usable = known & ~np.isnan(self.sigma)
-            scale[usable] = np.clip(self.sigma[usable] / typical, 0.5, 2.0)
-        base = np.zeros(len(self.predicted))
-        trend = np.zeros(len(self.predicted))
-        for number in self._groups:
-            members = self.group == number
-            some = members & known
-            centre = self.predicted[some] if some.any() else self.predicted[known]
-            middle = float(np.median(centre)) if centre.size else 0.0
-            base[members] = np.where(known[members], self.predicted[members], middle)
-            if some.any():
-                trend[some] = self.predicted[some] - float(np.mean(centre))
-                spread = float(np.clip(np.std(centre), 0.2, 1.5))
-                scale[members & ~known] = np.hypot(1.0, spread / typical)
-        self.base = base
+        found = basis(self.predicted, self.sigma, self.group, self.prior)
+        self._modelled = found.modelled or found.lent is not None
+        self.base = found.level
         if self.learner is not None:
-            candidates = Candidates.of(self.learner, base)
+            candidates = Candidates.of(self.learner, found.level, found.lent)
             self._residual = PoolResidual(candidates, self.columns, self.seed)
             return
         inputs = Inputs(
             levels=self.levels,
-            scale=scale,
-            trend=trend,
+            scale=found.scale,
+            trend=found.trend,
             group=self.group,
-            constant=0.5 if modelled else 1.0,
-            slope=0.3 if modelled else 0.0,
-            rough=_ROUGH if modelled else 0.0,
+            constant=0.5 if self._modelled else 1.0,
+            slope=0.3 if found.modelled else 0.0,
+            rough=_ROUGH if self._modelled else 0.0,
+            lent=found.lent,
+            trust=SPREAD,
         )
-        prior = _RESIDUAL if modelled else _TIMES
-        prior = replace(prior, amplitude=typical) if stated.size else prior
+        prior = _RESIDUAL if self._modelled else _TIMES
+        prior = prior if found.typical is None else replace(prior, amplitude=found.typical)
         self._residual = Process(inputs, self.columns, prior, _FOREIGN_FACTOR)
 
     # --- learning ---------------------------------------------------------------------------

@@ -246,6 +246,16 @@ class Store:
                 sa.update(schema.runs).where(schema.runs.c.id == run).values(**values)
             )
 
+    def add_conditions(self, run: str, conditions: Mapping[str, str]) -> None:
+        """What is known of the conditions of a run only when it is over."""
+        with speaking(self.shown, self._wait), writing(self._engine) as connection:
+            where = schema.runs.c.id == run
+            text = connection.execute(sa.select(schema.runs.c.conditions).where(where)).scalar_one()
+            known = codec.load_conditions(text) | dict(conditions)
+            connection.execute(
+                sa.update(schema.runs).where(where).values(conditions=codec.dump(known))
+            )
+
     def _write(self, table: sa.Table, new: Sequence[Row], *, replace: bool) -> int:
         """Rows entered or replaced, in one transaction; those that exist are kept or replaced."""
         with speaking(self.shown, self._wait):

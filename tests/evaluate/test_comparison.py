@@ -5,10 +5,9 @@ import json
 
 import pytest
 
-from autotune import comparison, config
+from autotune import comparison, config, ranks
 from autotune.errors import InputError
 from autotune.machine import Machine
-from autotune.measure import stats
 from autotune.network import CostCurve, Network, Segment
 from autotune.ranking import rank
 from autotune.report import comparison as table
@@ -112,7 +111,7 @@ def test_the_measured_column_is_the_truth_of_all_three():
     assert sparse.theirs.losses == pytest.approx((0.001 / 0.797, 0.0))
     assert sparse.rule == pytest.approx(0.001 / 0.797)
     theirs = [row.published.predicted.value for row in sparse.rows]
-    assert sparse.theirs.tau == pytest.approx(stats.kendall(theirs, measured))
+    assert sparse.theirs.tau == pytest.approx(ranks.kendall(theirs, measured))
 
 
 def test_equal_predictions_count_against_the_prediction():

@@ -1,6 +1,7 @@
 """Models compared by their predictions and by their terms, and the command that does it."""
 
 import json
+import re
 import typing
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from autotune.learn.analytical import with_analytical
 from autotune.learn.comparison import Comparison, Request, compare, contenders, default_models
 from autotune.learn.splits import Course
 from autotune.learn.table import Inputs, Table, numeric
+from autotune.learn.trials import Scoring
 from autotune.report.documents import learned as documents
 
 FORMULA = make("smg2000-1d", {"alpha": 1e-3, "beta": 1e-3, "f": 1e-4})
@@ -76,11 +78,10 @@ def test_the_usual_models_are_those_that_apply() -> None:
 
 
 def test_requests_are_checked() -> None:
-    course = Course(sizes=(8,))
     with pytest.raises(InputError, match="top: 0"):
-        Request(course=course, tops=(0,))
+        Scoring(tops=(0,))
     with pytest.raises(InputError, match="level: 1"):
-        Request(course=course, level=1.0)
+        Scoring(level=1.0)
 
 
 # --- the command ----------------------------------------------------------------------------
@@ -111,9 +112,10 @@ def test_curves_and_measures_in_words(file: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     done = run(file, *QUICK, "--sizes", "8,16", "-o", page)
     assert done.exit_code == 0
-    for part in ("error rate (MAPE)  8 rows  16 rows", "top-3 loss", "Chebyshev", "textbook"):
+    assert re.search(r"error rate \(MAPE\) +8 rows  16 rows", done.stdout)
+    for part in ("top-3 loss", "Chebyshev", "textbook", "beats analytical in error"):
         assert part in done.stdout
-    assert "better than analytical in" in done.stdout
+    assert "error: learning alone pays" in done.stdout
     assert page.read_text(encoding="utf-8").count("<svg") == 1
 
 
@@ -134,7 +136,16 @@ def test_the_document_has_its_fields(file: Path) -> None:
     assert set(found["semantic"][0]) == set(typing.get_type_hints(documents.SemanticsRow))
     assert found["convention"] == "kaltenecker"
     assert found["syntactic"][0]["model"] == "influence-raw"
-    assert found["curve"]["pays"][0]["against"] == "analytical"
+    pays = found["curve"]["pays"][0]
+    assert pays["against"] == "analytical"
+    assert set(pays) == set(typing.get_type_hints(documents.PaysRow))
+    assert set(pays["error"]) == set(typing.get_type_hints(documents.PayoffRow))
+    assert set(pays["error"]["gains"][0]) == set(typing.get_type_hints(documents.GainRow))
+    first = found["curve"]["first"][0]
+    assert set(first) == set(typing.get_type_hints(documents.FirstRow))
+    assert (first["kind"], first["measure"], first["up_to"]) == ("learned", "error_rate", 20)
+    assert found["curve"]["floor"] is None
+    assert not found["curve"]["interrupted"]
 
 
 def test_values_are_left_out_in_turn(file: Path) -> None:

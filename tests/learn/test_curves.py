@@ -1,6 +1,8 @@
 """Splits are seeded, nested and paired; curves are medians of their trials."""
 
 import math
+from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,9 +13,13 @@ from autotune.errors import InputError
 from autotune.learn import models
 from autotune.learn.base import Forecast
 from autotune.learn.comparison import contenders
-from autotune.learn.curves import CurveTable, Score, Trial, learning_curve, scored
+from autotune.learn.curves import CurveTable, Score, Trial
+from autotune.learn.floor import Halves, halves_of
+from autotune.learn.pace import Pace
+from autotune.learn.payoff import best_analytical, earliest, payoff
 from autotune.learn.splits import Course, learnable, usual_sizes
 from autotune.learn.table import Inputs, Table, categorical, numeric
+from autotune.learn.trials import STAGE, Scoring, learning_curve, scored
 
 
 def planted(rows: int = 60, analytical: float | None = 2.0, seed: int = 1) -> Table:
@@ -150,13 +156,21 @@ def _score(error: float) -> Score:
     )
 
 
-def _curve(errors: dict[str, list[list[float]]]) -> CurveTable:
-    """Errors by model, size and repeat."""
+def _curve(errors: dict[str, list[list[float]]], groups: tuple[int | None, ...] = ()) -> CurveTable:
+    """Errors by model, size and repeat; a repeat is a value left out where groups are given."""
+    repeats = len(next(iter(errors.values()))[0])
     return CurveTable(
         models=tuple(errors),
-        course=Course(sizes=(4, 8, 16), repeats=3),
+        kinds=tuple("analytical" if m.startswith("analytical") else "learned" for m in errors),
+        course=Course(sizes=(4, 8, 16), repeats=repeats),
         trials=tuple(
-            Trial(model=m, size=size, repeat=r, group=None, score=_score(error))
+            Trial(
+                model=m,
+                size=size,
+                repeat=0 if groups else r,
+                group=groups[r] if groups else None,
+                score=_score(error),
+            )
             for m, by_size in errors.items()
             for size, trials in zip((4, 8, 16), by_size, strict=True)
             for r, error in enumerate(trials)
@@ -176,19 +190,134 @@ def test_points_are_medians_with_quartiles() -> None:
 
 
 def test_learning_pays_from_where_it_stays_better() -> None:
-    flat = [[0.2, 0.25, 0.3]] * 3
+    flat = [[0.2, 0.25, 0.3, 0.2, 0.25]] * 3
     found = _curve(
         {
             "analytical": flat,
-            "early": [[0.1] * 3, [0.4] * 3, [0.1] * 3],
-            "soon": [[0.4] * 3, [0.1] * 3, [0.1] * 3],
-            "never": [[0.1] * 3, [0.1] * 3, [0.3] * 3],
+            "early": [[0.1] * 5, [0.4] * 5, [0.1] * 5],
+            "soon": [[0.4] * 5, [0.1] * 5, [0.1] * 5],
+            "never": [[0.1] * 5, [0.1] * 5, [0.3] * 5],
+            "unsure": [[0.1, 0.1, 0.1, 0.9, 0.9]] * 2 + [[0.1] * 5],
         }
     )
-    assert found.pays("early", "analytical") == 16
-    assert found.pays("soon", "analytical", 3) == 8
-    assert found.pays("never", "analytical") is None
-    assert found.pays("analytical", "analytical") is None
+    early, soon, never, unsure = (
+        payoff(found, name, "analytical") for name in ("early", "soon", "never", "unsure")
+    )
+    assert (early.seems, early.sure) == (16, 16)
+    assert (soon.seems, soon.sure) == (8, 8)
+    assert (never.seems, never.sure) == (None, None)
+    assert (unsure.seems, unsure.sure) == (4, 16)
+    assert payoff(found, "analytical", "analytical").seems is None
+    last = soon.gains[-1]
+    assert (last.value, last.splits) == (pytest.approx(0.15), 5)
+    assert last.low is not None
+    assert last.high is not None
+    assert 0.1 <= last.low <= last.value <= last.high <= 0.2
+    first = earliest(found, "learned", 3)
+    assert first is not None
+    assert (first.model, first.sure) == ("soon", 8)
+    assert earliest(found, "hybrid") is None
+
+
+def test_few_splits_have_no_interval_and_values_left_out_count_once() -> None:
+    errors = {"analytical": [[0.2, 0.3]] * 3, "model": [[0.1, 0.1]] * 3}
+    gain = payoff(_curve(errors), "model", "analytical").gains[0]
+    assert (gain.low, gain.high, gain.sure) == (None, None, False)
+    apart = _curve(errors, groups=(1, 2))
+    assert payoff(apart, "model", "analytical").gains[0].splits == 2
+
+
+def test_the_rival_is_the_best_engine() -> None:
+    found = _curve({"analytical (a)": [[0.3] * 3] * 3, "analytical (b)": [[0.2] * 3] * 3})
+    assert best_analytical(found) == "analytical (b)"
+    assert best_analytical(_curve({"ridge": [[0.1] * 3] * 3})) is None
+
+
+def test_a_model_without_a_value_at_the_largest_size_does_not_pay() -> None:
+    found = _curve({"analytical": [[0.2] * 3] * 3, "model": [[0.1] * 3] * 3})
+    kept = tuple(t for t in found.trials if (t.model, t.size) != ("model", 16))
+    assert payoff(replace(found, trials=kept), "model", "analytical").seems is None
+
+
+# --- measuring again ------------------------------------------------------------------------
+
+
+def test_the_floor_is_what_one_half_says_of_the_other() -> None:
+    table = planted(40)
+    halves = Halves(early=table.response * 1.1, late=table.response.copy())
+    entered = contenders(table, ["analytical"])
+    found = learning_curve(entered, Course(sizes=(8,), repeats=2), Scoring(halves=halves))
+    error, loss = found.floor_point("error_rate"), found.floor_loss(1)
+    assert error is not None
+    assert error.median == pytest.approx((0.1 + 0.1 / 1.1) / 2)
+    assert loss is not None
+    assert (loss.mean, loss.trials) == (0.0, 2)
+    assert learning_curve(entered, Course(sizes=(8,), repeats=1)).floor == ()
+
+
+def test_halves_are_the_first_and_the_last_repetitions() -> None:
+    table = planted(3)
+    known = replace(table, repetitions=((1.0, 9.0, 3.0), (1.0, 3.0, 5.0, 7.0), (2.0,)))
+    found = halves_of(known)
+    assert found is not None
+    assert found.early[:2].tolist() == [1.0, 2.0]
+    assert found.late[:2].tolist() == [3.0, 6.0]
+    assert found.known == 2
+    assert halves_of(table) is None
+
+
+# --- problems -------------------------------------------------------------------------------
+
+
+def test_rankings_and_losses_are_within_a_problem() -> None:
+    measured = np.array([1.0, 1.5, 2.0, 100.0, 150.0, 200.0])
+    said = np.array([9.0, 1.0, 3.0, 300.0, 100.0, 200.0])
+    forecast = Forecast(median=said, low=said / 2, high=said * 2, outside=np.zeros(6, dtype=bool))
+    whole, apart = scored(forecast, measured), scored(forecast, measured, problems=tuple("aaabbb"))
+    assert whole.top_loss[1] == 0.5
+    assert apart.top_loss == {1: 0.5}
+    assert (whole.tau_b or 0) > 0 > (apart.tau_b or 0)
+    assert scored(forecast, measured, problems=tuple("abcdef")).top_loss == {}
+
+
+def test_a_problem_is_left_out_like_a_value() -> None:
+    table = planted(20)
+    problems = ("small",) * 12 + ("large",) * 8
+    splits = Course(sizes=(4,), repeats=1, leave_out="problem").splits(table, None, problems)
+    assert {(s.group, len(s.test)) for s in splits} == {("small", 12), ("large", 8)}
+    with pytest.raises(InputError, match="p: one value, 4, in all rows of planted"):
+        Course(sizes=(4,), leave_out="p").splits(replace(table, constants=(("p", 4),)))
+
+
+# --- interrupted ----------------------------------------------------------------------------
+
+
+def test_an_interruption_keeps_what_says_something() -> None:
+    entered = contenders(planted(), ["analytical", "ridge"])
+    course = Course(sizes=(8, 16), repeats=4)
+
+    def stopping(at: int) -> Callable[..., None]:
+        def progress(stage: str, done: int, total: int, detail: str = "") -> None:
+            assert stage == STAGE
+            if done == at and total == 16:
+                raise KeyboardInterrupt
+
+        return progress
+
+    found = learning_curve(entered, course, progress=stopping(6))
+    assert (len(found.trials), found.planned, found.interrupted) == (6, 16, True)
+    assert found.point("ridge", 16, "error_rate") is not None
+    with pytest.raises(KeyboardInterrupt):
+        learning_curve(entered, course, progress=stopping(3))
+
+
+def test_the_time_left_grows_with_the_rows() -> None:
+    pace = Pace()
+    assert pace.left([("a", 8)]) is None
+    pace.add("a", 8, 1.0)
+    pace.add("a", 16, 3.0)
+    assert pace.left([("a", 8), ("a", 16), ("a", 64)]) == pytest.approx(1 + 3 + 12)
+    assert pace.left([("b", 8)]) is None
 
 
 # --- curves ---------------------------------------------------------------------------------
@@ -206,7 +335,7 @@ def test_a_planted_law_is_learned_and_the_analytical_error_stays() -> None:
     known = {m: found.point(m, 32, "error_rate") for m in found.models}
     assert known["analytical"].median > 0.3  # type: ignore[union-attr]
     assert known["ridge"].median < 0.06  # type: ignore[union-attr]
-    assert found.pays("ridge", "analytical") in (8, 32)
+    assert payoff(found, "ridge", "analytical").seems in (8, 32)
     before, after = (found.point("analytical", size, "error_rate") for size in (8, 32))
     assert before == after
 

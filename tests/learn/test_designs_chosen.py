@@ -247,3 +247,40 @@ def test_settings_that_do_not_go_with_a_kind_are_refused(
 ) -> None:
     with pytest.raises(InputError, match=match):
         Plan(**settings)  # type: ignore[arg-type]
+
+
+# --- limits ---------------------------------------------------------------------------------
+
+
+def test_a_point_far_from_the_allowed_rows_is_moved_to_one_that_was_drawn() -> None:
+    domain = Domain(
+        parameters=tuple(interval(f"x{i}", 0, 1) for i in range(6)),
+        rules=(Constraint("x0 + x1 + x2 + x3 + x4 + x5 <= 2"),),
+    )
+    repair = Repair(domain)
+    found = repair.nearest((1.0,) * 6)
+    assert found is not None
+    assert domain.allows(found)
+    repair._left = 0  # as after many points: the neighbours are no longer tried
+    again = repair.nearest((1.0, 1.0, 1.0, 0.0, 0.0, 0.0))
+    assert again is not None
+    assert domain.allows(again)
+
+
+def test_a_sequence_among_hardly_any_allowed_rows_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sequence, "_FARTHEST", 64)
+    monkeypatch.setattr("autotune.learn.designs.repair._TRIES", 100)
+    monkeypatch.setattr("autotune.learn.designs.repair._LOOKED_AT", 50)
+    rule = Constraint(" + ".join(f"p{i}" for i in range(6)) + " <= 2")
+    with pytest.raises(InputError, match="forbid the first 64 points"):
+        sobol(wide(), [rule], rows=8, treatment="repair")
+
+
+def test_a_d_optimal_design_of_too_many_rows_is_refused() -> None:
+    with pytest.raises(InputError, match="from 1 to 3000 rows"):
+        d_optimal(wide(), rows=3001)
+
+
+def test_a_range_that_no_float_holds_is_refused() -> None:
+    with pytest.raises(ValueError, match="too wide"):
+        interval("x", -1e308, 1e308)

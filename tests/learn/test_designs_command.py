@@ -1,6 +1,7 @@
 """``autotune learn design``: its files, its output, its faults."""
 
 import csv
+import gzip
 import io
 import json
 import typing
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 
 from autotune import config
 from autotune.cli.app import app
+from autotune.cli.learn import DESIGN_EXAMPLE
 from autotune.errors import ConfigError, InputError
 from autotune.learn.designs import Plan
 from autotune.pipeline.learn_design import designed
@@ -192,3 +194,56 @@ def test_a_design_over_dune_is_found_in_its_measurements() -> None:
     found = designed(data, Plan(kind="plackett-burman", rows=49, levels=7)).design
     assert found.points == 49
     assert len(found) + found.repeated + found.dropped == 49
+
+
+@pytest.mark.parametrize(
+    ("values", "match"),
+    [
+        ("{from: 1, to: 1e308, step: 1e-300}", "at most 100000 values"),
+        ("{from: 1e17, to: 100000000000000100, step: .1}", "lost in the digits"),
+        ("{from: -1e308, to: 1e308}", "too wide for floats"),
+        ("[1e999]", "neither a finite number nor printable text"),
+        ('["a\\e[31m", b]', "neither a finite number nor printable text"),
+    ],
+)
+def test_values_that_are_none_are_refused(tmp_path: Path, values: str, match: str) -> None:
+    path = tmp_path / "space.yaml"
+    path.write_text(f"schema: autotune.design/1\nparameters:\n  a: {values}\n")
+    with pytest.raises(ConfigError, match=match):
+        config.design(path)
+
+
+def test_a_file_is_never_replaced_silently(tmp_path: Path) -> None:
+    space, rows = tmp_path / "space.yaml", tmp_path / "rows.csv"
+    space.write_text(SPACE)
+    call = ["learn", "design", str(space), "--rows", "4", "-o"]
+    runner = CliRunner()
+    assert f"wrote {rows}" in runner.invoke(app, [*call, str(rows)]).stderr
+    assert f"replaced {rows}" in runner.invoke(app, [*call, str(rows)]).stderr
+    refused = runner.invoke(app, [*call, str(space)])
+    assert refused.exit_code == 2
+    assert "is the file that was read" in refused.output
+    assert space.read_text() == SPACE
+    failed = runner.invoke(app, [*call, str(tmp_path)])
+    assert isinstance(failed.exception, InputError)
+    assert "cannot be written" in str(failed.exception)
+
+
+def test_a_packed_variability_model_is_known_by_its_content(tmp_path: Path) -> None:
+    path = tmp_path / "model.xml.gz"
+    path.write_bytes(gzip.compress(MODEL.encode()))
+    found = designed(path, Plan(kind="random", rows=3))
+    assert found.design.names == ("root", "fast", "cells", "pre")
+    path.write_bytes(gzip.compress(MODEL.encode())[:40])
+    with pytest.raises(InputError, match="cut off or damaged"):
+        designed(path, Plan(kind="random", rows=3))
+
+
+def test_the_examples_of_the_help_work_as_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "space.yaml").write_text(SPACE)
+    for line in DESIGN_EXAMPLE.removeprefix("Example: ").split(";"):
+        result = CliRunner().invoke(app, line.split()[1:])
+        assert result.exit_code == 0, result.output

@@ -206,3 +206,42 @@ def test_log_terms_are_told_from_powers() -> None:
     made = table(lambda x, y, kind: 5 + 7 * np.log2(x))
     found = Influence(target="raw").train(made)
     assert found.terms[frozenset({log2("x")})] == pytest.approx(7)
+
+
+def _exact(rows: tuple[tuple[float, ...], ...], names: str, law) -> Table:
+    parameters = tuple(numeric(n, [row[k] for row in rows]) for k, n in enumerate(names))
+    response = np.array([law(*row) for row in rows])
+    return Table(name="made", inputs=Inputs(parameters=parameters, rows=rows), response=response)
+
+
+def test_parameters_that_follow_from_one_another_are_told() -> None:
+    rows = tuple((float(n), 2.0 * n, float(k)) for n in (1, 2, 4, 8) for k in (1, 2, 3))
+    fitted = Influence().train(_exact(rows, "nmk", lambda n, m, k: 3 * n**1.5))
+    (step,) = fitted.selection.rounds
+    chosen, other = ("n", "m") if "n" in text(step.term) else ("m", "n")
+    assert [text(term) for term in step.stands_for] == [f"log2({other})"]
+    told = f"log2({other}) follows from {chosen} in these rows"
+    assert any(note.startswith(told) for note in fitted.explain().notes)
+    assert fitted.words()[0].endswith(f"(log2({other}) cannot be told from it here)")
+
+
+def test_a_parameter_that_follows_from_two_others_is_told() -> None:
+    rows = tuple((float(a), float(b), float(a * b)) for a in (1, 2, 4, 8) for b in (1, 3, 9))
+    law = lambda a, b, c: a**1.5 * b**0.5  # noqa: E731
+    fitted = Influence().train(_exact(rows, "abc", law))
+    notes = [note for note in fitted.explain().notes if "follows from" in note]
+    assert len(notes) == 1
+    assert ", " in notes[0].split("follows from ")[1].split(" in these")[0]
+
+
+def test_independent_parameters_stand_for_themselves() -> None:
+    fitted = Influence().train(table(lambda x, y, kind: 2.0 * x + 0.1 * y + 1, noise=0.01))
+    assert not any(step.stands_for for step in fitted.selection.rounds)
+    assert not fitted.selection.exhausted
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_too_few_rows_for_terms_is_told(count: int) -> None:
+    rows = tuple((float(2**k), float(k % 2)) for k in range(count))
+    fitted = Influence().train(_exact(rows, "nm", lambda n, m: n))
+    assert any(note.startswith("too few rows for more terms") for note in fitted.explain().notes)

@@ -91,6 +91,28 @@ def test_goals_and_published_figures_stand_beside(score) -> None:
     runs += [run(score, repeat=r, model="ridge", mape=0.08) for r in (1, 2, 3)]
     text = "\n".join(score.lines(runs))
     assert [line for line in text.splitlines() if line.split()[-1:] == ["15.73"]]
-    assert "Dune, 49 rows: error 10.2 % (goal 10.5): met" in text
+    assert "Dune, 49 rows: error 10.20 +- 0.06 % (goal 10.5): met" in text
     assert "pool 10.2 %, best member ridge 8.0 % (noise 0.1): MISSED" in text
-    assert "covers 90.0 %, a=1 90 %: met" in text
+    assert "covers 90.0 +- 0.0 % (goal 85 to 97), least a=1 90.0 % (goal 75): met" in text
+
+
+def test_every_model_has_its_loss_coverage_and_time(score) -> None:
+    runs = [run(score, model=name, loss=x) for name, x in (("pool", 0.01), ("ridge", 0.25))]
+    text = score.lines(runs)
+    for title, cells in (("Loss", "25.0"), ("Covered", "90.0, 30"), ("CPU", "0.50")):
+        place = next(i for i, line in enumerate(text) if line.startswith(title))
+        row = next(line for line in text[place:] if line.startswith("ridge"))
+        assert row.split(maxsplit=1)[1].strip() == cells
+
+
+def test_times_to_fit_have_a_goal(score) -> None:
+    line = score.fit_lines({"no analytical model": [1.0, 3.0, 2.5]})[0]
+    assert "fitted in 2.50 s of CPU (1.00 to 3.00) (goal 2): MISSED" in line
+    assert score.fit_lines({}) == []
+
+
+def test_the_planted_table_is_the_same_for_a_seed(data) -> None:
+    first, again = (data.planted(8, 20, analytical=True, seed=1) for _ in range(2))
+    assert first.inputs.rows == again.inputs.rows
+    assert first.response.tolist() == again.response.tolist()
+    assert (len(first), len(first.parameters)) == (8, 20)

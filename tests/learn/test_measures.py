@@ -89,27 +89,6 @@ def test_what_has_no_meaning_is_none() -> None:
     assert measures.jaccard([-1.0, 1.0], [1.0, 1.0]) is None
     assert measures.jaccard([0.0], [0.0]) is None
     assert measures.cosine([0.0], [1.0]) is None
-    assert measures.tau_b([1.0], [1.0]) is None
-    assert measures.tau_b([1.0, 1.0], [1.0, 2.0]) is None
-
-
-def test_rankings() -> None:
-    predicted, measured = [1.0, 2.0, 3.0, 4.0], [12.0, 11.0, 10.0, 20.0]
-    assert measures.tau_b(predicted, measured) == pytest.approx(0)
-    losses = [measures.top_k_loss(predicted, measured, k) for k in (1, 2, 3, 9)]
-    assert losses == pytest.approx([0.2, 0.1, 0, 0])
-
-
-def test_ranks_are_those_of_the_studies() -> None:
-    """``autotune.measure.stats`` has the same two for its studies."""
-    from autotune.measure import stats
-
-    chance = np.random.default_rng(3)
-    predicted, measured = chance.integers(1, 9, 30).astype(float), chance.random(30) + 1
-    assert measures.tau_b(predicted, measured) == stats.kendall(predicted, measured)
-    assert measures.top_k_loss(predicted, measured, 3) == pytest.approx(
-        stats.top_loss(predicted, measured, 3)
-    )
 
 
 @pytest.mark.parametrize(
@@ -121,8 +100,6 @@ def test_ranks_are_those_of_the_studies() -> None:
         (lambda: measures.cosine([math.nan], [1.0]), "finite"),
         (lambda: measures.minkowski([1.0], [1.0], 0.5), "at least 1, not 0.5"),
         (lambda: measures.minkowski([1.0], [2.0], 1, "thesis"), "textbook, kaltenecker"),  # type: ignore[arg-type]
-        (lambda: measures.top_k_loss([1.0], [1.0], 0), "at least 1, not 0"),
-        (lambda: measures.top_k_loss([1.0], [0.0], 1), "positive"),
     ],
 )
 def test_wrong_input_says_what_is_wrong(call, words: str) -> None:

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autotune import ranks
 from autotune.measure import stats
 from autotune.results import Sample
 from autotune.units import Seconds
@@ -153,12 +154,12 @@ class TestNoiseFloor:
 
 class TestPrediction:
     def test_kendall(self):
-        assert stats.kendall([1, 2, 3], [10, 20, 30]) == pytest.approx(1)
-        assert stats.kendall([3, 2, 1], [10, 20, 30]) == pytest.approx(-1)
+        assert ranks.kendall([1, 2, 3], [10, 20, 30]) == pytest.approx(1)
+        assert ranks.kendall([3, 2, 1], [10, 20, 30]) == pytest.approx(-1)
         # 5 pairs: 4 in order, 1 tied among the predictions (tau-b = 5 / sqrt(5 * 6))
-        assert stats.kendall([1, 1, 2, 3], [1, 2, 3, 4]) == pytest.approx(5 / math.sqrt(5 * 6))
-        assert stats.kendall([1], [1]) is None
-        assert stats.kendall([1, 1], [1, 2]) is None
+        assert ranks.kendall([1, 1, 2, 3], [1, 2, 3, 4]) == pytest.approx(5 / math.sqrt(5 * 6))
+        assert ranks.kendall([1], [1]) is None
+        assert ranks.kendall([1, 1], [1, 2]) is None
 
     def test_ordered_pairs(self):
         measured = [1.0, 1.04, 2.0]
@@ -171,21 +172,25 @@ class TestPrediction:
     def test_ranking_measures_ignore_scale_and_order(self, order: list[int], factor: float):
         predicted = np.array([3.0, 1.0, 2.0, 5.0, 4.0, 6.0])
         measured = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
-        for figure in (stats.kendall, stats.ordered_pairs, lambda a, b: stats.top_loss(a, b, 2)):
+        for figure in (ranks.kendall, stats.ordered_pairs, lambda a, b: ranks.top_loss(a, b, 2)):
             assert figure(factor * predicted[order], measured[order]) == pytest.approx(
                 figure(predicted, measured)
             )
 
     def test_top_loss(self):
         predicted, measured = [1.0, 2.0, 3.0], [1.5, 1.2, 1.0]
-        assert [stats.top_loss(predicted, measured, k) for k in (1, 2, 3, 9)] == pytest.approx(
+        assert [ranks.top_loss(predicted, measured, k) for k in (1, 2, 3, 9)] == pytest.approx(
             [0.5, 0.2, 0.0, 0.0]
         )
-        assert stats.top_loss([], [], 1) is None
+        assert ranks.top_loss([], [], 1) is None
         with pytest.raises(ValueError, match="do not pair"):
-            stats.top_loss([1.0], [1.0, 2.0], 1)
+            ranks.top_loss([1.0], [1.0, 2.0], 1)
         with pytest.raises(ValueError, match="finite"):
-            stats.top_loss([math.nan], [1.0], 1)
+            ranks.top_loss([math.nan], [1.0], 1)
+        with pytest.raises(ValueError, match="at least 1, not 0"):
+            ranks.top_loss([1.0], [1.0], 0)
+        with pytest.raises(ValueError, match="must be positive"):
+            ranks.top_loss([1.0], [0.0], 1)
 
 
 TABLE = {

@@ -1,20 +1,27 @@
-"""A model of another study as a prior: hints where it knows the parameters, words where not."""
+"""A model of another study as a prior: what it expects, where it is silent, what is refused."""
 
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import fabricated as fake
+import numpy as np
 import pytest
 
-from autotune.errors import ConfigError, InputError
+from autotune.errors import ConfigError, InputError, StoreError
+from autotune.evaluate import evaluate
 from autotune.learn import models
+from autotune.learn.cleaning import Heading, Record, assemble
 from autotune.learn.pool import Pool
 from autotune.learn.ridge import Ridge
 from autotune.pipeline import prior as learned
-from autotune.pipeline.prior import prior
+from autotune.pipeline.choosing import lent
+from autotune.pipeline.prior import Prior, lender, proved
 from autotune.pipeline.prospect import load
+from autotune.report import table
 from autotune.setup import Searching
 from autotune.store import Store
+from autotune.tuning import Chosen
 from autotune.variant import Candidate
 
 ORDERS = ("ijl", "ilj", "jil", "jli", "lij", "lji")
@@ -35,59 +42,110 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def hints(store: str, candidates: list[Candidate], seconds: float = 1e-3):
-    """What the study ``elsewhere`` says of candidates, each predicted to take as long."""
+def expected(store: str, candidates: list[Candidate], seconds: float = 1e-3) -> Prior:
+    """What the study ``elsewhere`` expects of candidates, each predicted to take as long."""
     with Store.open(store) as results:
         results.begin_study("here", config="here", setup_text="schema: autotune.config/1\n")
         results.add_candidates("here", candidates, baselines=[])
         records = {c.identity: c for c in results.load_study("here").candidates}
         predictions = [fake.prediction(seconds) for _ in candidates]
-        return prior(results.load_study("elsewhere"), candidates, predictions, records)
+        found = lender("elsewhere", results, None)
+    assert found is not None
+    return found.prior(candidates, predictions, records)
 
 
-def test_candidates_within_what_was_tried_there_have_hints(store: str) -> None:
-    candidates = [fake.candidate(order, 512, pad) for order in ORDERS for pad in (0, 5)]
-    found = hints(store, candidates)
-    assert 0 < len(found.hints) <= len(candidates)
-    assert found.note == (
-        f"the pool of study elsewhere expects {len(found.hints)} of 12 candidates as a hint"
-    )
-    for hint in found.hints:
-        assert hint.candidate in candidates
-        assert 1e-5 < hint.seconds < 1.0
-        assert 0 < hint.sigma < 2
+def test_candidates_are_expected_whatever_the_size_and_the_threads(store: str) -> None:
+    for size, threads in ((512, 2), (100_000, 2), (512, 1)):  # 256 and 2048, 2 threads there
+        candidates = [fake.candidate(order, size, threads=threads) for order in ORDERS]
+        found = expected(store, candidates)
+        assert set(found.seconds) == {c.identity for c in candidates}
+        assert all(1e-6 < seconds < 10.0 for seconds in found.seconds.values())
+        assert found.note.startswith("prior: study elsewhere, a model of its ")
+        assert found.note.endswith(" candidates, orders 6 of 6 here")
 
 
-def test_candidates_beyond_it_have_none(store: str) -> None:
-    large = [fake.candidate(order, 100_000) for order in ORDERS]
-    assert hints(store, large).hints == ()
+def test_beyond_the_largest_size_the_order_is_that_of_the_largest(store: str) -> None:
+    def order(size: int) -> list[str]:
+        candidates = {fake.candidate(order, size).identity: order for order in ORDERS}
+        own = [fake.candidate(order, size) for order in ORDERS]
+        seconds = expected(store, own).seconds
+        return [candidates[i] for i in sorted(seconds, key=lambda i: seconds[i])]
+
+    assert order(100_000) == order(2048)
 
 
-def test_what_was_fixed_there_and_differs_here_is_said(store: str) -> None:
-    found = hints(store, [fake.candidate(order, 512, threads=1) for order in ORDERS])
-    assert found.hints == ()
-    assert found.note == "study elsewhere says nothing as a prior: threads is 2 there, 1 here"
-
-
-def test_many_hints_are_thinned_the_fastest_kept(
-    store: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    candidates = [fake.candidate(order, n) for n in (300, 512, 1024) for order in ORDERS]
-    every = hints(store, candidates).hints
-    monkeypatch.setattr(learned, "_MOST", 6)
-    found = hints(store, candidates)
-    assert len(found.hints) == 6 < len(every)
-    assert "6 of them as a hint" in found.note
-    assert [h.candidate for h in found.hints[:3]] == [h.candidate for h in every[:3]]
-    times = [hint.seconds for hint in found.hints]
-    assert times == sorted(times)
+def test_a_value_that_was_not_tried_there_is_not_spoken_of() -> None:
+    records = [Record(place=str(n), settings={"order": o, "tile": t}, times=(1.0 + n,))
+               for n, (o, t) in enumerate((o, t) for o in "ab" for t in (8, 16, 32))]  # fmt: skip
+    table = assemble(records, Heading(name="x", where="x", source="study x", unit="s"))
+    asked = [{"order": "a", "tile": 16}, {"order": "c", "tile": 16}, {"order": "b", "tile": 512}]
+    found = learned.expected(table, asked, np.full(3, np.nan))
+    assert np.isfinite(found).tolist() == [True, False, False]
+    free = learned.expected(table, asked, np.full(3, np.nan), free={"tile"})
+    assert np.isfinite(free).tolist() == [True, False, True]
+    lacking = learned.expected(table, [{"order": o} for o in "ab"], np.full(2, np.nan))
+    assert np.isfinite(lacking).all()
+    with pytest.raises(InputError, match="it knows order, tile; expected one of u, which differ"):
+        learned.expected(table, [{"u": 1, "order": "a"}, {"u": 2, "order": "a"}], np.ones(2))
 
 
 def test_a_study_with_nothing_measured_cannot_teach(store: str) -> None:
     with Store.open(store) as results:
         results.begin_study("empty", config="e", setup_text="schema: autotune.config/1\n")
         with pytest.raises(InputError, match="two, to learn from"):
-            prior(results.load_study("empty"), [], [], {})
+            lender("empty", results, None)
+
+
+def test_a_prior_may_be_in_another_store_and_is_not_the_study_itself(
+    store: str, tmp_path: Path
+) -> None:
+    with Store.open(tmp_path / "own.sqlite") as results:
+        assert lender(None, results, None) is None
+        found = lender(f"elsewhere@{store}", results, None)
+        assert found is not None
+        assert found.name == "elsewhere"
+        with pytest.raises(StoreError, match="did you mean elsewhere"):
+            lender(f"elsewher@{store}", results, None)
+        with pytest.raises(StoreError, match="there are no results here"):
+            lender("elsewhere@" + str(tmp_path / "absent.sqlite"), results, None)
+    with Store.open(store) as results:
+        assert lender("elsewhere", results, "here") is not None
+        with pytest.raises(InputError, match="study elsewhere, the one that is continued"):
+            lender("elsewhere", results, "elsewhere")
+
+
+def test_every_other_of_the_predicted_best_is_the_priors_choice() -> None:
+    candidates = [fake.candidate(order) for order in ORDERS]
+    entries = [SimpleNamespace(candidate=c, prediction=fake.prediction(1.0)) for c in candidates]
+    ranking = SimpleNamespace(entries=entries)
+    chosen = [Chosen(c, fake.prediction(1.0), f"place {n}") for n, c in enumerate(candidates[:4])]
+    seconds = {c.identity: 1.0 / (1 + n) for n, c in enumerate(candidates)}
+    found = lent(chosen, ranking, seconds, range(1, 4, 2), candidates[3].identity)
+    assert [c.candidate for c in found] == [candidates[0], candidates[5], *candidates[2:4]]
+    assert found[1].why == "place 1 of 6 by the prior"
+    assert lent(chosen, ranking, {}, range(1, 4, 2), candidates[3].identity) == chosen
+
+
+def test_what_is_known_when_a_run_is_over_joins_its_conditions(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "x.sqlite") as results:
+        fake.fill(results, "own", sizes=(256,), rounds=1)
+        run = results.load_study("own").runs[-1]
+        results.add_conditions(run.id, {"prior": "it held"})
+        found = results.load_study("own").runs[-1].conditions
+        assert found == {**run.conditions, "prior": "it held"}
+        assert "it held" in table.study(evaluate(results.load_study("own")))
+
+
+def test_how_a_prior_proved_itself_is_told(store: str) -> None:
+    with Store.open(store) as results:
+        result = evaluate(results.load_study("elsewhere"))
+    rows = [row for found in result.problems for row in found.rows if row.compared]
+    right = Prior(seconds={r.candidate.identity: r.measured or 1.0 for r in rows}, note="x")
+    wrong = Prior(seconds={i: 1 / s for i, s in right.seconds.items()}, note="x")
+    assert "it put 100 % in the right order, the predictions " in proved(right, result)
+    assert "it put 0 % in the right order" in proved(wrong, result)
+    nothing = Prior(seconds={}, note="x")
+    assert proved(nothing, result) == "no two of these were measured"
 
 
 def test_a_prior_is_for_our_own_sampler() -> None:

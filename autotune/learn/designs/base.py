@@ -151,10 +151,10 @@ def _told(points: int, moved: int, dropped: int, repeated: int) -> list[str]:
     return notes
 
 
-def check_rows(where: str, rows: int) -> None:
+def check_rows(where: str, rows: int, most: int = LARGEST) -> None:
     """Raise InputError for a number of rows that no design has."""
-    if not 1 <= rows <= LARGEST:
-        raise InputError(Fault(where=where, found=str(rows), expected=f"from 1 to {LARGEST} rows"))
+    if not 1 <= rows <= most:
+        raise InputError(Fault(where=where, found=str(rows), expected=f"from 1 to {most} rows"))
 
 
 def check_choice(where: str, value: str | None, known: Sequence[str]) -> None:

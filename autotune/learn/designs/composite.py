@@ -113,6 +113,12 @@ def box_behnken(
         blocks = [tuple(int(i) for i in block) for block in _BLOCKS[k]]
     else:
         blocks = pairs
+    if 4 * len(blocks) > LARGEST:
+        found = f"{k} parameters make {4 * len(blocks)} points"
+        hint = "a Sobol, random or D-optimal design needs fewer"
+        raise InputError(
+            Fault(where="parameters", found=found, expected=f"at most {LARGEST}", hint=hint)
+        )
     middle = tuple(centre(parameter) for parameter in designed)
     points: list[Row] = []
     for block in blocks:

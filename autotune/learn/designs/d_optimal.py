@@ -19,6 +19,8 @@ from autotune.progress import Progress
 
 _CANDIDATES = 3000
 """Rows that the design chooses among."""
+_MOST_ROWS = 3000
+"""Rows of the largest design: each is compared with each candidate at every exchange."""
 _STARTS = 3
 _LARGE = 300_000
 """Pairs of a row and a candidate beyond which one start has to do."""
@@ -43,7 +45,7 @@ def d_optimal(
 
     Raises InputError for fewer rows than terms.
     """
-    check_rows("rows", rows)
+    check_rows("rows", rows, _MOST_ROWS)
     check_choice("terms", terms, TERMS)
     domain = Domain(parameters=tuple(parameters), rules=tuple(constraints))
     rng = np.random.default_rng(seed)

@@ -109,7 +109,7 @@ class Domain:
             if component.rows is not None:
                 parts.append(component.rows[int(rng.integers(len(component.rows)))])
                 continue
-            part, more = _drawn(self.parameters, component, rng, tries - used)
+            part, more = drawn_part(self.parameters, component, rng, tries - used)
             used += more
             if part is None:
                 return None, used
@@ -163,9 +163,13 @@ def _nothing(rules: Sequence[Rule]) -> InputError:
     )
 
 
-def _drawn(
+def drawn_part(
     parameters: Sequence[Parameter], component: Component, rng: np.random.Generator, tries: int
 ) -> tuple[Row | None, int]:
+    """A random allowed combination of a component, each as likely, and the tries that it took.
+
+    None after ``tries``.
+    """
     own = [parameters[place] for place in component.places]
     names = [parameter.name for parameter in own]
     for used in range(tries + 1):

@@ -1,6 +1,9 @@
 """From the levels of a design to the values of a parameter, ours and SPL Conqueror's."""
 
 import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 
@@ -96,7 +99,8 @@ def position(parameter: Parameter, value: Value) -> float:
     if parameter.constant:
         return 0.0
     if not parameter.continuous:
-        return parameter.values.index(value) / (len(parameter.values) - 1)
+        ascending = cast("Sequence[float]", parameter.values)  # or text: all of one kind
+        return bisect_left(ascending, cast(float, value)) / (len(ascending) - 1)
     return (float(value) - parameter.low) / (parameter.high - parameter.low)
 
 

@@ -7,7 +7,7 @@ from itertools import combinations, product
 import numpy as np
 from numpy.typing import NDArray
 
-from autotune.learn.designs.domain import Component, Domain
+from autotune.learn.designs.domain import Component, Domain, drawn_part
 from autotune.learn.designs.levels import position
 from autotune.learn.designs.rules import Row, fulfils
 from autotune.learn.parameter import Parameter, Value
@@ -18,6 +18,10 @@ _OF_INTERVAL = 9
 """Values of an interval that are tried."""
 _CHANGED = 2
 """Parameters that are changed at once where the allowed ones are not listed."""
+_AT_MOST = 100_000
+"""Neighbours of all points together: about a second."""
+_SAMPLES, _TRIES = 500, 20_000
+"""Random allowed rows that the others are moved to, and draws for them."""
 
 
 @dataclass(slots=True)
@@ -26,10 +30,16 @@ class Repair:
 
     Distance: the sum over parameters of the distance in their domains, by index from 0 to 1 (by
     size in an interval); 1 for another category. Of rows as near, the first of the domain.
+
+    Where the allowed rows are too many to be listed, the nearest with one or two values changed;
+    where there is none, the nearest of some random ones, with each value of the point put back
+    that is allowed there.
     """
 
     domain: Domain
     _listed: dict[tuple[int, ...], NDArray[np.float64]] = field(default_factory=dict)
+    _samples: dict[tuple[int, ...], list[Row]] = field(default_factory=dict)
+    _left: int = _AT_MOST
 
     def nearest(self, point: Row) -> Row | None:
         """The allowed row nearest to a point; None where none is found among its neighbours."""
@@ -44,19 +54,60 @@ class Repair:
     def _part(self, component: Component, part: Row) -> Row | None:
         own = [self.domain.parameters[place] for place in component.places]
         names = [parameter.name for parameter in own]
-        values = dict(zip(names, part, strict=True))
-        if all(fulfils(rule, values) for rule in component.rules):
+        if _allowed(component, names, part):
             return part
         if component.rows is None:
-            return _neighbour(own, component, part)
+            return self._neighbour(own, component, part) or self._towards(own, component, part)
         if component.places not in self._listed:
             self._listed[component.places] = _positions(own, component.rows)
-        known = self._listed[component.places]
-        here = _positions(own, [part])
-        gap = np.abs(known - here)
-        text = np.array([not parameter.numeric for parameter in own])
-        distance = np.where(text & (gap > 0), 1.0, gap).sum(axis=1)
-        return component.rows[int(distance.argmin())]
+        return component.rows[_closest(own, self._listed[component.places], part)]
+
+    def _neighbour(self, own: Sequence[Parameter], component: Component, part: Row) -> Row | None:
+        """The nearest allowed one with few values changed, of the first so many."""
+        if self._left <= 0:
+            return None
+        names = [parameter.name for parameter in own]
+        for row, _ in zip(_neighbours(own, part), range(_LOOKED_AT), strict=False):
+            self._left -= 1
+            if _allowed(component, names, row):
+                return row
+        return None
+
+    def _towards(self, own: Sequence[Parameter], component: Component, part: Row) -> Row | None:
+        """A random allowed one, brought as near as its values may be put back one by one."""
+        if component.places not in self._samples:
+            self._samples[component.places] = self._drawn(component)
+        known = self._samples[component.places]
+        if not known:
+            return None
+        names = [parameter.name for parameter in own]
+        row = known[_closest(own, _positions(own, known), part)]
+        for place, value in enumerate(part):
+            nearer = (*row[:place], value, *row[place + 1 :])
+            row = nearer if _allowed(component, names, nearer) else row
+        return row
+
+    def _drawn(self, component: Component) -> list[Row]:
+        rng, tries = np.random.default_rng(0), _TRIES
+        found: list[Row] = []
+        while tries > 0 and len(found) < _SAMPLES:
+            row, used = drawn_part(self.domain.parameters, component, rng, tries)
+            tries -= used + 1
+            if row is not None:
+                found.append(row)
+        return found
+
+
+def _allowed(component: Component, names: Sequence[str], row: Row) -> bool:
+    values = dict(zip(names, row, strict=True))
+    return all(fulfils(rule, values) for rule in component.rules)
+
+
+def _closest(parameters: Sequence[Parameter], known: NDArray[np.float64], part: Row) -> int:
+    """Which of these positions is nearest to a row."""
+    gap = np.abs(known - _positions(parameters, [part]))
+    text = np.array([not parameter.numeric for parameter in parameters])
+    return int(np.where(text & (gap > 0), 1.0, gap).sum(axis=1).argmin())
 
 
 def _positions(parameters: Sequence[Parameter], rows: Sequence[Row]) -> NDArray[np.float64]:
@@ -66,16 +117,6 @@ def _positions(parameters: Sequence[Parameter], rows: Sequence[Row]) -> NDArray[
         known = {value: position(parameter, value) for value in {row[i] for row in rows}}
         columns.append([known[row[i]] for row in rows])
     return np.array(columns, dtype=np.float64).T
-
-
-def _neighbour(parameters: Sequence[Parameter], component: Component, part: Row) -> Row | None:
-    """The nearest allowed one with few values changed, of the first so many."""
-    names = [parameter.name for parameter in parameters]
-    for row, _ in zip(_neighbours(parameters, part), range(_LOOKED_AT), strict=False):
-        values = dict(zip(names, row, strict=True))
-        if all(fulfils(rule, values) for rule in component.rules):
-            return row
-    return None
 
 
 def _neighbours(parameters: Sequence[Parameter], part: Row) -> Iterator[Row]:

@@ -85,7 +85,8 @@ class Rivals:
         factor = float(scipy.stats.t.ppf((1 + level) / 2, self.freedom))
         for rival in rivals:
             value, variance = rival.at(points)
-            half = factor * np.sqrt(self.scatter * (variance + value**2))
+            with np.errstate(over="ignore"):
+                half = factor * np.sqrt(self.scatter * (variance + value**2))
             low, high = np.fmin(low, value - half), np.fmax(high, value + half)
         return np.maximum(low, 0.0), np.maximum(high, 0.0)
 

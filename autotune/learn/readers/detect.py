@@ -1,10 +1,10 @@
 """Which format a text is in: by its content, never by the name of the file."""
 
-import json
 import re
 from typing import Literal, get_args
 
 from autotune.learn.readers import extrap_json, extrap_text
+from autotune.recorded import jsontext
 from autotune.recorded.faults import Faults
 
 Format = Literal[
@@ -33,7 +33,7 @@ def detect(text: str, faults: Faults) -> Format:
     if start[0] == "<":
         return "spl-conqueror"
     if start[0] == "{":
-        return _of_lines(start) or _of_object(start)
+        return _of_lines(start, faults) or _of_object(start, faults)
     if start[0] == "[":
         return "recorded"
     words = (line.split() for line in start.splitlines() if not line.startswith("#"))
@@ -42,26 +42,24 @@ def detect(text: str, faults: Faults) -> Format:
     return "extra-p" if fields else "csv"
 
 
-def _of_lines(text: str) -> Format | None:
+def _of_lines(text: str, faults: Faults) -> Format | None:
     """JSON Lines or TaLPas, where every line is an object that names its parameters."""
     first, _, rest = text.partition("\n")
-    if rest.strip() and not rest.lstrip().startswith("{"):
-        return None
     kinds: tuple[tuple[extrap_json.Lines, str], ...] = (
         ("json-lines", "params"),
         ("talpas", "parameters"),
     )
     for kind, key in kinds:
-        found = extrap_json.parse_line(first, kind)
+        found = extrap_json.parse_line(first, kind, faults)
         if found is not None and "value" in found and isinstance(found.get(key), dict):
             return kind
-    return "json-lines" if rest.strip() else None
+    return "json-lines" if rest.lstrip().startswith("{") else None
 
 
-def _of_object(text: str) -> Format:
+def _of_object(text: str, faults: Faults) -> Format:
     """Of a whole document by its keys; what is cut off may be an open Kernel Tuner cache."""
     try:
-        found = json.loads(text)
+        found = jsontext.loads(text, faults)
     except (ValueError, RecursionError):
         return "recorded"
     if not isinstance(found, dict) or {"results", "cache"} & set(found):

@@ -14,14 +14,17 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping
-from typing import Literal, NoReturn
+from typing import Literal, NoReturn, TypeVar
 
 from autotune.learn.cleaning import Cell, Record
+from autotune.learn.readers.numbers import to_number
 from autotune.learn.readers.series import Series
+from autotune.recorded import jsontext
 from autotune.recorded.faults import Faults
 from autotune.recorded.space import whole
 
 Lines = Literal["json-lines", "talpas"]
+T = TypeVar("T")
 _ROOT, _DEFAULT = "<root>", "<default>"
 """What Extra-P calls a call path and a metric that a line does not name."""
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"|;')
@@ -44,7 +47,7 @@ def lines(text: str, kind: Lines, faults: Faults) -> list[Series]:
     for number, line in enumerate(text.lstrip("\ufeff").splitlines(), 1):
         if not line.strip():
             continue
-        found = parse_line(line, kind)
+        found = parse_line(line, kind, faults)
         if found is None:
             faults.add(str(number), f"{line.strip()[:40]!r}", "a JSON object on each line")
             continue
@@ -59,12 +62,12 @@ def lines(text: str, kind: Lines, faults: Faults) -> list[Series]:
     return gathered.series()
 
 
-def parse_line(line: str, kind: Lines) -> dict[str, object] | None:
+def parse_line(line: str, kind: Lines, faults: Faults) -> dict[str, object] | None:
     """The object of a line; None where it holds none."""
     if kind == "talpas":  # a semicolon inside of a string stays
         line = _STRING.sub(lambda found: "," if found.group() == ";" else found.group(), line)
     try:
-        found = json.loads(line)
+        found = jsontext.loads(line, faults)
     except (ValueError, RecursionError):
         return None
     return found if isinstance(found, dict) else None
@@ -111,6 +114,8 @@ def _new(content: Mapping[str, object], gathered: _Gathered) -> None:
     if not isinstance(names, list) or not names or not isinstance(tree, dict):
         expected = "parameters (a list of names) and measurements (an object)"
         gathered.fail("", f"keys {', '.join(map(str, content))}", expected)
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        gathered.fail("parameters", json.dumps(names), "a list of names, each once")
     for part, metrics in tree.items():
         place = f"measurements.{part}"
         for metric, points in _object(metrics, place, gathered).items():
@@ -129,21 +134,22 @@ def _new(content: Mapping[str, object], gathered: _Gathered) -> None:
 def _old(content: Mapping[str, object], gathered: _Gathered) -> None:
     parameters = _named(content, "parameters", gathered)
     parts, metrics = (_named(content, key, gathered) for key in ("callpaths", "metrics"))
-    points: dict[object, dict[object, object]] = {}
+    points: dict[str, dict[object, object]] = {}
     for place, raw in _entries(content, "coordinates", gathered):
         pairs = _list(raw.get("parameter_value_pairs"), f"{place}.parameter_value_pairs", gathered)
         chosen: dict[object, object] = {}
         for pair in pairs:
             found = _object(pair, place, gathered)
-            name = parameters.get(found.get("parameter_id"))
-            if name is None:
-                gathered.fail(place, "an unknown parameter_id", "the id of a parameter")
+            name = parameters.get(_id(found, "parameter_id"))
+            if name is None or name in chosen:
+                what = "an unknown parameter_id" if name is None else f"{name} twice"
+                gathered.fail(place, what, "the id of a parameter, each once")
             chosen[name] = _number(found.get("parameter_value"))
-        points[raw.get("id")] = chosen
-    merged: dict[tuple[str, str, object], tuple[str, list[object]]] = {}
+        _put(points, raw, chosen, place, gathered)
+    merged: dict[tuple[str, str, str], tuple[str, list[object]]] = {}
     for place, raw in _entries(content, "measurements", gathered):
-        where = raw.get("coordinate_id")
-        part, metric = parts.get(raw.get("callpath_id")), metrics.get(raw.get("metric_id"))
+        where = _id(raw, "coordinate_id")
+        part, metric = parts.get(_id(raw, "callpath_id")), metrics.get(_id(raw, "metric_id"))
         if part is None or metric is None or where not in points:
             gathered.fail(place, "an unknown id", "ids of a coordinate, a call path and a metric")
         merged.setdefault((part, metric, where), (place, []))[1].append(_number(raw.get("value")))
@@ -151,12 +157,31 @@ def _old(content: Mapping[str, object], gathered: _Gathered) -> None:
         gathered.add((part, metric), place, points[where], values)
 
 
-def _named(content: Mapping[str, object], key: str, gathered: _Gathered) -> dict[object, str]:
-    """Names by id, in the order of the ids."""
-    found = {raw.get("id"): str(raw.get("name")) for _, raw in _entries(content, key, gathered)}
+def _named(content: Mapping[str, object], key: str, gathered: _Gathered) -> dict[str, str]:
+    """Names by id, each of both once."""
+    found: dict[str, str] = {}
+    for place, raw in _entries(content, key, gathered):
+        name = raw.get("name")
+        if not isinstance(name, str) or name in found.values():
+            gathered.fail(place, f"the name {name!r}", "text, each name once")
+        _put(found, raw, name, place, gathered)
     if not found:
         gathered.fail(key, "nothing", "at least one, with id and name")
     return found
+
+
+def _id(raw: Mapping[str, object], key: str = "id") -> str:
+    """An id as text: files have numbers and text, and anything where they are damaged."""
+    return json.dumps(raw.get(key))
+
+
+def _put(
+    into: dict[str, T], raw: Mapping[str, object], value: T, place: str, gathered: _Gathered
+) -> None:
+    """Note what an id stands for."""
+    if _id(raw) in into:
+        gathered.fail(place, f"the id {_id(raw)} again", "each id once")
+    into[_id(raw)] = value
 
 
 def _entries(
@@ -180,10 +205,8 @@ def _object(value: object, place: str, gathered: _Gathered) -> dict[str, object]
 
 def _number(value: object) -> object:
     """The old shape writes its numbers as text too."""
-    try:
-        return float(value) if isinstance(value, str) else value
-    except ValueError:
-        return value
+    found = to_number(value) if isinstance(value, str) else None
+    return value if found is None else found
 
 
 def _cell(value: object) -> Cell:

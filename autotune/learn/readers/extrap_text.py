@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Mapping
 
 from autotune.learn.cleaning import Record
+from autotune.learn.readers.numbers import to_number
 from autotune.learn.readers.series import Series
 from autotune.recorded.faults import Faults
 from autotune.recorded.table import cell
@@ -26,10 +27,10 @@ FIELDS = ("PARAMETER", "POINTS", "REGION", "METRIC", "DATA")
 def series(text: str, faults: Faults) -> list[Series]:
     """A series for each region and metric, in the order of first sight."""
     reading = _Reading(faults)
-    for number, line in enumerate(text.lstrip("\ufeff").splitlines(), 1):
+    for place, line in enumerate(text.lstrip("\ufeff").splitlines(), 1):
         words = line.strip().split(None, 1)
         if words and not words[0].startswith("#"):
-            reading.line(number, words[0], words[1] if len(words) > 1 else "")
+            reading.take(place, words[0], words[1] if len(words) > 1 else "")
     faults.settle()
     return reading.series()
 
@@ -56,46 +57,53 @@ class _Reading:
             "DATA": self._repetitions,
         }
 
-    def line(self, number: int, field: str, value: str) -> None:
+    def take(self, line: int, field: str, value: str) -> None:
         """Take one line that is neither empty nor a remark."""
         if field not in self._fields:
-            self._faults.add(str(number), f"{field[:40]!r}", f"one of {', '.join(FIELDS)}")
+            self._faults.add(str(line), f"{field[:40]!r}", f"one of {', '.join(FIELDS)}")
         else:
-            self._fields[field](number, value.strip())
+            self._fields[field](line, value.strip())
 
-    def _parameter(self, number: int, value: str) -> None:
+    def _parameter(self, line: int, value: str) -> None:
         if self._points:
-            self._faults.add(str(number), "PARAMETER after POINTS", "all parameters first")
-        self._names += value.split()
+            self._faults.add(str(line), "PARAMETER after POINTS", "all parameters first")
+        for name in value.split():
+            if name in self._names:
+                self._faults.add(str(line), f"PARAMETER {name} again", "each parameter once")
+            self._names.append(name)
 
-    def _more_points(self, number: int, value: str) -> None:
+    def _more_points(self, line: int, value: str) -> None:
         if not self._names:
-            raise self._faults.fail(str(number), "POINTS without a PARAMETER", "PARAMETER first")
+            raise self._faults.fail(str(line), "POINTS without a PARAMETER", "PARAMETER first")
         grouped = re.findall(r"\(([^()]*)\)", value)
+        if "(" in value and re.sub(r"\([^()]*\)", "", value).strip():
+            expected = "every point between its own parentheses"
+            self._faults.add(str(line), f"points {value}", expected)
         plain = [value.split()] if len(self._names) > 1 else [[word] for word in value.split()]
         for words in [group.split() for group in grouped] if "(" in value else plain:
-            numbers = [v for word in words if not isinstance(v := cell(word), str | None)]
+            numbers = [v for word in words if not isinstance(v := cell(word), str | bool | None)]
             if len(numbers) != len(self._names) or len(words) != len(self._names):
                 found = f"the point ({' '.join(words)})"
                 expected = f"{len(self._names)} numbers, one for each parameter"
-                self._faults.add(str(number), found, expected)
+                self._faults.add(str(line), found, expected)
             else:
                 self._points.append(tuple(numbers))
 
-    def _begin_region(self, _number: int, value: str) -> None:
+    def _begin_region(self, _line: int, value: str) -> None:
         self._region, self._place = " ".join(value.split()), 0
 
-    def _begin_metric(self, _number: int, value: str) -> None:
+    def _begin_metric(self, _line: int, value: str) -> None:
         self._metric, self._place = " ".join(value.split()), 0
 
-    def _repetitions(self, number: int, value: str) -> None:
+    def _repetitions(self, line: int, value: str) -> None:
+        self._faults.settle()  # else the points do not fit
         if self._place >= len(self._points):
             found = f"DATA line {self._place + 1} of {self._region or 'the program'}"
             expected = f"{len(self._points)}, one for each of the POINTS"
-            raise self._faults.fail(str(number), found, expected)
-        values = [_float(word) for word in value.split()]
+            raise self._faults.fail(str(line), found, expected)
+        values = [to_number(word) for word in value.split()]
         record = Record(
-            place=f"line {number}",
+            place=f"line {line}",
             settings=dict(zip(self._names, self._points[self._place], strict=True)),
             times=tuple(math.nan if v is None else v for v in values),
             found=value[:40] if None in values else "",
@@ -123,10 +131,3 @@ class _Reading:
             return ()
         points = "point has" if more == 1 else "points have"
         return (f"the last {more} of {len(self._points)} {points} no DATA: left out",)
-
-
-def _float(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None

@@ -12,7 +12,7 @@ from autotune.learn.readers.detect import EXPECTED, TITLES, Format, detect
 from autotune.learn.readers.series import Columns, Series
 from autotune.learn.readers.spl_model import VariabilityModel, read_model
 from autotune.learn.table import STATISTICS, Statistic, Table, Tables
-from autotune.recorded import content
+from autotune.recorded import content, jsontext
 from autotune.recorded import read as recorded
 from autotune.recorded.faults import Faults
 
@@ -117,7 +117,7 @@ def _series(
 
 def _document(text: str, faults: Faults) -> dict[str, object]:
     try:
-        found = json.loads(text)
+        found = jsontext.loads(text, faults)
     except json.JSONDecodeError as error:
         place, wrong = f"{error.lineno}:{error.colno}", f"not JSON: {error.msg}"
         raise faults.fail(place, wrong, "a whole JSON document", "cut off?") from error

@@ -31,7 +31,8 @@ class Language:
     @classmethod
     def of(cls, binary: Sequence[str], numeric: Sequence[str]) -> "Language":
         """The language over these options."""
-        aliases = {name: _identifier(name, i) for i, name in enumerate((*binary, *numeric))}
+        names = (*binary, *numeric)
+        aliases = {name: _identifier(name, i, names) for i, name in enumerate(names)}
         return cls(aliases, frozenset(aliases[name] for name in binary))
 
     def name(self, option: str) -> str:
@@ -88,10 +89,15 @@ def _is_chosen(found: re.Match[str]) -> str:
     return name if name in ("not", "or", "and") else f"{name} == 1"
 
 
-def _identifier(option: str, number: int) -> str:
-    """A name that a condition takes; that of the option where it does."""
+def _identifier(option: str, number: int, taken: Collection[str]) -> str:
+    """A name that a condition takes; that of the option where it does, else none of another."""
     usable = _NAME.fullmatch(option) is not None and option not in _RESERVED
-    return option if usable and _is_name(option) else f"option_{number}"
+    if usable and _is_name(option):
+        return option
+    own = f"option_{number}"
+    while own in taken:
+        own += "_"
+    return own
 
 
 def _is_name(text: str) -> bool:

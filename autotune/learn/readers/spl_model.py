@@ -10,7 +10,9 @@ numbers 0 and 1; those of every configuration have the domain 1.
 """
 
 import itertools
+import math
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from autotune.condition import Condition
 from autotune.errors import nearest
 from autotune.learn.constraint import Constraint
 from autotune.learn.parameter import Parameter, interval, numeric
+from autotune.learn.readers.numbers import to_number
 from autotune.learn.readers.spl_language import Language, known
 from autotune.learn.readers.xmltree import Element, parse
 from autotune.recorded import content
@@ -51,7 +54,8 @@ def read_model(path: Path) -> VariabilityModel:
     domains = [_domain(e, faults, notes) for e in _options(root, "numericOptions")]
     numbers = [domain for domain in domains if domain is not None]
     _check_names([*(o.name for o in binary), *(p.name for p in numbers)], root, faults)
-    flags = [numeric(o.name, [1] if _always(o.name, binary) else [0, 1]) for o in binary if o.name]
+    always = _always(binary)
+    flags = [numeric(o.name, [1] if o.name in always else [0, 1]) for o in binary if o.name]
     language = Language.of([o.name for o in binary], [p.name for p in numbers])
     constraints = [*_tree(binary, language, faults), *_stated(root, language, faults)]
     faults.settle()
@@ -74,7 +78,8 @@ class _Option:
     line: int
     parent: str
     optional: bool
-    implied: tuple[str, ...]
+    implied: tuple[tuple[str, ...], ...]
+    """Of each entry at least one."""
     excluded: tuple[str, ...]
 
 
@@ -94,32 +99,41 @@ def _option(element: Element, faults: Faults) -> _Option:
         parent=element.content("parent"),
         optional=element.content("optional").lower() == "true",
         implied=_listed(element, "impliedOptions"),
-        excluded=_listed(element, "excludedOptions"),
+        excluded=tuple(itertools.chain(*_listed(element, "excludedOptions"))),
     )
 
 
-def _listed(element: Element, tag: str) -> tuple[str, ...]:
-    """The options in a list; several may stand in one entry."""
+def _listed(element: Element, tag: str) -> tuple[tuple[str, ...], ...]:
+    """The entries of a list, each of one option or of several between bars, which mean or."""
     group = element.child(tag)
     children = group.children if group is not None else []
     entries = (child.text.split("|") for child in children)
-    return tuple(name.strip() for name in itertools.chain(*entries) if name.strip())
+    named = (tuple(name.strip() for name in entry if name.strip()) for entry in entries)
+    return tuple(names for names in named if names)
 
 
 def _check_names(names: list[str], root: Element, faults: Faults) -> None:
     if not names:
         faults.add(str(root.line), "no options", "at least one option")
-    for name in sorted({name for name in names if names.count(name) > 1}):
+    for name in sorted(name for name, count in Counter(names).items() if count > 1):
         faults.add("", f"two options named {name!r}", "each name once")
 
 
-def _always(name: str, options: list[_Option], depth: int = 0) -> bool:
-    """Whether an option is part of every configuration."""
-    found = next((option for option in options if option.name == name), None)
-    if found is None or depth > len(options):
-        return name in ("", ROOT)
-    free = found.optional or bool(found.excluded)
-    return not free and _always(found.parent, options, depth + 1)
+def _always(options: list[_Option]) -> set[str]:
+    """The options that are part of every configuration, the root among them."""
+    known = {option.name: option for option in options}
+    always = {"", ROOT} - known.keys()
+    for option in options:
+        chain: dict[str, None] = {}
+        name = option.name
+        while name in known and name not in always and name not in chain:
+            if known[name].optional or known[name].excluded:
+                break
+            chain[name] = None
+            name = known[name].parent
+        if name in always:
+            always |= chain.keys()
+    return always
 
 
 def _domain(element: Element, faults: Faults, notes: list[str]) -> Parameter | None:
@@ -153,11 +167,8 @@ def _domain(element: Element, faults: Faults, notes: list[str]) -> Parameter | N
 
 
 def _number(text: str) -> int | float | None:
-    try:
-        value = float(text.strip().replace(",", "."))
-    except ValueError:
-        return None
-    return _plain(value) if abs(value) < float("inf") else None
+    value = to_number(text.replace(",", "."))
+    return _plain(value) if value is not None and math.isfinite(value) else None
 
 
 def _plain(value: float) -> int | float:
@@ -193,25 +204,27 @@ def _sequence(low: float, high: float, step: str) -> list[int | float] | None:
 
 def _tree(options: list[_Option], language: Language, faults: Faults) -> list[Constraint]:
     """What parents, alternatives, implied and excluded options say."""
-    names = {option.name for option in options}
+    names, always = {option.name for option in options}, _always(options)
     texts: dict[str, None] = {}
     for option in options:
-        for name in (*option.implied, *option.excluded, option.parent):
+        for name in (*itertools.chain(*option.implied), *option.excluded, option.parent):
             if name and name not in language.aliases and name != ROOT:
                 hint = nearest(name, language.aliases)
                 faults.add(str(option.line), f"no option {name!r}", known(names), hint)
         own, parent = language.name(option.name), language.name(option.parent)
-        if option.parent in names and not _always(option.parent, options):
+        if option.parent in names and option.parent not in always:
             texts[f"{own} == 0 or {parent} == 1"] = None
             if not option.optional and not option.excluded:
                 texts[f"{parent} == 0 or {own} == 1"] = None
-        texts |= dict.fromkeys(f"{own} == 0 or {language.name(n)} == 1" for n in option.implied)
+        for entry in option.implied:
+            one = " or ".join(f"{language.name(name)} == 1" for name in entry)
+            texts[f"{own} == 0 or {one}"] = None
         for name in option.excluded:
             first, second = sorted((own, language.name(name)))
             texts[f"{first} == 0 or {second} == 0"] = None
     for members, above in _alternatives(options).items():
         one = " or ".join(f"{language.name(name)} == 1" for name in members)
-        sure = _always(above, options) or above not in names
+        sure = above in always or above not in names
         texts[one if sure else f"{language.name(above)} == 0 or {one}"] = None
     return [] if faults.found else [language.constraint(text) for text in texts]
 
@@ -219,9 +232,13 @@ def _tree(options: list[_Option], language: Language, faults: Faults) -> list[Co
 def _alternatives(options: list[_Option]) -> dict[tuple[str, ...], str]:
     """Mandatory options of one parent that exclude one another, one of which is chosen."""
     found: dict[tuple[str, ...], str] = {}
+    siblings: dict[str, set[str]] = {}
+    for option in options:
+        if not option.optional:
+            siblings.setdefault(option.parent, set()).add(option.name)
     for option in options:
         if not option.optional and option.excluded:
-            alike = {o.name for o in options if o.parent == option.parent and not o.optional}
+            alike = siblings[option.parent]
             members = {option.name, *(name for name in option.excluded if name in alike)}
             found[tuple(sorted(members))] = option.parent
     return found

@@ -19,6 +19,7 @@ from collections.abc import Mapping
 
 from autotune.learn.cleaning import Cell, Record
 from autotune.learn.parameter import Parameter, Value
+from autotune.learn.readers.numbers import to_number
 from autotune.learn.readers.series import Series
 from autotune.learn.readers.xmltree import Element, parse
 from autotune.recorded.faults import Faults
@@ -63,22 +64,26 @@ class _Reading:
 
     def row(self, row: Element) -> None:
         """Take the options and the properties of one row."""
-        line, number = row.line, len(self._chosen)
+        line, place = row.line, len(self._chosen)
         several = any(value.lower() == "true" for value in row.attributes.values())
         binary: frozenset[str] = frozenset()
         numbers: dict[str, Cell] = {}
+        seen: set[str] = set()
         for data in row.children:
             column = _column(data)
             if column is None:
                 expected = 'columname="Configuration" or a property'
                 self._faults.add(str(data.line), f"<{data.tag}> without a column", expected)
+            elif column in seen:
+                self._faults.add(str(data.line), f"{column} twice in a row", "each column once")
             elif column.lower() in _BINARY:
                 names = (name.strip() for name in data.text.split(","))
                 binary = frozenset(name for name in names if name)
             elif column.lower() in _NUMERIC:
                 numbers = self._numbers(data)
             elif column.lower() not in _OTHER:
-                self._times.setdefault(column, {})[number] = self._measured(data.text, several)
+                self._times.setdefault(column, {})[place] = self._measured(data.text, several)
+            seen.add(column or "")
         self._chosen.append((line, binary, numbers))
 
     def _numbers(self, data: Element) -> dict[str, Cell]:
@@ -87,12 +92,12 @@ class _Reading:
             if not pair.strip():
                 continue
             name, _, value = (part.strip() for part in _halves(pair.strip()))
-            number = cell(value)
-            if isinstance(number, str) or not name:
-                expected = "name;value, with a number"
+            known = cell(value)
+            if isinstance(known, str) or not name or name in found:
+                expected = "name;value, with a number, each name once"
                 self._faults.add(str(data.line), f"numeric option {pair.strip()!r}", expected)
             else:
-                found[name] = number
+                found[name] = known
         return found
 
     def _measured(self, text: str, several: bool) -> _Measured:
@@ -101,7 +106,7 @@ class _Reading:
         parts = text.split(separator) if several else [text]
         if several and decimal == separator:
             decimal = "."
-        values = [_float(part.strip().replace(decimal, ".")) for part in parts if part.strip()]
+        values = [to_number(part.strip().replace(decimal, ".")) for part in parts if part.strip()]
         times = tuple(math.nan if value is None else value for value in values)
         return times, text.strip()[:40] if None in values else ""
 
@@ -170,10 +175,3 @@ def _halves(pair: str) -> tuple[str, str, str]:
 
 def _quantity(name: str) -> str:
     return name.strip() or "measured"
-
-
-def _float(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None

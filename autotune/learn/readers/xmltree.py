@@ -7,6 +7,8 @@ from xml.parsers import expat
 from autotune.recorded.faults import Faults
 
 _DEEPEST = 64
+_MOST = 2_000_000
+"""Elements: of measurements about 500000 rows."""
 
 
 @dataclass(slots=True)
@@ -16,8 +18,14 @@ class Element:
     tag: str
     attributes: Mapping[str, str]
     line: int
-    text: str = ""
+    pieces: list[str] = field(default_factory=list)
+    """Of its text, as they were read."""
     children: "list[Element]" = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """Its own text, without that of its children."""
+        return "".join(self.pieces)
 
     def child(self, tag: str) -> "Element | None":
         """The first child of a tag."""
@@ -67,11 +75,16 @@ class _Builder:
         self._faults = faults
         self._take = take
         self._open: list[Element] = []
+        self._count = 0
 
     def start(self, tag: str, attributes: Mapping[str, str], line: int) -> None:
         if len(self._open) >= _DEEPEST:
             found = f"elements nested more than {_DEEPEST} levels deep"
             raise self._faults.fail(str(line), found, "measurements or a variability model")
+        self._count += 1
+        if self._count > _MOST:
+            found = f"more than {_MOST} elements"
+            raise self._faults.fail(str(line), found, "a random part of the measurements")
         element = Element(tag=tag, attributes=dict(attributes), line=line)
         if not self._open:
             self.root = element
@@ -87,7 +100,7 @@ class _Builder:
 
     def data(self, text: str) -> None:
         if self._open:
-            self._open[-1].text += text
+            self._open[-1].pieces.append(text)
 
     def refuse(self, line: int) -> None:
         hint = "delete the <!DOCTYPE ...> declaration"

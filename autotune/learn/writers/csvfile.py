@@ -13,7 +13,8 @@ def to_csv(table: Table) -> str:
     Columns of one value stand behind the parameters. The unit is in the title of the response
     (``time_s``). ``autotune.learn.readers.read`` gives the same rows and repetitions back; the
     domains are then what occurs. A response that is not the mean of its repetitions is written in
-    their place.
+    their place. Categories that look like numbers are numbers again unless the reader is told
+    (``--categorical``).
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

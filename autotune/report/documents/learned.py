@@ -2,10 +2,11 @@
 
 from typing import TypedDict
 
-from autotune.learn.comparison import ANALYTICAL, Comparison, Match
-from autotune.learn.curves import CurveTable, Measure, Spread
+from autotune.learn.comparison import Comparison, Match
+from autotune.learn.curves import CurveTable, Kind, Measure, Spread
 from autotune.learn.evaluation import Evaluation
 from autotune.learn.parameter import Value
+from autotune.learn.payoff import Payoff, earliest, payoff
 from autotune.learn.syntactic import SyntacticScore
 
 
@@ -17,6 +18,7 @@ class SpreadRow(TypedDict):
     low: float | None
     """The lower quartile."""
     high: float | None
+    mean: float | None
     trials: int
 
 
@@ -24,6 +26,8 @@ class PointRow(TypedDict):
     """One model, trained on so many rows. Errors are shares; null: no trial has a value."""
 
     model: str
+    kind: str
+    """analytical: an engine; learned: from measurements alone; hybrid: from both."""
     size: int
     group: Value | None
     """The value left out; null: over all of them, or none was."""
@@ -51,6 +55,29 @@ class FailureRow(TypedDict):
     sizes: list[int]
 
 
+class GainRow(TypedDict):
+    """How much lower error or loss is than that of the analytical model, paired over the splits."""
+
+    size: int
+    value: float
+    """Median of the splits for the error rate, mean for a loss; positive is better."""
+    interval: list[float] | None
+    """Bootstrap over the splits (the values left out) at ``level``; null for fewer than five."""
+    splits: int
+
+
+class PayoffRow(TypedDict):
+    """From which training size a model is better, there and at all larger ones; null: at none."""
+
+    model: str
+    against: str
+    seems: int | None
+    """By the gain itself."""
+    sure: int | None
+    """And with the whole interval above zero there."""
+    gains: list[GainRow]
+
+
 class PaysRow(TypedDict):
     """From which training size a model beats an analytical one; null: at none."""
 
@@ -58,6 +85,29 @@ class PaysRow(TypedDict):
     against: str
     error_rate: int | None
     top_loss: dict[str, int | None]
+    error: PayoffRow
+    loss: dict[str, PayoffRow]
+    """By k."""
+
+
+class FirstRow(TypedDict):
+    """The first model of a kind that beats the best analytical one."""
+
+    kind: str
+    """learned or hybrid."""
+    measure: str
+    """error_rate, or top_3_loss for k = 3."""
+    first: PayoffRow
+    up_to: int
+    """The largest size that was tried: null in ``first`` is never up to it."""
+
+
+class FloorRow(TypedDict):
+    """What half of the repetitions scores on the other half: the noise floor."""
+
+    error_rate: SpreadRow | None
+    mdape: SpreadRow | None
+    top_loss: dict[str, SpreadRow | None]
 
 
 class CurveRow(TypedDict):
@@ -75,6 +125,11 @@ class CurveRow(TypedDict):
     points: list[PointRow]
     failures: list[FailureRow]
     pays: list[PaysRow]
+    first: list[FirstRow]
+    """Where learning starts to pay."""
+    floor: FloorRow | None
+    """null: nothing was measured twice."""
+    interrupted: bool
 
 
 class SemanticsRow(TypedDict):
@@ -167,6 +222,8 @@ class EvaluateDocument(TypedDict):
     engines: list[str]
     parameters: list[str]
     """What candidates differ in, and ``--leave-out`` may name."""
+    problems: list[str]
+    """Rankings and losses are those within a problem."""
     measured: int
     """Candidates that this command measured."""
     curve: CurveRow
@@ -184,7 +241,7 @@ def comparison(found: Comparison) -> CompareDocument:
         quantity=found.table.quantity,
         unit=found.table.unit,
         convention=found.request.convention,
-        curve=curve(found.curve, (ANALYTICAL,)),
+        curve=curve(found.curve),
         trained=found.trained,
         semantic=[_semantics(match) for match in found.matches],
         analytical_formula=None if formula is None else str(formula),
@@ -215,15 +272,16 @@ def evaluation(found: Evaluation, measured: int = 0) -> EvaluateDocument:
         random=found.random,
         engines=list(found.engines),
         parameters=list(found.parameters),
+        problems=list(found.problems),
         measured=measured,
-        curve=curve(found.curve, found.analytical),
+        curve=curve(found.curve),
         notes=list(found.notes),
     )
 
 
-def curve(found: CurveTable, analytical: tuple[str, ...]) -> CurveRow:
-    """Learning curves; ``analytical``: the models that the others are to beat."""
-    rivals = [name for name in analytical if name in found.models]
+def curve(found: CurveTable) -> CurveRow:
+    """Learning curves, and where the other models beat the analytical ones."""
+    rivals = found.of_kind("analytical")
     groups: tuple[Value | None, ...] = (None, *found.groups)
     return CurveRow(
         models=list(found.models),
@@ -244,16 +302,71 @@ def curve(found: CurveTable, analytical: tuple[str, ...]) -> CurveRow:
             for (model, reason), sizes in found.failures().items()
         ],
         pays=[
-            PaysRow(
-                model=model,
-                against=rival,
-                error_rate=found.pays(model, rival),
-                top_loss={str(k): found.pays(model, rival, k) for k in found.tops},
-            )
+            _pays(found, model, rival)
             for rival in rivals
             for model in found.models
             if model not in rivals
         ],
+        first=_first(found),
+        floor=_floor(found),
+        interrupted=found.interrupted,
+    )
+
+
+def _pays(found: CurveTable, model: str, rival: str) -> PaysRow:
+    error = payoff(found, model, rival)
+    losses = {str(k): payoff(found, model, rival, k) for k in found.tops}
+    return PaysRow(
+        model=model,
+        against=rival,
+        error_rate=error.seems,
+        top_loss={k: one.seems for k, one in losses.items()},
+        error=_payoff(error),
+        loss={k: _payoff(one) for k, one in losses.items()},
+    )
+
+
+def _payoff(one: Payoff) -> PayoffRow:
+    return PayoffRow(
+        model=one.model,
+        against=one.against,
+        seems=one.seems,
+        sure=one.sure,
+        gains=[
+            GainRow(
+                size=gain.size,
+                value=gain.value,
+                interval=None if gain.low is None or gain.high is None else [gain.low, gain.high],
+                splits=gain.splits,
+            )
+            for gain in one.gains
+        ],
+    )
+
+
+def _first(found: CurveTable) -> list[FirstRow]:
+    rows = []
+    kinds: tuple[Kind, ...] = ("learned", "hybrid")
+    for k in (None, *found.tops):
+        for kind in kinds:
+            first = earliest(found, kind, k)
+            if first is not None:
+                measure = "error_rate" if k is None else f"top_{k}_loss"
+                rows.append(
+                    FirstRow(
+                        kind=kind, measure=measure, first=_payoff(first), up_to=first.sizes[-1]
+                    )
+                )
+    return rows
+
+
+def _floor(found: CurveTable) -> FloorRow | None:
+    if not found.floor:
+        return None
+    return FloorRow(
+        error_rate=_spread(found.floor_point("error_rate")),
+        mdape=_spread(found.floor_point("mdape")),
+        top_loss={str(k): _spread(found.floor_loss(k)) for k in found.tops},
     )
 
 
@@ -263,6 +376,7 @@ def _point(found: CurveTable, model: str, size: int, group: Value | None) -> Poi
 
     return PointRow(
         model=model,
+        kind=found.kind(model),
         size=size,
         group=group,
         error_rate=of("error_rate"),
@@ -279,7 +393,13 @@ def _point(found: CurveTable, model: str, size: int, group: Value | None) -> Poi
 def _spread(found: Spread | None) -> SpreadRow | None:
     if found is None:
         return None
-    return SpreadRow(median=found.median, low=found.low, high=found.high, trials=found.trials)
+    return SpreadRow(
+        median=found.median,
+        low=found.low,
+        high=found.high,
+        mean=found.mean,
+        trials=found.trials,
+    )
 
 
 def _semantics(match: Match) -> SemanticsRow:

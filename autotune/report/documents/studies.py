@@ -10,6 +10,7 @@ from autotune.measure.run import Phases
 from autotune.ranking import Ranked
 from autotune.report import searched
 from autotune.report.documents import Plain
+from autotune.report.influences import influences
 from autotune.residuals import Residual
 from autotune.results import Measurement
 
@@ -86,6 +87,20 @@ class ResidualRow(TypedDict):
     """More than chance, all values of all parameters considered."""
 
 
+class InfluencesRow(TypedDict):
+    """What makes candidates fast, by a performance-influence model of the compared ones."""
+
+    words: list[str]
+    """Sentences; what is not more than chance is not said."""
+    formula: str
+    """Seconds, of the parameters."""
+    candidates: int
+    error: float
+    """Mean |predicted / measured - 1| on candidates that the model had not seen."""
+    error_of_same: float
+    """The same where one time is said of all."""
+
+
 class FailureRow(TypedDict):
     """The candidates that failed in one way."""
 
@@ -126,6 +141,8 @@ class ProblemRow(TypedDict):
     """Fastest first; empty where nothing but time was read."""
     residuals: list[ResidualRow]
     """Where the model is wrong."""
+    influences: InfluencesRow | None
+    """Null where too few candidates were compared, or the model says nothing."""
     evaluated: list[EvaluatedRow]
 
 
@@ -187,7 +204,21 @@ def _problem(problem: ProblemResult) -> ProblemRow:
             for row in problem.front
         ],
         "residuals": [_residual(residual) for residual in problem.residuals],
+        "influences": _influences(problem),
         "evaluated": [_evaluated(row) for row in problem.evaluated],
+    }
+
+
+def _influences(problem: ProblemResult) -> InfluencesRow | None:
+    found = influences(problem)
+    if found is None:
+        return None
+    return {
+        "words": list(found.words),
+        "formula": found.formula,
+        "candidates": found.candidates,
+        "error": found.error,
+        "error_of_same": found.same,
     }
 
 

@@ -88,6 +88,6 @@ def unknown_name(where: str, kind: str, name: str, known: Iterable[str]) -> Faul
     return Fault(
         where=where,
         found=f"unknown {kind} {name!r}",
-        expected=one_of(names),
-        hint=nearest(name, names),
+        expected=one_of(names) if names else "",
+        hint=nearest(name, names) if names else "none is known",
     )

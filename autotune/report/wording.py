@@ -172,11 +172,12 @@ def caution(result: ProblemResult) -> str:
         )
     if result.speedup is None or result.best is result.baseline:
         return ""
-    low = result.speedup.interval[0] if result.speedup.interval else result.speedup.value
+    if result.speedup.interval and result.speedup.interval[0] <= 1:
+        return "the interval of the speed-up reaches down to no gain: the winner is not decided"
     spread = result.noise_floor.maximum if result.noise_floor else 0.0
-    if result.speedup.value - 1 > spread and low > 1:
+    if result.speedup.value - 1 > spread:
         return ""
-    return "the speed-up is within the noise of this run: the winner is not decided"
+    return f"the speed-up is not above the noise floor ({percent(spread)}): nothing is decided"
 
 
 def losses(result: ProblemResult) -> str:

@@ -87,7 +87,7 @@ def test_through_mpi4py_where_there_is_no_mpicc(tmp_path, monkeypatch):
         mpicc=None,
     )
     monkeypatch.setattr(mpi, "find", lambda where="": without)
-    found = run(tmp_path / "s.jsonl", repeats=1)
+    found = run(tmp_path / "s.jsonl", repeats=1, budget_seconds=20.0)
     assert found.run.program == "mpi4py"
     assert any("mpi4py" in note for note in found.notes)
     assert (

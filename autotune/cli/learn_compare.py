@@ -10,6 +10,7 @@ from autotune.cli.learn_options import (
     Analytical,
     Categorical,
     Format,
+    FormatName,
     Model,
     Response,
     Without,
@@ -19,9 +20,12 @@ from autotune.cli.options import Json, share
 from autotune.cli.output import TerminalProgress, document, note
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from autotune.formulas.base import Formula
     from autotune.learn.base import Bools
     from autotune.learn.curves import CurveTable
+    from autotune.learn.readers import Columns
     from autotune.learn.table import Table
 
 EXAMPLE = (
@@ -83,6 +87,14 @@ def compare(
         bool,
         typer.Option("--count-constant", help="Syntactic score: constants are terms, too."),
     ] = False,
+    by_part: Annotated[
+        bool,
+        typer.Option(
+            "--by-part",
+            help="Also a model for each part of the program (region, call path), summed; of parts"
+            " that do not contain one another.",
+        ),
+    ] = False,
     model: Model = None,
     response: Response = None,
     without: Without = None,
@@ -100,7 +112,7 @@ def compare(
     """
     from autotune.learn import comparison
     from autotune.learn.analytical import with_analytical
-    from autotune.learn.readers import read_one
+    from autotune.learn.models import DEFAULT
     from autotune.learn.splits import Course
     from autotune.learn.trials import Scoring
     from autotune.report import learned as text
@@ -114,8 +126,8 @@ def compare(
     known_models(listed(models))
     check_page(output)
     wanted = columns(without, analytical, categorical)
-    table = read_one(file, model=model, response=response, format=format, wanted=wanted)
-    made = _formula(formula, constant or [])
+    table, parts = _read(file, model, response, format, wanted, by_part=by_part)
+    made = formula_of(formula, constant or [])
     if made is not None:
         table = with_analytical(table, made)
     request = comparison.Request(
@@ -132,8 +144,11 @@ def compare(
         constant=count_constant,
     )
     names = listed(models) or comparison.default_models(table, made)
+    entered = comparison.contenders(table, names)
+    if by_part:
+        entered += comparison.by_part(table, parts, listed(models) or (DEFAULT,))
     progress = TerminalProgress()
-    found = comparison.compare(comparison.contenders(table, names), request, progress)
+    found = comparison.compare(entered, request, progress)
     progress.close()
     told = text.comparison(found)
     if output is not None:
@@ -145,7 +160,36 @@ def compare(
     leave_if_interrupted(found.curve)
 
 
-def _formula(name: str | None, constants: "list[str]") -> "Formula | None":
+def _read(
+    file: Path,
+    model: Path | None,
+    response: str | None,
+    format: "FormatName | None",  # noqa: A002
+    wanted: "Columns",
+    *,
+    by_part: bool,
+) -> "tuple[Table, Mapping[str, Table]]":
+    """The one table of a file; ``by_part``: of the whole program, and those of its parts."""
+    from autotune.errors import Fault, InputError
+    from autotune.learn.parts import whole_and_parts
+    from autotune.learn.readers import read, read_one
+    from autotune.learn.table import Tables
+
+    if not by_part:
+        one = read_one(file, model=model, response=response, format=format, wanted=wanted)
+        return one, {}
+    found = read(file, model=model, response=response, format=format, wanted=wanted)
+    if not isinstance(found, Tables):
+        told, expected = "one response", "regions or call paths of one metric"
+        raise InputError(Fault(where=str(file), found=told, expected=expected))
+    return whole_and_parts(found)
+
+
+# --- shared with evaluate and fit -----------------------------------------------------------
+
+
+def formula_of(name: str | None, constants: "list[str]") -> "Formula | None":
+    """The formula of this name with its constants; BadParameter for what is no NAME=NUMBER."""
     if name is None:
         return None
     from autotune.formulas.named import make
@@ -160,9 +204,6 @@ def _formula(name: str | None, constants: "list[str]") -> "Formula | None":
                 f"{pair!r} is not NAME=NUMBER", param_hint="--constant"
             ) from None
     return make(name, values)
-
-
-# --- shared with evaluate -------------------------------------------------------------------
 
 
 class Some(NamedTuple):

@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from autotune.pipeline.prospect import Prospect
 
 VARIANTS_EXAMPLE = "Example: autotune variants configs/quickstart.yaml --illegal"
-PREDICT_EXAMPLE = "Example: autotune predict configs/quickstart.yaml --json > predictions.json"
+PREDICT_EXAMPLE = (
+    "Example: autotune predict configs/quickstart.yaml --json > predictions.json;"
+    " autotune predict configs/quickstart.yaml --formula jli-pad5"
+)
 RANK_EXAMPLE = (
     "Example: autotune rank configs/quickstart.yaml --top 10;"
     " autotune rank configs/quickstart.yaml --why jli-pad5@heat2d-N256-T2;"
@@ -55,19 +58,36 @@ def variants(
         typer.echo(text.variants(enumerated, illegal=illegal))
 
 
-def predict(config: Config, engine: Engine = None, json: Json = False) -> None:
+def predict(
+    config: Config,
+    formula: Annotated[
+        str | None,
+        typer.Option(
+            "--formula",
+            metavar="CANDIDATE",
+            help="The prediction of a candidate or variant over all sizes, as a formula of n.",
+        ),
+    ] = None,
+    engine: Engine = None,
+    json: Json = False,
+) -> None:
     """Predicted time of every candidate with its parts, in the order of the space."""
+    from autotune.pipeline.candidate_formula import candidate_formulas
     from autotune.pipeline.prospect import require_predictions
-    from autotune.report import text
+    from autotune.report import formulas, text
     from autotune.report.documents import predictions
 
     prospect = _prospected(config, engine)
+    made = candidate_formulas(prospect, formula) if formula else []
+    told = [(each.candidates, each.formula) for each in made]
     if json:
         document(
             predictions.predict(
-                prospect.setup, prospect.machine, prospect.enumerated.legal, prospect.rankings
+                prospect.setup, prospect.machine, prospect.enumerated.legal, prospect.rankings, told
             )
         )
+    elif told:
+        typer.echo(formulas.text(told))
     elif unranked := _unranked(prospect):
         typer.echo(unranked)
     else:

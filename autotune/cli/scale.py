@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from autotune import units
 from autotune.cli.options import Json, share
 from autotune.cli.output import document
 
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from autotune.scaling.plan import SizeGrid
 
 EXAMPLE = (
-    "Example: autotune scale runs.csv --processors ranks --size nx*ny*nz --time time_s"
-    " --to 2048 --keep 100"
+    "Example: autotune scale runs.csv --processors ranks --size 'nx*ny*nz' --time time_s"
+    " --to 2048 --keep '100 s'"
 )
 MethodName = Literal["complete", "levels", "focal", "weighted", "self-generated"]
 
@@ -23,7 +24,7 @@ def scale(
     file: Annotated[Path, typer.Argument(help="Runs: CSV, or another table that learn reads.")],
     processors: Annotated[str, typer.Option(help="The column of the number of processors.")] = "P",
     size: Annotated[
-        str, typer.Option(help="The column of the size, or arithmetic on columns: nx*ny*nz.")
+        str, typer.Option(help="The column of the size, or arithmetic on columns: 'nx*ny*nz'.")
     ] = "SIZE",
     size_unit: Annotated[str, typer.Option(help="The unit of the size, such as cells.")] = "",
     time: Annotated[str | None, typer.Option(help="The column of the time.")] = None,
@@ -55,8 +56,13 @@ def scale(
         str, typer.Option(help="Numbers of processors between commas. Default: twice the most.")
     ] = "",
     keep: Annotated[
-        float | None,
-        typer.Option(help="The time to keep, T0. Default: the median on the most processors."),
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help="The time to keep, T0: 100 s, 20 ms; a plain number is in seconds, where the"
+            " column of the time states a unit (time_ms), else in whatever it is in. Default: the"
+            " median on the most processors.",
+        ),
     ] = None,
     at: Annotated[
         str, typer.Option(help="Also forecast the times of these sizes, between commas.")
@@ -70,7 +76,7 @@ def scale(
         typer.Option(
             help="complete: one regression on all runs. levels: one per number of processors, their"
             " coefficients projected. focal: on the runs near T0. weighted: on all, by nearness to"
-            " T0. self-generated: also says which runs to do next."
+            " T0. self-generated: on the runs nearest to T0, and lists the further runs to make."
         ),
     ] = "complete",
     components: Annotated[
@@ -141,7 +147,8 @@ def scale(
 
     Regressions of log2 T on log2 P and log2 SIZE after Garren (2010), inverted, with prediction
     intervals. Every method is tried on the most processors that are known, from the runs on fewer:
-    believe that error, not the fit. Forecasts on more processors are extrapolations, and say so.
+    believe that error, not the fit. It widens the intervals on more processors, and names the
+    method to use. Forecasts on more processors are extrapolations, and say so.
     """
     from autotune.pipeline import scale as scaling
     from autotune.pipeline.scale_runs import Columns, Region
@@ -149,6 +156,7 @@ def scale(
     from autotune.report.documents import scales
     from autotune.scaling.methods import Settings
 
+    kept, kept_unit = _keep(keep)
     generated = scaling.Generated(
         spread=_below_one(spread, "--spread"),
         around=around,
@@ -173,7 +181,8 @@ def scale(
         ),
         asked=scaling.Asked(
             to=_numbers(to, "--to"),
-            keep=keep,
+            keep=kept,
+            keep_unit=kept_unit,
             sizes=_numbers(at, "--at"),
             given=tuple(_given(one) for one in given or ()),
             level=_below_one(confidence, "--confidence"),
@@ -202,6 +211,20 @@ def _numbers(text: str, option: str) -> tuple[float, ...]:
     """Numbers above zero between commas; none for an empty text."""
     words = [word.strip() for word in text.split(",")] if text.strip() else []
     return tuple(_number(word, option) for word in words)
+
+
+def _keep(text: str | None) -> tuple[float | None, str]:
+    """The time to keep and its unit, s where one was given, else empty."""
+    if text is None:
+        return None, ""
+    try:
+        return float(text), ""
+    except ValueError:
+        pass
+    try:
+        return units.parse(text, "time"), "s"
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--keep") from None
 
 
 def _number(word: str, option: str) -> float:

@@ -123,7 +123,7 @@ class Ecm:
 
     def __str__(self) -> str:
         factor = "" if self.scale == 1 else f"{self.scale:.4g} "
-        told = " + ".join(f"{term} [{term.text}]" for term in self.terms())
+        told = " + ".join(f"{term} [{term.text}]" for term in self.terms()).replace("+ -", "- ")
         asked = ", ".join(f"{n:g}" for n in self.sizes)
         off = "" if np.isnan(self.between) else f", within {100 * self.between:.1f} % between"
         return (

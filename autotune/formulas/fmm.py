@@ -99,19 +99,3 @@ class Fmm:
         if arithmetic.evaluate(point) >= memory.evaluate(point):
             return "arithmetic", arithmetic
         return "memory", memory
-
-
-def misses_p2p(values: Values, cache: float, line: float, neighbours: float = 26.0) -> Floats:
-    """Eq. 11: (n,) an upper bound of the cache misses of P2P; sizes in elements."""
-    N, q = (column(values, name, "Eq. 11") for name in ("N", "q"))
-    leaves = N / q
-    lists = neighbours * leaves / line
-    return np.asarray(8 * N / line + lists + leaves / (cache / (4 * q)) ** (1 / 3))
-
-
-def misses_m2l(values: Values, cache: float, line: float, separated: float = SEPARATED) -> Floats:
-    """Eq. 13 with f(k) = k^6 and as many source as target cells: (n,) an upper bound."""
-    N, q, k = (column(values, name, "Eq. 13") for name in ("N", "q", "k"))
-    targets, held = N / q, k**6
-    lists = separated * targets / line
-    return np.asarray(2 * targets * held / line + lists + targets / (cache / held) ** (1 / 3))

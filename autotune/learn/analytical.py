@@ -43,15 +43,3 @@ def with_analytical(table: Table, formula: Formula) -> Table:
     return replace(
         table, inputs=replace(table.inputs, analytical=predictions(formula, table.inputs))
     )
-
-
-def fitted_scale(formula: Formula, table: Table) -> float:
-    """The factor by which the formula is to be multiplied: the median of measured / predicted.
-
-    Kaltenecker (2016, section 5.4.1) multiplies alpha, beta and f by 500, chosen by hand.
-    """
-    ratio = table.response / predictions(formula, table.inputs)
-    known = ratio[np.isfinite(ratio) & (ratio > 0)]
-    if not len(known):
-        raise InputError(Fault(where=formula.name, found="no row that the formula has a time for"))
-    return float(np.median(known))

@@ -8,7 +8,7 @@ Two strategies of Kaltenecker (2016, chapter 4), semantic and syntactic, with hi
 distances on request.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -24,6 +24,7 @@ from autotune.learn.floor import halves_of
 from autotune.learn.hybrid import analytical
 from autotune.learn.influence.model import InfluencePredictor
 from autotune.learn.measures import Convention, Semantics, semantics
+from autotune.learn.parts import ByPart
 from autotune.learn.pmnf.model import FittedPmnf
 from autotune.learn.splits import Course, Split
 from autotune.learn.syntactic import SyntacticScore, score
@@ -125,6 +126,23 @@ def contenders(table: Table, names: Sequence[str]) -> tuple[Contender, ...]:
             )
         found.append(_contender(table, name))
     return tuple(found)
+
+
+def by_part(
+    table: Table, parts: Mapping[str, Table], names: Sequence[str]
+) -> tuple[Contender, ...]:
+    """The learned models among ``names`` once more, one for each part of the program, summed.
+
+    ``table``: the whole. InputError where none of them can be summed.
+    """
+    bare = replace(table, inputs=replace(table.inputs, analytical=None))
+    summed = [n for n in names if n in models.CALIBRATING and not models.analytical(n)]
+    if not summed:
+        found = f"by part: {', '.join(names)}"
+        expected = "a learned model with held-out rows, such as pool or ridge"
+        raise InputError(Fault(where="models", found=found, expected=expected))
+    made = [ByPart(parts=parts, model=models.CALIBRATING[name]()) for name in summed]
+    return tuple(Contender(name=one.name, model=one, table=bare) for one in made)
 
 
 def _contender(table: Table, name: str) -> Contender:

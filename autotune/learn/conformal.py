@@ -156,13 +156,15 @@ class Calibrated:
             return self.predictor.explain()
 
     def predict(self, inputs: Inputs, level: float = 0.9) -> Forecast:
-        """Outside the training box, who may not extrapolate has an infinite interval."""
+        """Outside the training box, who may not extrapolate has an infinite interval; where a
+        parameter differs that did not in training, so has everybody."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             median = self.predictor.predict(inputs)
         outside = self.encoder.outside(inputs)
         reached = reaches(self.errors, self.held_outside, level, outside)
         if not self.extrapolates:
             reached = np.where(outside, np.inf, reached)
+        reached = np.where(self.encoder.novel(inputs), np.inf, reached)
         return forecast(median, reached, outside, self.encoder.unseen(inputs))
 
 

@@ -14,7 +14,7 @@ from typing import Literal
 from autotune.learn.splits import Course
 from autotune.learn.table import Value
 
-Measure = Literal["error_rate", "mdape", "tau_b", "coverage", "half_width", "answered"]
+Measure = Literal["error_rate", "mdape", "tau_b", "coverage", "half_width", "answered", "outside"]
 Kind = Literal["analytical", "learned", "hybrid"]
 """What a model knows: only what an engine says, only what was measured, or both."""
 KINDS: tuple[Kind, ...] = ("analytical", "learned", "hybrid")
@@ -43,6 +43,8 @@ class Score:
     """The share of the answered rows within their interval."""
     half_width: float | None
     """The median half width of the intervals over the prediction; inf where too few were seen."""
+    outside: float = 0.0
+    """The share of rows outside the training box: no interval is warranted there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -130,13 +130,27 @@ class Encoder:
 
     def outside(self, inputs: Inputs) -> Bools:
         """(n,) whether a number is out of its range or a category was not seen."""
-        outside = np.zeros(len(inputs), dtype=bool)
+        return self.beyond(inputs) | self.novel(inputs)
+
+    def beyond(self, inputs: Inputs) -> Bools:
+        """(n,) whether it is so of a parameter that varied in training."""
+        names = {column.parameter for column in self.columns}
+        return self._out(inputs, names)
+
+    def novel(self, inputs: Inputs) -> Bools:
+        """(n,) whether it is so of one that did not: nothing was learned of what that does."""
+        return self._out(inputs, set(self.constant))
+
+    def _out(self, inputs: Inputs, names: Collection[str]) -> Bools:
+        found = np.zeros(len(inputs), dtype=bool)
         for name, low, high in self.ranges:
-            numbers = inputs.numbers(name)
-            outside |= (numbers < low) | (numbers > high)
+            if name in names:
+                numbers = inputs.numbers(name)
+                found |= (numbers < low) | (numbers > high)
         for name, values in self.seen:
-            outside |= np.array([text not in values for text in inputs.texts(name)], dtype=bool)
-        return outside
+            if name in names:
+                found |= np.array([text not in values for text in inputs.texts(name)], dtype=bool)
+        return found
 
     def unseen(self, inputs: Inputs) -> tuple[str, ...]:
         """In words, what of these rows was not seen in training."""

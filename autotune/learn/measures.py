@@ -10,7 +10,6 @@ is compared with. Two conventions of the distances, stated with every result:
 
 import math
 from dataclasses import dataclass
-from decimal import ROUND_DOWN, Decimal
 from typing import Literal
 
 import numpy as np
@@ -175,16 +174,6 @@ def semantics(
         chebyshev=chebyshev(p, r),
         tau_b=kendall(p, r),
     )
-
-
-def truncated(value: float, decimals: int = 0) -> str:
-    """A number cut off, not rounded, after so many decimals: how Kaltenecker prints.
-
-    >>> truncated(36.17, 1), truncated(5200.9)
-    ('36.1', '5200')
-    """
-    step = Decimal(1).scaleb(-decimals)
-    return str(Decimal(repr(float(value))).quantize(step, rounding=ROUND_DOWN))
 
 
 def _known(convention: Convention) -> Convention:

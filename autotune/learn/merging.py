@@ -61,13 +61,17 @@ def merged(
 
 
 def inputs(parameters: Sequence[Parameter], merged: Merged) -> Inputs:
-    guesses = [
-        math.fsum(entry.predicted) / len(entry.predicted) if entry.predicted else math.nan
-        for entry in merged.values()
-    ]
+    """The merged rows, each with the mean of what an analytical model said of its repetitions."""
+    guesses = [_mean(entry.predicted) if entry.predicted else math.nan for entry in merged.values()]
     known = any(not math.isnan(guess) for guess in guesses)
     return Inputs(
         parameters=tuple(parameters),
         rows=tuple(merged),
         analytical=np.array(guesses, dtype=np.float64) if known else None,
     )
+
+
+def _mean(values: Sequence[float]) -> float:
+    """The mean; of equal values that value, to the last digit."""
+    same = min(values) == max(values)
+    return values[0] if same else math.fsum(values) / len(values)

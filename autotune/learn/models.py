@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from autotune.errors import InputError, unknown_name
 from autotune.learn.base import Model, Regressor
-from autotune.learn.conformal import Conformal
+from autotune.learn.conformal import Calibrating, Conformal
 from autotune.learn.hybrid import Averaged, Residual, Scaled, Stacked
 from autotune.learn.influence import Influence
 from autotune.learn.pmnf import Pmnf
@@ -41,15 +41,16 @@ _REGRESSORS: dict[str, Callable[[], Regressor]] = {
 }
 
 
-def _conformal(make: Callable[[], Regressor]) -> Callable[[], Model]:
+def _conformal(make: Callable[[], Regressor]) -> Callable[[], Calibrating]:
     return lambda: Conformal(regressor=make())
 
 
-MODELS: Mapping[str, Callable[[], Model]] = {
+CALIBRATING: Mapping[str, Callable[[], Calibrating]] = {
     **{name: _conformal(make) for name, make in _REGRESSORS.items()},
-    "pmnf": Pmnf,
-    "pool": Pool,
+    DEFAULT: Pool,
 }
+"""Those that keep what they said of rows held out, so that they can be summed (``parts``)."""
+MODELS: Mapping[str, Callable[[], Model]] = {**CALIBRATING, "pmnf": Pmnf}
 """How each model is made."""
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from autotune.errors import Fault, InputError
 from autotune.learn.base import Bools, Explanation, Floats, Forecast, Term
 from autotune.learn.conformal import Calibrated, Calibrating, HeldOut, forecast, reaches
-from autotune.learn.table import Inputs, Table
+from autotune.learn.table import Inputs, Table, Tables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -122,6 +122,74 @@ def _matched(parts: Mapping[str, Table]) -> dict[str, Table]:
     return dict(parts)
 
 
-def by_part(tables: Sequence[Table]) -> dict[str, Table]:
-    """Tables by the part of the program that they are of."""
-    return {table.part or table.name: table for table in tables}
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ByPart:
+    """``Sum`` as a model of the whole program, whose parts were measured over the same rows.
+
+    Fitted to a table of some of these rows, it learns from their parts; what they took together is
+    the response of the table.
+    """
+
+    parts: Mapping[str, Table]
+    model: Calibrating
+
+    @property
+    def name(self) -> str:
+        """That of the model of each part, and that there are several."""
+        return f"{self.model.name}-by-part"
+
+    @property
+    def extrapolates(self) -> bool:
+        """Whether the model of each part may answer outside the training box."""
+        return self.model.extrapolates
+
+    def fit(self, table: Table, seed: int = 0) -> FittedSum:
+        """See Sum; KeyError for a row that the parts do not hold."""
+        first = next(iter(self.parts.values()))
+        places = {row: place for place, row in enumerate(first.inputs.rows)}
+        chosen = [places[row] for row in table.inputs.rows]
+        parts = {name: part.take(chosen) for name, part in self.parts.items()}
+        return Sum(model=self.model).fit(parts, table.response, seed)
+
+
+def whole_and_parts(tables: Tables) -> tuple[Table, dict[str, Table]]:
+    """The whole program and its parts, over the rows that all of them have.
+
+    A table without a part is the whole; where there is none, the sum of the parts is. InputError
+    for fewer than two parts, for several quantities or units, and where no row is in all of them.
+    """
+    named = {table.part: table for table in tables if table.part}
+    where = tables.tables[0].source
+    quantities = sorted({table.quantity for table in tables})
+    if len(quantities) > 1:
+        hint = f"--response {quantities[0]}"
+        raise InputError(
+            Fault(where=where, found=f"{', '.join(quantities)}", expected="one of them", hint=hint)
+        )
+    if len(named) < 2:
+        found, expected = f"{len(named)} parts of the program", "two regions or call paths"
+        raise InputError(Fault(where=where, found=found, expected=expected))
+    every = [*named.values(), *(table for table in tables if not table.part)]
+    places = [{row: place for place, row in enumerate(t.inputs.rows)} for t in every]
+    rows = [row for row in every[0].inputs.rows if all(row in known for known in places)]
+    if not rows:
+        raise InputError(Fault(where=where, found="no row of which all parts were measured"))
+    aligned = [
+        table.take([known[row] for row in rows]) for table, known in zip(every, places, strict=True)
+    ]
+    parts = _matched(dict(zip(named, aligned, strict=False)))
+    whole = aligned[-1] if len(aligned) > len(parts) else _total(aligned)
+    lacking = max(len(table) for table in every) - len(rows)
+    notes = (f"{lacking} rows that not all parts have left out",) if lacking else ()
+    treated = dict.fromkeys(note for table in every for note in (*table.treated, *notes))
+    return replace(whole, name=_shared_name(tables), treated=tuple(treated)), parts
+
+
+def _total(parts: Sequence[Table]) -> Table:
+    """What the parts took together."""
+    total: Floats = np.sum([part.response for part in parts], axis=0)
+    return replace(parts[0], response=total, repetitions=(), statistic="as given", part="")
+
+
+def _shared_name(tables: Tables) -> str:
+    return f"{len([t for t in tables if t.part])} parts of {tables.tables[0].quantity}"

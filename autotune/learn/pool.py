@@ -4,7 +4,9 @@
 
 None of them leads on all tables; the weighted pool is as good as its best member, within noise, and
 is not hurt by one that fails. A row outside the training box is answered only by members that may
-extrapolate, a row that a member says nothing of by the others. The interval comes from the same
+extrapolate, a row that a member says nothing of by the others. Where a parameter differs that did
+not in training (a size, learned from another), only the analytical model can know what that does:
+there its scaled and residual members answer, if there are any. The interval comes from the same
 held-out predictions, weighted alike: it is as wide as the pool, not its members, was wrong.
 """
 
@@ -50,6 +52,8 @@ class Member:
     name: str
     predictor: Predictor
     extrapolates: bool
+    relative: bool
+    """What it says is in proportion to the analytical model."""
     held_out: HeldOut
     error: float
     """Mean |log(T / predicted)| over the held-out rows of which it says something, over the share
@@ -85,21 +89,31 @@ class PoolPredictor:
     def predict(self, inputs: Inputs) -> Floats:
         """See Predictor."""
         said = [member.predictor.predict(inputs) for member in self.members]
-        return self._mean(said, [self.encoder.outside(inputs)] * len(said))
+        beyond, novel = self.encoder.beyond(inputs), self.encoder.novel(inputs)
+        known = np.zeros(len(inputs), dtype=bool)
+        for member, values in zip(self.members, said, strict=True):
+            if member.relative and member.weight > 0:
+                known |= _usable(values) & (member.extrapolates | ~beyond)
+        silent = []
+        for member in self.members:
+            away = beyond if member.relative else beyond | novel
+            barred = away & (not member.extrapolates)
+            silent.append(barred if member.relative else barred | (novel & known))
+        return self._mean(said, silent)
 
     def held_out(self) -> Floats:
         """(n,) what the pool says of its training rows by members that have not seen them."""
         held = [member.held_out for member in self.members]
-        return self._mean([each.median for each in held], [each.outside for each in held])
+        silent = [m.held_out.outside & (not m.extrapolates) for m in self.members]
+        return self._mean([each.median for each in held], silent)
 
-    def _mean(self, said: Sequence[Floats], outside: Sequence[Bools]) -> Floats:
+    def _mean(self, said: Sequence[Floats], silent: Sequence[Bools]) -> Floats:
+        """``silent``: the rows of which a member is not asked."""
         weights = self.weights()
         total = np.zeros(len(said[0]))
         sums = np.zeros(len(said[0]))
-        for member, values, away in zip(self.members, said, outside, strict=True):
-            counts = (values > 0) & np.isfinite(values)
-            if not member.extrapolates:
-                counts &= ~away
+        for member, values, barred in zip(self.members, said, silent, strict=True):
+            counts = _usable(values) & ~barred
             weight = weights[member.name] * counts
             sums += weight * np.log(np.where(counts, values, 1.0))
             total += weight
@@ -155,6 +169,10 @@ class Pool:
         )
 
 
+def _usable(values: Floats) -> Bools:
+    return (values > 0) & np.isfinite(values)
+
+
 def _member(regressor: Regressor, table: Table, cuts: Sequence[Fold], seed: int) -> Member:
     whole = regressor.train(table, seed)
     held = hold_out(regressor, cuts, len(table), seed, whole)
@@ -164,6 +182,7 @@ def _member(regressor: Regressor, table: Table, cuts: Sequence[Fold], seed: int)
         name=regressor.name,
         predictor=whole,
         extrapolates=regressor.extrapolates,
+        relative=isinstance(regressor, Scaled | Residual),
         held_out=held,
         error=float(tested.mean()) * len(errors) / tested.size if tested.size else np.inf,
     )

@@ -162,7 +162,7 @@ def scored(
 ) -> Score:
     """The measures of a forecast of rows that were measured; rankings within each problem."""
     known = np.isfinite(forecast.median)
-    answered = float(known.mean())
+    answered, outside = float(known.mean()), float(forecast.outside.mean())
     if not known.any():
         return Score(
             rows=len(measured),
@@ -173,6 +173,7 @@ def scored(
             top_loss={},
             coverage=None,
             half_width=None,
+            outside=outside,
         )
     median, truth = forecast.median[known], measured[known]
     last = 2 * float(np.abs(median).max()) + 1
@@ -188,6 +189,7 @@ def scored(
         top_loss={k: v for k in tops if (v := _loss(ranked, measured, places, k)) is not None},
         coverage=float(within.mean()),
         half_width=float(np.median(forecast.half_width[known])),
+        outside=outside,
     )
 
 

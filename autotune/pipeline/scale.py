@@ -1,21 +1,22 @@
 """``autotune scale``: from a file of runs to the size that keeps the time."""
 
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from autotune.errors import Fault, InputError, unknown_name
 from autotune.learn import readers
+from autotune.pipeline import scale_checks as checks
 from autotune.pipeline.scale_runs import Columns, Region, runs_of, selected
 from autotune.scaling import focal, generate, methods
 from autotune.scaling import plan as plans
-from autotune.scaling.accuracy import BackTest, back_test
 from autotune.scaling.answers import ForecastAt, Scaled
 from autotune.scaling.base import Inverse, ScalingModel, forecast
+from autotune.scaling.discrepancy import Widened
 from autotune.scaling.runs import Runs, points
 from autotune.scaling.variables import Variable
 
@@ -28,6 +29,8 @@ class Asked:
     """Numbers of processors; empty: twice the most of the runs."""
     keep: float | None = None
     """T0; None: the median time on the most processors."""
+    keep_unit: str = ""
+    """"s" where a unit was given; empty: T0 is in the unit of the time."""
     sizes: tuple[float, ...] = ()
     """Sizes, in the unit of the size formula, to forecast at each of ``to``."""
     given: tuple[tuple[str, float], ...] = ()
@@ -81,6 +84,12 @@ def _scaled(label: str, runs: Runs, options: ScaleOptions) -> Scaled:
     else:
         model = methods.fit(runs, settings)
     covariates = _covariates(runs, asked, notes)
+    tests = () if stage is not None else checks.back_tests(runs, settings, asked.level)
+    known = checks.discrepancy(tests, settings.method)
+    wide = model if model is None or known is None else Widened(model=model, known=known)
+    inverses = _inverses(wide, to, keep, covariates, asked.level)
+    if stage is None:
+        checks.refuse_inseparable(runs, inverses)
     return Scaled(
         label=label,
         runs=runs,
@@ -88,18 +97,31 @@ def _scaled(label: str, runs: Runs, options: ScaleOptions) -> Scaled:
         level=asked.level,
         settings=settings,
         model=model,
-        inverses=_inverses(model, to, keep, covariates, asked.level),
-        forecasts=_forecasts(model, to, asked, covariates),
-        back_tests=() if stage is not None else _back_tests(runs, settings, asked.level),
+        inverses=inverses,
+        forecasts=_forecasts((model, wide), to, asked, covariates),
+        back_tests=tests,
+        discrepancy=known,
         stage=stage,
         notes=tuple(notes),
+        warnings=checks.warnings(runs, keep, tests),
     )
 
 
 def _time_to_keep(runs: Runs, asked: Asked) -> tuple[float, list[str]]:
     if asked.keep is not None:
-        if not asked.keep > 0:
+        if not 0 < asked.keep < math.inf:
             raise InputError(Fault(where="--keep", found=f"{asked.keep:g}", expected="above zero"))
+        unit = runs.variables.time.unit
+        if asked.keep_unit and asked.keep_unit != unit:
+            time = runs.variables.time.formula
+            raise InputError(
+                Fault(
+                    where="--keep",
+                    found=f"{asked.keep:g} {asked.keep_unit}, and nobody stated the unit of {time}",
+                    expected="a number in the unit of that column",
+                    hint=f"a column called {time}_s or {time}_ms states it",
+                )
+            )
         return asked.keep, []
     top = runs.levels[-1]
     median = float(np.median(runs.time[runs.at_level(top)]))
@@ -155,34 +177,21 @@ def _inverses(
 
 
 def _forecasts(
-    model: ScalingModel | None, to: Sequence[float], asked: Asked, covariates: Sequence[float]
+    models: tuple[ScalingModel | None, ScalingModel | None],
+    to: Sequence[float],
+    asked: Asked,
+    covariates: Sequence[float],
 ) -> tuple[ForecastAt, ...]:
-    if model is None or not asked.sizes:
+    """By the model as it was fitted, and as its back-test widens it."""
+    model, wide = models
+    if model is None or wide is None or not asked.sizes:
         return ()
     pairs = list(itertools.product(to, asked.sizes))
     at = points(
         [p for p, _ in pairs], [s for _, s in pairs], [[x] * len(pairs) for x in covariates]
     )
-    return (ForecastAt(points=at, told=forecast(model, at, asked.level)),)
-
-
-def _back_tests(
-    runs: Runs, settings: methods.Settings, level: float
-) -> tuple[tuple[methods.Method, BackTest | str], ...]:
-    """Every method on the runs with the most processors, those near T0 where there are any."""
-    near = methods.near(runs, settings)
-    top = runs.at_level(runs.levels[-1])
-    scored = near if near is not None and bool((near & top).any()) else None
-    found: list[tuple[methods.Method, BackTest | str]] = []
-    for method in methods.METHODS:
-        apart = "never" if method == "levels" and settings.method != "levels" else settings.apart
-        one = replace(settings, method=method, apart=apart)
-        try:
-            tested = back_test(runs, partial(methods.fit, settings=one), scored, level)
-            found.append((method, tested))
-        except InputError as error:
-            found.append((method, error.faults[0].found))
-    return tuple(found)
+    own, told = forecast(model, at, asked.level), forecast(wide, at, asked.level)
+    return (ForecastAt(points=at, told=told, regression=own),)
 
 
 def _stage(runs: Runs, keep: float, to: float, generated: Generated) -> plans.Stage:

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from autotune.errors import Fault, InputError, unknown_name
 from autotune.learn.parameter import Value
+from autotune.learn.readers.columns import quantity
 from autotune.learn.table import Table
+from autotune.recorded.t4 import UNITS
 from autotune.scaling import focal
 from autotune.scaling.components import COMMUNICATION, COMPUTATION
 from autotune.scaling.runs import Points, Runs, Variables
@@ -68,7 +70,7 @@ def runs_of(table: Table, columns: Columns) -> Runs:
         (COMMUNICATION, columns.communication),
     ):
         if column is not None:
-            parts[name] = _part(rows, column, f"--{name}")
+            parts[name] = _part(rows, column, f"--{name}") * _seconds(column, table.unit)
     return Runs(
         points=given,
         time=table.response,
@@ -130,6 +132,12 @@ def _part(rows: _Rows, name: str, where: str) -> Floats:
         found, expected = f"{name} = {bad}", "times, zero or more"
         raise InputError(Fault(where=where, found=found, expected=expected))
     return np.array(values, dtype=np.float64)
+
+
+def _seconds(column: str, unit: str) -> float:
+    """What makes a component the unit of the time: a column ``comm_ms`` beside times in seconds."""
+    stated = quantity(column)[1]
+    return UNITS[stated] if unit == "s" and stated else 1.0
 
 
 def _dimension(runs: Runs, name: str) -> Floats:

@@ -6,9 +6,15 @@ is said of a parameter is what the model makes of all the candidates when it alo
 one of them changes the time at one value of the other than at another.
 
 Its error is that on candidates it had not seen (five folds). Where that is not clearly smaller than
-the error of saying the same time of all, nothing is said. An effect is said where it is more than
-chance with 99 %, by how it changes as each fold is left out (delete-a-group jackknife, Kott 2001);
-values that are not clearly slower than the fastest are named with it.
+the error of saying the same time of all, nothing is said. An effect is said where the
+model and the measured times of candidates alike in all else (see ``groupmeans``) agree in its
+direction, and it is more than chance with 99 % by one of them: of the model by how it changes as
+each fold is left out (delete-a-group jackknife, Kott 2001). The size is the model's where it is
+within the interval of the times, else theirs. Of a pair of parameters both must tell it.
+
+Values that neither tells from the one of the least times are named so; a value that the times tell
+apart and the model does not is left out. Only what the times find faster than every other value,
+each by more than chance, and the model too, is called the fastest.
 """
 
 import itertools
@@ -16,6 +22,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from autotune.errors import InputError
 from autotune.evaluate import ProblemResult, Row, varied
@@ -26,6 +33,8 @@ from autotune.learn.influence import Influence, InfluencePredictor
 from autotune.learn.parameter import Parameter, Value
 from autotune.learn.table import Inputs, Table
 from autotune.learn.terms import parameters
+from autotune.report import changewords as words
+from autotune.report.groupmeans import Change, GroupMeans
 
 LEAST = 12
 """Fewer compared candidates have no model."""
@@ -39,8 +48,6 @@ _NORMAL = 1.645
 """95 % quantile of the normal distribution."""
 _WORTH, _APART = float(np.log2(1.02)), float(np.log2(1.05))
 """Smaller effects are not worth a sentence, of a parameter and of a pair."""
-_LISTED = 5
-"""Of more values the first ones and the last are given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +69,9 @@ class Influences:
             f"A performance-influence model of the {self.candidates} compared candidates. On"
             f" candidates that it had not seen it is off by {100 * self.error:.2g} % on average;"
             f" the same time for all would be off by {100 * self.same:.2g} %. Given is what a"
-            " parameter changes over all of them, as far as it is more than chance (99 %). Which"
-            " candidates were measured is no designed experiment: parameters that were varied"
-            " together share what they do."
+            " parameter changes over all of them, as far as it is more than chance (99 %) and the"
+            " measured times of candidates alike in all else agree. Which candidates were measured"
+            " is no designed experiment: parameters that were varied together share what they do."
         )
 
 
@@ -80,11 +87,11 @@ def influences(result: ProblemResult) -> Influences | None:
         return None
     if len(table) < LEAST or not _better(found.held_out, _middle(table), table.response):
         return None
-    words = found.words()
-    if not words:
+    said = found.words()
+    if not said:
         return None
     return Influences(
-        words=words,
+        words=said,
         formula=found.whole.formula,
         candidates=len(table),
         error=float(_errors(found.held_out, table.response).mean()),
@@ -138,7 +145,7 @@ class _Fitted:
     def words(self) -> tuple[str, ...]:
         """Of parameters, then of pairs of them, the largest effects first."""
         named = [parameters(term) for term in self.whole.terms]
-        used = [p for p in self.table.parameters if any(p.name in names for names in named)]
+        used = self._used
         single = [said for p in used if (said := self._single(p))]
         both = [
             said
@@ -152,25 +159,64 @@ class _Fitted:
         mains = (mean + said.text for mean, said in zip(means, kept, strict=True))
         return (*mains, *(said.text for said in both))
 
+    @property
+    def _used(self) -> list[Parameter]:
+        names = {name for term in self.whole.terms for name in parameters(term)}
+        return [p for p in self.table.parameters if p.name in names]
+
+    def _measured(self, parameter: Parameter, where: tuple[str, Value] | None = None) -> GroupMeans:
+        return GroupMeans.of(self.table, parameter.name, [p.name for p in self._used], where)
+
     def _single(self, parameter: Parameter) -> "_Said | None":
-        values = _values(self.table, parameter)
+        values, measured = _values(self.table, parameter), self._measured(parameter)
         effects = self._effects([{parameter.name: value} for value in values])
-        order = np.argsort(effects[0], kind="stable")
-        behind = effects[:, order] - effects[:, order[:1]]
-        size = _clear(behind[:, -1], _WORTH)
-        if size is None:
+        option = _option(values)
+        if option or (parameter.numeric and len(values) > 2):
+            size = _agreed(effects[:, -1] - effects[:, 0], measured.change(values[0], values[-1]))
+            if size is None:
+                return None
+            name = parameter.name
+            text = (
+                f"{name} = 1: {words.change(size)}" if option else words.trend(name, values, size)
+            )
+            return _Said(abs(size), (name,), text)
+        return self._ordered(parameter, dict(zip(values, effects.T, strict=True)), measured)
+
+    def _ordered(
+        self, parameter: Parameter, effects: dict[Value, Floats], measured: GroupMeans
+    ) -> "_Said | None":
+        """Of categories, how much slower they are than the one of the least measured times."""
+        first = measured.fastest()
+        behind: dict[Value, float] = {}
+        alike: list[str] = []
+        sure = True
+        for value, effect in effects.items():
+            if value == first:
+                continue
+            change = measured.change(first, value)
+            size = _agreed(effect - effects[first], change)
+            known = change is not None and change.clear and change.mean > _WORTH
+            sure = sure and known and size is not None
+            if size is not None and size > 0:
+                behind[value] = size
+            elif not known:
+                alike.append(words.shown(value))
+        if not behind:
             return None
-        if parameter.numeric and len(values) > 2:
-            change = float(effects[0, -1] - effects[0, 0])
-            return _Said(size, (parameter.name,), _trend(parameter.name, values, change))
-        first: list[str] = []
         slower: dict[str, list[str]] = {}
-        for place, one in zip(order, behind.T, strict=True):
-            clear = _clear(one, _WORTH)
-            among = first if clear is None else slower.setdefault(_change(clear), [])
-            among.append(_shown(values[place]))
-        text = f"{parameter.name} = {_few(first, 'or')} is fastest; {_listed(slower)}"
-        return _Said(size, (parameter.name,), text)
+        for value in sorted(behind, key=lambda v: behind[v]):
+            slower.setdefault(words.change(behind[value]), []).append(words.shown(value))
+        name, size = parameter.name, max(behind.values())
+        if sure:
+            return _Said(
+                size, (name,), f"{name} = {words.shown(first)} is fastest; {words.listed(slower)}"
+            )
+        text = f"{name}: compared with {words.shown(first)}, {words.listed(slower)}"
+        if alike:
+            text += (
+                f"; {words.few(alike, 'and')} {'is' if len(alike) == 1 else 'are'} not told apart"
+            )
+        return _Said(size, (name,), text)
 
     def _pair(self, one: Parameter, other: Parameter) -> "_Said | None":
         """The change of one parameter that differs most between two values of the other."""
@@ -179,23 +225,34 @@ class _Fitted:
         first, second = _values(self.table, one), _values(self.table, other)
         asked = [{one.name: a, other.name: b} for a in first for b in second]
         effects = self._effects(asked).reshape(-1, len(first), len(second))
-        changes = effects[0][:, None, :] - effects[0][None, :, :]
-        apart = changes[:, :, :, None] - changes[:, :, None, :]
-        if one.numeric:  # from the smallest to the largest
-            apart[:-1] = 0.0
-            apart[:, 1:] = 0.0
-        to, start, slow, fast = np.unravel_index(int(np.argmax(np.abs(apart))), apart.shape)
+        to, start, slow, fast = _most_apart(effects[0], self._present(one, other), one.numeric)
+        if _option(first):
+            start, to = 0, 1
         change = effects[:, to, :] - effects[:, start, :]
-        size = _clear(change[:, slow] - change[:, fast], _APART)
-        if size is None:
+        if _clear(change[:, slow] - change[:, fast], _APART) is None:
             return None
+        agreed = []
+        for place in (slow, fast):
+            times = self._measured(one, (other.name, second[place]))
+            agreed.append(_same(float(change[0, place]), times.change(first[start], first[to])))
+        found = [pair for pair in agreed if pair is not None]
+        if len(found) < 2 or not _differ(*found):
+            return None
+        (here, _), (there, _) = found
         said = [
-            f"{_change(float(change[0, k]))} where {other.name} = {_shown(second[k])}"
-            for k in (slow, fast)
+            f"{words.change(size)} where {other.name} = {words.shown(second[place])}"
+            for size, place in ((here, slow), (there, fast))
         ]
-        moved = f"{one.name} from {_shown(first[start])} to {_shown(first[to])}"
-        turns = float(change[0, slow]) * float(change[0, fast]) < 0
-        return _Said(size, (one.name, other.name), f"{moved}: {said[0]}, {said[1]}", turns)
+        moved = f"{one.name} from {words.shown(first[start])} to {words.shown(first[to])}"
+        text = f"{f'{one.name} = 1' if _option(first) else moved}: {said[0]}, {said[1]}"
+        return _Said(abs(here - there), (one.name, other.name), text, here * there < 0)
+
+    def _present(self, one: Parameter, other: Parameter) -> NDArray[np.bool_]:
+        """(values of one, of the other) which of them were measured together."""
+        first, second = self.table.inputs.place(one.name), self.table.inputs.place(other.name)
+        found = {(row[first], row[second]) for row in self.table.inputs.rows}
+        values = _values(self.table, one), _values(self.table, other)
+        return np.array([[(a, b) in found for b in values[1]] for a in values[0]])
 
     def _effects(self, settings: list[dict[str, Value]]) -> Floats:
         """(1 + folds, settings) mean log2 of the time where some parameters are set alike."""
@@ -217,7 +274,59 @@ def _clear(effects: Floats, worth: float) -> float | None:
     return size if size > max(worth, _STUDENT * float(error)) else None
 
 
-# --- words ----------------------------------------------------------------------------------
+def _most_apart(
+    effects: Floats, present: NDArray[np.bool_], ends: bool
+) -> tuple[int, int, int, int]:
+    """The change, to and from a value, that differs most between two values of the other.
+
+    Of (values, values of the other), those measured. ``ends``: from the smallest to the largest.
+    """
+    changes = effects[:, None, :] - effects[None, :, :]
+    known = present[:, None, :] & present[None, :, :]
+    apart = np.abs(changes[:, :, :, None] - changes[:, :, None, :])
+    apart *= known[:, :, :, None] & known[:, :, None, :]
+    if ends:
+        apart[:-1] = 0.0
+        apart[:, 1:] = 0.0
+    to, start, slow, fast = np.unravel_index(int(np.argmax(apart)), apart.shape)
+    return int(to), int(start), int(slow), int(fast)
+
+
+# --- what the measured times say of it ------------------------------------------------------
+
+
+def _agreed(effects: Floats, measured: Change | None) -> float | None:
+    """The change that model and times agree in, of the whole model first; None where they do not,
+    or where it is chance by both."""
+    said = float(effects[0])
+    if measured is None or said * measured.mean <= 0:
+        return None
+    if min(abs(said), abs(measured.mean)) <= _WORTH:
+        return None
+    if _clear(effects, _WORTH) is None and not measured.clear:
+        return None
+    if measured.holds(said):
+        return said
+    return measured.mean if measured.balanced else None
+
+
+def _same(said: float, measured: Change | None) -> tuple[float, Change] | None:
+    """The change that both say, which may be none, and the measured one; None: contradicted."""
+    if measured is None:
+        return None
+    if said * measured.mean <= 0 and max(abs(said), abs(measured.mean)) > _WORTH:
+        return None
+    return (said if measured.holds(said) else measured.mean), measured
+
+
+def _differ(one: tuple[float, Change], other: tuple[float, Change]) -> bool:
+    """Whether two changes differ as the times do, and these by more than chance."""
+    said, measured = one[0] - other[0], one[1].mean - other[1].mean
+    chance = math.hypot(one[1].half, other[1].half)
+    return said * measured > 0 and abs(said) > _APART and abs(measured) > chance
+
+
+# --- values ------------------------------------------------------------------------------
 
 
 def _values(table: Table, parameter: Parameter) -> list[Value]:
@@ -227,57 +336,9 @@ def _values(table: Table, parameter: Parameter) -> list[Value]:
     return sorted(found, key=lambda v: (float(v), "") if isinstance(v, int | float) else (0.0, v))
 
 
-def _shown(value: Value) -> str:
-    return value if isinstance(value, str) else f"{value:g}"
-
-
-def _trend(name: str, values: list[Value], change: float) -> str:
-    """Of a number, from the smallest to the largest and for each doubling."""
-    low, high = float(values[0]), float(values[-1])
-    text = f"{name} from {low:g} to {high:g}: {_change(change)}"
-    return f"{text}, {_change(change / float(np.log2(high / low)))} a doubling" if low > 0 else text
-
-
-def _change(change: float) -> str:
-    """Of a change of the logarithm of the time, base 2.
-
-    >>> _change(-1.0), _change(0.5), _change(1.5), _change(0.001)
-    ('50 % less time', '41 % more time', '2.8 times the time', 'no change')
-    """
-    share = 2.0**change - 1
-    if abs(share) < 0.005:
-        return "no change"
-    if share > 0.99:
-        return f"{share + 1:.2g} times the time"
-    return f"{100 * abs(share):.0f} % {'more' if share > 0 else 'less'} time"
-
-
-def _listed(slower: dict[str, list[str]]) -> str:
-    """Changes of the time, the smallest first, with the values that have them.
-
-    >>> _listed({"4 % more time": ["8", "16"], "2.1 times the time": ["none"]})
-    '8 and 16 take 4 % more time, none takes 2.1 times the time'
-    """
-    said = [
-        f"{_few(names, 'and')} {'takes' if len(names) == 1 else 'take'} {change}"
-        for change, names in slower.items()
-    ]
-    if len(said) > _LISTED:
-        said = [*said[: _LISTED - 2], "...", said[-1]]
-    return ", ".join(said)
-
-
-def _few(texts: list[str], word: str) -> str:
-    """Joined by commas, the last by the word; of many the first.
-
-    >>> _few(["a", "b", "c"], "or"), _few(list("abcdefgh"), "or")
-    ('a, b or c', 'a, b, c, d or 4 others')
-    """
-    if len(texts) > _LISTED:
-        texts = [*texts[: _LISTED - 1], f"{len(texts) - _LISTED + 1} others"]
-    if len(texts) == 1:
-        return texts[0]
-    return f"{', '.join(texts[:-1])} {word} {texts[-1]}"
+def _option(values: list[Value]) -> bool:
+    """Whether it is on or off; such are categories, so that they are factors."""
+    return values == ["0", "1"]
 
 
 # --- what it learns from --------------------------------------------------------------------
@@ -286,16 +347,24 @@ def _few(texts: list[str], word: str) -> str:
 def _table(rows: list[Row], label: str) -> Table:
     settings = [varied(row.candidate) for row in rows]
     names = list(dict.fromkeys(name for one in settings for name in one))
+    options = {n for n in names if all(one.get(n) in (0, 1) for one in settings)}
     records = [
         Record(
             place=row.candidate.id,
-            settings={n: "none" if one.get(n) is None else one[n] for n in names},
+            settings={n: _setting(one.get(n), n in options) for n in names},
             times=(float(row.measured or 0.0),),
         )
         for row, one in zip(rows, settings, strict=True)
     ]
     heading = Heading(name=label, where=label, source=label, unit="s")
     return assemble(records, heading)
+
+
+def _setting(value: Value | None, option: bool) -> Value:
+    """What is off or on as the text 0 or 1; nothing as the text none."""
+    if value is None:
+        return "none"
+    return str(int(value)) if option else value
 
 
 def _middle(table: Table) -> Floats:

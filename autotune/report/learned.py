@@ -18,6 +18,8 @@ FLOOR = "measured again"
 _NONE = "-"
 _TERMS = 6
 _FORMULA = 300
+_FEW = 10
+"""Rows to score on below which a comparison says little."""
 
 
 def comparison(found: Comparison) -> str:
@@ -69,6 +71,7 @@ def curve(found: CurveTable) -> str:
     blocks += [_details(found), *_by_group(found), *_paying(found)]
     for (model, reason), sizes in found.failures().items():
         blocks.append(f"{model} was not fitted to {', '.join(map(str, sizes))} rows: {reason}")
+    blocks.append("\n".join(advice(found)))
     return "\n\n".join(blocks)
 
 
@@ -122,7 +125,7 @@ def _by_size(
 
 def _details(found: CurveTable) -> str:
     size = found.course.sizes[-1]
-    head = (f"at {size} rows", "tau-b", "within", "half width", "answered", "fit")
+    head = (f"at {size} rows", "tau-b", "within", "half width", "answered", "outside", "fit")
     rows = [head]
     for m in found.models:
         taken = found.fit_seconds(m, size)
@@ -133,11 +136,15 @@ def _details(found: CurveTable) -> str:
                 _percent(found.point(m, size, "coverage")) if _intervals(found, m) else _NONE,
                 _percent(found.point(m, size, "half_width")),
                 _percent(found.point(m, size, "answered")),
+                _percent(found.point(m, size, "outside")),
                 _NONE if taken is None or m.startswith(ANALYTICAL) else f"{taken:.2f} s",
             )
         )
-    told = f"within: rows within their {100 * found.level:.0f} % interval"
-    return f"{columns(rows, right=range(1, 6))}\n{told}"
+    told = (
+        f"within: rows within their {100 * found.level:.0f} % interval; outside: rows outside the"
+        " training box, of which no interval is sure"
+    )
+    return f"{columns(rows, right=range(1, 7))}\n{told}"
 
 
 def _intervals(found: CurveTable, model: str) -> bool:
@@ -156,6 +163,32 @@ def _by_group(found: CurveTable) -> list[str]:
         points = [found.point(m, size, "error_rate", group) for group in found.groups]
         rows.append((m, *map(_percent, points)))
     return [columns(rows, right=range(1, len(names) + 1))]
+
+
+# --- what to do -----------------------------------------------------------------------------
+
+
+def advice(found: CurveTable) -> list[str]:
+    """What to take for predicting times and for choosing: the least of each at the largest size."""
+    size, k = found.course.sizes[-1], paying_top(found)
+    floor = _median(found.floor_point("error_rate"))
+    again = "" if floor is None else f"; {FLOOR}: {_share(floor)}"
+    lines = []
+    errors = {m: _point(found, "error_rate", m, size) for m in found.models}
+    losses = {m: _loss(found, k, m, size) for m in found.models}
+    for task, values, what, told in (
+        ("to predict times", errors, "error rate", again),
+        ("to choose the fastest", losses, f"top-{k} loss", ""),
+    ):
+        known = {m: value for m, value in values.items() if value is not None}
+        if known:
+            best = min(known, key=lambda m: known[m])
+            after = "" if found.kind(best) == "analytical" else f" after {size} rows"
+            lines.append(f"{task}: {best} ({what} {_share(known[best])}{after}{told})")
+    scored = [t.score.rows for t in found.trials if t.score is not None]
+    if scored and min(scored) < _FEW:
+        lines.append(f"scored on {min(scored)} rows only: differences may be chance")
+    return lines
 
 
 # --- where learning pays --------------------------------------------------------------------
@@ -275,7 +308,7 @@ def _learned(found: Comparison) -> list[str]:
     for one in found.learned:
         if one.formula is not None:
             shown = one.formula
-            shown = shown if len(shown) <= _FORMULA else f"{shown[:_FORMULA]} ..."
+            shown = shown if len(shown) <= _FORMULA else f"{shown[:_FORMULA]} ... (whole: --json)"
             lines.append(f"{one.model}: {shown}")
             continue
         terms = [t for t in one.explanation.terms if t.influence > 0][:_TERMS]

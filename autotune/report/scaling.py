@@ -7,12 +7,14 @@ from autotune.report.documents.scales import notes, variables
 from autotune.report.text import columns
 from autotune.scaling.accuracy import BackTest, expected_mdape
 from autotune.scaling.answers import ForecastAt, Scaled
-from autotune.scaling.base import RULES, ScalingModel
+from autotune.scaling.base import RULES, Inverse, ScalingModel
 from autotune.scaling.loglinear import LogLinear
-from autotune.scaling.methods import METHODS
+from autotune.scaling.methods import METHODS, Method
 from autotune.scaling.plan import Stage
+from autotune.scaling.variables import Variable
 
 _SURPRISE = 2.0
+_SHOWN = 12
 
 
 def text(found: Sequence[Scaled]) -> str:
@@ -36,17 +38,28 @@ def region(one: Scaled) -> str:
         blocks += [_forecasts(f, one) for f in one.forecasts]
     if one.back_tests:
         blocks.append(_back_tests(one))
-    told = [*one.runs.treated, *notes(one.notes, one.model)]
+    told = [f"note: {line}" for line in (*one.runs.treated, *notes(one.notes, one.model))]
+    told += [f"warning: {line}" for line in one.warnings]
     if told:
-        blocks.append("\n".join(f"note: {line}" for line in told))
+        blocks.append("\n".join(told))
+    if one.recommended is not None:
+        blocks.append("\n".join([*_drift(one), _recommended(one, *one.recommended)]))
     return "\n\n".join(blocks)
 
 
 def _variables(one: Scaled) -> str:
     v = one.runs.variables
-    named = "; ".join(str(variable) for variable in variables(one.runs))
+    named = "; ".join(_variable(one, variable) for variable in variables(one.runs))
     unstated = "" if v.size.unit else " (--size-unit states that of the size)"
     return f"{named}{unstated}; all as log2"
+
+
+def _variable(one: Scaled, meant: Variable) -> str:
+    """Its formula; of the time the unit that it was converted to, whatever its column is in."""
+    if meant is not one.runs.variables.time or not meant.unit:
+        return str(meant)
+    named = "" if meant.formula == meant.symbol else f" = {meant.formula}"
+    return f"{meant.symbol}{named}, in {meant.unit}"
 
 
 def _model(one: Scaled, model: ScalingModel) -> str:
@@ -63,13 +76,28 @@ def _model(one: Scaled, model: ScalingModel) -> str:
         lines.append(f"{q.response}: n = {q.count}, R2 = {q.r2:.3f}, RMSE = {rmse}{expected}")
     if isinstance(model, LogLinear) and model.regression.coefficients[2] > 0:
         lines.append(f"at constant time SIZE ~ P^{model.exponent:.3g}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *_deleted(one, model)])
+
+
+def _deleted(one: Scaled, model: ScalingModel) -> list[str]:
+    """The runs that Cook's distance deleted, as many as can be read."""
+    unit = one.runs.variables.time.unit
+    lines = []
+    for d in model.deleted[:_SHOWN]:
+        others = zip(one.runs.variables.covariates, d.covariates, strict=True)
+        at = [f"P = {d.processors:g}", f"SIZE = {d.size:.6g}"]
+        at += [f"{v.symbol} = {value:g}" for v, value in others]
+        lines.append(f"deleted from {d.response}: {', '.join(at)}: {_time(d.time, unit)}")
+    more = len(model.deleted) - _SHOWN
+    return [*lines, *([f"deleted: {more} more, all of them in --json"] if more > 0 else [])]
 
 
 def _inverses(one: Scaled) -> str:
     size, share = one.runs.variables.size, f"{one.level:.0%}"
     own = size.columns[0] if len(size.columns) == 1 and size.formula != size.columns[0] else ""
-    head = ("P", "SIZE", "least", "most", *((own,) if own else ()))
+    wide = any(i.regression is not None for i in one.inverses)
+    alone = ("fit least", "fit most") if wide else ()
+    head = ("P", "SIZE", "least", "most", *alone, *((own,) if own else ()))
     rows: list[Sequence[str]] = [head]
     for i in one.inverses:
         column = size.column(i.size)
@@ -79,6 +107,7 @@ def _inverses(one: Scaled) -> str:
                 f"{i.size:.6g}",
                 f"{i.low:.6g}",
                 _number(i.high, "{:.6g}"),
+                *(_alone(i) if wide else ()),
                 *((_number(column, "{:.6g}"),) if own else ()),
             )
         )
@@ -87,9 +116,37 @@ def _inverses(one: Scaled) -> str:
         f"sizes that take {_time(one.keep, unit)} ({share} interval:"
         f" {RULES[one.inverses[0].rule] if one.inverses else ''})",
         columns(rows, right=range(len(head))),
+        *_widened(one),
     ]
-    told = dict.fromkeys(note for i in one.inverses for note in i.notes)
-    return "\n".join([*lines, *(f"warning: {note}" for note in told)])
+    several = len(one.inverses) > 1
+    for i in one.inverses:
+        label = f"P = {i.processors:g}: " if several else ""
+        lines += [f"warning: {label}{note}" for note in i.notes]
+    return "\n".join(lines)
+
+
+def _alone(i: Inverse) -> tuple[str, str]:
+    """The interval of the regression alone."""
+    low, high = i.regression or (i.low, i.high)
+    return f"{low:.6g}", _number(high, "{:.6g}")
+
+
+def _widened(one: Scaled) -> list[str]:
+    """What the intervals know of the back-test."""
+    known, beyond = one.discrepancy, [i for i in one.inverses if i.processors > one.runs.levels[-1]]
+    if not beyond:
+        return []
+    if known is None:
+        return [
+            "warning: the intervals are of the regression alone: no back-test says how wrong it is"
+            " on more processors"
+        ]
+    added = ", ".join(f"{i.widened:.2g} at P = {i.processors:g}" for i in beyond)
+    return [
+        f"widened by the back-test: log2 error {known.error:.2g} on P = {known.top:g},"
+        f" {_doublings(known.distance)} beyond its runs; grown with the distance and times"
+        f" Student's t of one level: +-{added} in log2 of the time; fit least and most: without it"
+    ]
 
 
 def _forecasts(found: ForecastAt, one: Scaled) -> str:
@@ -111,7 +168,7 @@ def _forecasts(found: ForecastAt, one: Scaled) -> str:
 
 
 def _back_tests(one: Scaled) -> str:
-    rows: list[Sequence[str]] = [("method", "MdAPE", "MAPE", "least", "most", "n")]
+    rows: list[Sequence[str]] = [("method", "MdAPE", "MAPE", "least", "most", "drift", "n")]
     whys: list[str] = []
     tested: BackTest | None = None
     for method, test in one.back_tests:
@@ -126,6 +183,7 @@ def _back_tests(one: Scaled) -> str:
                 f"{e.mape:.1%}",
                 f"{e.least:+.1%}",
                 f"{e.most:+.1%}",
+                f"{2**test.drift - 1:+.1%}",
                 f"{e.count}",
             )
         )
@@ -135,7 +193,7 @@ def _back_tests(one: Scaled) -> str:
         f"back-test: runs on P = {tested.processors:g} forecast from those on fewer,"
         " (predicted - observed)/observed"
     )
-    return "\n".join([head, columns(rows, right=(1, 2, 3, 4, 5)), *whys, *_surprise(one)])
+    return "\n".join([head, columns(rows, right=(1, 2, 3, 4, 5, 6)), *whys, *_surprise(one)])
 
 
 def _surprise(one: Scaled) -> list[str]:
@@ -148,8 +206,38 @@ def _surprise(one: Scaled) -> list[str]:
         return []
     return [
         f"warning: the known runs were forecast {test.errors.mdape:.1%} off, the fit lets expect"
-        f" {expected:.1%}: the intervals above do not know of that"
+        f" {expected:.1%}: its law does not hold; believe the widened intervals, if any"
     ]
+
+
+def _drift(one: Scaled) -> list[str]:
+    """Which way the method used was wrong on known runs, where it is more than their scatter."""
+    test = dict(one.back_tests)[one.settings.method]
+    if isinstance(test, str) or abs(test.drift) <= 2 * test.drift_error:
+        return []
+    way, sizes = ("short", "large") if test.drift < 0 else ("long", "small")
+    return [
+        f"drift: {one.settings.method} forecast the known runs on P = {test.processors:g} too {way}"
+        f" by {abs(2**test.drift - 1):.1%} (mean): expect the sizes above to be too {sizes}, more"
+        " so on more processors"
+    ]
+
+
+def _recommended(one: Scaled, method: Method, test: BackTest) -> str:
+    """The method with the least error, and what that is worth."""
+    used = one.settings.method
+    own = dict(one.back_tests)[used]
+    if method == used:
+        named = f"{method}, which was used"
+    else:
+        than = "could not be tried" if isinstance(own, str) else f"{own.errors.mdape:.1%}"
+        named = f"--method {method} ({used}, which was used: {than})"
+    runs = f"{test.errors.count} run{'s' if test.errors.count > 1 else ''}"
+    return (
+        f"recommended: {named}: least error in the back-test, {test.errors.mdape:.1%} from {runs}"
+        f" on P = {test.processors:g}, {_doublings(test.distance)} beyond its runs; that is no"
+        " proof farther out"
+    )
 
 
 def _stage(stage: Stage, one: Scaled) -> str:
@@ -171,6 +259,10 @@ def _stage(stage: Stage, one: Scaled) -> str:
     ]
     lines = [head, columns(rows, right=(0, 1, 2))]
     return "\n".join([*lines, *(f"note: {note}" for note in stage.notes)])
+
+
+def _doublings(distance: float) -> str:
+    return "one doubling" if round(distance, 6) == 1 else f"{distance:.2g} doublings"
 
 
 def _time(value: float, unit: str) -> str:

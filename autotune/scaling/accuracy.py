@@ -76,11 +76,23 @@ def errors(predicted: Floats, observed: Floats) -> Errors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackTest:
-    """The runs on the most processors, forecast from those on fewer."""
+    """The runs on the most processors, forecast from those on fewer.
+
+    ``below``: the most processors of those. ``drift``: mean of log2(predicted/observed), below zero
+    where forecasts are too short; ``drift_error``: its standard error, 0 for a single run.
+    """
 
     processors: float
+    below: float
     train: int
     errors: Errors
+    drift: float
+    drift_error: float
+
+    @property
+    def distance(self) -> float:
+        """Doublings of the processors from the runs to what was forecast."""
+        return math.log2(self.processors / self.below)
 
 
 def back_test(
@@ -113,8 +125,12 @@ def back_test(
     told = forecast(fit(train), known.points, level)
     inside = (known.time >= told.low) & (known.time <= told.high)
     coverage = float(inside.mean()) if np.isfinite(told.high).all() else math.nan
+    off = np.log2(told.median / known.time)
     return BackTest(
         processors=runs.levels[-1],
+        below=runs.levels[-2],
         train=len(train),
         errors=replace(errors(told.median, known.time), coverage=coverage, level=level),
+        drift=float(off.mean()),
+        drift_error=float(off.std(ddof=1) / math.sqrt(len(off))) if len(off) > 1 else 0.0,
     )

@@ -5,17 +5,22 @@ from dataclasses import dataclass
 from autotune.learn.base import Forecast
 from autotune.scaling.accuracy import BackTest
 from autotune.scaling.base import Inverse, ScalingModel
+from autotune.scaling.discrepancy import Discrepancy
 from autotune.scaling.methods import Method, Settings
 from autotune.scaling.plan import Stage
 from autotune.scaling.runs import Points, Runs
 
+BackTests = tuple[tuple[Method, BackTest | str], ...]
+"""Of each method, or why there is none."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForecastAt:
-    """Forecast times at some processors and sizes."""
+    """Forecast times at some processors and sizes: ``told`` is ``regression``, widened."""
 
     points: Points
     told: Forecast
+    regression: Forecast
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +36,22 @@ class Scaled:
     """None where a self-generated region has too few runs for one."""
     inverses: tuple[Inverse, ...]
     forecasts: tuple[ForecastAt, ...]
-    back_tests: tuple[tuple[Method, BackTest | str], ...]
-    """Of each method, or why there is none; empty for a self-generated region."""
+    back_tests: BackTests
+    """Empty for a self-generated region."""
+    discrepancy: Discrepancy | None = None
+    """What widens the intervals; None where no back-test could."""
     stage: Stage | None = None
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def recommended(self) -> tuple[Method, BackTest] | None:
+        """The method with the least median error in the back-test; the one used if it ties."""
+        best: tuple[Method, BackTest] | None = None
+        for method, test in self.back_tests:
+            if isinstance(test, str):
+                continue
+            error, own = test.errors.mdape, method == self.settings.method
+            if best is None or error < (least := best[1].errors.mdape) or (own and error == least):
+                best = method, test
+        return best

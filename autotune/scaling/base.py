@@ -23,6 +23,8 @@ class Inverse:
 
     ``low`` and ``high``: a run of any size between them has ``time`` within its prediction interval
     of the given level; 0 and inf where no size is excluded. In the unit of the size variable.
+    ``widened``: half-width, in log2 of the time, that a back-test adds; ``regression``: the
+    interval without it, None where it is the same.
     """
 
     processors: float
@@ -32,6 +34,8 @@ class Inverse:
     high: float
     rule: Rule
     notes: tuple[str, ...] = ()
+    widened: float = 0.0
+    regression: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.low <= self.size <= self.high:
@@ -61,7 +65,8 @@ class Coefficient:
 class Quality:
     """How well a regression fits its own runs.
 
-    ``rmse`` in log2 of the time with ``freedom`` degrees of freedom; nan without any.
+    ``rmse`` in log2 of the time with ``spread_freedom`` degrees of freedom, nan without any:
+    deleted runs that are no outliers count in it. ``freedom``: of the ``count`` runs that remained.
     """
 
     response: str
@@ -69,6 +74,33 @@ class Quality:
     r2: float
     rmse: float
     freedom: float
+    spread_freedom: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deleted:
+    """A run that is not in a model, by its Cook's distance, and the regression that it left."""
+
+    response: str
+    processors: float
+    size: float
+    covariates: tuple[float, ...]
+    time: float
+
+
+def deleted(runs: Runs, gone: Bools, response: str) -> tuple[Deleted, ...]:
+    """The runs of a mask (n,)."""
+    at = runs.points
+    return tuple(
+        Deleted(
+            response=response,
+            processors=float(at.processors[i]),
+            size=float(at.size[i]),
+            covariates=tuple(float(values[i]) for values in at.covariates),
+            time=float(runs.time[i]),
+        )
+        for i in np.flatnonzero(gone)
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -142,6 +174,11 @@ class ScalingModel(Protocol):
     @property
     def notes(self) -> Sequence[str]:
         """What was left out or decided while it was fitted."""
+        ...
+
+    @property
+    def deleted(self) -> Sequence[Deleted]:
+        """The runs that Cook's distance deleted."""
         ...
 
     def band(self, points: Points, level: float) -> Band:

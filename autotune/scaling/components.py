@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from autotune.errors import Fault, InputError
-from autotune.scaling.base import Band, Box, Coefficient, Inverse, Quality
+from autotune.scaling.base import Band, Box, Coefficient, Deleted, Inverse, Quality, deleted
 from autotune.scaling.inversion import by_band
 from autotune.scaling.loglinear import deletable, quality, quantile, told
 from autotune.scaling.regression import Bools, Floats, Regression, fit, recounted
@@ -46,6 +46,7 @@ class Split:
     covariance: Floats
     discrepancy: float
     notes: tuple[str, ...] = ()
+    deleted: tuple[Deleted, ...] = ()
 
     @property
     def _named(self) -> tuple[tuple[str, Regression], ...]:
@@ -112,6 +113,7 @@ def fitted(
     """
     usable = _usable(runs)
     chosen, notes = runs.take(usable), []
+    removed: tuple[Deleted, ...] = ()
     if not usable.all():
         without = int((~usable).sum())
         notes.append(f"{without} of {len(runs)} runs left out: a component of them is zero")
@@ -130,6 +132,7 @@ def fitted(
                 for found, response in zip(fits, responses, strict=True)
             ]
             w = w[kept]
+            removed = deleted(chosen, gone, "components")
             chosen = chosen.take(kept)
             notes.append(f"{int(gone.sum())} runs deleted: Cook's D above 2p/n of a component")
     discrepancy = float(np.median(1 - sum(chosen.parts.values()) / chosen.time))
@@ -144,6 +147,7 @@ def fitted(
         covariance=_covariance(fits, w),
         discrepancy=discrepancy,
         notes=tuple(notes),
+        deleted=removed,
     )
 
 

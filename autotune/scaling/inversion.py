@@ -70,7 +70,10 @@ def sized(
         )
     notes = [*model.box.notes(points([processors], [size], [[x] for x in covariates]))]
     if math.isinf(high) or low == 0:
-        notes.append("no size is excluded: too few runs, or the time hardly follows the size")
+        notes.append(
+            "no size is excluded: too few runs, a back-test far off, or a time that hardly follows"
+            " the size"
+        )
     return Inverse(
         processors=processors,
         time=time,

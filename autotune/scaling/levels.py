@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autotune.errors import Fault, InputError
-from autotune.scaling.base import Band, Box, Coefficient, Inverse, Quality
+from autotune.scaling.base import Band, Box, Coefficient, Deleted, Inverse, Quality, deleted
 from autotune.scaling.inversion import by_band
 from autotune.scaling.loglinear import deletable, quality, quantile, told
 from autotune.scaling.regression import Bools, Floats, Regression, fit
@@ -39,6 +39,7 @@ class Projected:
     spread: float
     freedom: float
     notes: tuple[str, ...] = ()
+    deleted: tuple[Deleted, ...] = ()
 
     @property
     def projections(self) -> tuple[Regression, ...]:
@@ -63,11 +64,6 @@ class Projected:
     def quality(self) -> tuple[Quality, ...]:
         """Of the regression of each level."""
         return tuple(quality(f, f"T at P = {p:g}") for p, f in self._by_level())
-
-    def projected(self, processors: float) -> Floats:
-        """The coefficients of equation (6) at a number of processors, (2 + covariates,)."""
-        row = np.array([[1.0, np.log2(processors)]])
-        return np.array([line.at(row)[0] for line in self.projections])
 
     def band(self, points: Points, level: float) -> Band:
         """Expected log2 time and its prediction interval.
@@ -122,16 +118,19 @@ def fitted(runs: Runs, *, name: str, ratio: float = 1.0, delete: bool = True) ->
         found = f"a level weight of {ratio}"
         raise InputError(Fault(where="", found=found, expected="above 0, at most 1"))
     levels, fits, used, notes = [], [], np.zeros(len(runs), dtype=bool), []
+    removed: list[Deleted] = []
     for p in runs.levels:
         rows = runs.at_level(p)
         try:
-            regression, kept = _level(runs.take(rows), delete)
+            here = runs.take(rows)
+            regression, kept = _level(here, delete)
         except InputError as error:
             notes.append(f"P = {p:g} left out: {error.faults[0].found}")
             continue
         levels.append(np.log2(p))
         fits.append(regression)
         used[np.flatnonzero(rows)[kept]] = True
+        removed += deleted(here, ~kept, f"T at P = {p:g}")
     if len(levels) < 2:
         raise InputError(
             Fault(
@@ -141,9 +140,9 @@ def fitted(runs: Runs, *, name: str, ratio: float = 1.0, delete: bool = True) ->
                 hint="; ".join(notes) or "add runs of other sizes",
             )
         )
-    deleted = sum(len(f.residuals) for f in fits)
-    if deleted < (total := sum(int(runs.at_level(2.0**x).sum()) for x in levels)):
-        notes.append(f"{total - deleted} of {total} runs deleted: Cook's D above 2p/n of a level")
+    if removed:
+        total = int(used.sum()) + len(removed)
+        notes.append(f"{len(removed)} of {total} runs deleted: Cook's D above 2p/n of a level")
     if len(levels) == 2:
         notes.append("two levels: their coefficients are projected exactly, without an interval")
     squares = sum(float(f.residuals @ f.residuals) for f in fits)
@@ -158,6 +157,7 @@ def fitted(runs: Runs, *, name: str, ratio: float = 1.0, delete: bool = True) ->
         spread=float(np.sqrt(squares / freedom)) if freedom > 0 else float("nan"),
         freedom=freedom,
         notes=tuple(notes),
+        deleted=tuple(removed),
     )
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import scipy.stats
 
-from autotune.scaling.base import Band, Box, Coefficient, Inverse, Quality
+from autotune.scaling.base import Band, Box, Coefficient, Deleted, Inverse, Quality, deleted
 from autotune.scaling.inversion import no_growth, sized
 from autotune.scaling.regression import Bools, Floats, Regression, fit, influential, recounted
 from autotune.scaling.runs import Points, Runs, Variables, logs
@@ -27,6 +27,7 @@ class LogLinear:
     regression: Regression
     box: Box
     removed: Bools
+    deleted: tuple[Deleted, ...] = ()
     notes: tuple[str, ...] = ()
     response: str = field(default="T")
 
@@ -104,6 +105,7 @@ def fitted(
         regression=first,
         box=Box.of(runs.take(~removed)),
         removed=removed,
+        deleted=deleted(runs, removed, "T"),
         notes=tuple(notes),
     )
 
@@ -170,5 +172,6 @@ def quality(found: Regression, response: str) -> Quality:
         count=found.count,
         r2=found.r2,
         rmse=found.rmse,
-        freedom=found.freedom,
+        freedom=found.freedom - found.recounted,
+        spread_freedom=found.freedom,
     )

@@ -11,6 +11,7 @@ from autotune.scaling import components, focal, levels, loglinear
 from autotune.scaling.base import ScalingModel
 from autotune.scaling.regression import Bools, Floats, check
 from autotune.scaling.runs import Runs, logs
+from autotune.scaling.separable import check_separable
 
 Method = Literal["complete", "levels", "focal", "weighted"]
 METHODS: Mapping[Method, str] = {
@@ -67,6 +68,7 @@ def fit(runs: Runs, settings: Settings) -> ScalingModel:
                 hint="--method self-generated says which run to do next",
             )
         )
+    check_separable(runs)
     split = settings.apart == "always" or (
         settings.apart == "auto" and settings.method != "levels" and components.advised(runs)
     )
@@ -118,6 +120,7 @@ def _region(runs: Runs, settings: Settings) -> Runs:
         raise InputError(Fault(where=where, found=found, expected=expected, hint=hint))
     try:
         check(rows, runs.variables.logarithms)
+        check_separable(runs.take(chosen))
     except InputError as error:
         found = f"{found}, and {error.faults[0].found}"
         raise InputError(Fault(where=where, found=found, hint=hint)) from error

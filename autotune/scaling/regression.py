@@ -31,6 +31,7 @@ class Regression:
     ``spread``: (p, p) covariance of the coefficients over the residual variance. ``rmse``: the
     standard deviation of the residuals with ``freedom`` degrees of freedom (n - p for equal
     weights), nan where there are none. ``residuals``, ``leverage``, ``cook`` (Cook 1977): (n,).
+    ``recounted``: how many of ``freedom`` are of deleted rows, see the function.
     """
 
     names: tuple[str, ...]
@@ -42,6 +43,7 @@ class Regression:
     residuals: Floats
     leverage: Floats
     cook: Floats
+    recounted: float = 0.0
 
     @property
     def count(self) -> int:
@@ -161,8 +163,10 @@ def recounted(found: Regression, design: Floats, response: Floats, weights: Floa
     limit = float(scipy.stats.t.ppf(1 - _OUTLIER / (2 * rows), found.freedom))
     usual = np.abs(off) <= limit * found.rmse
     squares = found.rmse**2 * found.freedom + float(weights[usual] @ off[usual] ** 2)
-    freedom = found.freedom + float(weights[usual].sum())
-    return replace(found, rmse=float(np.sqrt(squares / freedom)), freedom=freedom)
+    added = float(weights[usual].sum())
+    freedom = found.freedom + added
+    rmse = float(np.sqrt(squares / freedom))
+    return replace(found, rmse=rmse, freedom=freedom, recounted=found.recounted + added)
 
 
 def influential(found: Regression) -> Bools:

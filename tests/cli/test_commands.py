@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import typer
+from documented import documented
 
 from autotune.cli.app import app
 from autotune.report.documents import machines, predictions, studies
@@ -36,25 +37,6 @@ def test_help_of_every_command_has_an_example(autotune: Cli) -> None:
     for words in named:
         told = " ".join(autotune(*words, "--help").out.split())
         assert f"Example: autotune {' '.join(words)}" in told, words
-
-
-def _documented(value: object, annotation: object, place: str) -> None:
-    """The keys of a document are exactly those of its TypedDict, at every depth."""
-    options = [a for a in typing.get_args(annotation) if a is not type(None)]
-    if typing.get_origin(annotation) is list:
-        assert isinstance(value, list), place
-        for item in value:
-            _documented(item, options[0], f"{place}[]")
-    elif typing.is_typeddict(annotation):
-        assert isinstance(value, dict), place
-        hints = typing.get_type_hints(annotation)
-        assert set(value) == set(hints), place
-        for name, hint in hints.items():
-            _documented(value[name], hint, f"{place}.{name}")
-    elif type(None) in typing.get_args(annotation) and value is not None:
-        for option in options:
-            if typing.is_typeddict(option) or typing.get_origin(option) is list:
-                _documented(value, option, place)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +64,28 @@ def test_json_is_one_document_with_the_documented_fields(
 ) -> None:
     result = autotune(*arguments, "--json").json()
     assert next(iter(result.items())) == ("schema", schema)
-    _documented(result, document, schema)
+    documented(result, document, schema)
+
+
+def test_predict_gives_the_formula_of_a_candidate(autotune: Cli, config: Path) -> None:
+    text = config.read_text(encoding="utf-8")
+    problem = next(line for line in text.splitlines() if "size: 40" in line)
+    config.write_text(
+        text.replace(problem, f"{problem}\n{problem.replace('size: 40', 'size: 200')}"),
+        encoding="utf-8",
+    )
+    found = autotune("predict", "small.yaml", "--formula", "ijl-pad5", "--json").json()
+    documented(found, predictions.PredictDocument, "predict")
+    (made,) = found["formulas"]
+    assert (made["sizes"], len(made["candidates"])) == ([1600.0, 40000.0], 2)
+    predicted = {row["candidate"]: row["predicted_s"] for row in found["predictions"]}
+    largest = sum(t["coefficient"] * 40000.0 ** t["power"] for t in made["terms"])
+    assert largest == pytest.approx(predicted[made["candidates"][1]])
+    told = autotune("predict", "small.yaml", "--formula", made["candidates"][0]).out
+    assert "T = (" in told
+    assert made["candidates"][0] in told
+    bad = autotune("predict", "small.yaml", "--formula", "ijl-pad55", check=2)
+    assert "did you mean" in bad.err
 
 
 def test_rank_explains_and_compares(autotune: Cli, config: Path) -> None:
@@ -97,7 +100,7 @@ def test_rank_explains_and_compares(autotune: Cli, config: Path) -> None:
     told = autotune(
         "rank", "small.yaml", "--why", "ijl", "--against", "jli", "--assembly", "--json"
     ).json()
-    _documented(told, predictions.RankDocument, "rank")
+    documented(told, predictions.RankDocument, "rank")
     why = told["whys"][0]
     assert told["why"] == why
     assert why["candidate"].startswith("ijl-pad5@")
@@ -122,7 +125,7 @@ def test_variants_emits_sources_that_compile(autotune: Cli, config: Path, tmp_pa
 
 def test_tune_measures_verifies_and_reports(autotune: Cli, config: Path, tmp_path: Path) -> None:
     result = autotune("tune", "small.yaml", "--json", "--report", "page.html").json()
-    _documented(result, studies.StudyDocument, "tune")
+    documented(result, studies.StudyDocument, "tune")
     problem = result["problems"][0]
     assert problem["problem"] == "heat2d-N40"
     assert {row["status"] for row in problem["evaluated"]} == {"ok"}
@@ -146,7 +149,7 @@ def test_measure_with_phases(autotune: Cli, config: Path) -> None:
     result = autotune(
         "measure", "small.yaml", "--candidate", ranking[0]["candidate"], "--phases", "--json"
     ).json()
-    _documented(result, studies.MeasureDocument, "measure")
+    documented(result, studies.MeasureDocument, "measure")
     assert result["status"] == "ok"
     assert {"rhs", "lc", "barrier"} <= {name.lower() for name in result["phases_s"]}
 
@@ -155,7 +158,7 @@ def test_a_job_runs_without_autotune_and_its_results_are_read_back(
     autotune: Cli, config: Path, tmp_path: Path
 ) -> None:
     emitted = autotune("tune", "small.yaml", "--emit-job", "job", "--json").json()
-    _documented(emitted, studies.EmitJobDocument, "emit-job")
+    documented(emitted, studies.EmitJobDocument, "emit-job")
     assert (emitted["folder"], emitted["script"]) == ("job", "job/job.sh")
     subprocess.run(["sh", "job/job.sh"], cwd=tmp_path, check=True, env={"PATH": os.environ["PATH"]})
     result = autotune("tune", "small.yaml", "--collect", "job/results.jsonl", "--json").json()

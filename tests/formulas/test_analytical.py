@@ -5,7 +5,8 @@ import pytest
 
 from autotune.errors import InputError
 from autotune.formulas.smg2000 import Smg2000
-from autotune.learn.analytical import fitted_scale, predictions, terms_of, with_analytical
+from autotune.learn.analytical import predictions, terms_of, with_analytical
+from autotune.learn.hybrid import Scaled
 from autotune.learn.syntactic import score
 from autotune.learn.table import Inputs, Table, numeric
 
@@ -21,10 +22,9 @@ def test_predictions_are_of_the_rows() -> None:
 
 def test_the_scale_is_the_median_of_the_ratios() -> None:
     measured = predictions(MODEL, INPUTS) * np.array([3.0, 4.0, 90.0])
-    table = Table(name="t", inputs=INPUTS, response=measured)
-    assert fitted_scale(MODEL, table) == pytest.approx(4.0)
-    beside = with_analytical(table, MODEL).inputs.analytical
-    assert beside == pytest.approx(predictions(MODEL, INPUTS))
+    table = with_analytical(Table(name="t", inputs=INPUTS, response=measured), MODEL)
+    assert table.inputs.analytical == pytest.approx(predictions(MODEL, INPUTS))
+    assert Scaled().train(table).scale == pytest.approx(4.0)
 
 
 def test_a_formula_scores_full_against_itself() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autotune.formulas.base import Factor, combined
-from autotune.formulas.fmm import NEAR, SEPARATED, Fmm, misses_m2l, misses_p2p
+from autotune.formulas.fmm import NEAR, SEPARATED, Fmm
 
 MODEL = Fmm(t_c=1e-10, beta=1e-9, cache=32768.0, line=8.0)
 
@@ -60,16 +60,6 @@ def test_terms_are_of_the_side_that_counts() -> None:
     slow = replace(MODEL, beta=1e-6)
     assert {term.text for term in slow.terms()} == {"P2P memory", "M2L memory"}
     assert "P2P by memory, M2L by memory" in str(slow)
-
-
-def test_bounds_of_misses_by_hand() -> None:
-    N, q, k, Z, L = 8192.0, 64.0, 3.0, 32768.0, 8.0
-    leaves = N / q
-    p2p = 4 * N / L + 26 * leaves / L + 4 * N / L + leaves / (Z / (4 * q)) ** (1 / 3)
-    held = k**6
-    m2l = 2 * leaves * held / L + 189 * leaves / L + leaves / (Z / held) ** (1 / 3)
-    assert misses_p2p(point(N, q, k), Z, L) == pytest.approx(p2p)
-    assert misses_m2l(point(N, q, k), Z, L) == pytest.approx(m2l)
 
 
 def test_constants_are_checked() -> None:

@@ -2,11 +2,11 @@
 
 import json
 import re
-import typing
 from pathlib import Path
 
 import numpy as np
 import pytest
+from documented import documented
 from typer.testing import CliRunner, Result
 
 from autotune.cli.app import app
@@ -18,6 +18,7 @@ from autotune.learn.splits import Course
 from autotune.learn.table import Inputs, Table, numeric
 from autotune.learn.trials import Scoring
 from autotune.report.documents import learned as documents
+from autotune.report.learned import advice
 
 FORMULA = make("smg2000-1d", {"alpha": 1e-3, "beta": 1e-3, "f": 1e-4})
 
@@ -46,6 +47,17 @@ def test_a_right_analytical_model_has_no_error() -> None:
     whole = found.matches[-1].semantics
     assert (found.matches[-1].model, whole.reference, whole.n) == ("analytical", "am-scaled", 36)
     assert whole.error_rate == pytest.approx(0, abs=1e-9)
+
+
+def test_the_last_lines_say_what_to_take() -> None:
+    right = advice(compared(lawful(), ["analytical", "ridge"]).curve)
+    assert right[0] == "to predict times: analytical (error rate 0.0 %)"
+    assert right[1].startswith("to choose the fastest: analytical (top-3 loss 0.0 %")
+    wrong = advice(compared(lawful(3.0), ["analytical", "am-scaled"]).curve)
+    assert wrong[0] == "to predict times: am-scaled (error rate 0.0 % after 24 rows)"
+    few = Request(course=Course(sizes=(32,), repeats=1))
+    found = compare(contenders(lawful(), ["analytical"]), few)
+    assert advice(found.curve)[-1].startswith("scored on 4 rows only")
 
 
 def test_the_convention_is_that_asked_for() -> None:
@@ -129,20 +141,15 @@ def test_the_document_has_its_fields(file: Path) -> None:
     )  # fmt: skip
     found = json.loads(done.stdout)
     assert found["schema"] == "autotune.learn.compare/1"
-    assert set(found) == set(typing.get_type_hints(documents.CompareDocument))
-    assert set(found["curve"]) == set(typing.get_type_hints(documents.CurveRow))
-    point = found["curve"]["points"][0]
-    assert set(point) == set(typing.get_type_hints(documents.PointRow))
-    assert set(found["semantic"][0]) == set(typing.get_type_hints(documents.SemanticsRow))
+    documented(found, documents.CompareDocument, "compare")
+    assert found["curve"]["points"]
+    assert found["semantic"]
     assert found["convention"] == "kaltenecker"
     assert found["syntactic"][0]["model"] == "influence-raw"
     pays = found["curve"]["pays"][0]
     assert pays["against"] == "analytical"
-    assert set(pays) == set(typing.get_type_hints(documents.PaysRow))
-    assert set(pays["error"]) == set(typing.get_type_hints(documents.PayoffRow))
-    assert set(pays["error"]["gains"][0]) == set(typing.get_type_hints(documents.GainRow))
+    assert pays["error"]["gains"]
     first = found["curve"]["first"][0]
-    assert set(first) == set(typing.get_type_hints(documents.FirstRow))
     assert (first["kind"], first["measure"], first["up_to"]) == ("learned", "error_rate", 20)
     assert found["curve"]["floor"] is None
     assert not found["curve"]["interrupted"]
@@ -153,6 +160,9 @@ def test_values_are_left_out_in_turn(file: Path) -> None:
     groups = {point["group"] for point in found["curve"]["points"]}
     assert groups == {None, 1, 2, 4, 8, 16, 32}
     assert found["curve"]["sizes"] == [8, 16]
+    documented(found, documents.CompareDocument, "compare")
+    left = [p for p in found["curve"]["points"] if p["group"] is not None]
+    assert all(point["outside"]["median"] == 1.0 for point in left if point["group"] in (1, 32))
 
 
 @pytest.mark.parametrize(

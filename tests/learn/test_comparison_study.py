@@ -1,7 +1,6 @@
 """``autotune evaluate``: engines, learned models and hybrids on a study's random candidates."""
 
 import json
-import typing
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import fabricated
 import numpy as np
 import pytest
+from documented import documented
 from typer.testing import CliRunner, Result
 
 from autotune.cli.app import app
@@ -63,7 +63,7 @@ def test_only_candidates_drawn_at_random_are_scored_on(store: str) -> None:
     assert check_random(found, fewer=False) == ()
     done = json.loads(run(store, *QUICK, "--json").stdout)
     assert done["schema"] == "autotune.evaluate/1"
-    assert set(done) == set(typing.get_type_hints(documents.EvaluateDocument))
+    documented(done, documents.EvaluateDocument, "evaluate")
     assert (done["random"], done["measured"]) == (DRAWN, 0)
     assert done["curve"]["models"] == ["analytical (reuse)", "ridge", "am-scaled"]
     assert {row["against"] for row in done["curve"]["pays"]} == {"analytical (reuse)"}

@@ -129,7 +129,7 @@ def test_rows_without_an_answer_rank_last() -> None:
         outside=np.zeros(4, dtype=bool),
     )
     score = scored(forecast, np.array([2.0, 1.0, 8.0, 2.0]), (1, 3, 10))
-    assert score.answered == 0.75
+    assert (score.answered, score.outside) == (0.75, 0.0)
     assert score.error_rate == pytest.approx(1 / 3)
     assert score.mdape == pytest.approx(0.5)
     assert score.top_loss == {1: 1.0, 3: 1.0}

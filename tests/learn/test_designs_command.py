@@ -4,11 +4,12 @@ import csv
 import gzip
 import io
 import json
-import typing
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from click.testing import Result
+from documented import documented
 from typer.testing import CliRunner
 
 from autotune import config
@@ -16,6 +17,8 @@ from autotune.cli.app import app
 from autotune.cli.learn import DESIGN_EXAMPLE
 from autotune.errors import ConfigError, InputError
 from autotune.learn.designs import Plan
+from autotune.learn.designs.base import Kind
+from autotune.learn.parameter import Value, numeric
 from autotune.pipeline.learn_design import designed
 from autotune.report.documents import designs as documents
 
@@ -91,10 +94,8 @@ def test_the_document_is_whole_and_repeatable(space: Path, tmp_path: Path) -> No
     arguments = (space, "--kind", "random", "--rows", 7, "--seed", 3, "--json")
     done = run(*arguments, "-o", table)
     document = json.loads(done.stdout)
-    assert set(document) == set(typing.get_type_hints(documents.DesignDocument))
+    documented(document, documents.DesignDocument, "design")
     assert next(iter(document.items())) == ("schema", "autotune.learn.design/1")
-    assert set(document["rows"][0]) == set(typing.get_type_hints(documents.DesignRow))
-    assert set(document["parameters"][0]) == set(typing.get_type_hints(documents.ParameterRow))
     written = rows(table.read_text(encoding="utf-8"))
     assert written == [{k: str(v) for k, v in row["values"].items()} for row in document["rows"]]
     assert json.loads(run(*arguments).stdout) == document
@@ -247,3 +248,28 @@ def test_the_examples_of_the_help_work_as_printed(
     for line in DESIGN_EXAMPLE.removeprefix("Example: ").split(";"):
         result = CliRunner().invoke(app, line.split()[1:])
         assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize("kind", ["full-factorial", "random", "sobol", "d-optimal"])
+def test_what_may_take_long_tells_how_far_it_is(kind: Kind) -> None:
+    told: list[str] = []
+
+    def progress(stage: str, done: int, total: int, detail: str = "") -> None:
+        assert 0 <= done <= total
+        told.append(stage)
+
+    parameters = [numeric(name, range(1, 33)) for name in "abc"]
+    rules = [Forbidding()]
+    rows = None if kind == "full-factorial" else 40
+    Plan(kind=kind, rows=rows).design(parameters, rules, progress)
+    assert "list the allowed combinations" in told
+    assert ("sobol design" in told) == (kind == "sobol")
+
+
+class Forbidding:
+    """Allows a row in 64 or so; a constraint of all three parameters."""
+
+    names = ("a", "b", "c")
+
+    def holds(self, values: Mapping[str, Value]) -> bool:
+        return sum(int(values[name]) for name in self.names) % 64 == 7

@@ -1,13 +1,19 @@
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from model_conformance import inputs, planted
+from typer.testing import CliRunner
 
+from autotune.cli.app import app
 from autotune.errors import InputError
 from autotune.learn.conformal import Conformal
-from autotune.learn.parts import Sum, by_part
+from autotune.learn.parts import ByPart, Sum, whole_and_parts
+from autotune.learn.readers import read
 from autotune.learn.ridge import Ridge
+from autotune.learn.table import Tables
 
 RIDGE = Conformal(regressor=Ridge())
 
@@ -78,7 +84,69 @@ def test_rows_must_be_the_same_in_all_parts() -> None:
         fitted.predict({"smooth": planted(3).inputs})
 
 
-def test_tables_by_the_part_that_they_are_of() -> None:
-    table = planted(5)
-    named = by_part([replace(table, part="level 0"), replace(table, name="other")])
-    assert list(named) == ["level 0", "other"]
+# --- of a file ------------------------------------------------------------------------------
+
+
+def regions(path: Path, whole: float = 0.0, metric: str = "") -> Path:
+    """Two regions over 25 points; ``whole``: also a program that takes so much more than they."""
+    points = [(n, p) for n in (64, 128, 256, 512, 1024) for p in (1, 2, 4, 8, 16)]
+    times = {"solve": [1e-4 * n**1.5 / p for n, p in points], "send": [0.3 * p for _, p in points]}
+    lines = [
+        {"params": {"n": n, "p": p}, "callpath": part, "metric": "time", "value": value}
+        for part, values in times.items()
+        for (n, p), value in zip(points, values, strict=True)
+    ]
+    if whole:
+        sums = map(sum, zip(*times.values(), strict=True))
+        lines += [
+            {"params": {"n": n, "p": p}, "metric": "time", "value": whole * value}
+            for (n, p), value in zip(points, sums, strict=True)
+        ]
+    if metric:
+        lines += [{**line, "metric": metric} for line in lines]
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n", encoding="utf-8")
+    return path
+
+
+def test_the_whole_is_the_sum_of_the_parts_or_what_was_measured_of_it(tmp_path: Path) -> None:
+    total, by_part = whole_and_parts(tables(regions(tmp_path / "a.jsonl")))
+    assert list(by_part) == ["solve", "send"]
+    assert total.name == "2 parts of time"
+    np.testing.assert_allclose(total.response, sum(t.response for t in by_part.values()))
+    measured, by_part = whole_and_parts(tables(regions(tmp_path / "b.jsonl", whole=1.5)))
+    np.testing.assert_allclose(measured.response, 1.5 * total.response)
+    fitted = ByPart(parts=by_part, model=RIDGE).fit(measured.take(range(20)))
+    assert fitted.scale == pytest.approx(1.5)
+
+
+def test_rows_that_not_all_parts_have_are_left_out(tmp_path: Path) -> None:
+    found = tables(regions(tmp_path / "a.jsonl"))
+    solve, send = found
+    total, by_part = whole_and_parts(Tables(tables=(solve.take(range(3, 25)), send)))
+    assert [len(table) for table in (total, *by_part.values())] == [22, 22, 22]
+    assert "3 rows that not all parts have left out" in total.treated
+    with pytest.raises(InputError, match="no row of which all parts were measured"):
+        whole_and_parts(Tables(tables=(solve.take([0]), send.take([1]))))
+    with pytest.raises(InputError, match="1 parts of the program; expected two regions"):
+        whole_and_parts(Tables(tables=(solve,)))
+    with pytest.raises(InputError, match="power, time; expected one of them"):
+        whole_and_parts(tables(regions(tmp_path / "b.jsonl", metric="power")))
+
+
+def test_the_command_puts_the_sum_of_the_parts_beside_the_whole(tmp_path: Path) -> None:
+    file = regions(tmp_path / "a.jsonl")
+    arguments = ("--models", "ridge", "--sizes", "12", "--repeats", "2", "--by-part")
+    done = CliRunner().invoke(app, ["learn", "compare", str(file), *arguments, "--json"])
+    points = json.loads(done.stdout)["curve"]["points"]
+    error = {point["model"]: point["error_rate"]["median"] for point in points}
+    assert error["ridge-by-part"] < 0.01 < error["ridge"]
+    for wrong, said in ((["--response", "solve"], "one response"), (["--models", "pmnf"], "pmnf")):
+        refused = CliRunner().invoke(app, ["learn", "compare", str(file), *arguments, *wrong])
+        assert isinstance(refused.exception, InputError)
+        assert said in str(refused.exception)
+
+
+def tables(path: Path) -> Tables:
+    found = read(path)
+    assert isinstance(found, Tables)
+    return found

@@ -95,3 +95,17 @@ def test_its_intervals_are_of_members_that_had_not_seen_the_rows() -> None:
     fitted = Pool(members=(Trees(count=20),)).fit(table)
     seen = np.abs(np.log(table.response / fitted.predict(table.inputs).median))
     assert np.nanmedian(fitted.errors[np.isfinite(fitted.errors)]) > 2 * np.median(seen)
+
+
+def test_what_did_not_vary_in_training_is_left_to_the_analytical_model() -> None:
+    every = planted(200)
+    sizes = every.inputs.numbers("n")
+    train, other = every.take(sizes == 64), every.take(sizes == 512)
+    found = Pool().fit(train).predict(other.inputs)
+    assert np.median(np.abs(found.median / other.response - 1)) < 0.2
+    assert found.outside.all()
+    assert np.isinf(found.high).all()
+    bare = replace(train, inputs=replace(train.inputs, analytical=None))
+    alone = Pool().fit(bare).predict(replace(other.inputs, analytical=None))
+    assert np.isfinite(alone.median).all()  # as at the size that was measured
+    assert np.isinf(alone.high).all()

@@ -16,7 +16,7 @@ from autotune.store import Store
 MODEL = "model: {formula: 0.001 * block}\n"
 
 
-def tuned(path: Path, store: Path, **options: bool) -> study.Result:
+def tuned(path: Path, store: Path, **options: bool | str) -> study.Result:
     chosen = study.Options(**options)
     return study.tune(load(path), chosen, str(store), own.quiet)
 
@@ -45,6 +45,24 @@ def test_rank_tune_verify_store_report_export(tmp_path: Path):
     wanted = export.Wanted(study="study", format="header", output=tmp_path / "choice.h")
     made = export.export(wanted, str(store), own.quiet)
     assert re.search(r"\b500\b", made.path.read_text(encoding="utf-8"))
+
+
+def test_a_prior_finds_what_the_predictions_have_last(tmp_path: Path):
+    """The model orders the blocks backwards; a study of another size knows better."""
+    backwards = own.PROGRAM + "model: {formula: 0.008 / block}\n"
+    store = tmp_path / "store.sqlite"
+    tuned(own.put(tmp_path, backwards), store, exhaustive=True)
+    few = own.CONFIG.replace("n: 500", "n: 700") + "selection: {top: 2, random: 0}\n"
+    path = own.put(tmp_path, backwards, few + "search: {budget: 3}\n")
+    (problem,) = tuned(path, store, prior="study").evaluation.problems
+    assert problem.best is not None
+    assert problem.best.candidate.parameters["block"] == 1
+    with Store.open(store) as kept:
+        (run,) = kept.load_study("study-2").runs
+    assert run.conditions["prior"].startswith(
+        "prior: study study, a model of its 4 candidates, orders 4 of 4 here; of 3 pairs"
+    )
+    assert "place 1 of 4 by the prior" in {choice.reason for choice in run.choices}
 
 
 def test_without_a_model_nothing_is_ranked_and_all_is_tuned(tmp_path: Path):

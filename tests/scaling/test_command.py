@@ -1,11 +1,12 @@
 """``autotune scale`` as a user runs it."""
 
 import json
-import typing
+import shlex
 from pathlib import Path
 
 import planted_scaling as made
 import pytest
+from documented import documented
 from typer.testing import CliRunner
 
 from autotune.cli.app import app
@@ -19,22 +20,6 @@ def run(*arguments: object, expect: int = 0) -> str:
         raise found.exception
     assert found.exit_code == expect, found.output
     return found.stdout
-
-
-def documented(value: object, annotation: object, place: str) -> None:
-    """The keys of a document are exactly those of its TypedDict, at every depth."""
-    options = [a for a in typing.get_args(annotation) if a is not type(None)]
-    if typing.get_origin(annotation) is list:
-        for item in value:
-            documented(item, options[0], f"{place}[]")
-    elif typing.is_typeddict(annotation):
-        hints = typing.get_type_hints(annotation)
-        assert set(value) == set(hints), place
-        for name, hint in hints.items():
-            documented(value[name], hint, f"{place}.{name}")
-    elif type(None) in typing.get_args(annotation) and value is not None:
-        for option in options:
-            documented(value, option, place)
 
 
 @pytest.fixture
@@ -61,7 +46,8 @@ COLUMNS = ("--processors", "ranks", "--size", "nx*ny*nz", "--time", "total_s")
 
 def test_the_example_of_the_help_runs_as_it_stands(tmp_path: Path, monkeypatch):
     words = " ".join(run("--help").split())
-    example = words[words.index("Example: autotune scale ") :].removeprefix("Example: ").split()
+    example = shlex.split(words[words.index("Example: autotune scale ") :])[1:]
+    assert "'nx*ny*nz'" in words  # a bare one is a pattern of files to zsh
     rows = [(p, *[s ** (1 / 3)] * 3, t) for p, s, t in _planted(256, 512, 1024)]
     _runs(tmp_path / "runs.csv", rows, "ranks,nx,ny,nz,time_s")
     monkeypatch.chdir(tmp_path)
@@ -205,7 +191,7 @@ def test_weak_scaling_alone_cannot_be_told_from_more_processors(tmp_path: Path):
     lines = ["P,SIZE,time_s"] + [f"{2**k},{1000 * 2**k},{100 + k}" for k in range(4, 11)]
     path = tmp_path / "weak.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    with pytest.raises(InputError, match="do not tell"):
+    with pytest.raises(InputError, match="sizes grow with P: the runs do not tell"):
         run(path, "--time", "time_s")
 
 
@@ -251,6 +237,7 @@ def test_one_number_of_processors_carries_no_model(tmp_path: Path):
 def test_two_numbers_of_processors_are_a_model_that_nothing_tests(tmp_path: Path):
     text = run(_runs(tmp_path / "runs.csv", _planted(1, 2)))
     assert "no method could be tried on known runs" in text
+    assert "the intervals are of the regression alone" in text
     assert "extrapolated: log2(P)" in text
 
 
@@ -271,3 +258,122 @@ def test_components_that_are_zero_everywhere_are_told(tmp_path: Path):
 def test_a_size_is_arithmetic_only(tmp_path: Path, size: str):
     with pytest.raises(InputError, match="--size"):
         run(_runs(tmp_path / "runs.csv", _planted(1, 2, 4)), "--size", size)
+
+
+def _serial(path: Path, *, time: str = "time_s", factor: float = 1.0) -> Path:
+    """7e-5 SIZE/P + 1e-7 SIZE: no power law of the processors."""
+    rows = [
+        (p, s * p, factor * (7e-5 * s + 1e-7 * s * p) * (1 + 0.004 * ((3 * i + 2 * j) % 5)))
+        for i, p in enumerate((4, 8, 16, 32, 64))
+        for j, s in enumerate(2e6 * 2.0 ** (k / 2.5) for k in range(6))
+    ]
+    return _runs(path, rows, f"P,SIZE,{time}")
+
+
+def test_a_wrong_law_is_told_by_width_drift_and_recommendation(tmp_path: Path):
+    runs = _serial(tmp_path / "runs.csv")
+    options = ("--time", "time_s", "--to", "512", "--keep", "100 s", "--at", "4e8")
+    (region,) = json.loads(run(runs, *options, "--json"))["regions"]
+    (inverse,) = region["inverses"]
+    assert inverse["low"] < 4.22e8 < inverse["regression_low"] < inverse["regression_high"]
+    (time,) = region["forecasts"]
+    assert time["low"] < time["regression_low"] < time["regression_high"] < time["high"]
+    assert time["high"] > 4e8 * (7e-5 / 512 + 1e-7) > time["regression_high"]
+    tests = {t["method"]: t for t in region["back_tests"]}
+    assert tests["complete"]["drift"] < 0 < region["discrepancy"]["error"]
+    least = min((t["errors"]["mdape"], m) for m, t in tests.items() if t["errors"])
+    assert (region["recommended"]["mdape"], region["recommended"]["method"]) == least
+    text = run(runs, *options)
+    assert "widened by the back-test: log2 error" in text
+    drift = text.rstrip().splitlines()[-2]
+    assert drift.startswith("drift: complete forecast the known runs on P = 64 too short by")
+    assert "expect the sizes above to be too large" in drift
+    other = next(m for m in ("levels", "complete") if m != least[1])
+    used, unused = (
+        run(runs, *options, "--method", m).rstrip().splitlines()[-1] for m in (least[1], other)
+    )
+    assert used.startswith(f"recommended: {least[1]}, which was used: least error")
+    assert unused.startswith(f"recommended: --method {least[1]} ({other}, which was used: ")
+    assert "no proof farther out" in unused
+
+
+def test_sizes_that_hardly_differ_from_weak_scaling_are_refused_where_nothing_is_excluded(
+    tmp_path: Path,
+):
+    wobbles = [0.02 * ((7 * i) % 5 - 2) for i in range(15)]
+    levels = [4 * 2 ** (i // 3) for i in range(15)]
+    times = [100 + 3 * i % 7 for i in range(15)]
+    rows = [(p, 1e6 * p * (1 + w), t) for p, w, t in zip(levels, wobbles, times, strict=True)]
+    runs = _runs(tmp_path / "weak.csv", rows)
+    with pytest.raises(InputError, match="sizes grow with P") as caught:
+        run(runs, "--time", "time_s")
+    assert "below 10" in str(caught.value)
+
+
+def test_a_time_in_milliseconds_is_told_and_asked_for_in_its_unit(tmp_path: Path):
+    runs = _serial(tmp_path / "runs.csv", time="time_ms", factor=1e3)
+    text = run(runs, "--time", "time_ms", "--keep", "100 s")
+    assert "T = time_ms, in s" in text
+    assert "the time to keep is 100 s" in text
+    same = [
+        json.loads(run(runs, "--time", "time_ms", "--keep", keep, "--json"))["regions"][0]
+        for keep in ("100 s", "100000 ms", "100")
+    ]
+    assert {region["time_to_keep"] for region in same} == {100.0}
+    assert "is its unit right?" in run(runs, "--time", "time_ms", "--keep", "100000")
+    assert "is its unit right?" not in text
+    run(runs, "--time", "time_ms", "--keep", "100 miles", expect=2)
+
+
+def test_a_time_without_a_unit_takes_no_unit(tmp_path: Path):
+    runs = _serial(tmp_path / "runs.csv", time="wall")
+    assert "the time to keep is 100\n" in run(runs, "--time", "wall", "--keep", "100")
+    with pytest.raises(InputError, match="nobody stated the unit of wall"):
+        run(runs, "--time", "wall", "--keep", "100 s")
+
+
+def test_components_come_to_the_unit_of_the_time(tmp_path: Path):
+    rows = [(p, s, t, 900 * t, 0.08 * t) for p, s, t in _planted(4, 8, 16, 32)]
+    runs = _runs(tmp_path / "runs.csv", rows, "P,SIZE,time_s,comp_ms,comm_s")
+    names = ("--time", "time_s", "--computation", "comp_ms", "--communication", "comm_s")
+    assert "sum to 2.0% less than the time" in run(runs, *names, "--components", "always")
+
+
+def test_deleted_runs_are_listed_and_no_degrees_of_freedom(tmp_path: Path):
+    rows = _planted(4, 8, 16, 32)
+    rows[0] = (*rows[0][:2], 3 * rows[0][2])
+    runs = _runs(tmp_path / "runs.csv", rows)
+    (region,) = json.loads(run(runs, "--json"))["regions"]
+    (quality,) = region["quality"]
+    gone = {(d["processors"], d["size"]) for d in region["deleted"]}
+    assert (4.0, 1e6) in gone
+    assert quality["n"] == len(rows) - len(gone)
+    assert quality["degrees_of_freedom"] == quality["n"] - 3
+    assert f"deleted from T: P = 4, SIZE = 1e+06: {rows[0][2]:.6g}" in run(runs)
+
+
+@pytest.mark.parametrize("method", ["levels", "focal", "weighted"])
+def test_every_method_lists_what_it_deleted(tmp_path: Path, method: str):
+    sizes = [1e6 * 2.0 ** (k / 4) for k in range(8)]
+    rows = [
+        (p, s * p, 1e-4 * s * (3 if (p, k) == (8, 7) else 1 + 0.01 * ((3 * p + k) % 4)))
+        for p in (4, 8, 16, 32)
+        for k, s in enumerate(sizes)
+    ]
+    runs = _runs(tmp_path / "runs.csv", rows)
+    options = ("--method", method, "--keep", "200", "--tolerance", "200 %", "--json")
+    (region,) = json.loads(run(runs, *options))["regions"]
+    largest = max(d["size"] for d in region["deleted"] if d["processors"] == 8)
+    assert largest == pytest.approx(8 * sizes[7])
+
+
+def test_warnings_of_several_numbers_of_processors_name_theirs(tmp_path: Path):
+    runs = _serial(tmp_path / "runs.csv")
+    text = run(runs, "--time", "time_s", "--to", "128,512")
+    assert "warning: P = 128: extrapolated: log2(P) lies 1 above" in text
+    assert "warning: P = 512: extrapolated: log2(P) lies 3 above" in text
+    assert "warning: P = 128: more than one doubling" not in text
+
+
+def test_the_help_says_what_self_generated_lists():
+    assert "lists the further runs to make" in " ".join(run("--help").replace("│", " ").split())

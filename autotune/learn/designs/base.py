@@ -6,6 +6,7 @@ from typing import Literal, get_args
 
 from autotune.errors import Fault, InputError, nearest, one_of
 from autotune.learn.designs.domain import Domain
+from autotune.learn.designs.listing import TOLD
 from autotune.learn.designs.repair import Repair
 from autotune.learn.designs.rules import Row
 from autotune.learn.parameter import Parameter, Value
@@ -103,7 +104,9 @@ def finish(domain: Domain, made: Made, treatment: Treatment | None = None) -> De
     kept: dict[Row, int] = {}
     moved = dropped = 0
     repair = Repair(domain)
-    for point in made.points:
+    for number, point in enumerate(made.points):
+        if domain.progress is not None and number % TOLD == TOLD - 1:
+            domain.progress(f"{made.kind} design", number, len(made.points))
         row: Row | None = point
         if not domain.allows(point):
             row = repair.nearest(point) if treatment == "repair" else None

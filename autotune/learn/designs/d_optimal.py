@@ -47,7 +47,7 @@ def d_optimal(
     """
     check_rows("rows", rows, _MOST_ROWS)
     check_choice("terms", terms, TERMS)
-    domain = Domain(parameters=tuple(parameters), rules=tuple(constraints))
+    domain = Domain(parameters=tuple(parameters), rules=tuple(constraints), progress=progress)
     rng = np.random.default_rng(seed)
     candidates = _candidates(domain, rows, rng)
     model = model_columns(domain.parameters, candidates, terms)

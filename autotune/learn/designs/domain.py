@@ -18,6 +18,7 @@ from autotune.learn.designs.listing import listed, size_of
 from autotune.learn.designs.rules import Row, fulfils
 from autotune.learn.parameter import Parameter, Value
 from autotune.learn.space import Rule
+from autotune.progress import Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +41,13 @@ class Domain:
     parameters: tuple[Parameter, ...]
     rules: tuple[Rule, ...] = ()
     components: tuple[Component, ...] = field(init=False)
+    progress: Progress | None = field(default=None, compare=False, repr=False)
+    """Told while combinations are listed, and by designs that look at many."""
 
     def __post_init__(self) -> None:
         _check(self.parameters, self.rules)
-        object.__setattr__(self, "components", tuple(_components(self.parameters, self.rules)))
+        found = tuple(_components(self.parameters, self.rules, self.progress))
+        object.__setattr__(self, "components", found)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -131,7 +135,9 @@ def _check(parameters: Sequence[Parameter], rules: Sequence[Rule]) -> None:
                 raise InputError(unknown_name(f"constraint {rule}", "parameter", name, names))
 
 
-def _components(parameters: Sequence[Parameter], rules: Sequence[Rule]) -> Iterator[Component]:
+def _components(
+    parameters: Sequence[Parameter], rules: Sequence[Rule], progress: Progress | None
+) -> Iterator[Component]:
     places = {parameter.name: place for place, parameter in enumerate(parameters)}
     for rule in rules:
         if not rule.names and not fulfils(rule, {}):
@@ -146,7 +152,7 @@ def _components(parameters: Sequence[Parameter], rules: Sequence[Rule]) -> Itera
             continue
         together = tuple(sorted(group[first]))
         own = tuple(rule for rule in rules if rule.names and places[rule.names[0]] in together)
-        rows = listed([parameters[place] for place in together], own)
+        rows = listed([parameters[place] for place in together], own, progress)
         if rows is not None and not rows:
             raise _nothing(own)
         yield Component(places=together, rules=own, rows=rows)

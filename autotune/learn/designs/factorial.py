@@ -17,6 +17,7 @@ from autotune.learn.designs.levels import position
 from autotune.learn.designs.listing import values_of
 from autotune.learn.parameter import Parameter
 from autotune.learn.space import Rule
+from autotune.progress import Progress
 
 
 def full_factorial(
@@ -24,6 +25,7 @@ def full_factorial(
     constraints: Sequence[Rule] = (),
     *,
     compatibility: Compatibility | None = None,
+    progress: Progress | None = None,
 ) -> Design:
     """Every combination of values that the constraints allow, the last parameter fastest.
 
@@ -31,7 +33,7 @@ def full_factorial(
     interval, which has no values to combine, and for more rows than a design may have.
     """
     check_choice("compatibility", compatibility, COMPATIBILITIES)
-    domain = Domain(parameters=tuple(parameters), rules=tuple(constraints))
+    domain = Domain(parameters=tuple(parameters), rules=tuple(constraints), progress=progress)
     _check(domain)
     order = list(range(len(domain.parameters)))
     if compatibility is not None:

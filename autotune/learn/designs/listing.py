@@ -6,14 +6,19 @@ from collections.abc import Sequence
 from autotune.learn.designs.rules import Members, Row, fulfils
 from autotune.learn.parameter import Parameter, Value
 from autotune.learn.space import Rule
+from autotune.progress import Progress
 
 LISTED = 500_000
 """Combinations that are looked at, one by one."""
+TOLD = 10_000
+"""Combinations between two words of progress."""
 _VISITED = 100_000
 """Steps of a listing that may stop before it has seen all combinations."""
 
 
-def listed(parameters: Sequence[Parameter], rules: Sequence[Rule]) -> tuple[Row, ...] | None:
+def listed(
+    parameters: Sequence[Parameter], rules: Sequence[Rule], progress: Progress | None = None
+) -> tuple[Row, ...] | None:
     """The allowed combinations, or None where there are too many to look at."""
     size = size_of(parameters)
     if size is None:
@@ -23,7 +28,7 @@ def listed(parameters: Sequence[Parameter], rules: Sequence[Rule]) -> tuple[Row,
         return whole
     if not rules and len(parameters) == 1:
         return tuple((value,) for value in values_of(parameters[0]))
-    return _walked(parameters, rules, LISTED * 2 if size <= LISTED else _VISITED)
+    return _walked(parameters, rules, LISTED * 2 if size <= LISTED else _VISITED, progress)
 
 
 def _given(parameters: Sequence[Parameter], rules: Sequence[Rule]) -> tuple[Row, ...] | None:
@@ -45,7 +50,7 @@ def _given(parameters: Sequence[Parameter], rules: Sequence[Rule]) -> tuple[Row,
 
 
 def _walked(
-    parameters: Sequence[Parameter], rules: Sequence[Rule], limit: int
+    parameters: Sequence[Parameter], rules: Sequence[Rule], limit: int, progress: Progress | None
 ) -> tuple[Row, ...] | None:
     """Parameter by parameter; a constraint is asked as soon as all that it names is set."""
     names = [parameter.name for parameter in parameters]
@@ -61,6 +66,8 @@ def _walked(
                 visited += 1
                 if visited > limit:
                     return None
+                if progress is not None and visited % TOLD == 0:
+                    progress("list the allowed combinations", visited, limit)
                 more = {**values, parameter.name: value}
                 if all(fulfils(rule, more) for rule in due[depth]):
                     longer.append(more)

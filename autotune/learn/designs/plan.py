@@ -80,9 +80,11 @@ class Plan:
         treatment = self.treatment or "repair"
         match self.kind:
             case "full-factorial":
-                return full_factorial(parameters, constraints, compatibility=there)
+                return full_factorial(
+                    parameters, constraints, compatibility=there, progress=progress
+                )
             case "random":
-                return random(parameters, constraints, rows=rows, seed=self.seed)
+                return random(parameters, constraints, rows=rows, seed=self.seed, progress=progress)
             case "plackett-burman":
                 return plackett_burman(
                     parameters,
@@ -97,7 +99,12 @@ class Plan:
                 return make(parameters, constraints, treatment=treatment, compatibility=there)
             case "sobol":
                 return sobol(
-                    parameters, constraints, rows=rows, seed=self.seed, treatment=self.treatment
+                    parameters,
+                    constraints,
+                    rows=rows,
+                    seed=self.seed,
+                    treatment=self.treatment,
+                    progress=progress,
                 )
             case "d-optimal":
                 terms = self.terms or "interactions"

@@ -21,9 +21,12 @@ from autotune.learn.designs.repair import Repair
 from autotune.learn.designs.rules import Row
 from autotune.learn.parameter import Parameter
 from autotune.learn.space import Rule
+from autotune.progress import Progress
 
 _FARTHEST = 1 << 16
 """Points of the sequence that are looked at."""
+_TOLD = 500
+"""Points between two words of progress: to move one may take milliseconds."""
 _PATIENCE = 1000
 """Forbidden points, and 16 for each row, after which they are moved."""
 
@@ -35,6 +38,7 @@ def sobol(
     rows: int,
     seed: int = 0,
     treatment: Treatment | None = None,
+    progress: Progress | None = None,
 ) -> Design:
     """The first ``rows`` different allowed points of a scrambled Sobol sequence.
 
@@ -46,7 +50,7 @@ def sobol(
     """
     check_rows("rows", rows)
     check_choice("illegal", treatment, TREATMENTS)
-    domain = Domain(parameters=tuple(parameters), rules=tuple(constraints))
+    domain = Domain(parameters=tuple(parameters), rules=tuple(constraints), progress=progress)
     if len(domain.varied) > qmc.Sobol.MAXDIM:
         found = f"{len(domain.varied)} parameters"
         raise InputError(Fault(where="parameters", found=found, expected=f"{qmc.Sobol.MAXDIM}"))
@@ -84,7 +88,9 @@ def _taken(domain: Domain, rows: int, seed: int, treatment: Treatment | None) ->
     taken, repair, allowed = _Taken(), Repair(domain), domain.count
     wanted = rows if allowed is None else min(rows, allowed)
     patience = {"repair": 0, "drop": _FARTHEST, None: _PATIENCE + 16 * rows}[treatment]
-    for point in _sequence(domain, rows, seed):
+    for number, point in enumerate(_sequence(domain, rows, seed)):
+        if domain.progress is not None and number % _TOLD == _TOLD - 1:
+            domain.progress("sobol design", len(taken.rows), wanted, f"{number + 1} points")
         row: Row | None = point
         if not domain.allows(point):
             row = repair.nearest(point) if taken.forbidden >= patience else None

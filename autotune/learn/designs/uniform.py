@@ -10,6 +10,7 @@ from autotune.learn.designs.domain import Domain
 from autotune.learn.designs.rules import Row
 from autotune.learn.parameter import Parameter
 from autotune.learn.space import Rule
+from autotune.progress import Progress
 
 _DENSE = 4
 """Of at most so many times as many rows as are wanted, all are shuffled."""
@@ -23,6 +24,7 @@ def random(
     *,
     rows: int,
     seed: int = 0,
+    progress: Progress | None = None,
 ) -> Design:
     """``rows`` allowed rows drawn without replacement, each subset of that size as likely.
 
@@ -30,7 +32,7 @@ def random(
     hundred. All rows, in random order, where there are no more. The same for the same seed.
     """
     check_rows("rows", rows)
-    domain = Domain(parameters=tuple(parameters), rules=tuple(constraints))
+    domain = Domain(parameters=tuple(parameters), rules=tuple(constraints), progress=progress)
     found = drawn(domain, rows, np.random.default_rng(seed))
     notes = []
     if len(found) < rows:

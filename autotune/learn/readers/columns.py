@@ -22,7 +22,7 @@ from autotune.learn.readers.delimited import Lines, number_of, setting, split
 from autotune.learn.readers.series import Columns, Series
 from autotune.recorded.faults import Faults
 from autotune.recorded.t4 import UNITS
-from autotune.recorded.table import OWN
+from autotune.recorded.table import OWN, cell
 
 STATUS, PREDICTED = "status", ("predicted_s", "predicted")
 _UNIT = re.compile(r"(.*?)[_ \[(]+([a-zµ]+)[\])]?", re.IGNORECASE)
@@ -45,6 +45,23 @@ def is_own(text: str) -> bool:
     """Whether this is a table that ``autotune export`` wrote."""
     header = text.lstrip("\ufeff\r\n").split("\n", 1)[0]
     return any(name.strip('" \r').startswith(OWN) for name in header.split(","))
+
+
+def taken_for(name: str, response: str) -> str:
+    """What a parameter of this name beside this response is read as; empty: as a parameter.
+
+    >>> taken_for("tile", "time_s"), taken_for("time_ms", "time_s")
+    ('', 'a twin of the response')
+    """
+    if name == STATUS:
+        return "the status of a run"
+    if name in PREDICTED:
+        return "an analytical prediction"
+    if name.startswith(OWN):
+        return "a column of autotune export"
+    if not isinstance(cell(name), str):
+        return "a number"
+    return "a twin of the response" if _alike(name, response) else ""
 
 
 # --- what the columns are -------------------------------------------------------------------

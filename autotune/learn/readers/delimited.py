@@ -39,7 +39,7 @@ def split(text: str, faults: Faults, domains: Mapping[str, Parameter]) -> Lines:
     """
     text = text.lstrip("\ufeff")
     first = text.lstrip("\r\n").split("\n", 1)[0]
-    separator = max(",;\t", key=first.count)
+    separator = separator_of(first)
     if first.count(separator) >= _MOST_COLUMNS:
         raise faults.fail("1", f"more than {_MOST_COLUMNS} columns", "a column per parameter")
     lines = _parsed(text, separator, faults)
@@ -61,6 +61,17 @@ def setting(text: str, decimal_comma: bool) -> Cell:
         text = text.replace(",", ".")
     found = cell(text)
     return None if isinstance(found, str) and to_number(found) is not None else found
+
+
+def same(text: str) -> bool:
+    """Whether a cell of this text is read as this text, or as a number that prints so."""
+    found = setting(text, False)
+    return not isinstance(found, bool) and found is not None and str(found) == text
+
+
+def separator_of(header: str) -> str:
+    """What separates the names of a header: the most frequent of comma, semicolon and tab."""
+    return max(",;\t", key=header.count)
 
 
 def number_of(text: str, decimal_comma: bool) -> float | None:

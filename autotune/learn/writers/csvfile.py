@@ -3,7 +3,11 @@
 import csv
 import io
 import math
+import unicodedata
 
+from autotune.errors import Fault, InputError
+from autotune.learn.readers.columns import taken_for
+from autotune.learn.readers.delimited import same, separator_of
 from autotune.learn.table import Table
 
 
@@ -13,8 +17,10 @@ def to_csv(table: Table) -> str:
     Columns of one value stand behind the parameters. The unit is in the title of the response
     (``time_s``). ``autotune.learn.readers.read`` gives the same rows and repetitions back; the
     domains are then what occurs. A response that is not the mean of its repetitions is written in
-    their place. Categories that look like numbers are numbers again unless the reader is told
+    their place. Categories that all look like numbers are numbers again unless the reader is told
     (``--categorical``).
+
+    InputError for names and categories that would be read as something else: ``status``, ``nan``.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -24,6 +30,9 @@ def to_csv(table: Table) -> str:
     title = f"{table.quantity}_{table.unit}" if table.unit else table.quantity
     said = ["predicted_s" if table.unit == "s" else "predicted"] if guesses is not None else []
     writer.writerow([*names, *constants, *said, title])
+    faults = _faults(table, title, text.getvalue())
+    if faults:
+        raise InputError(*faults)
     for i, row in enumerate(table.inputs.rows):
         guess = (
             [] if guesses is None else ["" if math.isnan(guesses[i]) else repr(float(guesses[i]))]
@@ -34,3 +43,30 @@ def to_csv(table: Table) -> str:
         for time in times:
             writer.writerow([*row, *constants.values(), *guess, repr(time)])
     return text.getvalue()
+
+
+def _faults(table: Table, title: str, header: str) -> list[Fault]:
+    """What a reader of this text would take for something else."""
+    found = []
+    constants = dict(table.constants)
+    values = {p.name: p.values for p in table.parameters if not p.numeric}
+    values |= {name: (value,) for name, value in constants.items() if isinstance(value, str)}
+    for name in (*table.inputs.names, *constants):
+        meaning = taken_for(name, title) or ("" if _plain(name) else "another name")
+        if meaning:
+            what = f"parameter {name!r}, which reads as {meaning}"
+            found.append(Fault(where=table.name, found=what, expected="another name"))
+        for value in values.get(name, ()):
+            if not (_plain(str(value)) and same(str(value))):
+                what = f"{name} = {value!r}, which reads as another value or as none"
+                found.append(Fault(where=table.name, found=what, expected="another text"))
+    if separator_of(header) != ",":
+        what = "names with semicolons or tabs"
+        found.append(Fault(where=table.name, found=what, expected="fewer than the commas"))
+    return found
+
+
+def _plain(text: str) -> bool:
+    """Whether a cell of this text comes back: blanks around it and control characters do not."""
+    control = any(unicodedata.category(character) in ("Cc", "Cs") for character in text)
+    return text.strip() == text and not control and not text.startswith("\ufeff")

@@ -43,6 +43,8 @@ class PointRow(TypedDict):
     half_width: SpreadRow | None
     answered: SpreadRow | None
     """The share of rows that the model says something of."""
+    outside: SpreadRow | None
+    """The share of rows outside the training box, where no interval is warranted."""
     fit_s: float | None
     """Seconds of a fit."""
 
@@ -386,6 +388,7 @@ def _point(found: CurveTable, model: str, size: int, group: Value | None) -> Poi
         coverage=of("coverage"),
         half_width=of("half_width"),
         answered=of("answered"),
+        outside=of("outside"),
         fit_s=found.fit_seconds(model, size),
     )
 

@@ -1,10 +1,12 @@
 """Documents of what is known before anything runs: ``variants``, ``predict``, ``rank``."""
 
+import math
 from collections.abc import Sequence
 from typing import TypedDict
 
 from autotune.codegen.features import features
 from autotune.codegen.space import Enumerated
+from autotune.formulas.ecm import Ecm
 from autotune.machine import Machine
 from autotune.prediction.base import Loop
 from autotune.ranking import Ranked, Ranking, differences
@@ -127,6 +129,30 @@ class WhyRow(TypedDict):
     loops_against: list[LoopRow]
 
 
+class FormulaTermRow(TypedDict):
+    """A coefficient, in seconds, times a power of n."""
+
+    coefficient: float
+    power: float
+    """Of n; 0 is a constant."""
+    of: str
+    """The part of the time step, and what bounds it."""
+
+
+class FormulaRow(TypedDict):
+    """A candidate's predictions over sizes, as a formula of n: components or points."""
+
+    candidates: list[str]
+    """The candidate at each of the sizes, ascending."""
+    engine: str
+    sizes: list[float]
+    formula: str
+    terms: list[FormulaTermRow]
+    """Near the largest size."""
+    between: float | None
+    """How far it is off between two sizes at most, a share; null for a single size."""
+
+
 class PredictDocument(TypedDict):
     """``autotune predict --json``."""
 
@@ -134,6 +160,8 @@ class PredictDocument(TypedDict):
     study: str
     machine: str
     predictions: list[PredictionRow]
+    formulas: list[FormulaRow]
+    """Empty unless asked for."""
 
 
 class RankDocument(TypedDict):
@@ -152,9 +180,16 @@ class RankDocument(TypedDict):
 
 
 def predict(
-    setup: Setup, machine: Machine, order: Sequence[Candidate], rankings: Sequence[Ranking]
+    setup: Setup,
+    machine: Machine,
+    order: Sequence[Candidate],
+    rankings: Sequence[Ranking],
+    formulas: Sequence[tuple[Sequence[str], Ecm]] = (),
 ) -> PredictDocument:
-    """The predictions in the order of the space, by one engine after the other."""
+    """The predictions in the order of the space, by one engine after the other.
+
+    ``formulas``: those that were asked for, each with the ids of its candidates.
+    """
     entries = {(r.engine, e.candidate.identity): e for r in rankings for e in r.entries}
     engines = dict.fromkeys(ranking.engine for ranking in rankings)
     return {
@@ -166,6 +201,25 @@ def predict(
             for engine in engines
             for candidate in order
         ],
+        "formulas": [_formula(candidates, formula) for candidates, formula in formulas],
+    }
+
+
+def _formula(candidates: Sequence[str], formula: Ecm) -> FormulaRow:
+    return {
+        "candidates": list(candidates),
+        "engine": formula.engine,
+        "sizes": list(formula.sizes),
+        "formula": str(formula),
+        "terms": [
+            {
+                "coefficient": term.coefficient,
+                "power": sum(factor.power for factor in term.factors),
+                "of": term.text,
+            }
+            for term in formula.terms()
+        ],
+        "between": None if math.isnan(formula.between) else formula.between,
     }
 
 

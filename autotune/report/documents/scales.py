@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from autotune.scaling.accuracy import BackTest, Errors, expected_mape, expected_mdape
 from autotune.scaling.answers import ForecastAt, Scaled
-from autotune.scaling.base import RULES, Coefficient, Inverse, Quality, ScalingModel
+from autotune.scaling.base import RULES, Coefficient, Deleted, Inverse, Quality, ScalingModel
 from autotune.scaling.plan import Stage
 from autotune.scaling.runs import Runs
 from autotune.scaling.variables import Variable
@@ -47,6 +47,9 @@ class QualityRow(TypedDict):
     rmse: float | None
     """In log2 of the time."""
     degrees_of_freedom: float
+    """Of the n runs that remained."""
+    spread_degrees_of_freedom: float
+    """Of the rmse and the intervals: deleted runs that are no outliers count in them too."""
     expected_mdape: float | None
     """2^(0.6745 rmse) - 1: what Garren (2010) calls E(MAPE)."""
     expected_mape: float | None
@@ -63,7 +66,12 @@ class InverseRow(TypedDict):
     """The size in the size's own column; null where the size is made of several."""
     low: float
     high: float | None
-    """Sizes whose prediction interval holds the time; null: no size is too large."""
+    """Sizes whose widened prediction interval holds the time; null: no size is too large."""
+    widened_by: float
+    """Half-width in log2 of the time that the back-test adds, in quadrature; 0: nothing."""
+    regression_low: float
+    regression_high: float | None
+    """The interval of the regression alone, which knows nothing of the back-test."""
     rule: str
     notes: list[str]
 
@@ -76,6 +84,10 @@ class ForecastRow(TypedDict):
     median: float
     low: float
     high: float | None
+    """The prediction interval, widened by the back-test."""
+    regression_low: float
+    regression_high: float | None
+    """That of the regression alone."""
     outside: bool
     """Outside the runs: an extrapolation."""
 
@@ -102,9 +114,44 @@ class BackTestRow(TypedDict):
 
     method: str
     processors: float | None
+    below: float | None
+    """The most processors of the runs it is forecast from."""
     train: int | None
+    drift: float | None
+    """Mean of log2(predicted/observed); below zero: forecasts are too short, sizes too large."""
+    drift_error: float | None
+    """Its standard error; 0 for a single run."""
     errors: ErrorsRow | None
     why_not: str | None
+
+
+class DeletedRow(TypedDict):
+    """A run that is not in the model, by its Cook's distance."""
+
+    response: str
+    """The regression that it left: T, ``T at P = 64``, components."""
+    processors: float
+    size: float
+    covariates: list[float]
+    time: float
+
+
+class DiscrepancyRow(TypedDict):
+    """What widens the intervals: t(1) * error * log2(P/processors) / distance, in log2 of T."""
+
+    error: float
+    """Root of drift squared plus its standard error squared, log2."""
+    distance: float
+    """Doublings of the processors over which it arose."""
+    processors: float
+
+
+class RecommendedRow(TypedDict):
+    """The method with the least median error in the back-test; no proof beyond it."""
+
+    method: str
+    mdape: float
+    n: int
 
 
 class DesignRow(TypedDict):
@@ -143,11 +190,16 @@ class RegionRow(TypedDict):
     method: str
     coefficients: list[CoefficientRow]
     quality: list[QualityRow]
+    deleted: list[DeletedRow]
     inverses: list[InverseRow]
     forecasts: list[ForecastRow]
     back_tests: list[BackTestRow]
+    discrepancy: DiscrepancyRow | None
+    """Null: nothing widens the intervals, for want of a back-test."""
+    recommended: RecommendedRow | None
     stage: StageRow | None
     notes: list[str]
+    warnings: list[str]
 
 
 class ScaleDocument(TypedDict):
@@ -181,11 +233,15 @@ def _region(one: Scaled) -> RegionRow:
         "method": one.settings.method if one.stage is None else "self-generated",
         "coefficients": [] if model is None else [_coefficient(c) for c in model.coefficients],
         "quality": [] if model is None else [_quality(q) for q in model.quality],
+        "deleted": [] if model is None else [_deleted(d) for d in model.deleted],
         "inverses": [_inverse(i, one.runs) for i in one.inverses],
         "forecasts": [row for f in one.forecasts for row in _forecasts(f)],
         "back_tests": [_back_test(method, test) for method, test in one.back_tests],
+        "discrepancy": _discrepancy(one),
+        "recommended": _recommended(one),
         "stage": None if one.stage is None else _stage(one.stage),
         "notes": notes(one.notes, model),
+        "warnings": list(one.warnings),
     }
 
 
@@ -225,12 +281,38 @@ def _quality(q: Quality) -> QualityRow:
         "r2": q.r2,
         "rmse": q.rmse,
         "degrees_of_freedom": q.freedom,
+        "spread_degrees_of_freedom": q.spread_freedom,
         "expected_mdape": expected_mdape(q.rmse),
         "expected_mape": expected_mape(q.rmse),
     }
 
 
+def _deleted(d: Deleted) -> DeletedRow:
+    return {
+        "response": d.response,
+        "processors": d.processors,
+        "size": d.size,
+        "covariates": list(d.covariates),
+        "time": d.time,
+    }
+
+
+def _discrepancy(one: Scaled) -> DiscrepancyRow | None:
+    known = one.discrepancy
+    if known is None:
+        return None
+    return {"error": known.error, "distance": known.distance, "processors": known.top}
+
+
+def _recommended(one: Scaled) -> RecommendedRow | None:
+    if one.recommended is None:
+        return None
+    method, test = one.recommended
+    return {"method": method, "mdape": test.errors.mdape, "n": test.errors.count}
+
+
 def _inverse(i: Inverse, runs: Runs) -> InverseRow:
+    own = i.regression or (i.low, i.high)
     return {
         "processors": i.processors,
         "time": i.time,
@@ -238,13 +320,16 @@ def _inverse(i: Inverse, runs: Runs) -> InverseRow:
         "column": runs.variables.size.column(i.size),
         "low": i.low,
         "high": i.high,
+        "widened_by": i.widened,
+        "regression_low": own[0],
+        "regression_high": own[1],
         "rule": RULES[i.rule],
         "notes": list(i.notes),
     }
 
 
 def _forecasts(found: ForecastAt) -> list[ForecastRow]:
-    told = found.told
+    told, own = found.told, found.regression
     return [
         {
             "processors": float(found.points.processors[k]),
@@ -252,6 +337,8 @@ def _forecasts(found: ForecastAt) -> list[ForecastRow]:
             "median": float(told.median[k]),
             "low": float(told.low[k]),
             "high": float(told.high[k]),
+            "regression_low": float(own.low[k]),
+            "regression_high": float(own.high[k]),
             "outside": bool(told.outside[k]),
         }
         for k in range(len(told))
@@ -261,12 +348,22 @@ def _forecasts(found: ForecastAt) -> list[ForecastRow]:
 def _back_test(method: str, test: BackTest | str) -> BackTestRow:
     if isinstance(test, str):
         return {
-            "method": method, "processors": None, "train": None, "errors": None, "why_not": test,
-        }  # fmt: skip
+            "method": method,
+            "processors": None,
+            "below": None,
+            "train": None,
+            "drift": None,
+            "drift_error": None,
+            "errors": None,
+            "why_not": test,
+        }
     return {
         "method": method,
         "processors": test.processors,
+        "below": test.below,
         "train": test.train,
+        "drift": test.drift,
+        "drift_error": test.drift_error,
         "errors": _errors(test.errors),
         "why_not": None,
     }

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from autotune.cli import learn_compare, learn_show
+from autotune.cli import learn_compare, learn_fit, learn_show
 from autotune.cli.learn_options import write
 from autotune.cli.options import Json
 from autotune.cli.output import TerminalProgress, document, note
@@ -108,3 +108,4 @@ def design(
 
 app.command("show", epilog=learn_show.EXAMPLE)(learn_show.show)
 app.command("compare", epilog=learn_compare.EXAMPLE)(learn_compare.compare)
+app.command("fit", epilog=learn_fit.EXAMPLE)(learn_fit.fit)

@@ -164,7 +164,7 @@ class Encoder:
             numbers = inputs.numbers(name)
             count = int(((numbers < low) | (numbers > high)).sum())
             if count:
-                words.append(f"{name} was {low:g} to {high:g} in training ({count} rows outside)")
+                words.append(f"{name} was {low:g} to {high:g} in training ({count} outside)")
         return tuple(words)
 
 

@@ -41,7 +41,7 @@ def test_what_does_not_vary_has_no_column_but_bounds_the_box() -> None:
     assert encoder.constant == ("m",)
     assert encoder.outside(columns(*inputs.parameters, rows=[(2, 2)])).tolist() == [True]
     assert encoder.unseen(columns(*inputs.parameters, rows=[(2, 2)])) == (
-        "m was 1 to 1 in training (1 rows outside)",
+        "m was 1 to 1 in training (1 outside)",
     )
 
 

@@ -16,7 +16,7 @@ from autotune.learn.pmnf.single import FALLING
 from autotune.learn.table import Inputs, Table, categorical, numeric
 from autotune.learn.terms import ONE, log2, power
 
-EXTRAP = Path("/work/shared/data/learned/extrap")
+EXTRAP = Path(__file__).parents[3] / "shared" / "data" / "learned" / "extrap"
 POINTS = np.array([2.0, 4, 8, 16, 32])
 
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.cli.learn_compare import (
+from autotune.cli.curve_options import (
     Drawing,
     LeaveOut,
     Level,

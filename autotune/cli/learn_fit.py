@@ -6,18 +6,21 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autotune.cli.learn_compare import Level, formula_of, known_models, listed
+from autotune.cli.curve_options import Level, known_models, listed
 from autotune.cli.learn_options import (
     Analytical,
     Categorical,
+    Constants,
     Format,
+    FormulaName,
     Model,
     Response,
     Without,
     columns,
+    formula_of,
     write,
 )
-from autotune.cli.options import Json, refuse_together, share
+from autotune.cli.options import Json, share
 from autotune.cli.output import TerminalProgress, document, note
 
 if TYPE_CHECKING:
@@ -56,14 +59,8 @@ def fit(
     models: Models = "",
     predict: Predict = None,
     confidence: Level = "90 %",
-    formula: Annotated[
-        str | None,
-        typer.Option("--formula", help="The analytical model: smg2000-1d, fmm, ... by name."),
-    ] = None,
-    constant: Annotated[
-        list[str] | None,
-        typer.Option("--constant", metavar="NAME=NUMBER", help="Of the formula; repeatable."),
-    ] = None,
+    formula: FormulaName = None,
+    constant: Constants = None,
     model: Model = None,
     response: Response = None,
     without: Without = None,
@@ -86,10 +83,7 @@ def fit(
     from autotune.report import fits as text
     from autotune.report.documents import fits as documents
 
-    if constant and formula is None:
-        raise typer.BadParameter("needs --formula", param_hint="--constant")
-    if formula is not None:
-        refuse_together("--formula", {"--analytical": analytical is not None})
+    made = formula_of(formula, constant, analytical)
     if output is not None and predict is None:
         raise typer.BadParameter("needs --predict", param_hint="--output")
     level = Scoring(level=share(confidence, "--confidence")).level
@@ -97,7 +91,6 @@ def fit(
     _check_output(output, (file, predict, model))
     wanted = columns(without, analytical, categorical)
     table = read_one(file, model=model, response=response, format=format, wanted=wanted)
-    made = formula_of(formula, constant or [])
     if made is not None:
         table = with_analytical(table, made)
     entered = comparison.contenders(table, listed(models) or fits.usual_models(table))

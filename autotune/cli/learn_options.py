@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from autotune.cli.options import refuse_together
 from autotune.cli.output import note
 from autotune.errors import Fault, InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from autotune.formulas.base import Formula
     from autotune.learn.readers import Columns
 
 FormatName = Literal[
@@ -42,6 +44,14 @@ Categorical = Annotated[
 Format = Annotated[
     FormatName | None, typer.Option("--format", help="Default: found by the content.")
 ]
+FormulaName = Annotated[
+    str | None,
+    typer.Option("--formula", help="The analytical model: smg2000-1d, fmm, ... by name."),
+]
+Constants = Annotated[
+    list[str] | None,
+    typer.Option("--constant", metavar="NAME=NUMBER", help="Of the formula; repeatable."),
+]
 
 
 def write(text: str, path: Path, source: Path | None) -> None:
@@ -66,3 +76,29 @@ def columns(
     return Columns(
         without=tuple(without or ()), analytical=analytical, categories=tuple(categorical or ())
     )
+
+
+def formula_of(
+    name: str | None, constants: "Sequence[str] | None", analytical: str | None
+) -> "Formula | None":
+    """The formula that these options name, instead of a column of predictions.
+
+    BadParameter for what is no NAME=NUMBER, and for options that do not go together.
+    """
+    if constants and name is None:
+        raise typer.BadParameter("needs --formula", param_hint="--constant")
+    if name is None:
+        return None
+    refuse_together("--formula", {"--analytical": analytical is not None})
+    from autotune.formulas.named import make
+
+    values: dict[str, float] = {}
+    for pair in constants or ():
+        key, _, number = pair.partition("=")
+        try:
+            values[key.strip()] = float(number)
+        except ValueError:
+            raise typer.BadParameter(
+                f"{pair!r} is not NAME=NUMBER", param_hint="--constant"
+            ) from None
+    return make(name, values)

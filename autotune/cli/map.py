@@ -60,7 +60,7 @@ def decide(
     from autotune.pipeline import map as maps
     from autotune.pipeline import prospect
     from autotune.report import map as text
-    from autotune.report import page
+    from autotune.report import pagefile
     from autotune.report.documents import maps as documents
 
     options = maps.MapOptions(
@@ -74,7 +74,7 @@ def decide(
     )
     setup = prospect.load(config)
     if report is not None:
-        page.check(report)
+        pagefile.check(report)
     progress = TerminalProgress()
     try:
         made = maps.make(setup, options, store, progress)

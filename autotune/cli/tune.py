@@ -104,11 +104,11 @@ def tune(
         raise typer.BadParameter("is needed, or --replay FILE", param_hint="CONFIG")
     from autotune.cli.live import screen
     from autotune.pipeline import jobs, prospect, study
-    from autotune.report import page
+    from autotune.report import pagefile
 
     setup = prospect.load(config)
     if report is not None:
-        page.check(report)
+        pagefile.check(report)
     options = study.Options(
         budget_seconds=budget_seconds,
         budget_evaluations=budget_evaluations,

@@ -3,20 +3,18 @@
 Everything that comes from outside (names, compiler text, paths) is escaped by the template.
 """
 
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autotune.decision.chart import DecisionMap
-from autotune.errors import Fault, InputError, MissingTool
+from autotune.errors import Fault, MissingTool
 from autotune.evaluate import ProblemResult, Row, StudyResult
 from autotune.machine import Machine
 from autotune.measure.terms import Dissection
 from autotune.report import map as map_text
-from autotune.report import records, searched, terms, why, wording
+from autotune.report import pagefile, records, searched, terms, why, wording
 from autotune.report.influences import Influences, influences
 from autotune.report.noise import Noise
 from autotune.report.noise import noise as noise_of
@@ -118,52 +116,14 @@ class _Tools:
     search: "ModuleType"
 
 
-_BEGIN = b"<!DOCTYPE HTML"
-
-
 def write(result: StudyResult, path: Path, dissections: Sequence[Dissection] = ()) -> Path:
-    """Write the page; a page that is there is replaced at once, never left half-written.
+    """Write the page, as ``pagefile.write`` does; returns its path.
 
     ``dissections``: of candidates of the study. Raises InputError where the file cannot be written.
     """
-    check(path)
-    text = render(result, dissections)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except OSError as error:
-        raise InputError(
-            Fault(
-                where=str(path),
-                found=f"the page cannot be written: {error.strerror}",
-                hint="name another file with -o FILE",
-            )
-        ) from error
+    pagefile.check(path)
+    pagefile.write(render(result, dissections), path)
     return path
-
-
-def check(path: Path) -> None:
-    """InputError where something else than a page lies, which writing would destroy."""
-    try:
-        begin = path.read_bytes()[: len(_BEGIN)] if path.exists() else b""
-    except OSError as error:
-        found = "a folder" if path.is_dir() else f"it cannot be read: {error.strerror}"
-        raise InputError(_refused(path, found)) from error
-    if begin.upper() != _BEGIN[: len(begin)]:
-        raise InputError(_refused(path, "a file that is not an HTML page"))
-
-
-def _refused(path: Path, found: str) -> Fault:
-    return Fault(
-        where=str(path),
-        found=found,
-        expected="a new file, or a page to replace",
-        hint="name another file",
-    )
 
 
 def render(result: StudyResult, dissections: Sequence[Dissection] = ()) -> str:

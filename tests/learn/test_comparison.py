@@ -120,6 +120,14 @@ def file(tmp_path: Path) -> Path:
 QUICK = ("--models", "analytical,ridge,am-scaled", "--repeats", 2)
 
 
+def test_a_page_never_replaces_the_measurements(file: Path) -> None:
+    before = file.read_bytes()
+    done = run(file, *QUICK, "--sizes", "8", "-o", file)
+    assert isinstance(done.exception, InputError)
+    assert "not an HTML page" in str(done.exception)
+    assert file.read_bytes() == before
+
+
 def test_curves_and_measures_in_words(file: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     done = run(file, *QUICK, "--sizes", "8,16", "-o", page)

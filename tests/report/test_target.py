@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from autotune.errors import InputError
-from autotune.report import page
+from autotune.report import pagefile
 
 
 @pytest.mark.parametrize("text", ["int main(void) { return 0; }\n", "<p>", "\x00\x01"])
@@ -13,16 +13,16 @@ def test_a_file_that_is_no_page_is_refused(tmp_path: Path, text: str) -> None:
     target = tmp_path / "solver.c"
     target.write_text(text, encoding="utf-8")
     with pytest.raises(InputError, match="not an HTML page"):
-        page.check(target)
+        pagefile.check(target)
     assert target.read_text(encoding="utf-8") == text
 
 
 def test_a_page_an_empty_file_and_a_new_name_are_taken(tmp_path: Path) -> None:
     old = tmp_path / "page.html"
     old.write_text("<!DOCTYPE html>\n<html>", encoding="utf-8")
-    page.check(old)
+    pagefile.check(old)
     (tmp_path / "empty").touch()
-    page.check(tmp_path / "empty")
-    page.check(tmp_path / "new.html")
+    pagefile.check(tmp_path / "empty")
+    pagefile.check(tmp_path / "new.html")
     with pytest.raises(InputError, match="a folder"):
-        page.check(tmp_path)
+        pagefile.check(tmp_path)

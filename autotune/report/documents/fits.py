@@ -4,7 +4,7 @@ from typing import TypedDict
 
 from autotune.learn.fits import Fit, Fits, HeldOutError, Predicted
 from autotune.learn.parameter import Value
-from autotune.report.documents.learned import InfluenceRow
+from autotune.report.documents.learned import InfluenceRow, influences
 
 
 class HeldOutRow(TypedDict):
@@ -98,10 +98,7 @@ def _fit(one: Fit) -> FitRow:
         reason=one.reason or None,
         formula=one.fitted.formula if one.fitted else None,
         error=_error(one.error),
-        terms=[
-            InfluenceRow(text=t.text, coefficient=t.coefficient, influence=t.influence)
-            for t in (explained.terms if explained else ())
-        ],
+        terms=influences(explained) if explained else [],
         notes=list(explained.notes) if explained else [],
     )
 

@@ -2,6 +2,7 @@
 
 from typing import TypedDict
 
+from autotune.learn.base import Explanation
 from autotune.learn.comparison import Comparison, Match
 from autotune.learn.curves import CurveTable, Kind, Measure, Spread
 from autotune.learn.evaluation import Evaluation
@@ -252,10 +253,7 @@ def comparison(found: Comparison) -> CompareDocument:
             LearnedRow(
                 model=one.model,
                 formula=one.formula,
-                terms=[
-                    InfluenceRow(text=t.text, coefficient=t.coefficient, influence=t.influence)
-                    for t in one.explanation.terms
-                ],
+                terms=influences(one.explanation),
                 notes=list(one.explanation.notes),
             )
             for one in found.learned
@@ -403,6 +401,14 @@ def _spread(found: Spread | None) -> SpreadRow | None:
         mean=found.mean,
         trials=found.trials,
     )
+
+
+def influences(found: Explanation) -> list[InfluenceRow]:
+    """The terms of a model, the largest influence first."""
+    return [
+        InfluenceRow(text=t.text, coefficient=t.coefficient, influence=t.influence)
+        for t in found.terms
+    ]
 
 
 def _semantics(match: Match) -> SemanticsRow:

@@ -1,0 +1,51 @@
+"""Files of HTML pages: replaced as a whole, and never in place of anything else."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from autotune.errors import Fault, InputError
+
+_BEGIN = b"<!DOCTYPE HTML"
+
+
+def check(path: Path) -> None:
+    """InputError where something else than a page lies, which writing would destroy."""
+    try:
+        begin = path.read_bytes()[: len(_BEGIN)] if path.exists() else b""
+    except OSError as error:
+        found = "a folder" if path.is_dir() else f"it cannot be read: {error.strerror}"
+        raise InputError(_refused(path, found)) from error
+    if begin.upper() != _BEGIN[: len(begin)]:
+        raise InputError(_refused(path, "a file that is not an HTML page"))
+
+
+def write(text: str, path: Path) -> None:
+    """Write a page; one that is there is replaced at once, never left half-written.
+
+    Raises InputError where the file cannot be written.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        Path(name).chmod(0o644)
+        Path(name).replace(path)
+    except OSError as error:
+        raise InputError(
+            Fault(
+                where=str(path),
+                found=f"the page cannot be written: {error.strerror}",
+                hint="name another file with -o FILE",
+            )
+        ) from error
+
+
+def _refused(path: Path, found: str) -> Fault:
+    return Fault(
+        where=str(path),
+        found=found,
+        expected="a new file, or a page to replace",
+        hint="name another file",
+    )

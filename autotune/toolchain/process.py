@@ -8,6 +8,7 @@ import contextlib
 import errno
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import time
@@ -32,6 +33,8 @@ TAIL = 4096
 _GRACE = 0.5
 _LAST_WAIT = 5.0
 _LINGER = 0.2
+_BLOCK = 512
+"""Bytes that the shell's ``ulimit -f`` counts as one (POSIX)."""
 _running: dict[str, int] = {}
 """Mark and number of each child that a ``run`` waits for: children belong to the whole process."""
 
@@ -131,14 +134,16 @@ def run(
     the children get SIGTERM and, half a second later, SIGKILL.
     Raises MissingTool when the program cannot be started.
 
-    The limits of memory and files are set from outside right after the start: code between fork
-    and exec is not safe beside threads, and a limit on address space counts what was taken before
-    it was set.
+    The limits are set from outside right after the start: code between fork and exec is not safe
+    beside threads, and a limit on address space counts what was taken before it was set. A file
+    can grow beyond its limit before that, so a shell sets this limit first (``_limited``).
     """
     mark = uuid.uuid4().hex
-    variables = dict(os.environ if environment is None else environment)
+    variables = dict(os.environ if environment is None else environment) | {MARK: mark}
+    if largest_file is not None:
+        command = _limited(command, largest_file, variables, folder)
     started = time.monotonic()
-    child = _start(command, variables | {MARK: mark}, folder, paced=paced)
+    child = _start(command, variables, folder, paced=paced)
     _running[mark] = child.pid
     reader = Reader(child, output_limit, on_line, gauge, memory)
     timed_out = False
@@ -244,12 +249,33 @@ def _start(
     except OSError as error:
         if error.errno not in (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR):
             raise
-        fault = Fault(
+        raise _missing(command[0], error.strerror) from error
+
+
+def _limited(
+    command: Sequence[str], largest_file: int, environment: Mapping[str, str], folder: Path | None
+) -> list[str]:
+    """The command, started by a shell that limits the size of files and then becomes the command.
+
+    Raises MissingTool as a start without the shell would: the shell itself always starts.
+    """
+    name = command[0]
+    path = Path(folder or "", name) if "/" in name else None
+    if shutil.which(path or name, path=environment.get("PATH", os.defpath)) is None:
+        exists = path is not None and path.exists()
+        raise _missing(name, os.strerror(errno.EACCES if exists else errno.ENOENT))
+    blocks = -(-largest_file // _BLOCK)
+    return ["/bin/sh", "-c", 'ulimit -f "$0"; exec "$@"', str(blocks), *command]
+
+
+def _missing(name: str, reason: str | None) -> MissingTool:
+    return MissingTool(
+        Fault(
             where="",
-            found=f"cannot run {command[0]!r}: {error.strerror}",
+            found=f"cannot run {name!r}: {reason}",
             expected="a program on PATH or a path to one",
         )
-        raise MissingTool(fault) from error
+    )
 
 
 def _reap(child: subprocess.Popen[bytes]) -> tuple[int, resource.struct_rusage]:

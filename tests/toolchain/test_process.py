@@ -174,6 +174,43 @@ def test_unknown_program_is_a_missing_tool():
         process.run(["no-such-program"], timeout=1)
 
 
+def test_the_limit_of_files_holds_from_the_first_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    # as when the parent has no CPU until the child has written a lot
+    monkeypatch.setattr(process.resource, "prlimit", lambda *_: None)
+    command = ["dd", "if=/dev/zero", "of=big", "bs=65536", "count=160"]
+    outcome = process.run(command, timeout=20, folder=tmp_path, largest_file=(1 << 20) - 512)
+    assert outcome.signal == "SIGXFSZ"
+    assert (tmp_path / "big").stat().st_size == (1 << 20) - 512
+
+
+def test_the_limit_of_files_is_exact(tmp_path: Path):
+    code = "import resource, time\ntime.sleep(1)\nprint(resource.getrlimit(resource.RLIMIT_FSIZE))"
+    outcome = process.run(python(code), timeout=20, folder=tmp_path, largest_file=1000)
+    assert outcome.out == "(1000, 1000)\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("no-such-program", "No such file"),
+        ("./no-such-program", "No such file"),
+        ("./no-program", "Permission denied"),
+    ],
+)
+def test_a_limit_of_files_hides_no_missing_tool(tmp_path: Path, name: str, why: str):
+    (tmp_path / "no-program").write_text("text")
+    with pytest.raises(MissingTool, match=f"{name}.*{why}"):
+        process.run([name], timeout=1, folder=tmp_path, largest_file=1 << 20)
+
+
+def test_a_path_is_relative_to_the_folder(tmp_path: Path):
+    (tmp_path / "program").symlink_to("/bin/echo")
+    outcome = process.run(["./program", "a b"], timeout=9, folder=tmp_path, largest_file=1 << 20)
+    assert outcome.out == "a b\n"
+
+
 def test_an_exception_of_the_listener_ends_the_children(tmp_path: Path):
     def hear(line: str) -> None:
         raise KeyboardInterrupt

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from autotune.units import Seconds
+from autotune.variant import Candidate
 
 Status = Literal["ok", "build-failed", "crashed", "timed-out", "wrong-result", "contended"]
 STATUSES: tuple[Status, ...] = (
@@ -135,3 +136,18 @@ class Measurement:
     def accepted(self) -> tuple[Sample, ...]:
         """The samples that count: not rejected, not warm-ups."""
         return tuple(s for s in self.samples if s.accepted and not s.warm_up)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A candidate that was built and verified, or the status that says why not."""
+
+    candidate: Candidate
+    status: Status
+    detail: str = ""
+    error: float | None = None
+    """max abs(a - b) / max abs(b) against the reference, worst of the verification runs."""
+    build: str = ""
+    """Key of the build."""
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    """Compiler path and version, resolved flags, hash of the sources."""

@@ -19,9 +19,8 @@ import numpy as np
 from autotune import config
 from autotune.codegen import harness, space, tree
 from autotune.measure import stats
-from autotune.measure.base import Prepared
 from autotune.measure.run import HostMeasurer
-from autotune.results import Sample
+from autotune.results import Prepared, Sample
 from autotune.setup import Setup
 from autotune.variant import Candidate
 

@@ -4,8 +4,19 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from autotune.decision.losses import Summary
 from autotune.variant import Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What following one choice per cell costs, over all cells; shares of the least time."""
+
+    mean: float
+    """Expected loss, mean over the cells."""
+    mean_bound: float
+    """The mean over the cells is below this with the probability of the level."""
+    max_bound: float
+    """The largest loss of any cell is below this with the probability of the level."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from autotune.decision.chart import Summary
 from autotune.decision.prior import Flags, Floats, Whole
 
 
@@ -21,18 +22,6 @@ class Verdict:
     """(K, C): expected log time saved by each where it is faster than the winner."""
     losses: Floats
     """(S, C): of the winner."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Summary:
-    """What following one choice per cell costs, over all cells; shares of the least time."""
-
-    mean: float
-    """Expected loss, mean over the cells."""
-    mean_bound: float
-    """The mean over the cells is below this with the probability of the level."""
-    max_bound: float
-    """The largest loss of any cell is below this with the probability of the level."""
 
 
 def judge(mean: Floats, draws: Floats, legal: Flags) -> Verdict:

@@ -1,27 +1,11 @@
 """What a measurer does, for everything above it."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Protocol
 
-from autotune.results import Sample, Status
+from autotune.results import Prepared, Sample, Status
 from autotune.variant import Candidate
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """A candidate that was built and verified, or the status that says why not."""
-
-    candidate: Candidate
-    status: Status
-    detail: str = ""
-    error: float | None = None
-    """max abs(a - b) / max abs(b) against the reference, worst of the verification runs."""
-    build: str = ""
-    """Key of the build."""
-    provenance: Mapping[str, str] = field(default_factory=dict)
-    """Compiler path and version, resolved flags, hash of the sources."""
-
 
 CHECKSUM_TOLERANCE = 1e-11
 """Largest difference of the checksums of two candidates at the timed size, over the sum of

@@ -14,12 +14,12 @@ import numpy as np
 
 from autotune.errors import Fault, InputError
 from autotune.measure import verify
-from autotune.measure.base import Launch, Prepared
+from autotune.measure.base import Launch
 from autotune.measure.job import RESULTS, SCHEMA, STATES, state_name, verified_threads
 from autotune.measure.listen import Listener
 from autotune.measure.run import References
 from autotune.measure.verify import Verdict
-from autotune.results import Sample, Status
+from autotune.results import Prepared, Sample, Status
 from autotune.setup import Measuring
 from autotune.variant import Candidate
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, replace
 from autotune.codegen.probe_text import Part
 from autotune.errors import AutotuneError
 from autotune.measure import stats
-from autotune.measure.base import Launch, Prepared
+from autotune.measure.base import Launch
 from autotune.measure.run import HostMeasurer
 from autotune.progress import Progress
-from autotune.results import Sample, Status
+from autotune.results import Prepared, Sample, Status
 from autotune.toolchain import cache
 from autotune.variant import Candidate
 

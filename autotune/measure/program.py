@@ -14,14 +14,14 @@ from pathlib import Path
 
 from autotune import paths
 from autotune.measure import energy, program_output, quiet
-from autotune.measure.base import CHECKSUM_TOLERANCE, Launch, Prepared
+from autotune.measure.base import CHECKSUM_TOLERANCE, Launch
 from autotune.measure.gauges import Gauges
 from autotune.measure.program_busy import Shares
 from autotune.measure.program_command import Workshop, openmp, program_problem
 from autotune.measure.program_output import Answer, Unreadable, compare
 from autotune.problem import ProgramProblem
 from autotune.program import Program
-from autotune.results import Sample, Status
+from autotune.results import Prepared, Sample, Status
 from autotune.setup import Limits, Measuring
 from autotune.toolchain import launcher, process
 from autotune.toolchain.process import Outcome

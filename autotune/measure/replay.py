@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
-from autotune.measure.base import Launch, Prepared
-from autotune.results import Sample, Status
+from autotune.measure.base import Launch
+from autotune.results import Prepared, Sample, Status
 from autotune.units import Seconds
 from autotune.variant import Candidate
 

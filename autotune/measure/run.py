@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from autotune import paths
 from autotune.measure import energy, grid_reference, protocol, quiet, ranks, verify
-from autotune.measure.base import Launch, Prepared
+from autotune.measure.base import Launch
 from autotune.measure.gauges import Gauges
 from autotune.measure.listen import Listener
 from autotune.measure.reference import integrate
 from autotune.problem import AnyProblem, StencilProblem, generated
-from autotune.results import Sample, Status
+from autotune.results import Prepared, Sample, Status
 from autotune.setup import Limits, Measuring
 from autotune.toolchain import cache, launcher, process
 from autotune.toolchain import compiler as compilers

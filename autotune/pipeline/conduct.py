@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from autotune.evaluate import StudyResult, evaluate
 from autotune.measure import quiet
-from autotune.measure.base import Measurer, Prepared
+from autotune.measure.base import Measurer
 from autotune.measure.turns import HostTurns
 from autotune.pipeline.choosing import Options, baseline, evaluations, tasks
 from autotune.pipeline.circumstances import content, identity_of, launching, versions
@@ -20,7 +20,7 @@ from autotune.pipeline.prior import Lender, Prior, proved
 from autotune.pipeline.prospect import Prospect
 from autotune.progress import Progress
 from autotune.ranking import Ranking
-from autotune.results import Measurement, Prediction, Sample
+from autotune.results import Measurement, Prediction, Prepared, Sample
 from autotune.store import Choice, RunFacts, Store, StudyRecord
 from autotune.trials import Trials
 from autotune.tuning import (

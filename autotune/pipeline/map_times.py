@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from autotune.decision.posterior import Seen
-from autotune.measure.base import Prepared
 from autotune.measure.stats import location
-from autotune.results import Measurement, Sample
+from autotune.results import Measurement, Prepared, Sample
 from autotune.store import Choice, RunRecord, Store
 from autotune.tuning import Chosen
 from autotune.variant import Candidate

@@ -21,8 +21,7 @@ import sqlalchemy as sa
 
 from autotune.decision.chart import DecisionMap
 from autotune.errors import Fault, StoreError, unknown_name
-from autotune.measure.base import Prepared
-from autotune.results import Measurement, Prediction, Sample, Status
+from autotune.results import Measurement, Prediction, Prepared, Sample, Status
 from autotune.store import codec, reading, rows, schema
 from autotune.store.engine import bring_up_to_date, connect, speaking, writing
 from autotune.store.records import (

@@ -7,9 +7,8 @@ from collections.abc import Mapping, Sequence
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from autotune.measure.base import Prepared
 from autotune.problem import AnyProblem, ProgramProblem, StencilProblem
-from autotune.results import Prediction, Sample, Status
+from autotune.results import Prediction, Prepared, Sample, Status
 from autotune.store import codec
 from autotune.store.records import CandidateRecord, Choice, ProblemFacts
 from autotune.variant import Candidate

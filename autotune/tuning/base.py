@@ -6,9 +6,9 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from autotune.measure.base import Measurer, Prepared
+from autotune.measure.base import Measurer
 from autotune.progress import Clock, Progress
-from autotune.results import Measurement, Prediction, Sample
+from autotune.results import Measurement, Prediction, Prepared, Sample
 from autotune.setup import Measuring
 from autotune.tuning.events import Watcher, unwatched
 from autotune.variant import Candidate

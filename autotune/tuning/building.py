@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from autotune import paths
-from autotune.measure.base import Prepared
+from autotune.results import Prepared
 from autotune.tuning.base import Bench
 from autotune.variant import Candidate
 

@@ -10,10 +10,10 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
-from autotune.measure.base import Launch, Prepared
+from autotune.measure.base import Launch
 from autotune.measure.levels import Levels, levels
 from autotune.progress import Progress
-from autotune.results import Measurement, Sample, Stage, Status
+from autotune.results import Measurement, Prepared, Sample, Stage, Status
 from autotune.tuning.base import Bench, Earlier, Plan
 from autotune.tuning.checks import Checksum, agree, odd_ones_out
 

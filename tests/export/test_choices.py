@@ -10,8 +10,7 @@ import stencil_samples
 from fabricated import Fate
 
 from autotune.decision.chart import Choice as MapChoice
-from autotune.decision.chart import Contender, DecisionMap, MapCell
-from autotune.decision.losses import Summary
+from autotune.decision.chart import Contender, DecisionMap, MapCell, Summary
 from autotune.errors import InputError
 from autotune.evaluate import StudyResult, evaluate
 from autotune.export.choices import choices, selected

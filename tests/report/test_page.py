@@ -9,8 +9,8 @@ import pytest
 
 from autotune.errors import InputError
 from autotune.evaluate import evaluate
-from autotune.measure.base import Prepared
 from autotune.report import page, table, wording
+from autotune.results import Prepared
 from autotune.store import Store
 
 VOID = {"meta", "link", "br", "path", "use", "rect", "img"}

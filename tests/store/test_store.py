@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from autotune.errors import StoreError
-from autotune.measure.base import Prepared
+from autotune.results import Prepared
 from autotune.store import Choice, Store, codec, place
 
 

@@ -11,9 +11,8 @@ from autotune.machine import (
     Machine,
     Memory,
 )
-from autotune.measure.base import Prepared
 from autotune.problem import ButcherTableau, Ivp, Problem, Region
-from autotune.results import Part, Prediction, Sample
+from autotune.results import Part, Prediction, Prepared, Sample
 from autotune.store import Choice, RunFacts
 from autotune.variant import Build, Candidate, Interchange, Pad, Variant
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from autotune import config
-from autotune.measure.base import Launch, Prepared
+from autotune.measure.base import Launch
 from autotune.problem import Problem
 from autotune.ranking import Ranking, rank
-from autotune.results import Measurement, Prediction, Sample, Status
+from autotune.results import Measurement, Prediction, Prepared, Sample, Status
 from autotune.tuning import Bench, Chosen
 from autotune.variant import Candidate, Variant
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from autotune.measure.base import Launch, Measurer, Prepared
-from autotune.results import STATUSES, Sample
+from autotune.measure.base import Launch, Measurer
+from autotune.results import STATUSES, Prepared, Sample
 from autotune.variant import Candidate
 
 

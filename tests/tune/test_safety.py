@@ -15,10 +15,9 @@ import pytest
 from fake_host import Host, bench, candidate, first_of, ranking
 
 from autotune.errors import StoreError
-from autotune.measure.base import Prepared
 from autotune.pipeline.conduct import StoreJournal
 from autotune.ranking import Ranking
-from autotune.results import Sample
+from autotune.results import Prepared, Sample
 from autotune.setup import Measuring, Searching
 from autotune.store import Store
 from autotune.trials import Trials

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import pytest
 
 from autotune import config
-from autotune.measure.base import Launch, Prepared
+from autotune.measure.base import Launch
 from autotune.measure.replay import Recording, ReplayMeasurer
 from autotune.problem import Problem
-from autotune.results import Measurement, Prediction, Sample
+from autotune.results import Measurement, Prediction, Prepared, Sample
 from autotune.setup import Measuring
 from autotune.toolchain import process
 from autotune.tuning import Bench, Chosen, Plan, odd_ones_out, tune_problem

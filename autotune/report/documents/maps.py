@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import TypedDict
 
-from autotune.decision.chart import Choice, DecisionMap, MapCell
-from autotune.decision.losses import Summary
+from autotune.decision.chart import Choice, DecisionMap, MapCell, Summary
 from autotune.variant import Value
 
 

@@ -1,5 +1,5 @@
 """``python -m autotune``."""
 
-from autotune.cli import main
+from autotune.commands import main
 
 main()

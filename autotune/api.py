@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autotune.pipeline import prospect as flow
-from autotune.pipeline import study as studying
-from autotune.pipeline.prospect import Prospect
-from autotune.pipeline.study import Options, Result
+from autotune.commands.rank import document as rank_document
+from autotune.commands.rank import ranked_space as flow
+from autotune.commands.rank.ranked_space import Prospect
+from autotune.commands.tune import flow as studying
+from autotune.commands.tune.flow import Options, Result
+from autotune.domain.setup import Engine, Setup
 from autotune.progress import Progress
-from autotune.report.documents import predictions, studies
-from autotune.setup import Engine, Setup
+from autotune.results.documents import study_documents
 
 if TYPE_CHECKING:
     import pandas
@@ -35,7 +36,7 @@ class PredictionResult:
     def frame(self) -> "pandas.DataFrame":
         """One row per candidate in the order of the space: parameters, seconds, interval."""
         p = self.prospect
-        document = predictions.predict(p.setup, p.machine, p.enumerated.legal, p.rankings)
+        document = rank_document.predict(p.setup, p.machine, p.enumerated.legal, p.rankings)
         return _frame(document["predictions"])
 
 
@@ -48,7 +49,7 @@ class RankResult:
     def frame(self) -> "pandas.DataFrame":
         """One row per candidate, problem by problem, best first."""
         p = self.prospect
-        return _frame(predictions.rank(p.setup, p.machine, p.rankings)["ranking"])
+        return _frame(rank_document.rank(p.setup, p.machine, p.rankings)["ranking"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class StudyResult:
     def frame(self) -> "pandas.DataFrame":
         """One row per measured candidate."""
         rows: list[dict[str, object]] = []
-        for problem in studies.study(self.result.evaluation, "tune", "")["problems"]:
+        for problem in study_documents.study(self.result.evaluation, "tune", "")["problems"]:
             for row in problem["evaluated"]:
                 rows.append({"problem": problem["problem"], **row})
         return _frame(rows)

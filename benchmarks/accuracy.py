@@ -36,8 +36,9 @@ import accuracy_cells as cells
 import accuracy_score as score
 import accuracy_tables as tables
 
-from autotune.pipeline import machines, prospect, study
-from autotune.store import Store, StudyRecord
+from autotune.commands.rank import host_machine, ranked_space
+from autotune.commands.tune import flow as tune_flow
+from autotune.files.store import Store, StudyRecord
 
 
 def main() -> None:
@@ -76,15 +77,15 @@ def _measure(arguments: argparse.Namespace, store: str) -> None:
             continue
         path = folder / f"{cell.name}.yaml"
         path.write_text(cell.config(arguments.rounds), encoding="utf-8")
-        options = study.Options(exhaustive=True, resume=cell.name in begun)
-        result = study.tune(prospect.load(path), options, store, _silent)
+        options = tune_flow.Options(exhaustive=True, resume=cell.name in begun)
+        result = tune_flow.tune(ranked_space.load(path), options, store, _silent)
         compared = sum(problem.compared for problem in result.evaluation.problems)
         print(f"{number}/{len(wanted)} {cell.name}: {compared} candidates", flush=True)
     print(f"every sample is in {store}")
 
 
 def _score(store: str, only: str, *, verbose: bool) -> None:
-    machine = machines.host(_silent)
+    machine = host_machine.host(_silent)
     found = list(score.times_of(store, only, machine))
     if not found:
         raise SystemExit(f"no cell of {store} matches {only!r}")

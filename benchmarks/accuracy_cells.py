@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from autotune import config
+from autotune.files import config
 
 IVPS = ("heat2d", "inverterchain", "wave1d", "medakzo", "string-mix", "string-row")
 STENCILS = ("star3d-7pt", "box3d-27pt", "star2d-5pt")

@@ -12,22 +12,22 @@ import accuracy_cells as cells
 import numpy as np
 import numpy.typing as npt
 
-from autotune import config
-from autotune.analysis.incore import OsacaAnalyser, assemble
 from autotune.codegen.emit import sweep_code
-from autotune.codegen.ir import Program
-from autotune.codegen.programs import Programs
-from autotune.machine import Machine
-from autotune.measure import stats
-from autotune.pipeline import prospect
-from autotune.prediction.reuse import ReuseEngine
-from autotune.refine import Figure, Measured, figures, shifted
-from autotune.refine.figures import held, prior
-from autotune.refine.fit import fit
-from autotune.refine.rows import data
-from autotune.setup import Setup
-from autotune.store import RunRecord, Store
-from autotune.variant import Candidate
+from autotune.codegen.loop_tree import Program
+from autotune.codegen.skeleton_programs import Programs
+from autotune.commands.rank import ranked_space
+from autotune.domain.machine import Machine
+from autotune.domain.setup import Setup
+from autotune.domain.variant import Candidate
+from autotune.files import config
+from autotune.files.store import RunRecord, Store
+from autotune.models.engines.reuse.reuse_engine import ReuseEngine
+from autotune.models.incore.osaca_analyser import OsacaAnalyser, assemble
+from autotune.models.refinement import Figure, Measured, shifted, shifting_constants
+from autotune.models.refinement.measured_rows import data
+from autotune.models.refinement.posterior_fit import fit
+from autotune.models.refinement.shifting_constants import held, prior
+from autotune.statistics import estimators
 
 Floats = npt.NDArray[np.float64]
 KS = (1, 3, 5)
@@ -68,7 +68,7 @@ def times_of(store: str, only: str, machine: Machine) -> Iterator[Times]:
                 continue
             path = Path(folder) / f"{cell.name}.yaml"
             path.write_text(cell.config(5), encoding="utf-8")
-            setup = prospect.load(path)
+            setup = ranked_space.load(path)
             made = _joined(cell, setup, machine, results.load_study(cell.name).runs[-1])
             if made is not None:
                 yield made
@@ -78,22 +78,22 @@ def _joined(cell: cells.Cell, setup: Setup, machine: Machine, run: RunRecord) ->
     programs = Programs(setup.skeleton)
     rounds: dict[str, dict[int, list[float]]] = {}
     chosen: dict[str, Candidate] = {}
-    for candidate in prospect.enumerate_space(setup, machine, programs).legal:
+    for candidate in ranked_space.enumerate_space(setup, machine, programs).legal:
         measured = run.measurement(candidate.identity)
         if measured is not None and measured.status == "ok":
-            rounds[candidate.identity] = stats.by_round(measured.accepted)
+            rounds[candidate.identity] = estimators.by_round(measured.accepted)
             chosen[candidate.identity] = candidate
     whole = max((len(each) for each in rounds.values()), default=0)
     kept = [identity for identity, each in rounds.items() if len(each) == whole]
     if len(kept) < 2:
         return None
     samples = [[t for each in rounds[name].values() for t in each] for name in kept]
-    floor = stats.noise_floor({name: rounds[name] for name in kept})
+    floor = estimators.noise_floor({name: rounds[name] for name in kept})
     candidates = tuple(chosen[name] for name in kept)
     return Times(
         cell=cell,
         candidates=candidates,
-        seconds=np.array([stats.location(times) for times in samples]),
+        seconds=np.array([estimators.location(times) for times in samples]),
         noise=np.array([_noise(rounds[name]) for name in kept]),
         floor=floor.mean if floor else 0.0,
         bytes=_working_set(candidates[0]),
@@ -102,7 +102,7 @@ def _joined(cell: cells.Cell, setup: Setup, machine: Machine, run: RunRecord) ->
 
 def _noise(rounds: Mapping[int, Sequence[float]]) -> float:
     """Relative standard deviation of the location, from round to round."""
-    places = [stats.location(times) for times in rounds.values()]
+    places = [estimators.location(times) for times in rounds.values()]
     if len(places) < 2:
         return 0.02
     return max(0.005, statistics.stdev(places) / statistics.fmean(places) / math.sqrt(len(places)))
@@ -157,7 +157,7 @@ def left_out(machine: Machine, found: Sequence[Times], predict: Predict) -> list
     calibration; the predictions are those of the full model with the refined constants.
     """
     assert machine.calibration is not None
-    known, rows = figures(machine), _rows(found)
+    known, rows = shifting_constants(machine), _rows(found)
     start = _seconds(predict(machine, found))
 
     def logs(shift: Floats) -> Floats:

@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 from accuracy_score import KS, Predicted, Times
 
-from autotune import ranks
-from autotune.machine import Machine
-from autotune.measure import stats
-from autotune.report.text import columns
-from autotune.variant import Candidate
+from autotune.domain.machine import Machine
+from autotune.domain.variant import Candidate
+from autotune.results.report.text import columns
+from autotune.statistics import estimators, rank_correlation
 
 Floats = npt.NDArray[np.float64]
 _CACHE = (0.3e6, 10e6)
@@ -73,9 +72,9 @@ def _line(times: Times, said: Predicted, chosen: npt.NDArray[np.bool_], machine:
         name=times.cell.name,
         group=f"{_regime(times, machine)} T{times.cell.threads}",
         deviations=predicted / measured - 1,
-        tau=ranks.kendall(a, b),
-        pairs=stats.ordered_pairs(a, b),
-        losses={k: ranks.top_loss(a, b, k) or 0.0 for k in KS},
+        tau=rank_correlation.kendall(a, b),
+        pairs=estimators.ordered_pairs(a, b),
+        losses={k: rank_correlation.top_loss(a, b, k) or 0.0 for k in KS},
         floor=times.floor,
         inside=float(np.mean((low <= measured) & (measured <= high))),
         width=float(np.nanmedian((high - low) / predicted)),
@@ -115,7 +114,7 @@ def _rules(
             if not alike:
                 continue
             for k in KS:
-                chosen = stats.constant_rule({**alike, name: table[name]}, k, leave_out=name)
+                chosen = estimators.constant_rule({**alike, name: table[name]}, k, leave_out=name)
                 best = min(table[name].values())
                 found[k][name] = min(table[name][v] for v in chosen) / best - 1
     return found
@@ -159,7 +158,7 @@ def _summary(
         f"{_percent(_mean(excess[1]))} ({_percent(_bound(excess[1], subjects))})",
         _percent(_mean(excess[5])),
         *(_percent(_mean(ruled[k])) for k in KS),
-        _number(stats.skill(ours, ruled[1])) if ours else "-",
+        _number(estimators.skill(ours, ruled[1])) if ours else "-",
         _percent(_mean(line.floor for line in lines)),
         _percent(_mean(line.inside for line in lines)),
         _percent(statistics.median(line.width for line in lines)),

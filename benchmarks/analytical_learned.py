@@ -31,7 +31,7 @@ import analytical_learned_tables as tables
 import analytical_learned_tasks as tasks
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-import autotune.learn
+import autotune.learning
 
 _RECORDED = Path(__file__).with_name("recorded")
 _SIZES = "8,16,32,64,128,256"
@@ -99,7 +99,7 @@ _CODE: list[str] = []
 def _code() -> str:
     """A digest of the code of the models and designs, and of what is scored."""
     if not _CODE:
-        folder = Path(autotune.learn.__path__[0])
+        folder = Path(autotune.learning.__path__[0])
         own = [p for p in folder.glob("*.py") if p.name not in ("payoff.py", "pace.py")]
         inner = [p for name in ("influence", "designs") for p in (folder / name).glob("*.py")]
         files = sorted([*own, *inner, Path(tasks.__file__)])

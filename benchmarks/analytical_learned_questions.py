@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import analytical_learned_tasks as tasks
 import numpy as np
 
-from autotune.learn.measures import Semantics
-from autotune.ranks import kendall
-from autotune.report.text import columns
+from autotune.learning.comparison.measures import Semantics
+from autotune.results.report.text import columns
+from autotune.statistics.rank_correlation import kendall
 
 Done = Sequence[tuple[tasks.Task, tasks.Outcome]]
 Fit = tuple[tasks.Sampled, tasks.Sample]

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 import analytical_learned_tasks as tasks
 import numpy as np
 
-from autotune.learn.curves import CurveTable, Kind, Score, Trial, spread
-from autotune.learn.floor import Halves
-from autotune.learn.payoff import Payoff, earliest
-from autotune.learn.splits import Course
-from autotune.learn.trials import Scoring, scored_again
-from autotune.report.learned import curve
-from autotune.report.text import columns
+from autotune.commands.learn.compare.text import curve
+from autotune.learning.comparison.curve_fits import Scoring, scored_again
+from autotune.learning.comparison.learning_curves import CurveTable, Kind, Score, Trial, spread
+from autotune.learning.comparison.noise_floor import Halves
+from autotune.learning.comparison.payoff import Payoff, earliest
+from autotune.learning.comparison.splits import Course
+from autotune.results.report.text import columns
 
 Done = Sequence[tuple[tasks.Task, tasks.Outcome]]
 _TOP = 3

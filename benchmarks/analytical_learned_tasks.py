@@ -17,21 +17,21 @@ import learned_data as data
 import numpy as np
 from record_halves import FOLDER
 
+from autotune.domain.tables.table import Table
 from autotune.errors import Fault, InputError
-from autotune.learn.base import Floats, Indices, Predictor
-from autotune.learn.comparison import ANALYTICAL, contenders
-from autotune.learn.curves import Score, Trial
-from autotune.learn.designs import Plan, chosen, members
-from autotune.learn.floor import Halves
-from autotune.learn.influence import Influence
-from autotune.learn.influence.model import InfluencePredictor
-from autotune.learn.measures import Semantics, semantics
-from autotune.learn.ridge import Ridge
-from autotune.learn.splits import Course, Split
-from autotune.learn.syntactic import score
-from autotune.learn.table import Table
-from autotune.learn.terms import Sum, parameters
-from autotune.learn.trials import Scoring, trial
+from autotune.learning.comparison.curve_fits import Scoring, trial
+from autotune.learning.comparison.learning_curves import Score, Trial
+from autotune.learning.comparison.measures import Semantics, semantics
+from autotune.learning.comparison.model_comparison import ANALYTICAL, contenders
+from autotune.learning.comparison.noise_floor import Halves
+from autotune.learning.comparison.splits import Course, Split
+from autotune.learning.comparison.syntactic_score import score
+from autotune.learning.designs import Plan, chosen, members
+from autotune.learning.influence import Influence
+from autotune.learning.influence.influence_model import InfluencePredictor
+from autotune.learning.models.base import Floats, Indices, Predictor
+from autotune.learning.models.ridge import Ridge
+from autotune.learning.models.terms import Sum, parameters
 
 MODELS = (
     ANALYTICAL, "pool-learned", "influence", "ridge", "trees", "gp",

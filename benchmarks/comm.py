@@ -9,7 +9,7 @@ sizes; then one full repeat and one octave), median and 90th percentile, beside 
 1/y^2 and one plain least squares line, on the samples that are no outliers; the same for the chosen
 fit with outliers scored; the spread of the launches; and that of the full repeats, each fitted by
 itself. The folds also choose the number of pieces. Messages take turns with several buffers, as the
-rows that a program exchanges (``autotune.comm.bench``).
+rows that a program exchanges (``autotune.measuring.network.mpi_benchmark``).
 """
 
 import argparse
@@ -22,14 +22,14 @@ from pathlib import Path
 
 import numpy as np
 
-from autotune.comm import bench, fit, samples
-from autotune.comm.fit import Fitted
-from autotune.comm.samples import Recorded
-from autotune.comm.validation import Errors
-from autotune.host import detect, stored
-from autotune.measure import quiet
-from autotune.network import CostCurve
-from autotune.report.text import columns
+from autotune.domain.network import CostCurve
+from autotune.measuring.candidates import quiet
+from autotune.measuring.host import detect, stored_calibrations
+from autotune.measuring.network import curve_fit, mpi_benchmark, samples
+from autotune.measuring.network.curve_fit import Fitted
+from autotune.measuring.network.curve_validation import Errors
+from autotune.measuring.network.samples import Recorded
+from autotune.results.report.text import columns
 
 
 def main() -> None:
@@ -39,10 +39,10 @@ def main() -> None:
     files = [Path(name) for name in arguments.files] or _measured(arguments)
     recorded = samples.read(files)
     print("a fold leaves out one launch and one octave of sizes, and is scored on that launch")
-    _print_fits(fit.fit(recorded))
+    _print_fits(curve_fit.fit(recorded))
     if len(recorded) > 1:
         print("a fold leaves out one full repeat and one octave, and is scored on that repeat")
-        _print_fits(fit.fit([_one_launch(each) for each in recorded]))
+        _print_fits(curve_fit.fit([_one_launch(each) for each in recorded]))
         _print_repeats(recorded)
 
 
@@ -52,8 +52,8 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("files", nargs="*")
     parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--repeats", type=int, default=bench.REPEATS)
-    parser.add_argument("--budget-seconds", type=float, default=bench.BUDGET)
+    parser.add_argument("--repeats", type=int, default=mpi_benchmark.REPEATS)
+    parser.add_argument("--budget-seconds", type=float, default=mpi_benchmark.BUDGET)
     parser.add_argument("--full", type=int, default=3)
     parser.add_argument("--apart", type=float, default=20.0, help="seconds between full repeats")
     return parser.parse_args()
@@ -61,14 +61,14 @@ def _arguments() -> argparse.Namespace:
 
 def _measured(arguments: argparse.Namespace) -> list[Path]:
     path = Path(tempfile.mkdtemp(prefix="autotune-comm-")) / "samples.jsonl"
-    plan = bench.Plan(
+    plan = mpi_benchmark.Plan(
         ranks=arguments.ranks, repeats=arguments.repeats, budget_seconds=arguments.budget_seconds
     )
-    machine = stored.identity(detect.detect())
+    machine = stored_calibrations.identity(detect.detect())
     for number in range(arguments.full):
         if number:
             time.sleep(arguments.apart)
-        found = bench.bench(plan, path, machine, lambda *_: None)
+        found = mpi_benchmark.bench(plan, path, machine, lambda *_: None)
         print(
             f"full repeat {number + 1}: {found.samples} samples, {found.contended} contended,"
             f" {found.launches} launches, {found.seconds:.0f} s"
@@ -115,7 +115,7 @@ def _print_fits(found: Sequence[Fitted]) -> None:
 
 def _print_repeats(recorded: Sequence[Recorded]) -> None:
     """Medians of each full repeat, and the fit of one scored on another."""
-    runs = [{one.curve.key: one for one in fit.fit([each])} for each in recorded]
+    runs = [{one.curve.key: one for one in curve_fit.fit([each])} for each in recorded]
     rows = [("operation", "CV of medians: median", "90 %", "worst", "fit of one on another")]
     for key in runs[0]:
         curves = [run[key].curve for run in runs if key in run]

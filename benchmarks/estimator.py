@@ -5,7 +5,7 @@
 Candidates of configs/quickstart.yaml, launched in interleaved rounds. For every way of splitting
 the launches into groups of as many as a run has rounds, the estimators are applied to the pooled
 samples of each group; printed is the median over candidates of the standard deviation of the
-logarithm, in per cent. ``autotune.measure.stats.LOCATION`` names the winner.
+logarithm, in per cent. ``autotune.statistics.estimators.LOCATION`` names the winner.
 """
 
 import argparse
@@ -16,13 +16,13 @@ from pathlib import Path
 
 import numpy as np
 
-from autotune import config
-from autotune.codegen import harness, space, tree
-from autotune.measure import stats
-from autotune.measure.run import HostMeasurer
-from autotune.results import Prepared, Sample
-from autotune.setup import Setup
-from autotune.variant import Candidate
+from autotune.codegen import candidate_space, harness, tree
+from autotune.domain.results import Prepared, Sample
+from autotune.domain.setup import Setup
+from autotune.domain.variant import Candidate
+from autotune.files import config
+from autotune.measuring.candidates.host_measurer import HostMeasurer
+from autotune.statistics import estimators
 
 
 def main() -> None:
@@ -58,7 +58,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _chosen(setup: Setup, label: str, count: int) -> list[Candidate]:
-    legal = space.enumerate_candidates(setup, 2).legal
+    legal = candidate_space.enumerate_candidates(setup, 2).legal
     matching = [candidate for candidate in legal if candidate.problem.label == label]
     return random.Random(1).sample(matching, min(count, len(matching)))
 
@@ -83,14 +83,14 @@ def _launches(
 
 
 def _spread(candidates: Sequence[list[list[float]]], group: int) -> dict[str, float]:
-    found: dict[str, list[float]] = {name: [] for name in stats.ESTIMATORS}
+    found: dict[str, list[float]] = {name: [] for name in estimators.ESTIMATORS}
     for launches in candidates:
         pooled = [
             [time for launch in launches[start : start + group] for time in launch]
             for start in range(0, len(launches) - group + 1, group)
         ]
         if len(pooled) >= 2:
-            for name, value in stats.repeatability(pooled).items():
+            for name, value in estimators.repeatability(pooled).items():
                 found[name].append(value)
     return {name: float(np.median(values)) for name, values in found.items() if values}
 

@@ -28,10 +28,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from autotune.measure.stats import location
-from autotune.pipeline import prospect, study
-from autotune.results import Measurement
-from autotune.store import Store, StudyRecord
+from autotune.commands.rank import ranked_space
+from autotune.commands.tune import flow as tune_flow
+from autotune.domain.results import Measurement
+from autotune.files.store import Store, StudyRecord
+from autotune.statistics.estimators import location
 
 GRID = "{{stencil: {}, grid: {}}}"
 IVP = "{{ivp: {}, method: radau-iia-7, correctors: 6, size: {}}}"
@@ -90,13 +91,13 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _tuned(name: str, seed: int, options: study.Options, store: str) -> StudyRecord:
+def _tuned(name: str, seed: int, options: tune_flow.Options, store: str) -> StudyRecord:
     space, problem, threads = SPACES[name]
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / f"search-{name}.yaml"
         text = CONFIG.format(name=name, space=space, problem=problem, threads=threads, seed=seed)
         config.write_text(text, encoding="utf-8")
-        return study.tune(prospect.load(config), options, store, _silent).record
+        return tune_flow.tune(ranked_space.load(config), options, store, _silent).record
 
 
 def _silent(stage: str, done: int, total: int, detail: str = "") -> None:
@@ -109,7 +110,7 @@ def _record(name: str, store: str) -> None:
     if latest is not None:
         print(f"{name}: recorded already ({latest})")
         return
-    record = _tuned(name, 1, study.Options(exhaustive=True), store)
+    record = _tuned(name, 1, tune_flow.Options(exhaustive=True), store)
     print(f"{name}: {len(record.candidates)} candidates, {_wall(record):.0f} s", flush=True)
 
 
@@ -202,7 +203,7 @@ def _score(names: list[str], arguments: argparse.Namespace) -> None:
         outcomes = []
         for seed in range(1, arguments.repeats + 1):
             with tempfile.TemporaryDirectory() as folder:
-                options = study.Options(budget_evaluations=arguments.budget)
+                options = tune_flow.Options(budget_evaluations=arguments.budget)
                 record = _tuned(name, seed, options, f"{folder}/tuned.sqlite")
                 outcomes.append(_outcome(record, recorded))
         _line(name, recorded, outcomes, arguments.budget)

@@ -17,14 +17,15 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from autotune import config
-from autotune.codegen import space
-from autotune.evaluate import ProblemResult, Row
-from autotune.host import detect
-from autotune.pipeline import prospect, study
-from autotune.ranks import kendall, top_loss
-from autotune.report.text import columns, seconds
-from autotune.setup import Setup
+from autotune.codegen import candidate_space
+from autotune.commands.rank import ranked_space
+from autotune.commands.tune import flow as tune_flow
+from autotune.domain.setup import Setup
+from autotune.files import config
+from autotune.measuring.host import detect
+from autotune.results.evaluate.study_evaluation import ProblemResult, Row
+from autotune.results.report.text import columns, seconds
+from autotune.statistics.rank_correlation import kendall, top_loss
 
 _HEAD = (
     "problem", "ranks x threads", "communication", "n", "predicted", "measured", "mdev",
@@ -47,8 +48,8 @@ def main() -> None:
     for ivp in arguments.ivps.split(","):
         components = [int(n) for n in arguments.components.split(",")]
         setup = _setup(ivp, components, arguments.rounds)
-        options = study.Options(exhaustive=True)
-        for problem in study.tune(setup, options, store, _progress).evaluation.problems:
+        options = tune_flow.Options(exhaustive=True)
+        for problem in tune_flow.tune(setup, options, store, _progress).evaluation.problems:
             lines += _groups(problem, setup)
             totals.append(_total(problem))
     print(f"every sample is in {store}")
@@ -73,7 +74,7 @@ def _setup(ivp: str, components: Sequence[int], rounds: int) -> Setup:
     )
     path = Path(tempfile.mkdtemp()) / f"hybrid-{ivp}.yaml"
     path.write_text(text, encoding="utf-8")
-    return prospect.load(path)
+    return ranked_space.load(path)
 
 
 def _size(name: str, components: int) -> int:
@@ -123,9 +124,9 @@ def _predicted(row: Row) -> float:
 
 def _measured(row: Row, setup: Setup) -> float | None:
     """Seconds of communication per step, from an instrumented run."""
-    enumerated = space.enumerate_candidates(setup, detect.detect().cores)
+    enumerated = candidate_space.enumerate_candidates(setup, detect.detect().cores)
     (found,) = [c for c in enumerated.legal if c.identity == row.candidate.identity]
-    return study.host_measurer(setup).phases(found, row.measured).seconds.get("communication")
+    return tune_flow.host_measurer(setup).phases(found, row.measured).seconds.get("communication")
 
 
 def _total(problem: ProblemResult) -> Sequence[str]:

@@ -22,12 +22,19 @@ import sys
 import time
 from collections.abc import Sequence
 
-from autotune.comparison import TOPS, Comparison, Difference, Group, Score, overall
-from autotune.measure import stats
-from autotune.report import wording
-from autotune.report.comparison import milliseconds
-from autotune.report.text import columns
-from autotune.setup import Engine
+from autotune.commands.compare.text import milliseconds
+from autotune.domain.setup import Engine
+from autotune.results.evaluate.published_comparison import (
+    TOPS,
+    Comparison,
+    Difference,
+    Group,
+    Score,
+    overall,
+)
+from autotune.results.report import words
+from autotune.results.report.text import columns
+from autotune.statistics import estimators
 
 _CONFIGS = {
     "2": "icpe19-inverterchain",
@@ -70,8 +77,8 @@ def _arguments() -> argparse.Namespace:
 def _compare(name: str, engine: Engine) -> Comparison | None:
     from pathlib import Path
 
+    from autotune.commands.compare.flow import compare_published
     from autotune.errors import WorkFailed
-    from autotune.pipeline.published import compare_published
 
     started = time.perf_counter()
     try:
@@ -124,7 +131,7 @@ def _verdict(
         if (gap := _find(group, variant).predicted) is not None
         and (figure := theirs[variant]) is not None
         and abs(figure) > smallest
-        for deviation in [stats.deviation(gap, figure)]
+        for deviation in [estimators.deviation(gap, figure)]
     ]
     if not ratios:
         return "no difference is predicted"
@@ -132,7 +139,7 @@ def _verdict(
     worst, where = max(ratios, key=lambda pair: abs(pair[0]))
     return (
         f"{within} of {len(ratios)} within {_GOAL:.0%} of the paper's common figure;"
-        f" worst {wording.signed(worst)}, {where}"
+        f" worst {words.signed(worst)}, {where}"
     )
 
 
@@ -176,14 +183,14 @@ def shares(found: Comparison) -> str:
                 if share is None:
                     continue
                 theirs = share.predicted.value
-                apart = None if ours is None else stats.deviation(ours, theirs)
+                apart = None if ours is None else estimators.deviation(ours, theirs)
                 lines.append(
                     (
                         f"{name}, {part}",
-                        wording.seconds(ours),
+                        words.seconds(ours),
                         f"{theirs:g} s",
                         f"{share.measured.value:g} s",
-                        wording.signed(apart),
+                        words.signed(apart),
                     )
                 )
     return columns(lines, right=range(1, 5))
@@ -227,7 +234,7 @@ def _rules(counted: Sequence[tuple[Comparison, Group]]) -> dict[int, dict[str, f
         _name(found, group): {r.published.variant: r.published.measured.value for r in group.scored}
         for found, group in counted
     }
-    return {k: stats.constant_losses(times, k) for k in TOPS}
+    return {k: estimators.constant_losses(times, k) for k in TOPS}
 
 
 def _line(
@@ -242,12 +249,12 @@ def _line(
             return "-"
         if what == "tau":
             return "-" if score.tau is None else f"{score.tau:.2f}"
-        return wording.percent(score.deviation if what == "mdev" else score.losses[i])
+        return words.percent(score.deviation if what == "mdev" else score.losses[i])
 
     both = (ours, theirs)
     cells = [of(score, what) for what in ("mdev", "tau") for score in both]
     cells += [of(score, "loss", i) for i in range(len(TOPS)) for score in both]
-    return [name, *cells, wording.percent(rule), *(wording.percent(value) for value in rules)]
+    return [name, *cells, words.percent(rule), *(words.percent(value) for value in rules)]
 
 
 def _name(found: Comparison, group: Group) -> str:

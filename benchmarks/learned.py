@@ -39,9 +39,9 @@ import learned_score as score
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-import autotune.learn
+import autotune.learning
 from autotune.errors import InputError
-from autotune.learn.models import MODELS, analytical, model
+from autotune.learning.models.catalogue import MODELS, analytical, model
 
 _RECORDED = Path(__file__).with_name("recorded")
 WITHOUT = "pool without"
@@ -183,7 +183,7 @@ def _key(task: Task) -> str:
 @functools.cache
 def _code(name: str) -> str:
     """A digest of the code of a model: its folder where it has one, else what all others share."""
-    folder = Path(autotune.learn.__path__[0])
+    folder = Path(autotune.learning.__path__[0])
     own = folder / name.partition("-")[0]
     paths = sorted(own.glob("*.py")) if own.is_dir() else [folder / file for file in _SHARED]
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:12]

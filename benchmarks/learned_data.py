@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from autotune.learn.parameter import Parameter, Value, categorical, numeric
-from autotune.learn.table import Inputs, Table
-from autotune.recorded import onehot
-from autotune.recorded.read import read as read_space
-from autotune.recorded.space import Setting
+from autotune.domain.tables.parameter import Parameter, Value, categorical, numeric
+from autotune.domain.tables.table import Inputs, Table
+from autotune.files.recorded import one_hot
+from autotune.files.recorded.read_recorded import read as read_space
+from autotune.files.recorded.recorded_space import Setting
 
 Floats = NDArray[np.float64]
 Columns = Mapping[str, Floats]
@@ -110,7 +110,7 @@ def _published(path: Path, known: Known, header: Sequence[str], rows: list[list[
 
 def _decoded(columns: Mapping[str, Sequence[Value]]) -> dict[str, list[Value]]:
     """Flags of which each row sets one as one parameter."""
-    found = onehot.decode(columns)
+    found = one_hot.decode(columns)
     return {name: [_plain(value) for value in values] for name, values in found.items()}
 
 

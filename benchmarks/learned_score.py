@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from autotune.learn.base import Forecast
-from autotune.learn.measures import mape, mdape
-from autotune.learn.table import Table
-from autotune.ranks import kendall, top_loss
+from autotune.domain.tables.table import Table
+from autotune.learning.comparison.measures import mape, mdape
+from autotune.learning.models.base import Forecast
+from autotune.statistics.rank_correlation import kendall, top_loss
 
 POOL = "pool"
 LEVEL = 0.9

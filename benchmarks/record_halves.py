@@ -16,9 +16,9 @@ from pathlib import Path
 
 import learned_data as data
 
+from autotune.commands.learn.study_tables import read_study
+from autotune.domain.tables.parameter import Value
 from autotune.errors import AutotuneError
-from autotune.learn.parameter import Value
-from autotune.pipeline.learn_study import read_study
 
 _DIGITS = 7
 FOLDER = "halves"

@@ -15,11 +15,11 @@ import json
 import sys
 from pathlib import Path
 
+from autotune.commands.tune.flow import study
 from autotune.errors import AutotuneError
-from autotune.evaluate import ProblemResult
-from autotune.export import t4
-from autotune.pipeline.study import study
-from autotune.recorded.read import read
+from autotune.files.recorded.read_recorded import read
+from autotune.results.evaluate.study_evaluation import ProblemResult
+from autotune.results.export import t4_export
 
 _DIGITS = 7
 
@@ -35,7 +35,7 @@ def main() -> None:
         missing = _unmeasured(problems[0])
         if missing:
             print(f"{missing} candidates were not measured: not exhaustive", file=sys.stderr)
-        text, notes = t4.write(result, problems)
+        text, notes = t4_export.write(result, problems)
         for note in notes:
             print(note, file=sys.stderr)
         packed = _packed(text, samples=arguments.samples)

@@ -27,7 +27,7 @@ import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from autotune.host.detect import detect  # the product's own view of the caches
+from autotune.measuring.host.detect import detect  # the product's own view of the caches
 
 FOLDER = Path(__file__).resolve().parent / "recorded" / "stencils"
 _SAMPLES = 5

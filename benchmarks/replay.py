@@ -49,13 +49,13 @@ import replay_peers
 import replay_priors as priors
 import replay_score as score
 
-import autotune.learn
-import autotune.search
+import autotune.learning
+import autotune.tuning.search
+from autotune.commands.tune import study_prior
+from autotune.domain.setup import LEARNERS
 from autotune.errors import AutotuneError
-from autotune.pipeline import prior
-from autotune.recorded.read import read
-from autotune.recorded.space import RecordedSpace
-from autotune.setup import LEARNERS
+from autotune.files.recorded.read_recorded import read
+from autotune.files.recorded.recorded_space import RecordedSpace
 
 _RECORDED = Path(__file__).with_name("recorded")
 
@@ -196,10 +196,10 @@ def _key(task: methods.Task) -> str:
 def _code(*, learned: bool) -> str:
     """A digest of the code of our search, as it was when the benchmark began; ``learned``: and of
     the learned models."""
-    paths = sorted(Path(autotune.search.__path__[0]).glob("*.py"))
+    paths = sorted(Path(autotune.tuning.search.__path__[0]).glob("*.py"))
     if learned:
-        paths += sorted(Path(autotune.learn.__path__[0]).glob("*.py"))
-        paths.append(Path(prior.__file__))
+        paths += sorted(Path(autotune.learning.__path__[0]).glob("*.py"))
+        paths.append(Path(study_prior.__file__))
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:12]
 
 

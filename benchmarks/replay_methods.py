@@ -12,14 +12,14 @@ from replay_optuna import tpe
 from replay_peers import KernelTuner
 from replay_score import COLD, NEVER, OURS, Run
 
-from autotune.pipeline.replay import points_of
-from autotune.recorded.read import read
-from autotune.recorded.space import Floats, RecordedSpace
-from autotune.search.base import Told
-from autotune.search.model import ModelSearch
-from autotune.search.points import Points
-from autotune.search.policy import Policy
-from autotune.setup import Learner
+from autotune.commands.replay.flow import points_of
+from autotune.domain.setup import Learner
+from autotune.files.recorded.read_recorded import read
+from autotune.files.recorded.recorded_space import Floats, RecordedSpace
+from autotune.tuning.search.base import Told
+from autotune.tuning.search.model_search import ModelSearch
+from autotune.tuning.search.points import Points
+from autotune.tuning.search.policy import Policy
 
 STRATEGIES = {
     "kt-genetic": "genetic_algorithm",

@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from autotune.recorded.space import Floats, RecordedSpace
+from autotune.files.recorded.recorded_space import Floats, RecordedSpace
 
 Kind = Literal["independent", "systematic"]
 

@@ -8,7 +8,7 @@ repeats, but the asks of a run are capped at six times its budget.
 import numpy as np
 import optuna
 
-from autotune.recorded.space import RecordedSpace
+from autotune.files.recorded.recorded_space import RecordedSpace
 
 _ASKS = 6
 

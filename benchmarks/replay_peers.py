@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import cast
 
-from autotune.recorded.space import RecordedSpace, Setting
+from autotune.files.recorded.recorded_space import RecordedSpace, Setting
 
 INSTALL = (
     "python -m venv kt && kt/bin/pip install 'kernel_tuner>=1.5,<2';"

@@ -15,14 +15,14 @@ from dataclasses import replace
 import numpy as np
 import replay_models
 
+from autotune.commands.replay.flow import points_of
+from autotune.commands.tune.study_prior import expected
+from autotune.domain.tables.table import Table
 from autotune.errors import InputError
-from autotune.learn.cleaning import Cell, Heading, Record, assemble
-from autotune.learn.table import Table
-from autotune.pipeline.prior import expected
-from autotune.pipeline.replay import points_of
-from autotune.recorded.space import Floats, RecordedSpace
-from autotune.search.base import Told
-from autotune.search.model import ModelSearch
+from autotune.files.recorded.recorded_space import Floats, RecordedSpace
+from autotune.files.tables.cleaning import Cell, Heading, Record, assemble
+from autotune.tuning.search.base import Told
+from autotune.tuning.search.model_search import ModelSearch
 
 NONE = "none"
 PRIORS = (NONE, "sibling", "distorted 0.2", "distorted 0.4", "reversed", "shuffled")

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 from reproduce_rows import Computed, Section, section
 
-from autotune.learn.pmnf import EXPONENTS, Pmnf
-from autotune.learn.readers import read
-from autotune.learn.table import Table, Tables
-from autotune.learn.terms import ONE, Product
+from autotune.domain.tables.table import Table, Tables
+from autotune.files.tables import read
+from autotune.learning.models.terms import ONE, Product
+from autotune.learning.pmnf import EXPONENTS, Pmnf
 
 NAME = "extra-p"
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "learned" / "extrap"

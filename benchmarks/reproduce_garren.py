@@ -18,15 +18,15 @@ import garren_tables as tables
 import numpy as np
 from garren_lines import IRREPRODUCIBLE, SLIPS, VERDICTS, Line
 
-from autotune.learn.measures import mape, mdape
-from autotune.report.text import columns
-from autotune.scaling import loglinear
-from autotune.scaling.accuracy import expected_mdape
-from autotune.scaling.base import forecast
-from autotune.scaling.loglinear import LogLinear
-from autotune.scaling.plan import SizeGrid
-from autotune.scaling.runs import Runs, Variables, points
-from autotune.scaling.variables import Variable
+from autotune.learning.comparison.measures import mape, mdape
+from autotune.learning.scaling import loglinear
+from autotune.learning.scaling.base import forecast
+from autotune.learning.scaling.forecast_accuracy import expected_mdape
+from autotune.learning.scaling.generation_plan import SizeGrid
+from autotune.learning.scaling.loglinear import LogLinear
+from autotune.learning.scaling.scaling_runs import Runs, Variables, points
+from autotune.learning.scaling.variables import Variable
+from autotune.results.report.text import columns
 
 _QUARTILE = 0.675
 """As the thesis rounds it."""

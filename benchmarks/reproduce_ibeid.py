@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from reproduce_rows import Section, section
 
-from autotune.formulas.fmm import NEAR, SEPARATED
-from autotune.formulas.planes import Planes
-from autotune.learn.base import Floats, Regressor
-from autotune.learn.hybrid import Averaged, Scaled, Stacked
-from autotune.learn.measures import mape
-from autotune.learn.table import Inputs, Table, numeric
-from autotune.learn.trees import Trees
-from autotune.report.text import columns
+from autotune.domain.tables.table import Inputs, Table, numeric
+from autotune.learning.comparison.measures import mape
+from autotune.learning.formulas.fmm import NEAR, SEPARATED
+from autotune.learning.formulas.planes_formula import Planes
+from autotune.learning.models.base import Floats, Regressor
+from autotune.learning.models.hybrid import Averaged, Scaled, Stacked
+from autotune.learning.models.trees import Trees
+from autotune.results.report.text import columns
 
 NAME = "ibeid-2019"
 RECORDED = Path(__file__).resolve().parent / "recorded" / "stencils" / "stencil7.json.gz"

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 from reproduce_rows import Computed, Section, Span, document, section
 
-from autotune.formulas.polynomial import Polynomial, constant, log2, power, total
-from autotune.formulas.smg2000 import Dimensions, Smg2000, expansion
-from autotune.learn.analytical import terms_of
-from autotune.learn.designs import SEEDS, central_composite, full_factorial, plackett_burman
-from autotune.learn.measures import semantics
-from autotune.learn.syntactic import score
-from autotune.learn.table import numeric
-from autotune.learn.terms import Factor, Product
+from autotune.domain.tables.table import numeric
+from autotune.learning.comparison.measures import semantics
+from autotune.learning.comparison.syntactic_score import score
+from autotune.learning.designs import SEEDS, central_composite, full_factorial, plackett_burman
+from autotune.learning.formulas.smg2000 import Dimensions, Smg2000, expansion
+from autotune.learning.formulas.term_polynomial import Polynomial, constant, log2, power, total
+from autotune.learning.models.formula_predictions import terms_of
+from autotune.learning.models.terms import Factor, Product
 
 Floats = NDArray[np.float64]
 Values = Mapping[str, Floats]

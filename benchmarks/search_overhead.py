@@ -16,10 +16,10 @@ import time
 
 import numpy as np
 
-from autotune.search.base import Told
-from autotune.search.model import ModelSearch
-from autotune.search.points import Points, points
-from autotune.search.policy import Policy
+from autotune.tuning.search.base import Told
+from autotune.tuning.search.model_search import ModelSearch
+from autotune.tuning.search.points import Points, points
+from autotune.tuning.search.policy import Policy
 
 _VALUES = (9, 8, 6, 5, 4, 4, 3, 3)
 GOALS = {5_000: 20.0, 50_000: 200.0}

@@ -29,8 +29,8 @@ from pathlib import Path
 import numpy as np
 import throughput_reuse
 
-from autotune import config
-from autotune.analysis.kerncraft import EcmModel, KerncraftAnalyser
+from autotune.files import config
+from autotune.models.kerncraft import EcmModel, KerncraftAnalyser
 
 _CONFIGS = ("heat2d", "inverterchain", "medakzo", "string-mix", "string-row", "wave1d")
 _GOAL = 300_000
@@ -237,9 +237,9 @@ class _Listening:
 
 def _pirk(name: str) -> list[str]:
     """The texts of all stretches of all orders of the published configs."""
-    from autotune.codegen.programs import Programs
-    from autotune.pipeline.prospect import enumerate_space
-    from autotune.prediction.kerncraft import KerncraftEngine
+    from autotune.codegen.skeleton_programs import Programs
+    from autotune.commands.rank.ranked_space import enumerate_space
+    from autotune.models.engines.kerncraft.kerncraft_engine import KerncraftEngine
 
     machine, heard = config.machine(name), _Listening()
     for ivp in _CONFIGS:

@@ -16,15 +16,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from autotune import config
-from autotune.analysis.incore import OsacaAnalyser
+from autotune.codegen.candidate_space import enumerate_candidates
 from autotune.codegen.emit import sweep_code
-from autotune.codegen.programs import Programs
-from autotune.codegen.space import enumerate_candidates
-from autotune.machine import Machine
-from autotune.prediction.reuse import ReuseEngine
-from autotune.setup import Setup
-from autotune.variant import Candidate
+from autotune.codegen.skeleton_programs import Programs
+from autotune.domain.machine import Machine
+from autotune.domain.setup import Setup
+from autotune.domain.variant import Candidate
+from autotune.files import config
+from autotune.models.engines.reuse.reuse_engine import ReuseEngine
+from autotune.models.incore.osaca_analyser import OsacaAnalyser
 
 GOAL = 100_000
 COLD = 200

@@ -17,19 +17,19 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from autotune.codegen import ir, regions
+from autotune.codegen import loop_tree, regions
 from autotune.codegen.races import races
-from autotune.expression import Expr, Num, number, references, substitute
-from autotune.network import Operation
-from autotune.problem import Ivp, Problem
+from autotune.domain.network import Operation
+from autotune.domain.problem import Ivp, Problem
+from autotune.domain.variant import Candidate, Communication
+from autotune.language.expression import Expr, Num, number, references, substitute
 from autotune.units import Bytes
-from autotune.variant import Candidate, Communication
 
 Range = tuple[int, int]
 """Components, the end left out."""
 
 _DOUBLE = 8
-_ROW = ir.Row("y")
+_ROW = loop_tree.Row("y")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,9 +91,11 @@ def legal(
     return None
 
 
-def refusal(program: ir.Program) -> str | None:
+def refusal(program: loop_tree.Program) -> str | None:
     """Why a program cannot run on several ranks (a lack of its Comm and Sync nodes), or None."""
-    if any(isinstance(node, ir.Comm) for tiles in _tiles(program.body) for node in _nodes(tiles)):
+    if any(
+        isinstance(node, loop_tree.Comm) for tiles in _tiles(program.body) for node in _nodes(tiles)
+    ):
         return "a communication lies within a loop over tiles"
     unknown = _communications(program.body).keys() - dict(program.arrays).keys()
     if unknown:
@@ -102,7 +104,7 @@ def refusal(program: ir.Program) -> str | None:
     return str(found[0]) if found else None
 
 
-def phases(program: ir.Program, problem: Problem, candidate: Candidate) -> list[Phase]:
+def phases(program: loop_tree.Program, problem: Problem, candidate: Candidate) -> list[Phase]:
     """The communication of one time step, an entry per array, in order; none for one rank."""
     way = candidate.communication
     if way == "none":
@@ -133,43 +135,43 @@ def phases(program: ir.Program, problem: Problem, candidate: Candidate) -> list[
     ]
 
 
-def without(block: ir.Block) -> ir.Block:
+def without(block: loop_tree.Block) -> loop_tree.Block:
     """The block of a program of one rank: it communicates nothing."""
-    nodes = [node for node in block.nodes if not isinstance(node, ir.Comm)]
-    return ir.Block(
+    nodes = [node for node in block.nodes if not isinstance(node, loop_tree.Comm)]
+    return loop_tree.Block(
         tuple(
             replace(node, body=without(node.body))
-            if isinstance(node, ir.Repeat | ir.Tiles)
+            if isinstance(node, loop_tree.Repeat | loop_tree.Tiles)
             else node
             for node in nodes
         )
     )
 
 
-def _communications(block: ir.Block) -> Counter[str]:
+def _communications(block: loop_tree.Block) -> Counter[str]:
     """How often each array is communicated in a time step."""
     found: Counter[str] = Counter()
     for node in block.nodes:
         match node:
-            case ir.Comm(array=array):
+            case loop_tree.Comm(array=array):
                 found[array] += 1
-            case ir.Repeat(first=first, end=end, body=body):
+            case loop_tree.Repeat(first=first, end=end, body=body):
                 for array, count in _communications(body).items():
                     found[array] += (end - first) * count
-            case ir.Tiles(body=body):
+            case loop_tree.Tiles(body=body):
                 found += _communications(body)
     return found
 
 
-def _nodes(block: ir.Block) -> Iterator[ir.Node]:
+def _nodes(block: loop_tree.Block) -> Iterator[loop_tree.Node]:
     for node in block.nodes:
         yield node
-        if isinstance(node, ir.Repeat | ir.Tiles):
+        if isinstance(node, loop_tree.Repeat | loop_tree.Tiles):
             yield from _nodes(node.body)
 
 
-def _tiles(block: ir.Block) -> Iterator[ir.Block]:
-    return (node.body for node in _nodes(block) if isinstance(node, ir.Tiles))
+def _tiles(block: loop_tree.Block) -> Iterator[loop_tree.Block]:
+    return (node.body for node in _nodes(block) if isinstance(node, loop_tree.Tiles))
 
 
 # --- what is read ---------------------------------------------------------------------------
@@ -194,7 +196,7 @@ class Reading:
 def readings(ivp: Ivp) -> list[Reading]:
     """What the regions read beside y[j], each once."""
     found: dict[Reading, None] = {}
-    for sweep in regions.evaluation(ivp, "rhs", ir.Row("F"), _ROW, Num(0)):
+    for sweep in regions.evaluation(ivp, "rhs", loop_tree.Row("F"), _ROW, Num(0)):
         for stretch in sweep.stretches:
             begin, end = stretch.columns or (Num(0), Num(0))
             for statement in stretch.statements:

@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from autotune.codegen import ctext, grid_text, ir
-from autotune.codegen.ctext import SIZES, Kinds, name, real, whole
-from autotune.codegen.grid_text import Bounds
-from autotune.codegen.lines import GLUE, INDEPENDENT, wrapped
-from autotune.expression import Bin, Expr, Num, Sym, number, rebuild, references, symbols
+from autotune.codegen import c_expressions, loop_tree
+from autotune.codegen.c_expressions import SIZES, Kinds, name, real, whole
+from autotune.codegen.c_lines import GLUE, INDEPENDENT, wrapped
+from autotune.codegen.grid import grid_text
+from autotune.codegen.grid.grid_text import Bounds
+from autotune.language.expression import Bin, Expr, Num, Sym, number, rebuild, references, symbols
 
 _NARROW = 4
 """Stretches of at most so many columns are written out, so that one loop is the hot one."""
@@ -22,14 +23,14 @@ class SweepCode:
     text: str
 
 
-def sweep_code(sweep: ir.AnySweep) -> SweepCode:
+def sweep_code(sweep: loop_tree.AnySweep) -> SweepCode:
     """The sweep as a self-contained C file with one function of external linkage."""
-    if isinstance(sweep, ir.GridSweep):
+    if isinstance(sweep, loop_tree.GridSweep):
         parts = grid_text.body(sweep)
     else:
         parts = _body(sweep, symbol_kinds(sweep))
     body = [line for part in parts for line in wrapped("    " + part)]
-    head = ctext.support("\n".join(body))
+    head = c_expressions.support("\n".join(body))
     lines = [
         *head,
         *INDEPENDENT,
@@ -44,14 +45,14 @@ def sweep_code(sweep: ir.AnySweep) -> SweepCode:
     return SweepCode(name=sweep.name, function=function(sweep), text="\n".join(lines))
 
 
-def function(sweep: ir.AnySweep) -> str:
+def function(sweep: loop_tree.AnySweep) -> str:
     """The name of the function of a sweep."""
     return f"sweep_{sweep.name}"
 
 
-def signature(sweep: ir.AnySweep) -> str:
+def signature(sweep: loop_tree.AnySweep) -> str:
     """The declaration of the function, without a semicolon."""
-    if isinstance(sweep, ir.GridSweep):
+    if isinstance(sweep, loop_tree.GridSweep):
         parameters = grid_text.parameters(sweep)
     else:
         parameters = _parameters(sweep)
@@ -59,9 +60,9 @@ def signature(sweep: ir.AnySweep) -> str:
     return "\n".join(wrapped(f"void {function(sweep)}({glued})"))
 
 
-def _parameters(sweep: ir.Sweep) -> list[str]:
+def _parameters(sweep: loop_tree.Sweep) -> list[str]:
     written = {
-        s.target for st in sweep.stretches for s in st.statements if isinstance(s, ir.Assign)
+        s.target for st in sweep.stretches for s in st.statements if isinstance(s, loop_tree.Assign)
     }
     kinds = symbol_kinds(sweep)
     parameters = ["long first", "long last"]
@@ -74,7 +75,7 @@ def _parameters(sweep: ir.Sweep) -> list[str]:
     return parameters
 
 
-def sizes(sweep: ir.Sweep) -> list[str]:
+def sizes(sweep: loop_tree.Sweep) -> list[str]:
     """Which of N and n the function takes."""
     used: set[str] = set()
     for expr in _expressions(sweep):
@@ -82,46 +83,46 @@ def sizes(sweep: ir.Sweep) -> list[str]:
     return [size for size in ("N", "n") if size in used]
 
 
-def _bounds(stretch: ir.Stretch) -> tuple[Expr, ...]:
+def _bounds(stretch: loop_tree.Stretch) -> tuple[Expr, ...]:
     if (stretch.lower, stretch.upper) == (Num(0), Sym("n")):
         return ()
     row = () if stretch.row is None else (stretch.row,)
     return (stretch.lower, stretch.upper, *(stretch.columns or ()), *row)
 
 
-def _expressions(sweep: ir.Sweep) -> Iterator[Expr]:
+def _expressions(sweep: loop_tree.Sweep) -> Iterator[Expr]:
     for stretch in sweep.stretches:
         yield from _bounds(stretch)
         for statement in stretch.statements:
             yield statement.value
 
 
-def symbol_kinds(sweep: ir.AnySweep) -> Kinds:
+def symbol_kinds(sweep: loop_tree.AnySweep) -> Kinds:
     """The types of all symbols: constants are doubles but where a whole number is needed."""
-    if isinstance(sweep, ir.GridSweep):
+    if isinstance(sweep, loop_tree.GridSweep):
         return grid_text.symbol_kinds(sweep)
     needed = {s for stretch in sweep.stretches for e in _bounds(stretch) for s in symbols(e)}
     for stretch in sweep.stretches:
         for statement in stretch.statements:
-            needed |= ctext.whole_symbols(statement.value)
-    declared: dict[str, ctext.Kind] = dict(SIZES)
-    kinds: dict[str, ctext.Kind] = dict(SIZES)
+            needed |= c_expressions.whole_symbols(statement.value)
+    declared: dict[str, c_expressions.Kind] = dict(SIZES)
+    kinds: dict[str, c_expressions.Kind] = dict(SIZES)
     for constant, value in sweep.constants:
-        declared[constant] = ctext.kind(value, declared)
+        declared[constant] = c_expressions.kind(value, declared)
         kinds[constant] = (
             "long" if declared[constant] == "long" and constant in needed else "double"
         )
     for stretch in sweep.stretches:
         for statement in stretch.statements:
-            if isinstance(statement, ir.Local):
-                kinds[statement.name] = ctext.kind(statement.value, kinds)
+            if isinstance(statement, loop_tree.Local):
+                kinds[statement.name] = c_expressions.kind(statement.value, kinds)
     return kinds
 
 
 # --- bodies ---------------------------------------------------------------------------------
 
 
-def _body(sweep: ir.Sweep, kinds: Kinds) -> Iterator[str]:
+def _body(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
     stretch = sweep.stretches[0]
     if _bounds(stretch):
         yield f"const long lower = {whole(stretch.lower, kinds)};"
@@ -145,12 +146,12 @@ def _loop(first: str, last: str, lines: list[str]) -> Iterator[str]:
     yield "}"
 
 
-def _statements(stretch: ir.Stretch, kinds: Kinds, shift: int = 0) -> list[str]:
+def _statements(stretch: loop_tree.Stretch, kinds: Kinds, shift: int = 0) -> list[str]:
     """The statements for one component; with ``shift`` for that many components after j."""
     lines = []
     for statement in stretch.statements:
         value = _shifted(statement.value, shift)
-        if isinstance(statement, ir.Local):
+        if isinstance(statement, loop_tree.Local):
             local = kinds[statement.name]
             text = real(value, kinds) if local == "double" else whole(value, kinds)
             lines.append(f"const {local} {name(statement.name)} = {text};")
@@ -180,7 +181,7 @@ def _shifted(expr: Expr, shift: int) -> Expr:
     return rebuild(expr, change)
 
 
-def _short_rows(sweep: ir.Sweep, kinds: Kinds, row: int) -> Iterator[str]:
+def _short_rows(sweep: loop_tree.Sweep, kinds: Kinds, row: int) -> Iterator[str]:
     """Rows of fixed length, written out: the loop goes from row to row."""
     lines: list[str] = []
     for stretch in sweep.stretches:
@@ -188,7 +189,7 @@ def _short_rows(sweep: ir.Sweep, kinds: Kinds, row: int) -> Iterator[str]:
         begin, end = (int(number(e, {})) for e in stretch.columns)
         for column in range(begin, end):
             statements = _statements(stretch, kinds, column)
-            scoped = any(isinstance(s, ir.Local) for s in stretch.statements)
+            scoped = any(isinstance(s, loop_tree.Local) for s in stretch.statements)
             lines += ["{", *(f"    {s}" for s in statements), "}"] if scoped else statements
     yield "INDEPENDENT"
     yield f"for (long j = first; j < last; j += {row}) {{"
@@ -196,7 +197,7 @@ def _short_rows(sweep: ir.Sweep, kinds: Kinds, row: int) -> Iterator[str]:
     yield "}"
 
 
-def _long_rows(sweep: ir.Sweep, kinds: Kinds) -> Iterator[str]:
+def _long_rows(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
     """Rows whose length depends on N: clamped columns in each row of the band."""
     row = sweep.stretches[0].row
     assert row is not None
@@ -207,7 +208,7 @@ def _long_rows(sweep: ir.Sweep, kinds: Kinds) -> Iterator[str]:
     yield "}"
 
 
-def _columns(stretch: ir.Stretch, kinds: Kinds) -> Iterator[str]:
+def _columns(stretch: loop_tree.Stretch, kinds: Kinds) -> Iterator[str]:
     assert stretch.columns is not None
     begin, end = stretch.columns
     width = _width(stretch)
@@ -238,7 +239,7 @@ def _offset(expr: Expr, shift: int, kinds: Kinds) -> str:
     return f" + {whole(Bin('+', expr, Num(shift)) if shift else expr, kinds, 1)}"
 
 
-def _width(stretch: ir.Stretch) -> int | None:
+def _width(stretch: loop_tree.Stretch) -> int | None:
     """The number of columns where it is small and the same at every size, else None."""
     assert stretch.columns is not None
     first, end = stretch.columns
@@ -254,7 +255,7 @@ def _width(stretch: ir.Stretch) -> int | None:
 # --- the step -------------------------------------------------------------------------------
 
 
-def step_lines(program: ir.Program, phases: list[str]) -> list[str]:
+def step_lines(program: loop_tree.Program, phases: list[str]) -> list[str]:
     """The body of the step function: every thread runs it, barriers order the threads."""
     bounds: Bounds = {None: ("first", "last")}
     if program.grid is not None:
@@ -262,12 +263,12 @@ def step_lines(program: ir.Program, phases: list[str]) -> list[str]:
     return _lines(_block(program.body, phases, bounds))
 
 
-def initial_lines(sweeps: list[ir.Sweep]) -> list[str]:
+def initial_lines(sweeps: list[loop_tree.Sweep]) -> list[str]:
     """The body of the function that sets the initial values of the thread's block."""
     return _lines(_call(sweep, {None: ("first", "last")}) for sweep in sweeps)
 
 
-def grid_initial_lines(sweeps: list[ir.GridSweep]) -> list[str]:
+def grid_initial_lines(sweeps: list[loop_tree.GridSweep]) -> list[str]:
     """The same for programs on grids: the thread's planes with ghosts on all sides."""
     calls = []
     for sweep in sweeps:
@@ -284,7 +285,7 @@ def _lines(parts: Iterable[str]) -> list[str]:
     return [line for part in parts for line in wrapped("    " + part)]
 
 
-def _block(block: ir.Block, phases: list[str], bounds: Bounds) -> Iterator[str]:
+def _block(block: loop_tree.Block, phases: list[str], bounds: Bounds) -> Iterator[str]:
     current = ""
     for node in block.nodes:
         kernels = _kernels(node)
@@ -299,11 +300,11 @@ def _block(block: ir.Block, phases: list[str], bounds: Bounds) -> Iterator[str]:
             current = ""
 
 
-def _kernels(node: ir.Node) -> set[str]:
-    return {sweep.kernel for sweep in ir.every_sweep(ir.Block((node,)))}
+def _kernels(node: loop_tree.Node) -> set[str]:
+    return {sweep.kernel for sweep in loop_tree.every_sweep(loop_tree.Block((node,)))}
 
 
-def _inside(block: ir.Block, phases: list[str] | None, bounds: Bounds) -> Iterator[str]:
+def _inside(block: loop_tree.Block, phases: list[str] | None, bounds: Bounds) -> Iterator[str]:
     if phases is not None:
         lines = _block(block, phases, bounds)
     else:
@@ -311,16 +312,16 @@ def _inside(block: ir.Block, phases: list[str] | None, bounds: Bounds) -> Iterat
     return (f"    {line}" for line in lines)
 
 
-def _node(node: ir.Node, phases: list[str] | None, bounds: Bounds) -> Iterator[str]:
+def _node(node: loop_tree.Node, phases: list[str] | None, bounds: Bounds) -> Iterator[str]:
     match node:
-        case ir.Sweep() | ir.GridSweep():
+        case loop_tree.Sweep() | loop_tree.GridSweep():
             yield _call(node, bounds)
-        case ir.Repeat(variable=variable, first=begin, end=end, body=body):
+        case loop_tree.Repeat(variable=variable, first=begin, end=end, body=body):
             mark = name(variable)
             yield f"for (int {mark} = {begin}; {mark} < {end}; {mark}++) {{"
             yield from _inside(body, phases, bounds)
             yield "}"
-        case ir.Tiles(size=size, body=body, dimension=dimension):
+        case loop_tree.Tiles(size=size, body=body, dimension=dimension):
             first, last = bounds[dimension]
             tail = "" if dimension is None else f"_{dimension}"
             begin_, end_ = f"from{tail}", f"to{tail}"
@@ -329,12 +330,12 @@ def _node(node: ir.Node, phases: list[str] | None, bounds: Bounds) -> Iterator[s
             yield f"    const long {end_} = {next_} < {last} ? {next_} : {last};"
             yield from _inside(body, phases, {**bounds, dimension: (begin_, end_)})
             yield "}"
-        case ir.Sync():
+        case loop_tree.Sync():
             yield "PHASE(BARRIER);"
             yield "#pragma omp barrier"
-        case ir.Swap(first=one, second=other):
+        case loop_tree.Swap(first=one, second=other):
             yield f"exchange(me, {array(one)}, {array(other)});"
-        case ir.Comm(array=array_):
+        case loop_tree.Comm(array=array_):
             yield "PHASE(COMMUNICATION);"
             yield "#pragma omp master"
             yield f"communicate(me, {array(array_)});"
@@ -347,8 +348,8 @@ def array(name_: str) -> str:
     return f"ARRAY_{name_}"
 
 
-def _call(sweep: ir.AnySweep, bounds: Bounds) -> str:
-    if isinstance(sweep, ir.GridSweep):
+def _call(sweep: loop_tree.AnySweep, bounds: Bounds) -> str:
+    if isinstance(sweep, loop_tree.GridSweep):
         arguments = _grid_arguments(sweep, bounds)
     else:
         arguments = _row_arguments(sweep, bounds)
@@ -357,7 +358,7 @@ def _call(sweep: ir.AnySweep, bounds: Bounds) -> str:
     return f"{function(sweep)}({', '.join(arguments)});"
 
 
-def _grid_arguments(sweep: ir.GridSweep, bounds: Bounds) -> list[str]:
+def _grid_arguments(sweep: loop_tree.GridSweep, bounds: Bounds) -> list[str]:
     return [
         *grid_text.box(sweep, bounds),
         *(f"me->array[{array(row.array)}]" for _, row in sweep.rows),
@@ -366,7 +367,7 @@ def _grid_arguments(sweep: ir.GridSweep, bounds: Bounds) -> list[str]:
     ]
 
 
-def _row_arguments(sweep: ir.Sweep, bounds: Bounds) -> list[str]:
+def _row_arguments(sweep: loop_tree.Sweep, bounds: Bounds) -> list[str]:
     arguments = list(bounds[None])
     for _, row in sweep.rows:
         index = Num(0) if row.index is None else row.index
@@ -385,7 +386,7 @@ def _scalar(expr: Expr) -> str:
 
 
 def _whole(names: Iterable[str]) -> Kinds:
-    kinds: dict[str, ctext.Kind] = {}
+    kinds: dict[str, c_expressions.Kind] = {}
     for symbol in names:
         kinds[symbol] = "long"
     return kinds

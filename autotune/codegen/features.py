@@ -1,7 +1,7 @@
 """What a learned model may know of a candidate: the modelling vector of a stencil."""
 
-from autotune.problem import StencilProblem
-from autotune.variant import Block, Candidate, Unroll
+from autotune.domain.problem import StencilProblem
+from autotune.domain.variant import Block, Candidate, Unroll
 
 
 def features(candidate: Candidate) -> dict[str, int]:

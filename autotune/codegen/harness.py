@@ -6,11 +6,12 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from autotune.codegen import communication, ctext, emit, grid_source, ir, regions
+from autotune.codegen import c_expressions, communication, emit, loop_tree, regions
+from autotune.codegen.grid import grid_source
 from autotune.codegen.transform import Illegal
-from autotune.expression import Num, symbols
-from autotune.problem import AnyProblem, Ivp, Problem, StencilProblem, generated
-from autotune.stencil import Stencil
+from autotune.domain.problem import AnyProblem, Ivp, Problem, StencilProblem, generated
+from autotune.domain.stencil import Stencil
+from autotune.language.expression import Num, symbols
 
 _RUNTIME = Path(__file__).parent / "runtime"
 _TEMPLATES = Environment(
@@ -25,7 +26,7 @@ _ALWAYS = {"program.h": "program.h", "main.c": "main.c"}
 _ONE_RANK = {**_ALWAYS, "ranks.h": "one_rank.h", "shape.h": "vector.h"}
 _GRID = {**_ONE_RANK, "shape.h": "grid.h"}
 _DISTRIBUTED = {**_ALWAYS, "ranks.h": "ranks.h", "ranks.c": "ranks.c", "shape.h": "vector.h"}
-Constant = tuple[ctext.Kind, str, str]
+Constant = tuple[c_expressions.Kind, str, str]
 """Type, name and value, in C."""
 
 _STATE = "y"
@@ -33,7 +34,11 @@ _STATE = "y"
 
 
 def units(
-    program: ir.Program, problem: AnyProblem, *, distributed: bool = False, filled: bool = False
+    program: loop_tree.Program,
+    problem: AnyProblem,
+    *,
+    distributed: bool = False,
+    filled: bool = False,
 ) -> dict[str, str]:
     """File name to C text: each sweep in a file of its own, step.c, main.c and their headers.
 
@@ -53,7 +58,7 @@ def units(
     functions = _functions(program, problem.ivp)
     if not distributed:
         program = replace(program, body=communication.without(program.body))
-    started = _every_row(program) if filled else (ir.Row(_STATE),)
+    started = _every_row(program) if filled else (loop_tree.Row(_STATE),)
     texts["step.c"] = _step(program, problem, functions, started, distributed)
     for sweep in functions:
         code = emit.sweep_code(sweep)
@@ -65,7 +70,7 @@ def _runtime(files: Mapping[str, str]) -> dict[str, str]:
     return {unit: (_RUNTIME / file).read_text(encoding="utf-8") for unit, file in files.items()}
 
 
-def _grid_units(program: ir.Program, stencil: Stencil) -> dict[str, str]:
+def _grid_units(program: loop_tree.Program, stencil: Stencil) -> dict[str, str]:
     texts = _runtime(_GRID)
     fields = grid_source.fields(program, stencil)
     texts["step.c"] = _TEMPLATES.get_template(grid_source.TEMPLATE).render(fields)
@@ -75,39 +80,39 @@ def _grid_units(program: ir.Program, stencil: Stencil) -> dict[str, str]:
     return texts
 
 
-def _functions(program: ir.Program, ivp: Ivp) -> list[ir.Sweep]:
+def _functions(program: loop_tree.Program, ivp: Ivp) -> list[loop_tree.Sweep]:
     """One sweep per function, those of the initial values too."""
-    by_name: dict[str, ir.Sweep] = {}
-    for sweep in (*ir.sweeps(program.body), *_initial(ivp)):
+    by_name: dict[str, loop_tree.Sweep] = {}
+    for sweep in (*loop_tree.sweeps(program.body), *_initial(ivp)):
         known = by_name.setdefault(sweep.name, sweep)
         assert known.stretches == sweep.stretches, f"two functions are named {sweep.name}"
     return list(by_name.values())
 
 
-def _initial(ivp: Ivp) -> list[ir.Sweep]:
-    return regions.initial(ivp, ir.Row(_STATE))
+def _initial(ivp: Ivp) -> list[loop_tree.Sweep]:
+    return regions.initial(ivp, loop_tree.Row(_STATE))
 
 
-def _started(ivp: Ivp, row: ir.Row) -> list[ir.Sweep]:
+def _started(ivp: Ivp, row: loop_tree.Row) -> list[loop_tree.Sweep]:
     """The sweeps of the initial values, for another row."""
     return [replace(s, rows=tuple((name, row) for name, _ in s.rows)) for s in _initial(ivp)]
 
 
-def _every_row(program: ir.Program) -> tuple[ir.Row, ...]:
+def _every_row(program: loop_tree.Program) -> tuple[loop_tree.Row, ...]:
     return tuple(
-        ir.Row(array, Num(index)) for array, rows in program.arrays for index in range(rows)
+        loop_tree.Row(array, Num(index)) for array, rows in program.arrays for index in range(rows)
     )
 
 
 def _step(
-    program: ir.Program,
+    program: loop_tree.Program,
     problem: Problem,
-    functions: list[ir.Sweep],
-    started: Sequence[ir.Row],
+    functions: list[loop_tree.Sweep],
+    started: Sequence[loop_tree.Row],
     distributed: bool,
 ) -> str:
     ivp, method = problem.ivp, problem.method
-    phases = list(dict.fromkeys(sweep.kernel for sweep in ir.sweeps(program.body)))
+    phases = list(dict.fromkeys(sweep.kernel for sweep in loop_tree.sweeps(program.body)))
     constants, kinds = _constants(ivp)
     needed = symbols(ivp.dimension)
     return _TEMPLATES.get_template("step.c.j2").render(
@@ -116,15 +121,15 @@ def _step(
         solution=emit.array(_STATE),
         pad_lines=program.pad_lines,
         granule=program.granule,
-        start=ctext.real(Num(ivp.start)),
+        start=c_expressions.real(Num(ivp.start)),
         phases=phases,
         tables=_tables({"A": method.A, "b": method.b, "c": method.c}),
         signatures=[emit.signature(sweep) for sweep in functions],
         constants=constants,
         before_dimension=[c for c in constants if c[1] in needed],
-        dimension=ctext.whole(ivp.dimension, kinds),
+        dimension=c_expressions.whole(ivp.dimension, kinds),
         initial=emit.initial_lines([s for row in started for s in _started(ivp, row)]),
-        support=ctext.support("\n".join(value for _, _, value in constants)),
+        support=c_expressions.support("\n".join(value for _, _, value in constants)),
         body=emit.step_lines(program, phases),
         distributed=int(distributed),
         header="ranks.h" if distributed else "program.h",
@@ -132,18 +137,22 @@ def _step(
     )
 
 
-def _constants(ivp: Ivp) -> tuple[list[Constant], ctext.Kinds]:
+def _constants(ivp: Ivp) -> tuple[list[Constant], c_expressions.Kinds]:
     """Each constant in C, and the types of all names."""
-    kinds: dict[str, ctext.Kind] = dict(ctext.SIZES)
+    kinds: dict[str, c_expressions.Kind] = dict(c_expressions.SIZES)
     found: list[Constant] = []
     for constant, value in ivp.constants.items():
-        kinds[constant] = kind = ctext.kind(value, kinds)
-        text = ctext.whole(value, kinds) if kind == "long" else ctext.real(value, kinds)
-        found.append((kind, ctext.name(constant), text))
+        kinds[constant] = kind = c_expressions.kind(value, kinds)
+        text = (
+            c_expressions.whole(value, kinds)
+            if kind == "long"
+            else c_expressions.real(value, kinds)
+        )
+        found.append((kind, c_expressions.name(constant), text))
     return found, kinds
 
 
-def _reading(ivp: Ivp, constants: list[Constant], kinds: ctext.Kinds) -> dict[str, object]:
+def _reading(ivp: Ivp, constants: list[Constant], kinds: c_expressions.Kinds) -> dict[str, object]:
     """What a program of several ranks knows of the components that the right-hand side reads."""
     found = communication.readings(ivp)
     fields = ("lower", "upper", "shift", "row", "begin", "end")
@@ -154,11 +163,11 @@ def _reading(ivp: Ivp, constants: list[Constant], kinds: ctext.Kinds) -> dict[st
         "sizes": [
             f"    const {kind} {name} = constants.{name};\n    (void){name};"
             for kind, name in known
-            if name in {ctext.name(symbol) for symbol in needed}
+            if name in {c_expressions.name(symbol) for symbol in needed}
         ],
-        "distance": ctext.whole(ivp.access_distance, kinds),
+        "distance": c_expressions.whole(ivp.access_distance, kinds),
         "readings": [
-            [(field, ctext.whole(getattr(reading, field), kinds)) for field in fields]
+            [(field, c_expressions.whole(getattr(reading, field), kinds)) for field in fields]
             for reading in found
         ],
     }

@@ -3,11 +3,21 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from autotune.codegen import ir, nest, regions
-from autotune.codegen.nest import Evaluate, Loop, Nest, Node, Nodes, Reduce, Store, Tile
+from autotune.codegen import loop_nests, loop_tree, regions
+from autotune.codegen.loop_nests import Evaluate, Loop, Nest, Node, Nodes, Reduce, Store, Tile
 from autotune.codegen.transform import Illegal
-from autotune.expression import Bin, Expr, Num, Ref, Sym, rebuild, references, substitute, symbols
-from autotune.problem import Ivp
+from autotune.domain.problem import Ivp
+from autotune.language.expression import (
+    Bin,
+    Expr,
+    Num,
+    Ref,
+    Sym,
+    rebuild,
+    references,
+    substitute,
+    symbols,
+)
 
 Coefficients = Mapping[str, Sequence[float] | Sequence[Sequence[float]]]
 """Arrays of the method by name: A, b, c."""
@@ -35,7 +45,7 @@ def write_out_sums(nodes: Nodes) -> Nodes:
             return (node,)
         return _gathered(node, inside, last) if inside else _expression(node, last)
 
-    return nest.rebuild(nodes, change)
+    return loop_nests.rebuild(nodes, change)
 
 
 def _chain(body: Nodes) -> tuple[list[Loop], Node | None]:
@@ -92,13 +102,13 @@ def unroll(nodes: Nodes) -> Nodes:
         if node.end is None:
             raise Illegal(f"a long loop over {node.variable} lies inside another")
         for i in range(node.first, node.end):
-            body = _renamed(nest.put(node.body, node.variable, Num(i)), f"_{i}")
+            body = _renamed(loop_nests.put(node.body, node.variable, Num(i)), f"_{i}")
             done.extend(unroll(body))
     return tuple(done)
 
 
 def _renamed(nodes: Nodes, suffix: str) -> Nodes:
-    scalars = {s.target.array for s in nest.statements(nodes) if not s.target.indices}
+    scalars = {s.target.array for s in loop_nests.statements(nodes) if not s.target.indices}
 
     def one(ref: Ref) -> Ref:
         return Ref(ref.array + suffix, ()) if not ref.indices and ref.array in scalars else ref
@@ -108,10 +118,10 @@ def _renamed(nodes: Nodes, suffix: str) -> Nodes:
 
     def change(node: Node) -> Nodes:
         if isinstance(node, Reduce | Store | Evaluate):
-            return (nest.on_expressions(node, value, one),)
+            return (loop_nests.on_expressions(node, value, one),)
         return (node,)
 
-    return nest.rebuild(nodes, change) if scalars else nodes
+    return loop_nests.rebuild(nodes, change) if scalars else nodes
 
 
 # --- outlining ------------------------------------------------------------------------------
@@ -126,12 +136,12 @@ class Outliner:
     stored: frozenset[str]
     """Arrays with one element per component."""
 
-    def block(self, nodes: Nodes) -> ir.Block:
+    def block(self, nodes: Nodes) -> loop_tree.Block:
         """The outlined tree of one time step."""
-        return ir.Block(tuple(self._outline(nodes)))
+        return loop_tree.Block(tuple(self._outline(nodes)))
 
-    def _outline(self, nodes: Nodes, parent: Nest | None = None) -> list[ir.Node]:
-        done: list[ir.Node] = []
+    def _outline(self, nodes: Nodes, parent: Nest | None = None) -> list[loop_tree.Node]:
+        done: list[loop_tree.Node] = []
         for node in nodes:
             match node:
                 case Nest():
@@ -142,23 +152,25 @@ class Outliner:
                 case Loop():
                     done += self._repeat(node, parent)
                 case Tile(size=size, body=body):
-                    done.append(ir.Tiles(size, ir.Block(tuple(self._outline(body, parent)))))
-                case ir.Sync() | ir.Comm() | ir.Swap():
+                    done.append(
+                        loop_tree.Tiles(size, loop_tree.Block(tuple(self._outline(body, parent))))
+                    )
+                case loop_tree.Sync() | loop_tree.Comm() | loop_tree.Swap():
                     done.append(node)
                 case _:
                     raise Illegal("a statement lies outside every long loop")
         return done
 
-    def _repeat(self, loop: Loop, parent: Nest | None) -> list[ir.Node]:
+    def _repeat(self, loop: Loop, parent: Nest | None) -> list[loop_tree.Node]:
         assert loop.end is not None
-        body = ir.Block(tuple(self._outline(loop.body, parent)))
+        body = loop_tree.Block(tuple(self._outline(loop.body, parent)))
         trips = loop.end - loop.first
         if trips > 1:
-            return [ir.Repeat(loop.variable, loop.first, loop.end, body)]
+            return [loop_tree.Repeat(loop.variable, loop.first, loop.end, body)]
         return list(_bound(body, loop.variable, Num(loop.first)).nodes) if trips else []
 
-    def _sweeps(self, loop: Loop, parent: Nest) -> list[ir.Sweep]:
-        body = unroll(nest.put(loop.body, loop.variable, _LONG))
+    def _sweeps(self, loop: Loop, parent: Nest) -> list[loop_tree.Sweep]:
+        body = unroll(loop_nests.put(loop.body, loop.variable, _LONG))
         match body:
             case (Evaluate(target=target, argument=argument, time=time),):
                 return regions.evaluation(
@@ -169,7 +181,7 @@ class Outliner:
             raise Illegal(f"{parent.kernel} must evaluate one right-hand side per long loop")
         return [self._sweep(stores, _name(loop, parent), parent.kernel)]
 
-    def _sweep(self, stores: list[Store], name: str, kernel: str) -> ir.Sweep:
+    def _sweep(self, stores: list[Store], name: str, kernel: str) -> loop_tree.Sweep:
         rows = _Parameters(stores, self.stored)
         scalars: dict[str, Expr] = {}
 
@@ -190,19 +202,19 @@ class Outliner:
             return done
 
         locals_ = {store.target.array for store in stores if not store.target.indices}
-        statements: list[ir.Statement] = []
+        statements: list[loop_tree.Statement] = []
         for store in stores:
             if store.target.indices:
                 parameter = rows.name(store.target)
-                statements.append(ir.Assign(parameter, value(store.value), store.add))
+                statements.append(loop_tree.Assign(parameter, value(store.value), store.add))
             else:
-                statements.append(ir.Local(store.target.array, value(store.value)))
-        return ir.Sweep(
+                statements.append(loop_tree.Local(store.target.array, value(store.value)))
+        return loop_tree.Sweep(
             name=name,
             kernel=kernel,
             rows=rows.bound(),
             scalars=tuple(scalars.items()),
-            stretches=(ir.Stretch(Num(0), Sym("n"), tuple(statements)),),
+            stretches=(loop_tree.Stretch(Num(0), Sym("n"), tuple(statements)),),
         )
 
     def _coefficient(self, ref: Ref, scalars: dict[str, Expr]) -> Expr:
@@ -220,28 +232,31 @@ class Outliner:
         return Num(float(value))
 
 
-def _bound(block: ir.Block, variable: str, value: Expr) -> ir.Block:
+def _bound(block: loop_tree.Block, variable: str, value: Expr) -> loop_tree.Block:
     """A loop variable replaced by its only value in what the calls of a block pass."""
 
     def put(expr: Expr) -> Expr:
         return substitute(expr, {variable: value})
 
-    def change(node: ir.Node) -> ir.Node:
+    def change(node: loop_tree.Node) -> loop_tree.Node:
         match node:
-            case ir.Sweep(rows=rows, scalars=scalars):
+            case loop_tree.Sweep(rows=rows, scalars=scalars):
                 return replace(
                     node,
                     rows=tuple(
-                        (name, ir.Row(row.array, None if row.index is None else put(row.index)))
+                        (
+                            name,
+                            loop_tree.Row(row.array, None if row.index is None else put(row.index)),
+                        )
                         for name, row in rows
                     ),
                     scalars=tuple((name, put(expr)) for name, expr in scalars),
                 )
-            case ir.Repeat(body=body) | ir.Tiles(body=body):
+            case loop_tree.Repeat(body=body) | loop_tree.Tiles(body=body):
                 return replace(node, body=_bound(body, variable, value))
         return node
 
-    return ir.Block(tuple(change(node) for node in block.nodes))
+    return loop_tree.Block(tuple(change(node) for node in block.nodes))
 
 
 class _Parameters:
@@ -257,7 +272,7 @@ class _Parameters:
         )
         families = {row.array.removesuffix("_next") for row in rows}
         plain = len(families) == len({row.array for row in rows})
-        self._names: dict[ir.Row, str] = {}
+        self._names: dict[loop_tree.Row, str] = {}
         for row in rows:
             family = row.array.removesuffix("_next") if plain else row.array
             name = family if row.index is None else f"{family}_{_text(row.index)}"
@@ -271,20 +286,20 @@ class _Parameters:
     def name(self, ref: Ref) -> str:
         return self._names[_row(ref)]
 
-    def bound(self) -> tuple[tuple[str, ir.Row], ...]:
+    def bound(self) -> tuple[tuple[str, loop_tree.Row], ...]:
         return tuple((name, row) for row, name in self._names.items())
 
 
-def _apart(row: ir.Row, other: ir.Row) -> bool:
+def _apart(row: loop_tree.Row, other: loop_tree.Row) -> bool:
     return isinstance(row.index, Num) and isinstance(other.index, Num)
 
 
-def _row(ref: Ref) -> ir.Row:
-    return ir.Row(ref.array, ref.indices[0] if len(ref.indices) > 1 else None)
+def _row(ref: Ref) -> loop_tree.Row:
+    return loop_tree.Row(ref.array, ref.indices[0] if len(ref.indices) > 1 else None)
 
 
-def _row_of_vector(ref: Ref) -> ir.Row:
-    return ir.Row(ref.array, ref.indices[0] if ref.indices else None)
+def _row_of_vector(ref: Ref) -> loop_tree.Row:
+    return loop_tree.Row(ref.array, ref.indices[0] if ref.indices else None)
 
 
 def _text(index: Expr) -> str:
@@ -298,16 +313,18 @@ def _text(index: Expr) -> str:
 
 def _name(loop: Loop, parent: Nest) -> str:
     """Kernel, the loops of the sweep, and which part of the kernel it is."""
-    order = [node.variable for node in nest.walk(parent.body) if isinstance(node, Loop)]
+    order = [node.variable for node in loop_nests.walk(parent.body) if isinstance(node, Loop)]
     tail = list(dict.fromkeys(order[order.index(loop.variable) :]))
-    written = list(nest.statements((loop,)))
-    own = [n.variable for n in nest.walk((loop,)) if isinstance(n, Loop)]
+    written = list(loop_nests.statements((loop,)))
+    own = [n.variable for n in loop_nests.walk((loop,)) if isinstance(n, Loop)]
     part = ""
-    lowered = [n for n in nest.walk(write_out_sums(parent.body)) if isinstance(n, Loop) and n.long]
+    lowered = [
+        n for n in loop_nests.walk(write_out_sums(parent.body)) if isinstance(n, Loop) and n.long
+    ]
     if len(lowered) > 1:
         tail = list(dict.fromkeys(own))
         first = written[0]
         assert isinstance(first, Store)
-        finish = first.target.array in nest.reads((first,))
+        finish = first.target.array in loop_nests.reads((first,))
         part = "_add" if first.add else "_finish" if finish else "_set"
     return f"{parent.kernel.replace('+', '_')}_{''.join(tail)}{part}"

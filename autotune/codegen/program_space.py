@@ -8,11 +8,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from autotune.domain.problem import ProgramProblem
+from autotune.domain.program import Program, ProgramConstraint
+from autotune.domain.space import same
+from autotune.domain.variant import Value
 from autotune.errors import Fault, InputError
-from autotune.problem import ProgramProblem
-from autotune.program import Program, ProgramConstraint
-from autotune.space import same
-from autotune.variant import Value
 
 LARGEST = 1_000_000
 """Combinations of all parameters together, forbidden ones too."""

@@ -6,7 +6,7 @@ On several ranks also: which remote elements must have been fetched, and when.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from autotune.codegen.ir import (
+from autotune.codegen.loop_tree import (
     AnySweep,
     Assign,
     Block,
@@ -20,8 +20,8 @@ from autotune.codegen.ir import (
     Sync,
     Tiles,
 )
-from autotune.expression import Sym, number, references
-from autotune.stencil import offsets
+from autotune.domain.stencil import offsets
+from autotune.language.expression import Sym, number, references
 
 _STEPS = 2
 """Time steps that are looked at: what one leaves behind the next one meets."""

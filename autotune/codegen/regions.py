@@ -7,10 +7,10 @@ each loop is free of branches.
 
 from math import lcm
 
-from autotune.codegen.ir import Assign, Local, Row, Statement, Stretch, Sweep
+from autotune.codegen.loop_tree import Assign, Local, Row, Statement, Stretch, Sweep
 from autotune.codegen.transform import Illegal
-from autotune.expression import Expr, Num, number, references, symbols
-from autotune.problem import Ivp, Region
+from autotune.domain.problem import Ivp, Region
+from autotune.language.expression import Expr, Num, number, references, symbols
 
 _LINE = 8
 """Doubles in a cache line."""

@@ -5,8 +5,7 @@ A transformation that is not legal returns no tree: it raises ``Illegal`` with t
 
 from dataclasses import replace
 
-from autotune.codegen.ir import Comm, Swap, Sync
-from autotune.codegen.nest import (
+from autotune.codegen.loop_nests import (
     Evaluate,
     Loop,
     Nest,
@@ -26,8 +25,9 @@ from autotune.codegen.nest import (
     walk,
     writes,
 )
-from autotune.expression import Expr, Ref, references
-from autotune.expression import rebuild as rebuild_expression
+from autotune.codegen.loop_tree import Comm, Swap, Sync
+from autotune.language.expression import Expr, Ref, references
+from autotune.language.expression import rebuild as rebuild_expression
 
 
 class Illegal(Exception):

@@ -3,16 +3,24 @@
 from collections.abc import Mapping
 from dataclasses import replace
 
-from autotune.codegen import grid, ir, nest, regions, transform
+from autotune.codegen import loop_nests, loop_tree, regions, transform
+from autotune.codegen.grid import grid_program
+from autotune.codegen.loop_nests import Evaluate, Loop, Nest, Node, Nodes, Reduce, Store
 from autotune.codegen.lower import Coefficients, Outliner
-from autotune.codegen.nest import Evaluate, Loop, Nest, Node, Nodes, Reduce, Store
 from autotune.codegen.races import races
 from autotune.codegen.transform import Illegal
-from autotune.expression import Sym, number
-from autotune.kernel import Application, Kernel
-from autotune.problem import AnyProblem, ButcherTableau, Problem, StencilProblem, generated
-from autotune.skeleton import CallStep, CommStep, LoopStep, Skeleton, Step, SwapStep, SyncStep
-from autotune.variant import (
+from autotune.domain.kernel import Application, Kernel
+from autotune.domain.problem import AnyProblem, ButcherTableau, Problem, StencilProblem, generated
+from autotune.domain.skeleton import (
+    CallStep,
+    CommStep,
+    LoopStep,
+    Skeleton,
+    Step,
+    SwapStep,
+    SyncStep,
+)
+from autotune.domain.variant import (
     Block,
     Fuse,
     FuseTiles,
@@ -23,9 +31,10 @@ from autotune.variant import (
     Unroll,
     Variant,
 )
+from autotune.language.expression import Sym, number
 
 
-def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> ir.Program:
+def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tree.Program:
     """The program of a variant for a problem; raises ``Illegal`` where there is none.
 
     It depends on the method, the corrector steps and the IVP of the problem, or on its stencil, not
@@ -33,13 +42,13 @@ def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> ir.Pro
     """
     problem = generated(problem)
     if isinstance(problem, StencilProblem):
-        return padded(grid.program(variant, skeleton, problem), variant)
+        return padded(grid_program.program(variant, skeleton, problem), variant)
     tree = canonical(skeleton, problem)
     step = regions.granule(problem.ivp)
     for transformation in variant.transformations:
         tree = apply(tree, transformation, step)
     outliner = Outliner(problem.ivp, coefficients(skeleton, problem.method), _stored(skeleton))
-    made = ir.Program(
+    made = loop_tree.Program(
         body=outliner.block(tree),
         arrays=_arrays(tree, skeleton, problem.method),
         pad_lines=0,
@@ -52,7 +61,7 @@ def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> ir.Pro
     return padded(made, variant)
 
 
-def padded(program: ir.Program, variant: Variant) -> ir.Program:
+def padded(program: loop_tree.Program, variant: Variant) -> loop_tree.Program:
     """The program with the leading dimension of the variant; always legal."""
     lines = [t.lines for t in variant.transformations if isinstance(t, Pad)]
     return replace(program, pad_lines=lines[-1] if lines else 0)
@@ -70,11 +79,11 @@ def canonical(skeleton: Skeleton, problem: Problem) -> Nodes:
             case CallStep(kernel=name):
                 return _nest(skeleton.kernels[name], skeleton, counts["s"])
             case CommStep(array=array):
-                return ir.Comm(array)
+                return loop_tree.Comm(array)
             case SyncStep():
-                return ir.Sync()
+                return loop_tree.Sync()
             case SwapStep(first=one, second=other):
-                return ir.Swap(one, other)
+                return loop_tree.Swap(one, other)
             case LoopStep(variable=variable, count=count, body=body):
                 return Loop(variable, 0, int(number(count, counts)), nodes(body))
 
@@ -140,7 +149,7 @@ def _stored(skeleton: Skeleton) -> frozenset[str]:
 
 def _arrays(tree: Nodes, skeleton: Skeleton, method: ButcherTableau) -> tuple[tuple[str, int], ...]:
     """The stored arrays that the tree uses, in the skeleton's order, a second buffer behind."""
-    used = nest.reads(tree) | nest.reads_around(tree) | nest.writes(tree)
+    used = loop_nests.reads(tree) | loop_nests.reads_around(tree) | loop_nests.writes(tree)
     rows: Mapping[str, int] = {
         name: 1 if len(extents) == 1 else method.stages
         for name, extents in skeleton.arrays.items()

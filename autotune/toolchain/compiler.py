@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autotune.domain.variant import Build
 from autotune.errors import Fault, InputError, MissingTool
-from autotune.toolchain import process
-from autotune.variant import Build
+from autotune.toolchain import child_process
 
 KNOWN = ("gcc", "clang", "cc", "icx", "armclang", "nvc")
 _PACKAGES = {
@@ -96,7 +96,7 @@ def _find(program: str, flags: tuple[str, ...], search_path: str) -> Compiler:
     path = shutil.which(program, path=search_path)
     if path is None:
         raise MissingTool(_missing(program, search_path))
-    shown = process.run([path, "--version"], timeout=_LIMIT, environment=environment())
+    shown = child_process.run([path, "--version"], timeout=_LIMIT, environment=environment())
     if not shown.ok:
         raise InputError(_refused(program, "does not tell its version", shown.describe()))
     name = _name(program, shown.out)
@@ -152,7 +152,7 @@ def _require_openmp(compiler: Compiler) -> None:
     with tempfile.TemporaryDirectory(prefix="autotune-") as folder:
         Path(folder, "trial.c").write_text(_OPENMP_TRIAL, encoding="ascii")
         command = [compiler.path, *compiler.flags, "-fopenmp", "trial.c", "-o", "trial"]
-        outcome = process.run(
+        outcome = child_process.run(
             command, timeout=_LIMIT, environment=environment(), folder=Path(folder)
         )
     if not outcome.ok:
@@ -181,13 +181,13 @@ def _replacements(flags: tuple[str, ...]) -> list[tuple[str, ...]]:
 def _try(path: str, flags: Sequence[str], folder: Path) -> str | None:
     """None when the trial program builds, else what the compiler says."""
     command = [path, *flags, "-c", "trial.c", "-o", "trial.o"]
-    outcome = process.run(command, timeout=_LIMIT, environment=environment(), folder=folder)
+    outcome = child_process.run(command, timeout=_LIMIT, environment=environment(), folder=folder)
     return None if outcome.ok else outcome.describe()
 
 
 def _resolved(path: str, flags: Sequence[str], folder: Path) -> tuple[str, ...]:
     command = [path, *flags, "-###", "-c", "trial.c", "-o", "trial.o"]
-    outcome = process.run(command, timeout=_LIMIT, environment=environment(), folder=folder)
+    outcome = child_process.run(command, timeout=_LIMIT, environment=environment(), folder=folder)
     for line in (outcome.err + outcome.out).splitlines():
         if not line.startswith(" "):
             continue

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autotune.errors import Fault, InputError, MissingTool
-from autotune.toolchain import process
+from autotune.toolchain import child_process
 
 PLACE = "{command}"
 
@@ -66,7 +66,7 @@ def tethered(command: Sequence[str]) -> list[str]:
             expected="a program on PATH or a path to one",
         )
         raise MissingTool(fault)
-    tether = str(Path(__file__).with_name("tether.py"))
+    tether = str(Path(__file__).with_name("end_with_parent.py"))
     return [sys.executable, "-I", "-S", tether, str(os.getpid()), *command]
 
 
@@ -84,7 +84,7 @@ def _setpriv() -> str | None:
     path = shutil.which("setpriv")
     if path is None:
         return None
-    trial = process.run([path, "--pdeathsig", "KILL", "--", "true"], timeout=10)
+    trial = child_process.run([path, "--pdeathsig", "KILL", "--", "true"], timeout=10)
     return path if trial.ok else None
 
 

@@ -17,11 +17,11 @@ from autotune.tuning.base import (
     Search,
     Turns,
 )
-from autotune.tuning.checks import agree, odd_ones_out
-from autotune.tuning.course import Task
 from autotune.tuning.events import Best, Event, Standing, Verdict, Watcher, unwatched
-from autotune.tuning.fixed import tune_problem
-from autotune.tuning.problems import Ended, tune_problems
+from autotune.tuning.fixed_list import tune_problem
+from autotune.tuning.problem_search import Task
+from autotune.tuning.result_checks import agree, odd_ones_out
+from autotune.tuning.study_problems import Ended, tune_problems
 
 __all__ = [
     "Alone",

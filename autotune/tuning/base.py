@@ -6,12 +6,12 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from autotune.measure.base import Measurer
+from autotune.domain.results import Measurement, Prediction, Prepared, Sample
+from autotune.domain.setup import Measuring
+from autotune.domain.variant import Candidate
+from autotune.measuring.candidates.base import Measurer
 from autotune.progress import Clock, Progress
-from autotune.results import Measurement, Prediction, Prepared, Sample
-from autotune.setup import Measuring
 from autotune.tuning.events import Watcher, unwatched
-from autotune.variant import Candidate
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from autotune import paths
-from autotune.results import Prepared
+from autotune.domain.results import Prepared
+from autotune.domain.variant import Candidate
 from autotune.tuning.base import Bench
-from autotune.variant import Candidate
 
 _SOON = 0.02
 """Seconds between two looks at whether interrupted work has ended."""

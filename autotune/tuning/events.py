@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from autotune.results import Status
-from autotune.variant import Candidate
+from autotune.domain.results import Status
+from autotune.domain.variant import Candidate
 
 Kind = Literal["begun", "proposed", "built", "timed", "finals", "finished"]
 """``begun``: the first candidates of a problem are chosen. ``proposed``: the search named one.

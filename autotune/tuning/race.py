@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from autotune.measure.levels import Contest, Levels, contest
-from autotune.results import Stage
+from autotune.domain.results import Stage
+from autotune.statistics.drift import Contest, Levels, contest
 from autotune.tuning.events import Verdict
 from autotune.tuning.rounds import TAIL, Group, Shown
 

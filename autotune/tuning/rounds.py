@@ -10,12 +10,12 @@ import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 
-from autotune.measure.base import Launch
-from autotune.measure.levels import Levels, levels
+from autotune.domain.results import Measurement, Prepared, Sample, Stage, Status
+from autotune.measuring.candidates.base import Launch
 from autotune.progress import Progress
-from autotune.results import Measurement, Prepared, Sample, Stage, Status
+from autotune.statistics.drift import Levels, levels
 from autotune.tuning.base import Bench, Earlier, Plan
-from autotune.tuning.checks import Checksum, agree, odd_ones_out
+from autotune.tuning.result_checks import Checksum, agree, odd_ones_out
 
 Shown = Callable[[int, str], None]
 TAIL = 2

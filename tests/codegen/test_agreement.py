@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from codegen_build import IVPS, Workshop, problem, setup, sources, state, variant
 
-from autotune.codegen import space
-from autotune.measure import reference, verify
-from autotune.problem import Problem
-from autotune.variant import Candidate, Fuse, FuseTiles, Interchange, Pad
+from autotune.codegen import candidate_space
+from autotune.domain.problem import Problem
+from autotune.domain.variant import Candidate, Fuse, FuseTiles, Interchange, Pad
+from autotune.measuring.candidates import ivp_reference, verify
 
 STEPS = 3
 SIZES = {
@@ -27,7 +27,7 @@ SIZES = {
 
 def pool(at: Problem) -> list[Candidate]:
     """All candidates of the full space, paddings taken in turn."""
-    every = space.enumerate_candidates(setup(at), 3).legal
+    every = candidate_space.enumerate_candidates(setup(at), 3).legal
     by_loops: dict[object, list[Candidate]] = {}
     for candidate in every:
         loops = tuple(t for t in candidate.variant.transformations if not isinstance(t, Pad))
@@ -40,7 +40,7 @@ def test_every_variant_agrees_with_the_reference_on_1_2_and_3_threads(
     ivp: str, workshop: Workshop
 ) -> None:
     at = problem(ivp, SIZES[ivp])
-    expected = reference.integrate(at, STEPS)
+    expected = ivp_reference.integrate(at, STEPS)
     fields = verify.fields(at.ivp, at.size)
     candidates = pool(at)
     texts = [sources(candidate, at) for candidate in candidates]
@@ -66,7 +66,7 @@ def test_every_variant_agrees_with_the_reference_on_1_2_and_3_threads(
 @pytest.mark.parametrize("method", ["radau-iia-5", "lobatto-iiic-6"])
 def test_other_methods_agree(method: str, workshop: Workshop) -> None:
     at = problem("heat2d", 11, method)
-    expected = reference.integrate(at, STEPS)
+    expected = ivp_reference.integrate(at, STEPS)
     fields = verify.fields(at.ivp, at.size)
     for order in ("ijl", "lij", "jil"):
         made = variant(
@@ -81,7 +81,7 @@ def test_other_methods_agree(method: str, workshop: Workshop) -> None:
 @pytest.mark.parametrize("ivp", IVPS)
 def test_optimised_builds_agree(ivp: str, workshop: Workshop) -> None:
     at = problem(ivp, {"heat2d": 21}.get(ivp, 333))
-    expected = reference.integrate(at, STEPS)
+    expected = ivp_reference.integrate(at, STEPS)
     fields = verify.fields(at.ivp, at.size)
     flags = ("-O3", "-march=native") if _native(workshop) else ("-O3",)
     made = variant(Interchange("lc", ("j", "l", "i")), FuseTiles("rhs", "lc", 64, "Y"))
@@ -93,7 +93,7 @@ def test_smallest_sizes_and_more_threads_than_lines(workshop: Workshop) -> None:
     for ivp in IVPS:
         smallest = problem(ivp, problem(ivp, 50).ivp.minimum)
         program = workshop.build(sources(variant(Pad(5)), smallest))
-        expected = reference.integrate(smallest, STEPS)
+        expected = ivp_reference.integrate(smallest, STEPS)
         for threads in (1, 7):
             found = state(program, smallest, threads, STEPS)
             assert np.max(np.abs(found - expected)) <= 1e-12 * np.max(np.abs(expected)), ivp
@@ -106,7 +106,7 @@ def test_a_wrong_coefficient_is_noticed(workshop: Workshop) -> None:
     assert "0.0625" in texts[name]
     broken = texts | {name: texts[name].replace("0.0625", "0.0624")}
     found = state(workshop.build(broken), at, 1, STEPS)
-    expected = reference.integrate(at, STEPS)
+    expected = ivp_reference.integrate(at, STEPS)
     assert verify.judge(found, expected, verify.fields(at.ivp, at.size)).status == "wrong-result"
 
 

@@ -8,11 +8,11 @@ from codegen_build import Workshop
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autotune.codegen import ctext
-from autotune.expression import Expr, Num, Sym, number, parse
+from autotune.codegen import c_expressions
+from autotune.language.expression import Expr, Num, Sym, number, parse
 
 VALUES: dict[str, float | int] = {"N": 7, "n": 49, "j": 11, "t": 0.375, "K": 3.5, "half": 24}
-KINDS: ctext.Kinds = {**ctext.SIZES, "half": "long"}
+KINDS: c_expressions.Kinds = {**c_expressions.SIZES, "half": "long"}
 
 EXPRESSIONS = [
     "1/2",
@@ -54,15 +54,17 @@ EXPRESSIONS = [
 def test_whole_subexpressions_stay_whole(text: str) -> None:
     expr = parse(text)
     value = number(expr, VALUES)
-    if ctext.kind(expr, KINDS) == "long":
+    if c_expressions.kind(expr, KINDS) == "long":
         assert isinstance(value, int)
     else:
-        assert isinstance(ctext.real(expr, KINDS), str)
+        assert isinstance(c_expressions.real(expr, KINDS), str)
 
 
 def evaluated(expressions: list[Expr], workshop: Workshop) -> list[float]:
-    lines = [f'    printf("%.17g\\n", {ctext.real(e, KINDS)});' for e in expressions]
-    wholes = [f'    printf("%ld\\n", (long)({ctext.whole(e, KINDS)}));' for e in expressions]
+    lines = [f'    printf("%.17g\\n", {c_expressions.real(e, KINDS)});' for e in expressions]
+    wholes = [
+        f'    printf("%ld\\n", (long)({c_expressions.whole(e, KINDS)}));' for e in expressions
+    ]
     declared = [
         f"    const {KINDS.get(name, 'double')} {name} = {value};" for name, value in VALUES.items()
     ]
@@ -70,7 +72,7 @@ def evaluated(expressions: list[Expr], workshop: Workshop) -> list[float]:
     text = "\n".join(
         [
             "#include <stdio.h>",
-            *ctext.support("\n".join([*lines, *wholes])),
+            *c_expressions.support("\n".join([*lines, *wholes])),
             "int main(void)",
             "{",
             *declared,
@@ -116,7 +118,7 @@ def trees() -> st.SearchStrategy[Expr]:
 
 
 def show(expr: Expr) -> str:
-    from autotune.expression import show
+    from autotune.language.expression import show
 
     return show(expr)
 
@@ -124,21 +126,21 @@ def show(expr: Expr) -> str:
 @given(expr=trees())
 def test_brackets_keep_the_order_of_operations(expr: Expr) -> None:
     """What C says, read as Python: the operators + - * have the same precedence there."""
-    text = ctext.real(expr, KINDS).replace("(double)", "").replace("(int)", "")
+    text = c_expressions.real(expr, KINDS).replace("(double)", "").replace("(int)", "")
     assert number(parse(text), VALUES) == number(expr, VALUES)
 
 
 @pytest.mark.parametrize("text", ["t % 2", "K // 2"])
 def test_remainders_need_whole_numbers(text: str) -> None:
     with pytest.raises(ValueError, match="whole numbers"):
-        ctext.real(parse(text), KINDS)
+        c_expressions.real(parse(text), KINDS)
 
 
 def test_names_never_collide_with_c() -> None:
-    assert ctext.real(parse("double + first*y0")) == "double_ + first_*y0_"
-    assert ctext.real(parse("speed*K2")) == "speed*K2"
+    assert c_expressions.real(parse("double + first*y0")) == "double_ + first_*y0_"
+    assert c_expressions.real(parse("speed*K2")) == "speed*K2"
 
 
 def test_numbers_that_c_cannot_write_are_refused() -> None:
     with pytest.raises(ValueError, match="inf"):
-        ctext.real(Num(math.inf))
+        c_expressions.real(Num(math.inf))

@@ -8,15 +8,13 @@ import numpy as np
 import pytest
 from codegen_build import Workshop, run
 
-from autotune import config
-from autotune.codegen import emit, harness, ir, tree
+from autotune.codegen import emit, harness, loop_tree, tree
 from autotune.codegen.features import features
 from autotune.codegen.races import races
 from autotune.codegen.transform import Illegal
-from autotune.expression import Bin, Call, Expr, Neg, Num, Ref, Sym, parse
-from autotune.problem import Problem, StencilProblem
-from autotune.stencil import Stencil, offsets
-from autotune.variant import (
+from autotune.domain.problem import Problem, StencilProblem
+from autotune.domain.stencil import Stencil, offsets
+from autotune.domain.variant import (
     Block,
     Candidate,
     Fuse,
@@ -27,6 +25,8 @@ from autotune.variant import (
     Unroll,
     Variant,
 )
+from autotune.files import config
+from autotune.language.expression import Bin, Call, Expr, Neg, Num, Ref, Sym, parse
 
 STENCILS = ("box3d-27pt", "star2d-5pt", "star3d-7pt", "star3d-7pt-variable", "star3d-r4")
 SKELETON = config.skeleton("jacobi")
@@ -48,7 +48,7 @@ def variant(*transformations: Transformation) -> Variant:
     return Variant(skeleton="jacobi", transformations=transformations, parameters={})
 
 
-def program(name: str, *transformations: Transformation) -> ir.Program:
+def program(name: str, *transformations: Transformation) -> loop_tree.Program:
     return tree.program(variant(*transformations), SKELETON, problem(name, EXTENTS[0]))
 
 
@@ -227,13 +227,13 @@ def test_functions_are_shared_by_all_blocks_and_paddings() -> None:
 def test_blocks_are_nested_in_the_order_of_the_dimensions() -> None:
     made = program("star3d-7pt", Block("sweep", "i", 8), Block("sweep", "k", 2))
     outer = made.body.nodes[0]
-    assert isinstance(outer, ir.Tiles)
+    assert isinstance(outer, loop_tree.Tiles)
     inner = outer.body.nodes[0]
-    assert isinstance(inner, ir.Tiles)
+    assert isinstance(inner, loop_tree.Tiles)
     assert (outer.dimension, inner.dimension) == ("k", "i")
-    (sweep,) = ir.grid_sweeps(made.body)
+    (sweep,) = loop_tree.grid_sweeps(made.body)
     assert sweep.radius == 1
-    assert made.grid == ir.GridStorage(("k", "j", "i"), 1)
+    assert made.grid == loop_tree.GridStorage(("k", "j", "i"), 1)
     assert made.arrays == (("u", 1), ("v", 1))
     assert emit.sweep_code(sweep).text == sources("star3d-7pt")["sweep_star3d_7pt.c"]
 
@@ -294,28 +294,32 @@ def test_names_of_the_generated_code_are_free_for_stencils(workshop: Workshop) -
 def test_reads_of_u_and_writes_of_v_are_legal_and_in_place_is_not() -> None:
     made = program("star3d-7pt", Block("sweep", "k", 4), Block("sweep", "j", 4))
     assert races(made) == []
-    (sweep,) = ir.grid_sweeps(made.body)
-    in_place = ir.GridSweep(
+    (sweep,) = loop_tree.grid_sweeps(made.body)
+    in_place = loop_tree.GridSweep(
         name=sweep.name,
         kernel="sweep",
-        rows=(("v", ir.Row("u")), ("u", ir.Row("u"))),
+        rows=(("v", loop_tree.Row("u")), ("u", loop_tree.Row("u"))),
         dimensions=sweep.dimensions,
         value=sweep.value,
         target="v",
         radius=1,
     )
-    body = ir.Block((in_place, ir.Sync()))
-    found = races(ir.Program(body=body, arrays=(("u", 1),), pad_lines=0, stages=1))
+    body = loop_tree.Block((in_place, loop_tree.Sync()))
+    found = races(loop_tree.Program(body=body, arrays=(("u", 1),), pad_lines=0, stages=1))
     assert "sweep reads neighbouring components of u" in str(found[0])
-    tiled = ir.Block((ir.Tiles(4, ir.Block((ir.Tiles(4, body, "j"),)), "k"),))
-    found = races(ir.Program(body=tiled, arrays=(("u", 1),), pad_lines=0, stages=1))
+    tiled = loop_tree.Block(
+        (loop_tree.Tiles(4, loop_tree.Block((loop_tree.Tiles(4, body, "j"),)), "k"),)
+    )
+    found = races(loop_tree.Program(body=tiled, arrays=(("u", 1),), pad_lines=0, stages=1))
     assert any("another tile" in str(race) for race in found)
 
 
 def test_a_missing_barrier_is_a_race() -> None:
     made = program("star3d-7pt")
-    open_ = ir.Block(tuple(node for node in made.body.nodes if not isinstance(node, ir.Sync)))
-    found = races(ir.Program(body=open_, arrays=made.arrays, pad_lines=0, stages=1))
+    open_ = loop_tree.Block(
+        tuple(node for node in made.body.nodes if not isinstance(node, loop_tree.Sync))
+    )
+    found = races(loop_tree.Program(body=open_, arrays=made.arrays, pad_lines=0, stages=1))
     assert "without a synchronisation between" in str(found[0])
 
 

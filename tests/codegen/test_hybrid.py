@@ -13,16 +13,12 @@ from codegen_build import COMPILER, IVPS, Workshop, common, problem, variant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autotune import config
-from autotune.codegen import communication, harness, ir, regions, tree
+from autotune.codegen import communication, harness, loop_tree, regions, tree
 from autotune.codegen.transform import Illegal
-from autotune.expression import references
-from autotune.measure import protocol, reference, verify
-from autotune.problem import Problem, offset
-from autotune.setup import Measuring
-from autotune.skeleton import CommStep, LoopStep, Skeleton, Step, SyncStep
-from autotune.toolchain import mpi
-from autotune.variant import (
+from autotune.domain.problem import Problem, offset
+from autotune.domain.setup import Measuring
+from autotune.domain.skeleton import CommStep, LoopStep, Skeleton, Step, SyncStep
+from autotune.domain.variant import (
     EXCHANGES,
     Candidate,
     Communication,
@@ -33,6 +29,10 @@ from autotune.variant import (
     Tile,
     Variant,
 )
+from autotune.files import config
+from autotune.language.expression import references
+from autotune.measuring.candidates import ivp_reference, protocol, verify
+from autotune.toolchain import mpi
 
 SKELETON = config.skeleton("pirk")
 STEPS = 2
@@ -69,7 +69,7 @@ def build(workshop: Workshop, chosen: Variant, at: Problem) -> Path:
     return BUILT[key]
 
 
-def program(chosen: Variant, at: Problem) -> ir.Program:
+def program(chosen: Variant, at: Problem) -> loop_tree.Program:
     return tree.program(chosen, SKELETON, at)
 
 
@@ -126,7 +126,7 @@ def ways(at: Problem, ranks: int) -> list[Communication]:
 def test_every_communication_agrees_with_the_reference(ivp: str, mpi_workshop: Workshop) -> None:
     """1 to 4 ranks, 1 and 2 threads; each problem with a variant of its own."""
     at = problem(ivp, SIZES[ivp])
-    expected = reference.integrate(at, STEPS)
+    expected = ivp_reference.integrate(at, STEPS)
     fields = verify.fields(at.ivp, at.size)
     path = build(mpi_workshop, VARIANTS[IVPS.index(ivp)], at)
     assert ways(at, 4) == (["allgather", "neighbour", "sparse"] if at.ivp.limited
@@ -168,7 +168,7 @@ def test_more_ranks_than_cache_lines(mpi_workshop: Workshop) -> None:
     for ivp in ("heat2d", "string-row"):
         smallest = problem(ivp, problem(ivp, 50).ivp.minimum)
         path = build(mpi_workshop, VARIANTS[IVPS.index(ivp)], smallest)
-        expected = reference.integrate(smallest, STEPS)
+        expected = ivp_reference.integrate(smallest, STEPS)
         for way in ("allgather", "sparse"):
             found = state(path, smallest, 4, 2, way)
             assert np.max(np.abs(found - expected)) <= 1e-12 * np.max(np.abs(expected)), (ivp, way)
@@ -183,7 +183,7 @@ def test_a_forgotten_communication_is_noticed(mpi_workshop: Workshop) -> None:
         assert call in text
         path = mpi_workshop.build(units | {"step.c": text.replace(call, ";")})
         found = state(path, at, 2, 1, "neighbour")
-        expected = reference.integrate(at, STEPS)
+        expected = ivp_reference.integrate(at, STEPS)
         verdict = verify.judge(found, expected, verify.fields(at.ivp, at.size))
         assert verdict.status == "wrong-result"
 
@@ -322,17 +322,17 @@ def test_a_communication_beside_its_writers_is_refused() -> None:
         tree.program(VARIANTS[1], skeleton, at)
     made = program(VARIANTS[1], at)
 
-    def early(block: ir.Block) -> ir.Block:
+    def early(block: loop_tree.Block) -> loop_tree.Block:
         """Every communication before the barrier that it follows."""
-        nodes: list[ir.Node] = []
+        nodes: list[loop_tree.Node] = []
         for node in block.nodes:
-            if isinstance(node, ir.Repeat):
+            if isinstance(node, loop_tree.Repeat):
                 node = replace(node, body=early(node.body))
-            if isinstance(node, ir.Comm) and nodes and isinstance(nodes[-1], ir.Sync):
+            if isinstance(node, loop_tree.Comm) and nodes and isinstance(nodes[-1], loop_tree.Sync):
                 nodes.insert(-1, node)
             else:
                 nodes.append(node)
-        return ir.Block(tuple(nodes))
+        return loop_tree.Block(tuple(nodes))
 
     reason = communication.refusal(replace(made, body=early(made.body)))
     assert reason

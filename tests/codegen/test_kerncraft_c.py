@@ -12,21 +12,21 @@ import numpy.typing as npt
 import pytest
 from codegen_build import COMPILER, IVPS, problem
 
-from autotune import config
-from autotune.codegen import ir, tree
-from autotune.codegen.kerncraft import FIELDS, PAIRS, SHARE, STAND_IN, KernelText, kernel_text
-from autotune.expression import Num, Sym, parse
-from autotune.problem import Ivp, Region
-from autotune.variant import Fuse, Interchange, Variant
+from autotune.codegen import loop_tree, tree
+from autotune.codegen.kerncraft_c import FIELDS, PAIRS, SHARE, STAND_IN, KernelText, kernel_text
+from autotune.domain.problem import Ivp, Region
+from autotune.domain.variant import Fuse, Interchange, Variant
+from autotune.files import config
+from autotune.language.expression import Num, Sym, parse
 
 ORDERS = ("ijl", "ilj", "jil", "jli", "lij", "lji")
 
 
-def sweeps(ivp: str, order: str = "jli", fused: bool = False) -> dict[str, ir.Sweep]:
+def sweeps(ivp: str, order: str = "jli", fused: bool = False) -> dict[str, loop_tree.Sweep]:
     transformations = (Interchange("lc", tuple(order)), *([Fuse("approx", "update")] * fused))
     variant = Variant(skeleton="pirk", transformations=transformations, parameters={})
     program = tree.program(variant, config.skeleton("pirk"), problem(ivp))
-    return {sweep.name: sweep for sweep in ir.sweeps(program.body)}
+    return {sweep.name: sweep for sweep in loop_tree.sweeps(program.body)}
 
 
 def text(ivp: str, sweep: str, stretch: int = 0) -> KernelText:
@@ -36,13 +36,13 @@ def text(ivp: str, sweep: str, stretch: int = 0) -> KernelText:
     return made
 
 
-def sweep(*statements: ir.Statement, rows: tuple[str, ...] = ("F", "y")) -> ir.Sweep:
-    return ir.Sweep(
+def sweep(*statements: loop_tree.Statement, rows: tuple[str, ...] = ("F", "y")) -> loop_tree.Sweep:
+    return loop_tree.Sweep(
         name="f",
         kernel="rhs",
-        rows=tuple((row, ir.Row(row)) for row in rows),
+        rows=tuple((row, loop_tree.Row(row)) for row in rows),
         scalars=(),
-        stretches=(ir.Stretch(Num(0), Sym("n"), statements),),
+        stretches=(loop_tree.Stretch(Num(0), Sym("n"), statements),),
     )
 
 
@@ -62,7 +62,7 @@ def ivp(body: str, dimension: str = "N") -> Ivp:
 
 
 def made_of(body: str, dimension: str = "N") -> KernelText | str:
-    one = sweep(ir.Assign("F", parse(body)))
+    one = sweep(loop_tree.Assign("F", parse(body)))
     return kernel_text(one, one.stretches[0], ivp(body, dimension))
 
 
@@ -108,7 +108,9 @@ def test_short_rows_of_which_a_column_is_not_used_are_refused() -> None:
     """Their lines are moved whole; an array for each used column would count a part of them."""
     columns = [(Num(0), Num(1)), (Num(1), Num(2))]
     stretches = tuple(
-        ir.Stretch(Num(0), Sym("n"), (ir.Assign("F", parse(body)),), columns=part, row=Num(2))
+        loop_tree.Stretch(
+            Num(0), Sym("n"), (loop_tree.Assign("F", parse(body)),), columns=part, row=Num(2)
+        )
         for part, body in zip(columns, ("y[j]", "y[j-1]"), strict=True)
     )
     one = replace(sweep(), stretches=stretches)
@@ -162,7 +164,7 @@ def test_one_iteration_is_left_of_the_smallest_share() -> None:
 
 
 def test_names_of_sizes_and_of_kerncraft_are_left_to_them() -> None:
-    one = sweep(ir.Assign("M", parse("N*kernel*M[j] + int_")), rows=("M",))
+    one = sweep(loop_tree.Assign("M", parse("N*kernel*M[j] + int_")), rows=("M",))
     made = kernel_text(one, one.stretches[0], ivp("1"))
     assert isinstance(made, KernelText)
     assert set(re.findall(r"double (\w+)", made.text)) == {"Mx", "Nx", "kernelx", "intx"}

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from codegen_build import Workshop, common, problem, run, sources, variant
 
-from autotune.measure import protocol, reference
-from autotune.setup import Measuring
-from autotune.variant import Candidate, Interchange, Pad
+from autotune.domain.setup import Measuring
+from autotune.domain.variant import Candidate, Interchange, Pad
+from autotune.measuring.candidates import ivp_reference, protocol
 
 AT = problem("heat2d", 33)
 CHOSEN = variant(Interchange("lc", ("j", "l", "i")), Pad(5))
@@ -56,7 +56,7 @@ def test_time_prints_start_check_samples_end(program: Path) -> None:
 
 def test_check_is_the_weighted_sum_of_the_state(program: Path) -> None:
     (check,) = [line for line in lines(program, "time") if isinstance(line, protocol.Check)]
-    y = reference.integrate(AT, QUICK.verify_steps)
+    y = ivp_reference.integrate(AT, QUICK.verify_steps)
     assert check.sum == pytest.approx(sum(v * (1 + (j % 7) / 8) for j, v in enumerate(y)))
     assert check.magnitude == pytest.approx(abs(y).sum())
     assert check.finite

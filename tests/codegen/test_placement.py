@@ -6,15 +6,15 @@ import pytest
 from codegen_build import problem, setup, variant
 from sample_nodes import documented
 
-from autotune import config
-from autotune.codegen import space
+from autotune.codegen import candidate_space
+from autotune.domain.setup import Layout
+from autotune.domain.variant import Candidate
 from autotune.errors import ConfigError
-from autotune.measure import quiet
-from autotune.prediction.ecm import domain_share, together
-from autotune.prediction.lines import line_costs
-from autotune.setup import Layout
-from autotune.store.rows import candidate_record
-from autotune.variant import Candidate
+from autotune.files import config
+from autotune.files.store.store_rows import candidate_record
+from autotune.measuring.candidates import quiet
+from autotune.models.engines.ecm_arithmetic import domain_share, together
+from autotune.models.engines.reuse.line_cost import line_costs
 
 
 def test_compact_is_as_it_was_and_scatter_is_another_candidate():
@@ -40,7 +40,7 @@ def test_ranks_are_not_scattered():
 
 def test_one_thread_or_all_cores_are_placed_the_same_in_any_way():
     layouts = tuple(Layout(threads=t, placement="scatter") for t in (1, 2, 4))
-    found = space.spreads(replace(setup(problem()), layouts=layouts), 4)
+    found = candidate_space.spreads(replace(setup(problem()), layouts=layouts), 4)
     assert [s.placement for s in found] == ["compact", "scatter", "compact"]
 
 

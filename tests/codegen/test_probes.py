@@ -8,74 +8,75 @@ from dataclasses import replace
 import pytest
 from codegen_build import COMPILER, problem, variant
 
-from autotune import config
-from autotune.codegen import harness, ir, probe_text, probes, tree
-from autotune.codegen.probe_parts import NotMade, Shape
-from autotune.expression import Num, parse
-from autotune.problem import StencilProblem
-from autotune.variant import Block, Interchange, Unroll, Variant
+from autotune.codegen import harness, loop_tree, tree
+from autotune.codegen.probes import probe_programs, probe_text
+from autotune.codegen.probes.probe_parts import NotMade, Shape
+from autotune.domain.problem import StencilProblem
+from autotune.domain.variant import Block, Interchange, Unroll, Variant
+from autotune.files import config
+from autotune.language.expression import Num, parse
 
 WIDE = Shape(vector=32)
 
 
-def program(order: str = "jil", ivp: str = "heat2d") -> ir.Program:
+def program(order: str = "jil", ivp: str = "heat2d") -> loop_tree.Program:
     chosen = variant(Interchange("lc", tuple(order)))
     return tree.program(chosen, config.skeleton("pirk"), problem(ivp, 64))
 
 
-def on_grid(name: str, unrolled: int = 1) -> ir.Program:
+def on_grid(name: str, unrolled: int = 1) -> loop_tree.Program:
     """A stencil blocked in j, as a probe of its own that is repeated."""
     stencil = config.stencil(name)
     at = StencilProblem(stencil=stencil, extents=(6, 7, 37)[-len(stencil.dimensions) :])
     changes = (Block("sweep", "j", 4), Unroll("sweep", "i", unrolled))
     chosen = Variant(skeleton="jacobi", transformations=changes, parameters={})
     made = tree.program(chosen, config.skeleton("jacobi"), at)
-    (one,) = probes.taken(made)
-    return probes.repeated(probes.alone(made, one, 0), None, 3)
+    (one,) = probe_programs.taken(made)
+    return probe_programs.repeated(probe_programs.alone(made, one, 0), None, 3)
 
 
-def sweep(statements: tuple[ir.Statement, ...], **more: object) -> ir.Sweep:
-    stretch = ir.Stretch(Num(0), parse("n"), statements)
-    made = ir.Sweep(
+def sweep(statements: tuple[loop_tree.Statement, ...], **more: object) -> loop_tree.Sweep:
+    stretch = loop_tree.Stretch(Num(0), parse("n"), statements)
+    made = loop_tree.Sweep(
         name="one",
         kernel="one",
-        rows=(("a", ir.Row("a")), ("b", ir.Row("b"))),
+        rows=(("a", loop_tree.Row("a")), ("b", loop_tree.Row("b"))),
         scalars=(("h", parse("h")),),
         stretches=(stretch,),
     )
     return replace(made, **more)
 
 
-ADD = sweep((ir.Assign("a", parse("h*b[j]"), add=True),))
+ADD = sweep((loop_tree.Assign("a", parse("h*b[j]"), add=True),))
 
 
 def test_each_function_is_taken_once_with_all_its_calls():
     made = program("jil")
-    taken = {one.sweep.name: one for one in probes.taken(made)}
+    taken = {one.sweep.name: one for one in probe_programs.taken(made)}
     assert taken["lc_jil"].calls == 6
     assert taken["f_heat2d_1"].calls == 4 + 6 * 4
-    assert len(taken) == len({s.name for s in ir.sweeps(made.body)})
+    assert len(taken) == len({s.name for s in loop_tree.sweeps(made.body)})
 
 
 def test_alone_it_has_rows_of_its_own_and_the_state():
     made = program("lij")
-    for one in probes.taken(made):
-        single = probes.alone(made, one, 5)
-        (only,) = ir.sweeps(single.body)
+    for one in probe_programs.taken(made):
+        single = probe_programs.alone(made, one, 5)
+        (only,) = loop_tree.sweeps(single.body)
         assert only.stretches == one.sweep.stretches
         assert len(single.arrays) == len({row for _, row in only.rows})
         assert single.arrays[0] == ("y", 1)
-        assert not any(isinstance(v, ir.Row) and v.index for _, v in only.rows)
+        assert not any(isinstance(v, loop_tree.Row) and v.index for _, v in only.rows)
 
 
 def test_a_tile_is_gone_through_many_times():
     made = program()
-    single = probes.alone(made, probes.taken(made)[-1], 1)
-    (tiles,) = probes.repeated(single, 64, 7).body.nodes
-    assert isinstance(tiles, ir.Tiles)
+    single = probe_programs.alone(made, probe_programs.taken(made)[-1], 1)
+    (tiles,) = probe_programs.repeated(single, 64, 7).body.nodes
+    assert isinstance(tiles, loop_tree.Tiles)
     assert tiles.size == 64
     (again,) = tiles.body.nodes
-    assert isinstance(again, ir.Repeat)
+    assert isinstance(again, loop_tree.Repeat)
     assert again.end - again.first == 7
 
 
@@ -99,18 +100,18 @@ def test_it_loads_as_often_as_the_compiled_loop():
 
 
 def test_what_was_stored_is_not_loaded_again():
-    both = sweep((ir.Assign("a", parse("b[j]")), ir.Assign("b", parse("a[j]*h"))))
+    both = sweep((loop_tree.Assign("a", parse("b[j]")), loop_tree.Assign("b", parse("a[j]*h"))))
     assert "LOAD(lane, a[j])" not in probe_text.code(both, "moves", WIDE).text
 
 
 @pytest.mark.parametrize(
     ("statement", "part", "reason"),
     [
-        (ir.Assign("a", parse("0.0")), "loads", "loads no row"),
-        (ir.Assign("a", parse("b[j]")), "arithmetic", "computes nothing"),
-        (ir.Assign("a", parse("sin(b[j])")), "arithmetic", "calls sin"),
-        (ir.Assign("a", parse("b[j] if h < 1 else h")), "arithmetic", "condition"),
-        (ir.Assign("a", parse("b[j]*j")), "arithmetic", "loop variable"),
+        (loop_tree.Assign("a", parse("0.0")), "loads", "loads no row"),
+        (loop_tree.Assign("a", parse("b[j]")), "arithmetic", "computes nothing"),
+        (loop_tree.Assign("a", parse("sin(b[j])")), "arithmetic", "calls sin"),
+        (loop_tree.Assign("a", parse("b[j] if h < 1 else h")), "arithmetic", "condition"),
+        (loop_tree.Assign("a", parse("b[j]*j")), "arithmetic", "loop variable"),
     ],
 )
 def test_where_there_is_no_probe_it_says_why(statement, part, reason):
@@ -120,7 +121,7 @@ def test_where_there_is_no_probe_it_says_why(statement, part, reason):
 
 def test_rows_written_out_have_no_parts():
     made = program(ivp="string-mix")
-    mixed = next(s for s in ir.sweeps(made.body) if s.name == "f_string_mix_1")
+    mixed = next(s for s in loop_tree.sweeps(made.body) if s.name == "f_string_mix_1")
     with pytest.raises(NotMade, match="fixed length"):
         probe_text.code(mixed, "moves", WIDE)
 
@@ -128,15 +129,15 @@ def test_rows_written_out_have_no_parts():
 def test_a_sweep_over_a_grid_keeps_its_blocks_and_has_arrays_of_its_own():
     made = on_grid("star3d-7pt-variable")
     (again,) = made.body.nodes
-    assert isinstance(again, ir.Repeat)
+    assert isinstance(again, loop_tree.Repeat)
     (blocks,) = again.body.nodes
-    assert isinstance(blocks, ir.Tiles)
+    assert isinstance(blocks, loop_tree.Tiles)
     assert (blocks.dimension, blocks.size) == ("j", 4)
     assert [array for array, _ in made.arrays] == ["v", "u", *"CWESNBT"]
 
 
 def test_parts_on_a_grid_load_each_point_of_the_stencil():
-    (star,) = ir.grid_sweeps(on_grid("star3d-7pt").body)
+    (star,) = loop_tree.grid_sweeps(on_grid("star3d-7pt").body)
     first = probe_text.code(star, "moves", WIDE).text
     first = first[first.index("const long i = from_i + 0") : first.index("from_i + 4;")]
     assert first.count("USE(LOAD(lane, u[at") == 7
@@ -145,7 +146,7 @@ def test_parts_on_a_grid_load_each_point_of_the_stencil():
     arithmetic = probe_text.code(star, "arithmetic", WIDE).text
     assert "[at" not in arithmetic
     assert "c1*" in arithmetic
-    (unrolled,) = ir.grid_sweeps(on_grid("star3d-7pt", unrolled=4).body)
+    (unrolled,) = loop_tree.grid_sweeps(on_grid("star3d-7pt", unrolled=4).body)
     assert "LOAD(lane" in probe_text.code(unrolled, "loads", WIDE).text
     with pytest.raises(NotMade, match="permutations"):
         probe_text.code(unrolled, "arithmetic", WIDE)
@@ -156,13 +157,13 @@ def test_every_part_of_every_sweep_compiles(tmp_path):
     """Vectors and scalar code; one run of the compiler for all texts that differ."""
     texts: dict[str, None] = {}
     for ivp in ("heat2d", "medakzo", "inverterchain"):
-        for one in probes.taken(program("lij", ivp)):
+        for one in probe_programs.taken(program("lij", ivp)):
             for part, vector in (("loads", 16), ("moves", 8), ("arithmetic", 16)):
                 with contextlib.suppress(NotMade):
                     shape = Shape(vector=vector, loads=9)
                     texts[probe_text.code(one.sweep, part, shape).text] = None
     for stencil in ("star3d-7pt-variable", "star2d-5pt", "star3d-r4"):
-        (over,) = ir.grid_sweeps(on_grid(stencil).body)
+        (over,) = loop_tree.grid_sweeps(on_grid(stencil).body)
         for part, vector in (("loads", 16), ("moves", 8), ("arithmetic", 16)):
             texts[probe_text.code(over, part, Shape(vector=vector, loads=9)).text] = None
     files = [tmp_path / f"u{number}.c" for number in range(len(texts))]
@@ -176,7 +177,7 @@ def test_every_part_of_every_sweep_compiles(tmp_path):
 
 def test_every_row_can_start_with_the_initial_values():
     made = program()
-    single = probes.alone(made, probes.taken(made)[-1], 1)
+    single = probe_programs.alone(made, probe_programs.taken(made)[-1], 1)
     (body,) = re.findall(
         r"void initial\(struct thread \*me\)\n\{(.*?)\n\}",
         harness.units(single, problem(), filled=True)["step.c"],

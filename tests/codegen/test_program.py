@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 from codegen_build import IVPS, problem, setup, sources, variant
 
-from autotune import config
-from autotune.codegen import emit, ir, regions, space, tree
+from autotune.codegen import candidate_space, emit, loop_tree, regions, tree
 from autotune.codegen.transform import Illegal
-from autotune.expression import Num, Sym, parse, symbols
-from autotune.problem import Region
-from autotune.variant import Fuse, FuseTiles, Interchange, Pad, Tile
+from autotune.domain.problem import Region
+from autotune.domain.variant import Fuse, FuseTiles, Interchange, Pad, Tile
+from autotune.files import config
+from autotune.language.expression import Num, Sym, parse, symbols
 
 SKELETON = config.skeleton("pirk")
 ORDERS = ("ijl", "ilj", "jil", "jli", "lij", "lji")
 
 
-def made(*transformations: object, ivp: str = "heat2d") -> ir.Program:
+def made(*transformations: object, ivp: str = "heat2d") -> loop_tree.Program:
     return tree.program(variant(*transformations), SKELETON, problem(ivp, 20))  # type: ignore[arg-type]
 
 
@@ -32,7 +32,7 @@ def test_at_least_24_distinct_sources_per_problem(ivp: str) -> None:
     at = problem(ivp, 20011 if ivp != "heat2d" else 151)
     unpadded = [
         c
-        for c in space.enumerate_candidates(setup(at), 1).legal
+        for c in candidate_space.enumerate_candidates(setup(at), 1).legal
         if c.variant.parameters["pad"] == 5
     ]
     texts = {sha256(repr(sorted(sources(c, at).items())).encode()).digest() for c in unpadded}
@@ -53,7 +53,7 @@ def test_sweeps_are_shared_between_programs() -> None:
 
 def test_orders_with_the_same_inner_loops_share_them() -> None:
     names = {
-        order: {s.name for s in ir.sweeps(made(Interchange("lc", tuple(order))).body)}
+        order: {s.name for s in loop_tree.sweeps(made(Interchange("lc", tuple(order))).body)}
         for order in ORDERS
     }
     lc = {order: {n for n in found if n.startswith("lc")} for order, found in names.items()}
@@ -71,7 +71,7 @@ def test_equal_names_mean_equal_functions_within_a_program() -> None:
     for order in ORDERS:
         program = made(Interchange("lc", tuple(order)), FuseTiles("rhs", "lc", 64, "Y"))
         texts: dict[str, str] = {}
-        for sweep in ir.sweeps(program.body):
+        for sweep in loop_tree.sweeps(program.body):
             code = emit.sweep_code(sweep)
             assert texts.setdefault(code.name, code.text) == code.text
 
@@ -80,13 +80,13 @@ def test_canonical_form() -> None:
     """Rows are accessed by parameters at offsets of j; calls pass loop variables and numbers."""
     for ivp in IVPS:
         for order in ORDERS:
-            for sweep in ir.sweeps(made(Interchange("lc", tuple(order)), ivp=ivp).body):
+            for sweep in loop_tree.sweeps(made(Interchange("lc", tuple(order)), ivp=ivp).body):
                 rows = {name for name, _ in sweep.rows}
                 known = rows | {name for name, _ in (*sweep.scalars, *sweep.constants)}
                 for _, row in sweep.rows:
                     assert row.index is None or isinstance(row.index, Num | Sym)
                 for stretch in sweep.stretches:
-                    local = {s.name for s in stretch.statements if isinstance(s, ir.Local)}
+                    local = {s.name for s in stretch.statements if isinstance(s, loop_tree.Local)}
                     for statement in stretch.statements:
                         names = symbols(statement.value)
                         assert names <= known | local | {"j", "N", "n", "t"}
@@ -100,7 +100,7 @@ def test_fusion_drops_the_vector_between() -> None:
 
 def test_bands_of_heat2d() -> None:
     """First row, interior rows with three stretches, last row."""
-    sweeps = [s for s in ir.sweeps(made().body) if s.kernel == "rhs"]
+    sweeps = [s for s in loop_tree.sweeps(made().body) if s.kernel == "rhs"]
     assert [len(s.stretches) for s in sweeps] == [1, 3, 1]
     assert [dict(s.rows).keys() for s in sweeps] == [{"F"}, {"F", "y"}, {"F"}]
 

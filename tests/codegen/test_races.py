@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 from codegen_build import problem, variant
 
-from autotune import config
 from autotune.codegen import tree
-from autotune.codegen.ir import Block, Program, Repeat, Row, Swap, Sweep, Sync, Tiles
+from autotune.codegen.loop_tree import Block, Program, Repeat, Row, Swap, Sweep, Sync, Tiles
 from autotune.codegen.races import races
 from autotune.codegen.transform import Illegal
-from autotune.skeleton import LoopStep, Skeleton, SyncStep
-from autotune.variant import FuseTiles, Interchange, Transformation, Variant
+from autotune.domain.skeleton import LoopStep, Skeleton, SyncStep
+from autotune.domain.variant import FuseTiles, Interchange, Transformation, Variant
+from autotune.files import config
 
 SKELETON = config.skeleton("pirk")
 FUSED: tuple[Transformation, ...] = (FuseTiles("rhs", "lc", 64, "Y"),)

@@ -9,11 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nest_interpreter import Arrays, Interpreter
 
-from autotune import config
 from autotune.codegen import transform
-from autotune.codegen.ir import Comm, Swap, Sync
-from autotune.codegen.lower import unroll, write_out_sums
-from autotune.codegen.nest import (
+from autotune.codegen.loop_nests import (
     Loop,
     Nest,
     Nodes,
@@ -26,9 +23,12 @@ from autotune.codegen.nest import (
     walk,
     writes,
 )
+from autotune.codegen.loop_tree import Comm, Swap, Sync
+from autotune.codegen.lower import unroll, write_out_sums
 from autotune.codegen.transform import Illegal
 from autotune.codegen.tree import canonical
-from autotune.expression import parse
+from autotune.files import config
+from autotune.language.expression import parse
 
 TREE = canonical(config.skeleton("pirk"), problem())
 ORDERS = ["".join(order) for order in permutations("ijl")]

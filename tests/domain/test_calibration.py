@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autotune.calibration import BandwidthCurve, Calibration, Constant, Refined
+from autotune.domain.calibration import BandwidthCurve, Calibration, Constant, Refined
 
 CONSTANT = Constant(value=2.0, low=1.5, high=2.5, unit="cy", source="", samples=5)
 ONE = BandwidthCurve(

@@ -6,14 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autotune.calibration import BandwidthCurve, Calibration
-from autotune.machine import (
-    CacheLevel,
-    InCore,
-    Machine,
-    Memory,
-    PortTable,
-)
+from autotune.domain.calibration import BandwidthCurve, Calibration
+from autotune.domain.machine import CacheLevel, InCore, Machine, Memory, PortTable
 
 L1 = CacheLevel(name="L1", size=32768, line=64, ways=8, cores=1)
 L2 = CacheLevel(name="L2", size=262144, line=64, ways=8, cores=1, inbound=32.0, exposed=0.5)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autotune.network import OPERATIONS, CostCurve, Network, Segment, steps
+from autotune.domain.network import OPERATIONS, CostCurve, Network, Segment, steps
 
 ALPHA, BETA = 2e-6, 1e-9
 

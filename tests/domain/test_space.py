@@ -4,8 +4,8 @@ import dataclasses
 
 import pytest
 
-from autotune.space import Constraint, Rule, Space, holds, same
-from autotune.variant import Fuse, FuseTiles, Interchange, Pad, Tile, Variant
+from autotune.domain.space import Constraint, Rule, Space, holds, same
+from autotune.domain.variant import Fuse, FuseTiles, Interchange, Pad, Tile, Variant
 
 SPACE = Space(
     name="small",

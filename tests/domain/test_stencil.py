@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from autotune.expression import parse
-from autotune.problem import StencilProblem
-from autotune.stencil import Stencil, strides
-from autotune.variant import Block, Candidate, Unroll, Variant
+from autotune.domain.problem import StencilProblem
+from autotune.domain.stencil import Stencil, strides
+from autotune.domain.variant import Block, Candidate, Unroll, Variant
+from autotune.language.expression import parse
 
 STAR = Stencil(
     name="star",

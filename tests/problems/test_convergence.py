@@ -6,10 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from autotune import config, paths
-from autotune.expression import parse
-from autotune.measure import reference
-from autotune.problem import Ivp, Problem, Region
+from autotune import paths
+from autotune.domain.problem import Ivp, Problem, Region
+from autotune.files import config
+from autotune.language.expression import parse
+from autotune.measuring.candidates import ivp_reference
 
 SLOWEST = 2.0
 """The stability bound of the test problem: h = step_fraction / SLOWEST."""
@@ -43,7 +44,7 @@ def error(problem, steps):
     end = 2.0
     problem = replace(problem, step_fraction=SLOWEST * end / steps)
     u = 1 / (2 - math.sin(end))
-    return float(np.abs(reference.integrate(problem, steps) - [u, u * u]).max())
+    return float(np.abs(ivp_reference.integrate(problem, steps) - [u, u * u]).max())
 
 
 def observed(problem, steps):

@@ -5,10 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from autotune import config, paths
-from autotune.expression import number, parse
-from autotune.measure import reference
-from autotune.problem import Problem, offset
+from autotune import paths
+from autotune.domain.problem import Problem, offset
+from autotune.files import config
+from autotune.language.expression import number, parse
+from autotune.measuring.candidates import ivp_reference
 
 NAMES = paths.names("kernels/ivp")
 LIMITED = {"heat2d", "inverterchain", "wave1d", "string-mix"}
@@ -64,8 +65,8 @@ def test_the_interior_is_the_big_part_and_free_of_conditions(name):
 def test_bodies_reach_exactly_the_access_distance(name):
     ivp = config.ivp(name)
     size = small(name)
-    f = reference.rhs(ivp, size)
-    y = reference.initial(ivp, size)
+    f = ivp_reference.rhs(ivp, size)
+    y = ivp_reference.initial(ivp, size)
     reads = np.argwhere(jacobian(f, ivp.start, y))
     assert np.abs(reads[:, 0] - reads[:, 1]).max() == ivp.distance(size)
 
@@ -74,10 +75,10 @@ def test_bodies_reach_exactly_the_access_distance(name):
 def test_stability_bounds_the_spectral_radius_closely(name):
     trial = problem(name, small(name))
     bound = trial.step_fraction / trial.h
-    f = reference.rhs(trial.ivp, trial.size)
+    f = ivp_reference.rhs(trial.ivp, trial.size)
     radii = []
     for steps in (0, 60):
-        y = reference.integrate(trial, steps)
+        y = ivp_reference.integrate(trial, steps)
         J = jacobian(f, trial.ivp.start + steps * trial.h, y)
         radii.append(np.abs(np.linalg.eigvals(J)).max())
     assert max(radii) <= bound * (1 + 1e-6)
@@ -87,8 +88,8 @@ def test_stability_bounds_the_spectral_radius_closely(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_states_stay_finite_and_free_of_denormals(name):
     trial = problem(name, 12 if name == "heat2d" else 150)
-    start = reference.initial(trial.ivp, trial.size)
-    for y in (start, reference.integrate(trial, 200)):
+    start = ivp_reference.initial(trial.ivp, trial.size)
+    for y in (start, ivp_reference.integrate(trial, 200)):
         assert np.isfinite(y).all()
         assert np.abs(y).max() <= 4 * np.abs(start).max()
         sizes = np.abs(y[y != 0])
@@ -98,16 +99,16 @@ def test_states_stay_finite_and_free_of_denormals(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_missing_corrector_step_would_be_noticed(name):
     trial = problem(name, 16 if name == "heat2d" else 200)
-    full = reference.integrate(trial, 3)
-    short = reference.integrate(replace(trial, correctors=trial.correctors - 1), 3)
+    full = ivp_reference.integrate(trial, 3)
+    short = ivp_reference.integrate(replace(trial, correctors=trial.correctors - 1), 3)
     assert np.abs(full - short).max() > 2e-12 * np.abs(full).max()
 
 
 @pytest.mark.parametrize("name", ["heat2d", "wave1d", "inverterchain"])
 def test_physical_bounds_hold(name):
     trial = problem(name, small(name))
-    y0 = reference.initial(trial.ivp, trial.size)
-    y = reference.integrate(trial, 100)
+    y0 = ivp_reference.initial(trial.ivp, trial.size)
+    y = ivp_reference.integrate(trial, 100)
     if name == "heat2d":
         assert y.min() >= y0.min() - 1e-12
         assert y.max() <= y0.max() + 1e-12

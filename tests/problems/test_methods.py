@@ -3,8 +3,9 @@
 import mpmath
 import pytest
 
-from autotune import config, paths
-from autotune.problem import ButcherTableau, _Tree
+from autotune import paths
+from autotune.domain.problem import ButcherTableau, _Tree
+from autotune.files import config
 
 RADAU = {f"radau-iia-{2 * s - 1}": (s, 2 * s - 1) for s in range(2, 9)}
 ORDERS = {**RADAU, "lobatto-iiic-6": (4, 6)}

@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from autotune import config
-from autotune.expression import parse
-from autotune.measure import reference
-from autotune.problem import Ivp, Problem, Region
+from autotune.domain.problem import Ivp, Problem, Region
+from autotune.files import config
+from autotune.language.expression import parse
+from autotune.measuring.candidates import ivp_reference
 
 
 def region(bounds, body, columns=None):
@@ -46,8 +46,8 @@ def plain_pirk(problem, steps):
     """Listing 1 of Scherg et al. in plain Python, and the first evaluations on y."""
     A, b, c = problem.method.A, problem.method.b, problem.method.c
     s, n, h, t = len(b), problem.n, problem.h, problem.ivp.start
-    f = reference.rhs(problem.ivp, problem.size)
-    y = list(reference.initial(problem.ivp, problem.size))
+    f = ivp_reference.rhs(problem.ivp, problem.size)
+    y = list(ivp_reference.initial(problem.ivp, problem.size))
     for _ in range(steps):
         F = [f(t + node * h, np.array(y)) for node in c]
         for _ in range(problem.correctors):
@@ -66,7 +66,7 @@ def test_integrate_is_the_scheme_of_the_paper(name):
         ivp=config.ivp(name), method=config.method("radau-iia-7"), correctors=6, size=10
     )
     expected = plain_pirk(problem, 4)
-    got = reference.integrate(problem, 4)
+    got = ivp_reference.integrate(problem, 4)
     assert np.abs(got - expected).max() <= 1e-14 * np.abs(expected).max()
 
 
@@ -74,15 +74,17 @@ def test_steps_continue_from_a_given_state_and_leave_it_alone():
     problem = Problem(
         ivp=config.ivp("heat2d"), method=config.method("radau-iia-5"), correctors=4, size=9
     )
-    half = reference.integrate(problem, 2)
+    half = ivp_reference.integrate(problem, 2)
     kept = half.copy()
-    assert np.array_equal(reference.integrate(problem, 2, y0=half), reference.integrate(problem, 4))
+    assert np.array_equal(
+        ivp_reference.integrate(problem, 2, y0=half), ivp_reference.integrate(problem, 4)
+    )
     assert np.array_equal(half, kept)
     assert np.array_equal(
-        reference.integrate(problem, 0), reference.initial(problem.ivp, problem.size)
+        ivp_reference.integrate(problem, 0), ivp_reference.initial(problem.ivp, problem.size)
     )
     with pytest.raises(ValueError, match="81 components"):
-        reference.integrate(problem, 1, y0=np.ones(80))
+        ivp_reference.integrate(problem, 1, y0=np.ones(80))
 
 
 def test_chunks_do_not_show(monkeypatch):
@@ -90,10 +92,10 @@ def test_chunks_do_not_show(monkeypatch):
         Problem(ivp=config.ivp(n), method=config.method("radau-iia-7"), correctors=2, size=s)
         for n, s in (("heat2d", 14), ("medakzo", 40), ("string-mix", 40))
     ]
-    whole = [reference.integrate(problem, 2) for problem in problems]
-    monkeypatch.setattr(reference, "_CHUNK", 5)
+    whole = [ivp_reference.integrate(problem, 2) for problem in problems]
+    monkeypatch.setattr(ivp_reference, "_CHUNK", 5)
     for problem, expected in zip(problems, whole, strict=True):
-        assert np.array_equal(reference.integrate(problem, 2), expected)
+        assert np.array_equal(ivp_reference.integrate(problem, 2), expected)
 
 
 def test_every_operation_and_function_of_the_language():
@@ -109,7 +111,7 @@ def test_every_operation_and_function_of_the_language():
         + min(j, 2) * max(v, 3.0) + j % 3 - j // 2 + 1
         for j, v in enumerate(y)
     ]  # fmt: skip
-    assert reference.rhs(made, 7)(0.3, y) == pytest.approx(expected, rel=1e-14)
+    assert ivp_reference.rhs(made, 7)(0.3, y) == pytest.approx(expected, rel=1e-14)
 
 
 @pytest.mark.parametrize("op", ["<", "<=", ">", ">="])
@@ -117,7 +119,7 @@ def test_conditions_choose_per_component(op):
     made = ivp([region(("0", "n"), f"-y[j] if j {op} 2 else 2.0")])
     holds = {"<": [0, 1], "<=": [0, 1, 2], ">": [3, 4], ">=": [2, 3, 4]}[op]
     expected = [-1.0 if j in holds else 2.0 for j in range(5)]
-    assert list(reference.rhs(made, 5)(0.0, np.ones(5))) == expected
+    assert list(ivp_reference.rhs(made, 5)(0.0, np.ones(5))) == expected
 
 
 def test_locals_may_use_those_before_them():
@@ -126,7 +128,7 @@ def test_locals_may_use_those_before_them():
         constants={"two": parse("2.0")},
         locals={"z": parse("j + t"), "twice": parse("two*z")},
     )
-    assert list(reference.rhs(made, 4)(0.5, np.ones(4))) == [1.0, 3.0, 5.0, 7.0]
+    assert list(ivp_reference.rhs(made, 4)(0.5, np.ones(4))) == [1.0, 3.0, 5.0, 7.0]
 
 
 def test_columns_with_ranges_that_begin_and_end_within_a_row():
@@ -138,13 +140,13 @@ def test_columns_with_ranges_that_begin_and_end_within_a_row():
         dimension="4*N",
         row="4",
     )
-    f = reference.rhs(made, 4)(0.0, np.arange(16.0))
+    f = ivp_reference.rhs(made, 4)(0.0, np.arange(16.0))
     assert [j for j in range(16) if f[j]] == [2, 5, 6, 9, 10]
     assert f[9] == 109.0
 
 
 def test_reading_outside_the_vector_is_an_error():
-    f = reference.rhs(ivp([region(("0", "n"), "y[j+1]")]), 6)
+    f = ivp_reference.rhs(ivp([region(("0", "n"), "y[j+1]")]), 6)
     with pytest.raises(ValueError, match=r"components 1 \.\. 6 lie outside \[0, 6\)"):
         f(0.0, np.ones(6))
 
@@ -154,7 +156,7 @@ def test_a_state_that_overflows_is_returned_without_warning(recwarn):
     problem = Problem(
         ivp=explosive, method=config.method("radau-iia-5"), correctors=4, size=4, step_fraction=1.0
     )
-    assert not np.isfinite(reference.integrate(problem, 3)).any()
+    assert not np.isfinite(ivp_reference.integrate(problem, 3)).any()
     assert not recwarn.list
 
 
@@ -164,5 +166,5 @@ def test_time_advances_by_h_and_stages_lie_at_their_nodes():
     problem = Problem(
         ivp=powers, method=config.method("radau-iia-7"), correctors=1, size=4, step_fraction=1.0
     )
-    assert reference.integrate(problem, 5) == pytest.approx([1.5**6] * 4, rel=1e-14)
+    assert ivp_reference.integrate(problem, 5) == pytest.approx([1.5**6] * 4, rel=1e-14)
     assert replace(problem, step_fraction=0.5).h == 0.05

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from autotune import config
-from autotune.measure import reference
+from autotune.files import config
+from autotune.measuring.candidates import ivp_reference
 
 TIMES = {"inverterchain": [4e-9, 7.25e-9, 12e-9, 16e-9, 20e-9], "medakzo": [0.0, 4.9, 5.1]}
 
@@ -111,7 +111,7 @@ BY_HAND = {
 def test_right_hand_side_is_that_of_the_literature(name, extra):
     ivp = config.ivp(name)
     size = ivp.minimum + extra
-    f = reference.rhs(ivp, size)
+    f = ivp_reference.rhs(ivp, size)
     random = np.random.default_rng(extra)
     for t in TIMES.get(name, [0.0]):
         y = random.uniform(0, 5, int(ivp.values(size)["n"]))
@@ -123,7 +123,7 @@ def test_right_hand_side_is_that_of_the_literature(name, extra):
 def test_the_two_strings_are_one_problem_in_two_orders():
     row, mix = config.ivp("string-row"), config.ivp("string-mix")
     size = 23
-    y_row, y_mix = reference.initial(row, size), reference.initial(mix, size)
+    y_row, y_mix = ivp_reference.initial(row, size), ivp_reference.initial(mix, size)
     assert y_mix[0::2] == pytest.approx(y_row[:size], rel=1e-15, abs=1e-15)
     assert y_mix[1::2] == pytest.approx(y_row[size:], rel=1e-15, abs=1e-13)
 
@@ -131,7 +131,7 @@ def test_the_two_strings_are_one_problem_in_two_orders():
 def test_a_tone_of_the_string_swings_with_its_frequency():
     # u = cos(w t) sin(p pi x) with w = 2 speed/dx sin(p pi dx/2) solves the difference equations.
     size, p = 30, 4
-    f = reference.rhs(config.ivp("string-row"), size)
+    f = ivp_reference.rhs(config.ivp("string-row"), size)
     x = np.arange(1, size + 1) / (size + 1)
     omega = 2 * 1.5 * (size + 1) * math.sin(p * math.pi / (size + 1) / 2)
     u = np.sin(p * np.pi * x)
@@ -141,4 +141,4 @@ def test_a_tone_of_the_string_swings_with_its_frequency():
 def test_a_chain_of_inverters_at_rest_stays_there():
     low = (9 - math.sqrt(61)) / 2
     y = np.array([5.0, low] * 10)
-    assert np.abs(reference.rhs(config.ivp("inverterchain"), 20)(0.0, y)).max() * 1e-9 < 1e-14
+    assert np.abs(ivp_reference.rhs(config.ivp("inverterchain"), 20)(0.0, y)).max() * 1e-9 < 1e-14

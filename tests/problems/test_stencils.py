@@ -6,10 +6,11 @@ from math import cos, sin
 import numpy as np
 import pytest
 
-from autotune import config, paths
-from autotune.measure import grid_reference
-from autotune.measure.grid_reference import sweeps
-from autotune.problem import StencilProblem
+from autotune import paths
+from autotune.domain.problem import StencilProblem
+from autotune.files import config
+from autotune.measuring.candidates import grid_reference
+from autotune.measuring.candidates.grid_reference import sweeps
 
 
 def first(k, j, i, extents):

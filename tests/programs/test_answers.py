@@ -5,9 +5,9 @@ from pathlib import Path
 import own_programs as own
 import pytest
 
-from autotune.measure.program_output import answer, compare
-from autotune.program import Check, Reading
-from autotune.toolchain.process import Outcome
+from autotune.domain.program import Check, Reading
+from autotune.measuring.program.printed_output import answer, compare
+from autotune.toolchain.child_process import Outcome
 from autotune.tuning import agree
 from autotune.units import Seconds
 

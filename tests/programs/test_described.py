@@ -5,7 +5,7 @@ from pathlib import Path
 import own_programs as own
 import pytest
 
-from autotune.pipeline.prospect import load
+from autotune.commands.rank.ranked_space import load
 
 
 def wrong(tmp_path: Path, old: str, new: str) -> str:

@@ -9,13 +9,13 @@ import pytest
 from typer.testing import CliRunner
 
 from autotune import paths
-from autotune.cli.app import app
+from autotune.commands.app import app
+from autotune.commands.init.document import InitDocument
+from autotune.commands.init.first_config import FirstConfig, Request, write
+from autotune.commands.init.source_scan import sight
+from autotune.commands.rank.ranked_space import load
+from autotune.commands.tune import flow as tune_flow
 from autotune.errors import InputError
-from autotune.pipeline import study
-from autotune.pipeline.first_config import FirstConfig, Request, write
-from autotune.pipeline.prospect import load
-from autotune.pipeline.sighting import sight
-from autotune.report.documents.inits import InitDocument
 
 EXAMPLES = paths.data_root() / "examples"
 
@@ -39,8 +39,8 @@ def test_what_is_written_for_a_source_can_be_tuned(tmp_path: Path):
     setup = load(made.config)
     assert setup.problems[0].size_text == "n=1000"
     store = str(tmp_path / "store.sqlite")
-    options = study.Options(budget_evaluations=3)
-    (problem,) = study.tune(setup, options, store, own.quiet).evaluation.problems
+    options = tune_flow.Options(budget_evaluations=3)
+    (problem,) = tune_flow.tune(setup, options, store, own.quiet).evaluation.problems
     assert {row.status for row in problem.evaluated if row.measurement} == {"ok"}
 
 

@@ -7,16 +7,16 @@ import own_programs as own
 import pytest
 from program_samples import DAXPY, candidates, read, written
 
-from autotune.analysis.base import InCoreResult
-from autotune.analysis.incore import OsacaAnalyser, Region
-from autotune.analysis.marked_build import assembly
-from autotune.config import machine
-from autotune.pipeline import study
-from autotune.pipeline.prospect import load, prospect
-from autotune.pipeline.whys import explain
-from autotune.prediction.program_compiled import Asked, Command, CompiledLoops
-from autotune.program_model import MarkedModel
-from autotune.variant import Build, Candidate
+from autotune.commands.rank.explain_ranking import explain
+from autotune.commands.rank.ranked_space import load, prospect
+from autotune.commands.tune import flow as tune_flow
+from autotune.domain.program_model import MarkedModel
+from autotune.domain.variant import Build, Candidate
+from autotune.files.config import machine
+from autotune.models.base import InCoreResult
+from autotune.models.engines.program.compiled_loops import Asked, Command, CompiledLoops
+from autotune.models.incore.marked_build import assembly
+from autotune.models.incore.osaca_analyser import OsacaAnalyser, Region
 
 SWEEP = """\
 #include <stdio.h>
@@ -131,7 +131,7 @@ def test_predictions_go_with_what_is_measured(tmp_path: Path) -> None:
     path = put(tmp_path, MODELS["marked"])
     (ranking,) = prospect(load(path), own.quiet).rankings
     store = tmp_path / "store.sqlite"
-    made = study.tune(load(path), study.Options(exhaustive=True), str(store), own.quiet)
+    made = tune_flow.tune(load(path), tune_flow.Options(exhaustive=True), str(store), own.quiet)
     (problem,) = made.evaluation.problems
     assert {row.status for row in problem.evaluated} == {"ok"}
     assert {row.candidate.parameters["tile"]: row.predicted for row in problem.evaluated} == {

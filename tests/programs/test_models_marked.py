@@ -8,17 +8,17 @@ import pytest
 from program_samples import MARKED, MATMUL, candidates, predicted, read, written
 from sample_nodes import documented
 
-from autotune import config
-from autotune.analysis import marked_build
-from autotune.analysis.incore_x86 import X86
-from autotune.analysis.loops import NoLoop
-from autotune.analysis.marked_code import marked_code
-from autotune.analysis.marked_loops import Mark, marked_loops, operations
-from autotune.marks import Lines, marks
-from autotune.pipeline.program_engine import program_loops
-from autotune.results import Prediction
-from autotune.setup import Layout, Setup
-from autotune.variant import Build, Candidate
+from autotune.commands.rank.model_route import program_loops
+from autotune.domain.results import Prediction
+from autotune.domain.setup import Layout, Setup
+from autotune.domain.variant import Build, Candidate
+from autotune.files import config
+from autotune.language.loop_marks import Lines, marks
+from autotune.models.incore import marked_build
+from autotune.models.incore.hot_loops import NoLoop
+from autotune.models.incore.marked_code import marked_code
+from autotune.models.incore.marked_loops import Mark, marked_loops, operations
+from autotune.models.incore.x86 import X86
 
 O3 = ["gcc", "-O3", "-march=haswell"]
 

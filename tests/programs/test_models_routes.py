@@ -7,16 +7,16 @@ import pytest
 from program_samples import DAXPY, candidates, predicted, read, written
 from sample_nodes import calibrated, documented
 
-from autotune import config
-from autotune.calibration import Z80
-from autotune.codegen.programs import Programs
-from autotune.machine import Machine
-from autotune.prediction.program_facts import Facts
-from autotune.problem import StencilProblem
-from autotune.program_model import NAMES
-from autotune.ranking import odds, rank
-from autotune.results import Prediction
-from autotune.variant import Build, Candidate, Variant
+from autotune.codegen.skeleton_programs import Programs
+from autotune.domain.calibration import Z80
+from autotune.domain.machine import Machine
+from autotune.domain.problem import StencilProblem
+from autotune.domain.program_model import NAMES
+from autotune.domain.ranking import odds, rank
+from autotune.domain.results import Prediction
+from autotune.domain.variant import Build, Candidate, Variant
+from autotune.files import config
+from autotune.models.engines.program.formula_facts import Facts
 
 
 def predictions(

@@ -6,13 +6,8 @@ from pathlib import Path
 import pytest
 from program_samples import DAXPY, HEAD, MARKED, MATMUL, read, written
 
+from autotune.domain.program_model import FormulaModel, KerncraftModel, KernelModel, MarkedModel
 from autotune.errors import ConfigError
-from autotune.program_model import (
-    FormulaModel,
-    KerncraftModel,
-    KernelModel,
-    MarkedModel,
-)
 
 TOP = HEAD.count("\n")
 KERNEL = """\

@@ -5,9 +5,9 @@ from pathlib import Path
 import own_programs as own
 import pytest
 
-from autotune.evaluate import StudyResult
-from autotune.pipeline import study
-from autotune.pipeline.prospect import load
+from autotune.commands.rank.ranked_space import load
+from autotune.commands.tune import flow as tune_flow
+from autotune.results.evaluate.study_evaluation import StudyResult
 
 NASTY = r"""
 #include <signal.h>
@@ -129,8 +129,8 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def result(work: Path) -> StudyResult:
     """All of them in one study."""
     setup = load(work / "study.yaml")
-    options = study.Options(exhaustive=True)
-    return study.tune(setup, options, str(work / "store.sqlite"), own.quiet).evaluation
+    options = tune_flow.Options(exhaustive=True)
+    return tune_flow.tune(setup, options, str(work / "store.sqlite"), own.quiet).evaluation
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ from pathlib import Path
 import own_programs as own
 import pytest
 
-from autotune.measure import program_command
-from autotune.pipeline import study
-from autotune.pipeline.prospect import load
-from autotune.pipeline.study import Options, Result
+from autotune.commands.rank.ranked_space import load
+from autotune.commands.tune import flow as tune_flow
+from autotune.commands.tune.flow import Options, Result
+from autotune.measuring.program import command_line
 
 PROGRAM = """\
 schema: autotune.program/1
@@ -34,7 +34,7 @@ def tuned(config: Path, said: list[str]) -> Result:
         said.append(stage)
 
     store = str(config.with_name("store.sqlite"))
-    return study.tune(load(config), Options(budget_evaluations=2), store, progress)
+    return tune_flow.tune(load(config), Options(budget_evaluations=2), store, progress)
 
 
 def statuses(result: Result) -> dict[object, str]:
@@ -54,7 +54,7 @@ def test_times_count_until_the_tools_change_and_failed_builds_are_tried_again(
     assert statuses(tuned(config, said))[2] == "ok"
     assert "used without measuring again: 1 result of study study" in said
 
-    monkeypatch.setattr(program_command, "_python", lambda program: {"python": "4.0"})
+    monkeypatch.setattr(command_line, "_python", lambda program: {"python": "4.0"})
     said = []
     assert statuses(tuned(config, said)) == {1: "ok", 2: "ok"}
     assert any(line.startswith("2 times of other machines") for line in said)

@@ -6,19 +6,20 @@ from pathlib import Path
 import own_programs as own
 import pytest
 
-from autotune.cli.predict import rank
+from autotune.commands.export import flow as export_flow
+from autotune.commands.rank.command import rank
+from autotune.commands.rank.ranked_space import load, prospect
+from autotune.commands.tune import flow as tune_flow
 from autotune.errors import InputError
-from autotune.pipeline import export, study
-from autotune.pipeline.prospect import load, prospect
-from autotune.report import programs as words
-from autotune.store import Store
+from autotune.files.store import Store
+from autotune.results.report import program_words as words
 
 MODEL = "model: {formula: 0.001 * block}\n"
 
 
-def tuned(path: Path, store: Path, **options: bool | str) -> study.Result:
-    chosen = study.Options(**options)
-    return study.tune(load(path), chosen, str(store), own.quiet)
+def tuned(path: Path, store: Path, **options: bool | str) -> tune_flow.Result:
+    chosen = tune_flow.Options(**options)
+    return tune_flow.tune(load(path), chosen, str(store), own.quiet)
 
 
 def test_rank_tune_verify_store_report_export(tmp_path: Path):
@@ -40,10 +41,10 @@ def test_rank_tune_verify_store_report_export(tmp_path: Path):
         (run,) = kept.load_study("study").runs
     assert {made.error for made in run.builds} == {0.0}
 
-    page = study.write_report(study.study("study", str(store)), tmp_path / "report.html")
+    page = tune_flow.write_report(tune_flow.study("study", str(store)), tmp_path / "report.html")
     assert "tiny-n500" in page.read_text(encoding="utf-8")
-    wanted = export.Wanted(study="study", format="header", output=tmp_path / "choice.h")
-    made = export.export(wanted, str(store), own.quiet)
+    wanted = export_flow.Wanted(study="study", format="header", output=tmp_path / "choice.h")
+    made = export_flow.export(wanted, str(store), own.quiet)
     assert re.search(r"\b500\b", made.path.read_text(encoding="utf-8"))
 
 

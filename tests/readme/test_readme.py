@@ -44,7 +44,7 @@ def test_the_python_example(tmp_path: Path) -> None:
 
 
 def test_the_study_of_the_readme_is_valid(tmp_path: Path) -> None:
-    from autotune import config
+    from autotune.files import config
 
     block = re.findall(r"^```yaml\n(.*?)^```", TEXT, re.M | re.S)[0]
     path = tmp_path / "study.yaml"
@@ -53,7 +53,7 @@ def test_the_study_of_the_readme_is_valid(tmp_path: Path) -> None:
 
 
 def test_every_command_of_the_table_exists() -> None:
-    from autotune.cli.app import app, comm_app, machine_app
+    from autotune.commands.app import app, comm_app, machine_app
 
     known = {c.name or c.callback.__name__ for c in app.registered_commands if c.callback}
     known |= {group.name for group in app.registered_groups}

@@ -13,11 +13,11 @@ from typing import Literal
 
 import numpy as np
 
-from autotune import config
 from autotune.codegen import harness, tree
-from autotune.problem import Problem
-from autotune.setup import Generated, Layout, Setup
-from autotune.variant import Build, Candidate, Transformation, Variant
+from autotune.domain.problem import Problem
+from autotune.domain.setup import Generated, Layout, Setup
+from autotune.domain.variant import Build, Candidate, Transformation, Variant
+from autotune.files import config
 
 COMPILER = shutil.which("gcc") or shutil.which("cc")
 IVPS = ("heat2d", "inverterchain", "medakzo", "string-mix", "string-row", "wave1d")

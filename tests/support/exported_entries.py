@@ -2,8 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 
-from autotune.export.entries import Choices, Entry, Key, Origin, Place, Section, Subject, sections
-from autotune.variant import Value
+from autotune.domain.variant import Value
+from autotune.results.export.entries import (
+    Choices,
+    Entry,
+    Key,
+    Origin,
+    Place,
+    Section,
+    Subject,
+    sections,
+)
 
 ORIGIN = Origin(
     study="tuned",

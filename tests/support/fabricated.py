@@ -3,18 +3,13 @@
 import random
 from dataclasses import dataclass
 
-from autotune.calibration import BandwidthCurve, Calibration
-from autotune.expression import parse
-from autotune.machine import (
-    CacheLevel,
-    InCore,
-    Machine,
-    Memory,
-)
-from autotune.problem import ButcherTableau, Ivp, Problem, Region
-from autotune.results import Part, Prediction, Prepared, Sample
-from autotune.store import Choice, RunFacts
-from autotune.variant import Build, Candidate, Interchange, Pad, Variant
+from autotune.domain.calibration import BandwidthCurve, Calibration
+from autotune.domain.machine import CacheLevel, InCore, Machine, Memory
+from autotune.domain.problem import ButcherTableau, Ivp, Problem, Region
+from autotune.domain.results import Part, Prediction, Prepared, Sample
+from autotune.domain.variant import Build, Candidate, Interchange, Pad, Variant
+from autotune.files.store import Choice, RunFacts
+from autotune.language.expression import parse
 
 ORDERS = ("ijl", "ilj", "jil", "jli", "lij", "lji")
 MIDPOINT = ButcherTableau(

@@ -8,13 +8,13 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from autotune import config
-from autotune.measure.base import Launch
-from autotune.problem import Problem
-from autotune.ranking import Ranking, rank
-from autotune.results import Measurement, Prediction, Prepared, Sample, Status
+from autotune.domain.problem import Problem
+from autotune.domain.ranking import Ranking, rank
+from autotune.domain.results import Measurement, Prediction, Prepared, Sample, Status
+from autotune.domain.variant import Candidate, Variant
+from autotune.files import config
+from autotune.measuring.candidates.base import Launch
 from autotune.tuning import Bench, Chosen
-from autotune.variant import Candidate, Variant
 
 PROBLEM = Problem(
     ivp=config.ivp("heat2d"), method=config.method("radau-iia-5"), correctors=4, size=32

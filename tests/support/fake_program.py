@@ -9,12 +9,12 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from autotune.expression import parse
-from autotune.measure.run import HostMeasurer, References
-from autotune.problem import ButcherTableau, Ivp, Problem, Region
-from autotune.setup import Limits, Measuring
+from autotune.domain.problem import ButcherTableau, Ivp, Problem, Region
+from autotune.domain.setup import Limits, Measuring
+from autotune.domain.variant import Candidate, Tile, Variant
+from autotune.language.expression import parse
+from autotune.measuring.candidates.host_measurer import HostMeasurer, References
 from autotune.units import Seconds
-from autotune.variant import Candidate, Tile, Variant
 
 MIDPOINT = ButcherTableau(
     name="gauss-2", title="Gauss, 1 stage", order=2, A=((0.5,),), b=(1.0,), c=(0.5,), source="Gauss"

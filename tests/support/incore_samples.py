@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from autotune.machine import CacheLevel, InCore, Machine, Memory, PortTable
+from autotune.domain.machine import CacheLevel, InCore, Machine, Memory, PortTable
 from autotune.units import Bytes, Hertz
 
-ASSEMBLY = Path(__file__).parents[1] / "analysis" / "assembly"
+ASSEMBLY = Path(__file__).parents[1] / "models" / "incore" / "assembly"
 
 POWER4 = PortTable(
     vector=Bytes(8), loads=2, stores=1, memory_operations=2, adds=2, multiplies=2, fused=2,

@@ -11,7 +11,7 @@ import kerncraft_reference
 import numpy as np
 from kerncraft_kernels import SIZES
 
-from autotune.analysis.kerncraft import EcmModel, KerncraftAnalyser
+from autotune.models.kerncraft import EcmModel, KerncraftAnalyser
 
 _REFERENCE = str(Path(kerncraft_reference.__file__))
 

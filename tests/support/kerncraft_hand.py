@@ -8,8 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from codegen_build import problem
 
-from autotune.analysis.kerncraft import EcmTimes
-from autotune.variant import Candidate, Interchange, Pad, Transformation, Variant
+from autotune.domain.variant import Candidate, Interchange, Pad, Transformation, Variant
+from autotune.models.kerncraft import EcmTimes
 
 ORDERS = ("jil", "jli", "ijl", "ilj", "lij", "lji")
 

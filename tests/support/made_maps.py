@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autotune.decision.explore import Aim, Explorer
-from autotune.decision.posterior import Seen
-from autotune.decision.prior import Cells, Floats, Prior, traits
-from autotune.decision.visits import Visit
+from autotune.tuning.maps.explore import Aim, Explorer
+from autotune.tuning.maps.map_posterior import Seen
+from autotune.tuning.maps.map_prior import Cells, Floats, Prior, traits
+from autotune.tuning.maps.visits import Visit
 
 DRIFT, NOISE = 0.04, 0.02
 

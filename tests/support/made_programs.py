@@ -2,16 +2,26 @@
 
 from collections.abc import Sequence
 
-from autotune.analysis.base import InCoreResult
 from autotune.codegen.emit import SweepCode
-from autotune.codegen.ir import Assign, Block, Node, Program, Repeat, Row, Stretch, Sweep, Sync
+from autotune.codegen.loop_tree import (
+    Assign,
+    Block,
+    Node,
+    Program,
+    Repeat,
+    Row,
+    Stretch,
+    Sweep,
+    Sync,
+)
+from autotune.domain.machine import Machine
+from autotune.domain.problem import ButcherTableau, Ivp, Problem, Region
+from autotune.domain.results import Prediction
+from autotune.domain.variant import Build, Candidate, Variant
 from autotune.errors import Fault, MissingTool
-from autotune.expression import Num, Sym, parse
-from autotune.machine import Machine
-from autotune.prediction.reuse import ReuseEngine
-from autotune.problem import ButcherTableau, Ivp, Problem, Region
-from autotune.results import Prediction
-from autotune.variant import Build, Candidate, Variant
+from autotune.language.expression import Num, Sym, parse
+from autotune.models.base import InCoreResult
+from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 
 IVP = Ivp(
     name="decay",

@@ -2,9 +2,9 @@
 
 import pytest
 
-from autotune.measure.base import Launch, Measurer
-from autotune.results import STATUSES, Prepared, Sample
-from autotune.variant import Candidate
+from autotune.domain.results import STATUSES, Prepared, Sample
+from autotune.domain.variant import Candidate
+from autotune.measuring.candidates.base import Launch, Measurer
 
 
 class MeasurerConformance:

@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from autotune.domain.tables.table import Inputs, Parameter, Table, Value, categorical, numeric
 from autotune.errors import InputError
-from autotune.learn.base import Fitted, Forecast, Model
-from autotune.learn.table import Inputs, Parameter, Table, Value, categorical, numeric
+from autotune.learning.models.base import Fitted, Forecast, Model
 
 SIZES, THREADS, ORDERS = (64, 128, 256, 512), (1, 2, 4), ("jil", "jli", "lij")
 PARAMETERS = (numeric("n", SIZES), numeric("threads", THREADS), categorical("order", ORDERS))

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autotune.codegen.ir import Comm, Swap, Sync
-from autotune.codegen.nest import Evaluate, Loop, Nest, Nodes, Reduce, Store, Tile
-from autotune.expression import Bin, Expr, Neg, Num, Ref, Sym
+from autotune.codegen.loop_nests import Evaluate, Loop, Nest, Nodes, Reduce, Store, Tile
+from autotune.codegen.loop_tree import Comm, Swap, Sync
+from autotune.language.expression import Bin, Expr, Neg, Num, Ref, Sym
 
 Arrays = dict[str, np.ndarray]
 

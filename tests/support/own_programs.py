@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from autotune import config
-from autotune.codegen import space
+from autotune.codegen import candidate_space
+from autotune.commands.rank.host_machine import uncalibrated_machine
+from autotune.commands.rank.program_needs import program_measurer
+from autotune.commands.rank.ranked_space import enumerate_space, load
+from autotune.domain.setup import Setup
+from autotune.domain.variant import Candidate
 from autotune.errors import InputError
-from autotune.measure.program import ProgramMeasurer
-from autotune.pipeline.machines import uncalibrated_machine
-from autotune.pipeline.programs import program_measurer
-from autotune.pipeline.prospect import enumerate_space, load
-from autotune.setup import Setup
-from autotune.variant import Candidate
+from autotune.files import config
+from autotune.measuring.program.program_measurer import ProgramMeasurer
 
 TINY = """\
 #include <stdio.h>
@@ -105,7 +105,7 @@ def opened(path: Path) -> tuple[Setup, ProgramMeasurer, dict[str, Candidate]]:
 
 def baseline(setup: Setup) -> Candidate:
     """The candidate whose answer is the reference."""
-    return space.baseline(setup, setup.problems[0], 2, setup.builds[0])
+    return candidate_space.baseline(setup, setup.problems[0], 2, setup.builds[0])
 
 
 def quiet(stage: str, done: int, total: int, detail: str = "") -> None:

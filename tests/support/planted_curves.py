@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from autotune.comm.bench import SIZES
-from autotune.comm.samples import Recorded, Run, Sample
+from autotune.measuring.network.mpi_benchmark import SIZES
+from autotune.measuring.network.samples import Recorded, Run, Sample
 
 RUN = Run(benchmark="autotune", nodes=1, ranks=2, cores=2, mpi="a", program="c", hosts=("h",))
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autotune.scaling.runs import Runs, Variables, points
-from autotune.scaling.variables import Variable
+from autotune.learning.scaling.scaling_runs import Runs, Variables, points
+from autotune.learning.scaling.variables import Variable
 
 LEVELS = (16, 32, 64, 128, 256, 512, 1024)
 TRUTH = (-13.0, -0.9, 0.95)

@@ -3,15 +3,15 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autotune.config.programs import read_program
-from autotune.config.session import Session
-from autotune.machine import Machine
-from autotune.pipeline.program_engine import program_engine
-from autotune.problem import ProgramProblem
-from autotune.program import Program
-from autotune.results import Prediction
-from autotune.setup import Layout, Setup
-from autotune.variant import Build, Candidate, Variant
+from autotune.commands.rank.model_route import program_engine
+from autotune.domain.machine import Machine
+from autotune.domain.problem import ProgramProblem
+from autotune.domain.program import Program
+from autotune.domain.results import Prediction
+from autotune.domain.setup import Layout, Setup
+from autotune.domain.variant import Build, Candidate, Variant
+from autotune.files.config.programs import read_program
+from autotune.files.config.session import Session
 
 MATMUL = """\
 #include <stdio.h>

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from autotune.calibration import BandwidthCurve, Calibration
-from autotune.machine import CacheLevel, InCore, Machine, Memory
+from autotune.domain.calibration import BandwidthCurve, Calibration
+from autotune.domain.machine import CacheLevel, InCore, Machine, Memory
 
 KIB, MIB = 1024, 1024 * 1024
 

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from autotune.search.base import Searcher, Told
-from autotune.search.points import Points, points
+from autotune.tuning.search.base import Searcher, Told
+from autotune.tuning.search.points import Points, points
 
 ROWS = tuple(
     row

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from autotune.expression import Num, parse
-from autotune.machine import CacheLevel, InCore, Machine, Memory
-from autotune.problem import StencilProblem
-from autotune.stencil import Stencil
-from autotune.variant import Block, Candidate, Variant
+from autotune.domain.machine import CacheLevel, InCore, Machine, Memory
+from autotune.domain.problem import StencilProblem
+from autotune.domain.stencil import Stencil
+from autotune.domain.variant import Block, Candidate, Variant
+from autotune.language.expression import Num, parse
 
 LINE = 64
 

@@ -4,7 +4,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from autotune.export import readers
+from autotune.results.export import readers
 
 SOURCE = r"""
 #include <stdio.h>

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from autotune.domain.variant import Build
 from autotune.errors import InputError, MissingTool
 from autotune.toolchain import compiler
-from autotune.variant import Build
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 

@@ -1,0 +1,1 @@
+"""Sweeps over grids: programs of stencils, as C."""

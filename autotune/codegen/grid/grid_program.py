@@ -1,0 +1,221 @@
+"""From a variant to its program on a grid: sweeps of a stencil, blocked, unrolled, checked."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from autotune.codegen import loop_tree
+from autotune.codegen.grid.grid_text import own_names
+from autotune.codegen.races import races
+from autotune.codegen.transform import Illegal
+from autotune.domain.kernel import Application, Kernel
+from autotune.domain.problem import StencilProblem
+from autotune.domain.skeleton import CallStep, LoopStep, Skeleton, Step, SwapStep, SyncStep
+from autotune.domain.stencil import SOURCE, TARGET, Stencil
+from autotune.domain.variant import Block, Pad, Transformation, Unroll, Variant
+from autotune.language.expression import Expr, Ref, Sym, number, rebuild, symbols
+
+MOST_UNROLLED = 8
+"""How many times the body of the innermost loop is written out at most."""
+
+
+def program(variant: Variant, skeleton: Skeleton, problem: StencilProblem) -> loop_tree.Program:
+    """The program of a variant for a stencil, not padded; ``Illegal`` where there is none.
+
+    It depends on the stencil alone, not on the extents of the grid.
+    """
+    stencil = problem.stencil
+    kernels = _chosen(variant.transformations, skeleton, stencil)
+    body = _block(skeleton.steps, kernels)
+    made = loop_tree.Program(
+        body=body,
+        arrays=_arrays(skeleton, stencil),
+        pad_lines=0,
+        stages=1,
+        granule=1,
+        grid=loop_tree.GridStorage(stencil.dimensions, stencil.radius),
+    )
+    found = races(made)
+    if found:
+        raise Illegal(str(found[0]))
+    return made
+
+
+# --- kernels --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Chosen:
+    """A kernel's sweep and the blocks around it."""
+
+    sweep: loop_tree.GridSweep
+    blocks: Mapping[str, int] = field(default_factory=dict)
+
+    def node(self) -> loop_tree.Node:
+        """The sweep inside its loops over blocks, in the order of the dimensions."""
+        node: loop_tree.Node = self.sweep
+        for dimension in reversed(self.sweep.dimensions):
+            if dimension in self.blocks:
+                node = loop_tree.Tiles(self.blocks[dimension], loop_tree.Block((node,)), dimension)
+        return node
+
+    def blocked(self, dimension: str, size: int) -> "_Chosen":
+        """With one more loop over blocks."""
+        self._check(dimension)
+        if dimension in self.blocks:
+            raise Illegal(f"{self.sweep.kernel} is blocked in {dimension} twice")
+        return _Chosen(self.sweep, {**self.blocks, dimension: size})
+
+    def unrolled(self, dimension: str, factor: int) -> "_Chosen":
+        """With the body of its innermost loop written out."""
+        self._check(dimension)
+        innermost = self.sweep.dimensions[-1]
+        if dimension != innermost:
+            raise Illegal(f"only the innermost loop, {innermost}, is unrolled, not {dimension}")
+        if self.sweep.unroll:
+            raise Illegal(f"{self.sweep.kernel} is unrolled in {dimension} twice")
+        if factor > MOST_UNROLLED:
+            raise Illegal(f"a loop is unrolled {MOST_UNROLLED} times at most, not {factor} times")
+        if factor == 1:
+            return self
+        name = f"{self.sweep.name}_u{factor}"
+        return replace(self, sweep=replace(self.sweep, name=name, unroll=((dimension, factor),)))
+
+    def _check(self, dimension: str) -> None:
+        known = self.sweep.dimensions
+        if dimension not in known:
+            raise Illegal(f"the grid has the dimensions {', '.join(known)}, not {dimension}")
+
+
+def _chosen(
+    transformations: Sequence[Transformation], skeleton: Skeleton, stencil: Stencil
+) -> dict[str, _Chosen]:
+    kernels = {
+        name: _Chosen(_sweep(kernel, skeleton, stencil))
+        for name, kernel in skeleton.kernels.items()
+    }
+    for transformation in transformations:
+        match transformation:
+            case Pad():
+                continue  # storage only
+            case Block(kernel=kernel) | Unroll(kernel=kernel) if kernel not in kernels:
+                raise Illegal(f"there is no kernel {kernel}")
+            case Block(kernel=kernel, dimension=dimension, size=size):
+                kernels[kernel] = kernels[kernel].blocked(dimension, size)
+            case Unroll(kernel=kernel, dimension=dimension, factor=factor):
+                kernels[kernel] = kernels[kernel].unrolled(dimension, factor)
+            case _:
+                what = type(transformation).__name__
+                raise Illegal(f"{what} is for kernels on components, not for sweeps over a grid")
+    return kernels
+
+
+def _sweep(kernel: Kernel, skeleton: Skeleton, stencil: Stencil) -> loop_tree.GridSweep:
+    if not isinstance(kernel.evaluation, Application):
+        raise Illegal(f"kernel {kernel.name} applies no stencil")
+    stored = coefficient_arrays(stencil, skeleton.arrays)
+    rows = [
+        (TARGET, loop_tree.Row(kernel.target.array)),
+        (SOURCE, loop_tree.Row(kernel.evaluation.argument)),
+    ]
+    rows += [(renamed(stencil, name), loop_tree.Row(array)) for name, array in stored.items()]
+    return point_sweep(stencil, identifier(stencil), kernel.name, tuple(rows), stencil.body)
+
+
+def point_sweep(
+    stencil: Stencil,
+    name: str,
+    kernel: str,
+    rows: tuple[tuple[str, loop_tree.Row], ...],
+    value: Expr,
+) -> loop_tree.GridSweep:
+    """The sweep that assigns ``value`` to the first of ``rows`` at every point."""
+    return loop_tree.GridSweep(
+        name=name,
+        kernel=kernel,
+        rows=rows,
+        constants=constants(stencil, symbols(value)),
+        dimensions=stencil.dimensions,
+        value=_in_code(stencil, value),
+        target=rows[0][0],
+        radius=stencil.radius,
+    )
+
+
+def constants(stencil: Stencil, used: Collection[str]) -> tuple[tuple[str, Expr], ...]:
+    """The constants of the stencil that are used, in order, by their names in the code."""
+    return tuple(
+        (renamed(stencil, name), _in_code(stencil, value))
+        for name, value in stencil.constants.items()
+        if name in used
+    )
+
+
+def _in_code(stencil: Stencil, expr: Expr) -> Expr:
+    def change(part: Expr) -> Expr:
+        match part:
+            case Sym(name=symbol):
+                return Sym(renamed(stencil, symbol))
+            case Ref(array=array, indices=indices):
+                return Ref(renamed(stencil, array), indices)
+        return part
+
+    return rebuild(expr, change)
+
+
+def renamed(stencil: Stencil, name: str) -> str:
+    """A name of the stencil as generated code calls it: not by a name of its own."""
+    if name in (*stencil.constants, *stencil.coefficients):
+        taken = own_names(stencil.dimensions)
+        while name in taken:
+            taken |= {*stencil.constants, *stencil.coefficients}
+            name += "_"
+    return name
+
+
+def coefficient_arrays(stencil: Stencil, arrays: Mapping[str, object]) -> dict[str, str]:
+    """The coefficients that the body reads, each with a stored array beside ``arrays``."""
+    found: dict[str, str] = {}
+    for name in stencil.reads:
+        if name == SOURCE:
+            continue
+        array = name
+        while array in arrays or array in found.values():
+            array += "_"
+        found[name] = array
+    return found
+
+
+def identifier(stencil: Stencil) -> str:
+    """The name of the stencil as part of a C name."""
+    return "".join(c if c.isalnum() else "_" for c in stencil.name)
+
+
+# --- steps ----------------------------------------------------------------------------------
+
+
+def _block(steps: tuple[Step, ...], kernels: Mapping[str, _Chosen]) -> loop_tree.Block:
+    return loop_tree.Block(tuple(_step(step, kernels) for step in steps))
+
+
+def _step(step: Step, kernels: Mapping[str, _Chosen]) -> loop_tree.Node:
+    match step:
+        case CallStep(kernel=name):
+            return kernels[name].node()
+        case SyncStep():
+            return loop_tree.Sync()
+        case SwapStep(first=one, second=other):
+            return loop_tree.Swap(one, other)
+        case LoopStep(variable=variable, count=count, body=body):
+            try:
+                times = int(number(count, {}))
+            except ValueError as error:
+                raise Illegal(f"loop {variable} of a grid program: {error}") from error
+            return loop_tree.Repeat(variable, 0, times, _block(body, kernels))
+        case _:
+            raise Illegal("programs on grids run in one rank: there is nothing to communicate")
+
+
+def _arrays(skeleton: Skeleton, stencil: Stencil) -> tuple[tuple[str, int], ...]:
+    """The arrays of the skeleton, those of coefficients behind."""
+    coefficients = coefficient_arrays(stencil, skeleton.arrays)
+    return tuple((name, 1) for name in (*skeleton.arrays, *coefficients.values()))

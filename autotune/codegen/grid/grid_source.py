@@ -1,0 +1,84 @@
+"""The generated part of a measuring program on a grid: its step, its constants, first values."""
+
+from collections.abc import Mapping
+
+from autotune.codegen import c_expressions, emit, loop_tree
+from autotune.codegen.grid import grid_program
+from autotune.domain.stencil import SOURCE, TARGET, Stencil
+
+TEMPLATE = "grid_step.c.j2"
+
+Constant = tuple[c_expressions.Kind, str, str]
+"""Type, name and value, in C."""
+
+
+def functions(program: loop_tree.Program, stencil: Stencil) -> list[loop_tree.GridSweep]:
+    """One sweep per function, those of the first values too."""
+    by_name: dict[str, loop_tree.GridSweep] = {}
+    for sweep in (*loop_tree.grid_sweeps(program.body), *_initial(program, stencil)):
+        known = by_name.setdefault(sweep.name, sweep)
+        assert known.value == sweep.value, f"two functions are named {sweep.name}"
+    return list(by_name.values())
+
+
+def fields(program: loop_tree.Program, stencil: Stencil) -> Mapping[str, object]:
+    """What the template is filled with."""
+    phases = list(dict.fromkeys(sweep.kernel for sweep in loop_tree.grid_sweeps(program.body)))
+    constants = _constants(stencil)
+    return {
+        "title": stencil.name,
+        "arrays": [emit.array(array) for array, _ in program.arrays],
+        "solution": emit.array(SOURCE),
+        "dimensions": stencil.dimensions,
+        "radius": stencil.radius,
+        "pad_lines": program.pad_lines,
+        "granule": program.granule,
+        "phases": phases,
+        "signatures": [emit.signature(sweep) for sweep in functions(program, stencil)],
+        "extents": [c_expressions.name(extent) for extent in stencil.extent_names],
+        "constants": constants,
+        "support": c_expressions.support("\n".join(value for _, _, value in constants)),
+        "initial": emit.grid_initial_lines(_initial(program, stencil)),
+        "body": emit.step_lines(program, phases),
+    }
+
+
+def _initial(program: loop_tree.Program, stencil: Stencil) -> list[loop_tree.GridSweep]:
+    """The sweeps that set every array: coefficients to their values, the others to those of u.
+
+    All of them have the ghosts of u, so that they may change places.
+    """
+    of = {grid_program.renamed(stencil, name): name for name in stencil.coefficients}
+    stored = {
+        row.array: of[parameter]
+        for sweep in loop_tree.grid_sweeps(program.body)
+        for parameter, row in sweep.rows
+        if parameter in of
+    }
+    ending = grid_program.identifier(stencil)
+    sweeps = []
+    for array, _ in program.arrays:
+        if array in stored:
+            name, value = f"{stored[array]}_{ending}", stencil.coefficients[stored[array]]
+        else:
+            name, value = ending, stencil.initial
+        rows = ((TARGET, loop_tree.Row(array)),)
+        sweeps.append(grid_program.point_sweep(stencil, f"initial_{name}", "initial", rows, value))
+    return sweeps
+
+
+def _constants(stencil: Stencil) -> list[Constant]:
+    """Each constant in C."""
+    kinds: dict[str, c_expressions.Kind] = {}
+    for extent in stencil.extent_names:
+        kinds[extent] = "long"
+    found: list[Constant] = []
+    for constant, value in grid_program.constants(stencil, stencil.constants):
+        kinds[constant] = kind = c_expressions.kind(value, kinds)
+        text = (
+            c_expressions.whole(value, kinds)
+            if kind == "long"
+            else c_expressions.real(value, kinds)
+        )
+        found.append((kind, c_expressions.name(constant), text))
+    return found

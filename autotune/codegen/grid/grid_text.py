@@ -1,0 +1,159 @@
+"""Sweeps over grids as C: a function over a box of points, and what its callers pass.
+
+    void sweep_x(long first_k, long last_k, ..., double *restrict v, const double *restrict u,
+                 long plane, long line, extents, constants, scalars)
+
+Arrays point to the interior point (0, ..., 0); ``plane`` and ``line`` are the doubles from a point
+to the next one in the slower dimensions.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+
+from autotune.codegen import c_expressions, loop_tree
+from autotune.codegen.c_expressions import Kinds, name, real
+from autotune.codegen.c_lines import GLUE
+from autotune.domain.stencil import offsets
+from autotune.language.expression import Bin, Expr, Num, Ref, Sym, rebuild, substitute, symbols
+
+Bounds = Mapping[str | None, tuple[str, str]]
+"""Dimension to the names of its first and end point in the code around a call."""
+
+_STRIDES = ("plane", "line")
+AT = "at"
+"""The row of a point: its distance from the row of the interior point 0."""
+_OWN = ("first", "last", "whole", "from", "to")
+
+
+def own_names(dimensions: Iterable[str]) -> frozenset[str]:
+    """The names that functions on grids use themselves."""
+    per_dimension = {f"{word}_{d}" for word in _OWN for d in dimensions}
+    return frozenset({AT, *_STRIDES, *per_dimension})
+
+
+def strides(sweep: loop_tree.GridSweep) -> tuple[str, ...]:
+    """The strides that the function takes: of all dimensions but the last."""
+    return _STRIDES[-len(sweep.dimensions[:-1]) :]
+
+
+def extents(sweep: loop_tree.GridSweep) -> list[str]:
+    """Which extents the function takes."""
+    used = symbols(sweep.value)
+    return [d.upper() for d in sweep.dimensions if d.upper() in used]
+
+
+def parameters(sweep: loop_tree.GridSweep) -> list[str]:
+    """The parameters of the function."""
+    kinds = symbol_kinds(sweep)
+    found = [f"long {word}_{d}" for d in sweep.dimensions for word in ("first", "last")]
+    for row, _ in sweep.rows:
+        const = "" if row == sweep.target else "const "
+        found.append(f"{const}double *restrict {name(row)}")
+    found += [f"long {stride}" for stride in strides(sweep)]
+    found += [f"long {name(extent)}" for extent in extents(sweep)]
+    found += [f"{kinds[constant]} {name(constant)}" for constant, _ in sweep.constants]
+    found += [f"double {name(scalar)}" for scalar, _ in sweep.scalars]
+    return found
+
+
+def box(sweep: loop_tree.GridSweep, bounds: Bounds) -> list[str]:
+    """The arguments that say over which points a call runs."""
+    return [end for dimension in sweep.dimensions for end in bounds[dimension]]
+
+
+def body(sweep: loop_tree.GridSweep) -> Iterator[str]:
+    """The lines of the function."""
+    inner = sweep.dimensions[-1]
+    factor = dict(sweep.unroll).get(inner, 1)
+    if factor > 1:
+        points = f"last_{inner} - first_{inner}"
+        yield f"const long whole_{inner} = last_{inner} - ({points}) % {factor};"
+    yield from around(sweep, _row(sweep, factor))
+
+
+def around(sweep: loop_tree.GridSweep, row: Iterable[str]) -> Iterator[str]:
+    """The loops over the rows of the box around the lines for a ``row``."""
+    *outer, _ = sweep.dimensions
+    places = zip(outer, strides(sweep), strict=True)
+    at = f"const long {AT} = {' + '.join(f'{d}*{stride}' for d, stride in places)};"
+    lines = [at, *row]
+    for d in reversed(outer):
+        head = f"for (long {d} = first_{d}; {d} < last_{d}; {d}++) {{"
+        lines = [head, *(f"    {line}" for line in lines), "}"]
+    yield from lines
+
+
+def _row(sweep: loop_tree.GridSweep, factor: int) -> Iterator[str]:
+    """The innermost loop. Unrolled by hand, it has a loop behind it for the points left over.
+
+    That one has an empty instruction in it, at no cost: else compilers make a vector loop of it,
+    with a remainder of its own, for fewer points than the factor. The loop in front is vectorised
+    by gcc -O2 within a group of points (not unrolled it is not vectorised at all), by gcc -O3 and
+    clang across groups, with permutations that make it slower than the loop that is not unrolled.
+    """
+    i = sweep.dimensions[-1]
+    end, step = (f"whole_{i}", f"{i} += {factor}") if factor > 1 else (f"last_{i}", f"{i}++")
+    yield "INDEPENDENT"
+    yield f"for (long {i} = first_{i}; {i} < {end}; {step}) {{"
+    for shift in range(factor):
+        yield f"    {_statement(sweep, shift)}"
+    yield "}"
+    if factor > 1:
+        yield f"for (long {i} = whole_{i}; {i} < last_{i}; {i}++) {{"
+        yield '    __asm__("");'
+        yield f"    {_statement(sweep, 0)}"
+        yield "}"
+
+
+def _statement(sweep: loop_tree.GridSweep, shift: int) -> str:
+    """The assignment to the point ``shift`` after the loop variable."""
+    dimensions = sweep.dimensions
+    kinds = symbol_kinds(sweep)
+    here = Ref(sweep.target, tuple(Sym(d) for d in dimensions))
+    target, value = (placed(_shifted(e, dimensions[-1], shift), sweep) for e in (here, sweep.value))
+    text = f"{real(target, kinds)} = {real(value, kinds)};"
+    return re.sub(r"\[[^]]*\]", lambda index: index[0].replace(" ", GLUE), text)
+
+
+def _shifted(expr: Expr, variable: str, shift: int) -> Expr:
+    return substitute(expr, {variable: Bin("+", Sym(variable), Num(shift))}) if shift else expr
+
+
+def placed(expr: Expr, sweep: loop_tree.GridSweep) -> Expr:
+    """The expression with elements of the grid by their distance from the interior point 0."""
+
+    def change(part: Expr) -> Expr:
+        if not isinstance(part, Ref):
+            return part
+        *outer, last = offsets(part, sweep.dimensions)
+        place: Expr = Sym(AT)
+        for steps, stride in zip(outer, strides(sweep), strict=True):
+            place = _plus(place, steps, Sym(stride))
+        place = Bin("+", place, Sym(sweep.dimensions[-1]))
+        return Ref(part.array, (_plus(place, last, None),))
+
+    return rebuild(expr, change)
+
+
+def _plus(left: Expr, times: int, unit: Expr | None) -> Expr:
+    """``left + times*unit``, nothing where times is 0."""
+    if times == 0:
+        return left
+    size: Expr = Num(abs(times))
+    if unit is not None:
+        size = unit if abs(times) == 1 else Bin("*", size, unit)
+    return Bin("+" if times > 0 else "-", left, size)
+
+
+def symbol_kinds(sweep: loop_tree.GridSweep) -> Kinds:
+    """The types of all symbols: constants are doubles but where a whole number is needed."""
+    needed = c_expressions.whole_symbols(sweep.value)
+    kinds: dict[str, c_expressions.Kind] = {}
+    for symbol in (*sweep.dimensions, *(d.upper() for d in sweep.dimensions), AT, *_STRIDES):
+        kinds[symbol] = "long"
+    declared = dict(kinds)
+    for constant, value in sweep.constants:
+        declared[constant] = c_expressions.kind(value, declared)
+        whole_number = declared[constant] == "long" and constant in needed
+        kinds[constant] = "long" if whole_number else "double"
+    return kinds

@@ -1,0 +1,218 @@
+"""The loop tree: frozen nodes that transformations rewrite and printers print.
+
+A program is one time step of one thread over its block of the long dimension:
+
+    Block     children in order
+    Repeat    a C loop over a short or counted variable around calls (stages, correctors)
+    Tiles     a loop over tiles of the thread's block, or over blocks of a grid, around calls
+    Sweep     one pass of one long loop over [first, last): a C function of its own
+    GridSweep one pass over a box of points of a grid: a C function of its own
+    Sync      a barrier
+    Comm      communication of an array
+    Swap      exchange of two buffers
+
+**Canonical form.** Every stored element is accessed in a ``Sweep`` as a row (an array and the
+value of its leading index) at an offset of the long variable; scalars that change between calls
+are parameters of the sweep. So a sweep is compiled, analysed and cached on its own: its C text
+depends on the method, the right-hand side and the loop order, never on sizes, tiles or threads.
+In a ``GridSweep`` an element is accessed at constant offsets of the point; its C text depends on
+the stencil and on how far the innermost loop is unrolled, never on extents, blocks or threads.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from autotune.language.expression import Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a stored array: ``Y`` and the index of the stage (None for a vector)."""
+
+    array: str
+    index: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Assign:
+    """``target[j] = value``, or ``+=`` with ``add``.
+
+    ``target`` is the name of a row parameter of the sweep. In ``value`` rows are ``Ref(parameter,
+    (j + offset,))``, scalars ``Sym``; constants of the method are numbers.
+    """
+
+    target: str
+    value: Expr
+    add: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """A temporary per point: ``const double name = value``."""
+
+    name: str
+    value: Expr
+
+
+Statement = Assign | Local
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """Statements for a stretch of the long dimension (expressions of N and n).
+
+    ``columns`` and ``row`` restrict it to positions within rows of ``row`` components.
+    """
+
+    lower: Expr
+    upper: Expr
+    statements: tuple[Statement, ...]
+    columns: tuple[Expr, Expr] | None = None
+    row: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sweep:
+    """One pass over the block: ``stretches`` that share bounds and row length, in column order.
+
+    ``rows`` and ``scalars`` map the names of the parameters to what is passed by the call.
+    Without boundaries there is one stretch, [0, n).
+    """
+
+    name: str
+    """Unique in the program for equal text: kernel, loop order, part (``lc_ijl_add``)."""
+    kernel: str
+    """RHS, LC, APPROX, UPDATE ...: the kernel that this is part of, for per-phase times."""
+    rows: tuple[tuple[str, Row], ...]
+    scalars: tuple[tuple[str, Expr], ...]
+    stretches: tuple[Stretch, ...]
+    constants: tuple[tuple[str, Expr], ...] = ()
+    """Constants of the problem that statements and bounds use, in order, as functions of N."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GridSweep:
+    """``target = value`` at every point of a box of a grid.
+
+    In ``value`` elements are ``Ref(parameter, (k + dk, j + dj, i + di))``; extents, constants and
+    scalars are ``Sym``. The loops run in the order of ``dimensions``, the last has unit stride.
+    """
+
+    name: str
+    """Unique in the program for equal text: stencil and unrolling (``star3d_7pt_u4``)."""
+    kernel: str
+    """The kernel that this computes, for per-phase times."""
+    rows: tuple[tuple[str, Row], ...]
+    """Parameter to stored array, the written one first."""
+    scalars: tuple[tuple[str, Expr], ...] = ()
+    constants: tuple[tuple[str, Expr], ...] = ()
+    """Constants of the stencil that ``value`` uses, in order, as functions of the extents."""
+    dimensions: tuple[str, ...]
+    """Slowest first."""
+    value: Expr
+    target: str
+    """The name of a parameter."""
+    radius: int
+    """Ghost points on each side of each dimension."""
+    unroll: tuple[tuple[str, int], ...] = ()
+    """Dimension and how many times the body of its loop is written out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """``for (variable = first; variable < end; variable++) body`` with whole numbers known here."""
+
+    variable: str
+    first: int
+    end: int
+    body: "Block"
+
+
+@dataclass(frozen=True, slots=True)
+class Tiles:
+    """The body runs for one tile of ``size`` components after another; its sweeps see the tile.
+
+    With ``dimension``, for one block of so many points of that dimension of the grid.
+    """
+
+    size: int
+    body: "Block"
+    dimension: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """A barrier of all threads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comm:
+    """The remote parts of an array are fetched."""
+
+    array: str
+
+
+@dataclass(frozen=True, slots=True)
+class Swap:
+    """Two arrays exchange their storage."""
+
+    first: str
+    second: str
+
+
+AnySweep = Sweep | GridSweep
+Node = Sweep | GridSweep | Repeat | Tiles | Sync | Comm | Swap
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Nodes in order."""
+
+    nodes: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GridStorage:
+    """How the arrays of a program lie in memory: row-major, with ghosts around the interior.
+
+    Every dimension has ``radius`` ghosts on each side; rows of the last one are rounded up to whole
+    cache lines, plus the padding of the program.
+    """
+
+    dimensions: tuple[str, ...]
+    radius: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """One time step, ready to print, with the storage that it needs."""
+
+    body: Block
+    arrays: tuple[tuple[str, int], ...]
+    """Stored arrays and their number of rows."""
+    pad_lines: int
+    """Cache lines added to the leading dimension of arrays with several rows."""
+    stages: int
+    granule: int = 8
+    """Blocks of threads and tiles are multiples of this many components."""
+    grid: GridStorage | None = None
+    """None: the arrays are rows of n components."""
+
+
+def sweeps(block: Block) -> Iterator[Sweep]:
+    """Every sweep over components in program order, once each, loops not repeated."""
+    return (node for node in every_sweep(block) if isinstance(node, Sweep))
+
+
+def grid_sweeps(block: Block) -> Iterator[GridSweep]:
+    """Every sweep over a grid in program order, once each, loops not repeated."""
+    return (node for node in every_sweep(block) if isinstance(node, GridSweep))
+
+
+def every_sweep(block: Block) -> Iterator[AnySweep]:
+    """Every sweep of either kind in program order, once each, loops not repeated."""
+    for node in block.nodes:
+        if isinstance(node, Sweep | GridSweep):
+            yield node
+        elif isinstance(node, Repeat | Tiles):
+            yield from every_sweep(node.body)

@@ -1,0 +1,1 @@
+"""Probes: programs that do one part of the work of a sweep."""

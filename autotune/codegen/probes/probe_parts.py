@@ -1,0 +1,239 @@
+"""What a part of a sweep does to one vector: it loads and stores, or computes on registers.
+
+The lines of C are the same whatever loops run around them.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from autotune.codegen import c_expressions, loop_tree
+from autotune.codegen.c_expressions import Kinds, name, real, whole
+from autotune.language.expression import Bin, Call, Cond, Expr, Neg, Ref, Sym, rebuild, walk
+
+_REGISTERS = 12
+"""Registers that stand for loaded values; the others are left to the compiler."""
+_CALL = re.compile(r"\b(fabs|positive|smaller|larger|power[2-8])\(")
+_LANEWISE = ("abs", "min", "max")
+"""Functions that work on vectors too."""
+
+
+class NotMade(Exception):
+    """There is no such probe of this sweep; the message is the reason."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shape:
+    """What the compiled loop is like, for its parts to be alike."""
+
+    vector: int = 8
+    """Bytes of its vectors; 8 for scalar code."""
+    loads: float = 0.0
+    """Its load instructions per component, of rows, constants and spilled values; 0: not known."""
+
+    @property
+    def lanes(self) -> int:
+        """Components per vector."""
+        return max(1, self.vector // 8)
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """What a part does: before the loops, for a vector, for one component."""
+
+    before: Sequence[str]
+    vector: Sequence[str]
+    single: Sequence[str]
+    scalar: str = ""
+    """Text that calls functions of numbers."""
+
+
+def head(lanes: int) -> list[str]:
+    """The type of a vector, and how values are kept from the optimiser."""
+    size = f"vector_size({8 * lanes}), " if lanes > 1 else ""
+    lines = [
+        f"typedef double lane __attribute__(({size}aligned(8), may_alias));",
+        f"typedef unsigned long bits __attribute__(({size}aligned(8), may_alias));",
+        "typedef double one __attribute__((may_alias));",
+        "#if defined(__x86_64__)",
+        '#define CLASS "x"',
+        "#elif defined(__aarch64__)",
+        '#define CLASS "w"',
+        "#else",
+        '#define CLASS "m"',
+        "#endif",
+        '#define KEEP(value) __asm__ volatile("" : "+" CLASS(value))',
+        '#define USE(value) __asm__ volatile("" : : CLASS(value))',
+        "#define LOAD(type, element) (*(const volatile type *)&(element))",
+        "#define STORE(type, element) (*(volatile type *)&(element))",
+    ]
+    return [*lines, *(_functions() if lanes > 1 else ()), ""]
+
+
+def _functions() -> list[str]:
+    """What statements call, on vectors."""
+    either = "(lane)(((bits){0} & (bits)({1})) | ((bits){2} & ~(bits)({1})))"
+    lines = [
+        "#define INLINE static inline __attribute__((unused))",
+        "INLINE lane lane_fabs(lane x) { return (lane)((bits)x & 0x7fffffffffffffffUL); }",
+        "INLINE lane lane_positive(lane x) { return 0.5*(x + lane_fabs(x)); }",
+        "INLINE lane lane_smaller(lane a, lane b)",
+        f"{{ return {either.format('b', 'b < a', 'a')}; }}",
+        "INLINE lane lane_larger(lane a, lane b)",
+        f"{{ return {either.format('b', 'b > a', 'a')}; }}",
+    ]
+    for power in range(2, 9):
+        product = "*".join("x" * power)
+        lines.append(f"INLINE lane lane_power{power}(lane x) {{ return {product}; }}")
+    return lines
+
+
+# --- loads and stores -----------------------------------------------------------------------
+
+
+def moving(loaded: Sequence[str], stored: Sequence[str], shape: Shape) -> Body:
+    """Loads and stores of these elements, given as C; nothing is computed.
+
+    Raises NotMade where there are none.
+    """
+    if not loaded and not stored:
+        raise NotMade("it loads no row")
+    # what a compiler loads more often than once, and constants from memory, is loaded again
+    count = max(len(loaded), round(shape.loads * shape.lanes)) if loaded else 0
+    many = [loaded[k % len(loaded)] for k in range(count)]
+    return Body(
+        ["lane stored = " + _start(0, shape.lanes) + ";", "KEEP(stored);"],
+        [*_loads(many, "lane"), *(f"STORE(lane, {element}) = stored;" for element in stored)],
+        [*_loads(loaded, "one"), *(f"STORE(one, {element}) = 1.0;" for element in stored)],
+    )
+
+
+def _loads(elements: Sequence[str], kind: str) -> Iterator[str]:
+    """One load instruction each, into a register that nothing needs."""
+    return (f"USE(LOAD({kind}, {element}));" for element in elements)
+
+
+# --- arithmetic -----------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Statements:
+    """The statements of a component on registers, as C; grows while they are written."""
+
+    kinds: Kinds
+    lanes: int
+    registers: dict[Ref, str] = field(default_factory=dict)
+    results: dict[str, str] = field(default_factory=dict)
+    """Row to the value that was last assigned to it."""
+    vectors: set[str] = field(default_factory=set)
+    """Names that stand for one value per component."""
+    lines: list[str] = field(default_factory=list)
+    scalar: list[str] = field(default_factory=list)
+    """Lines that call functions of numbers, not of vectors."""
+    work: int = 0
+
+    def write(self, statement: loop_tree.Statement) -> None:
+        """Add a statement. Raises NotMade where it has no form on registers."""
+        value = rebuild(statement.value, self._value)
+        if isinstance(statement, loop_tree.Assign) and statement.add:
+            value = Bin("+", self._value(Ref(statement.target, (Sym("j"),))), value)
+        self.work += sum(isinstance(part, Bin | Neg | Call | Cond) for part in walk(value))
+        if isinstance(statement, loop_tree.Assign):
+            result = f"result{len(self.lines)}"
+            self._lane(result, value)
+            self.results[statement.target] = result
+        elif self._varies(value):
+            self._lane(name(statement.name), value)
+        else:
+            self._number(name(statement.name), value, self.kinds.get(statement.name, "double"))
+
+    def _value(self, part: Expr) -> Expr:
+        """A register in place of an element, the last result in place of what was assigned."""
+        if not isinstance(part, Ref):
+            return part
+        if part.array in self.results and part.indices == (Sym("j"),):
+            return Sym(self.results[part.array])
+        register = f"loaded{len(self.registers) % _REGISTERS}"
+        self.vectors.add(register)
+        return Sym(self.registers.setdefault(part, register))
+
+    def _varies(self, expr: Expr) -> bool:
+        names = self.vectors | {"j"}
+        return any(isinstance(part, Sym) and part.name in names for part in walk(expr))
+
+    def _lane(self, target: str, value: Expr) -> None:
+        if self.lanes > 1:
+            value = self._lanewise(value)
+        text = real(value, self.kinds)
+        if self.lanes > 1:
+            text = _CALL.sub(r"lane_\1(", text)
+            text = text if self._varies(value) else f"(lane){{0}} + {text}"
+        else:
+            self.scalar.append(text)
+        self.vectors.add(target)
+        self.lines.append(f"const lane {target} = {text};")
+
+    def _number(self, target: str, value: Expr, kind: c_expressions.Kind) -> None:
+        text = real(value, self.kinds) if kind == "double" else whole(value, self.kinds)
+        self.scalar.append(text)
+        self.lines.append(f"const {kind} {target} = {text};")
+
+    def _lanewise(self, expr: Expr) -> Expr:
+        """The same for vectors: what does not vary is computed before, as numbers."""
+        match expr:
+            case Sym(name="j"):
+                raise NotMade("it computes with its loop variable")
+            case Call() | Cond() if not self._varies(expr):
+                return self._before(expr)
+            case Cond():
+                raise NotMade("it has a condition, which vectors of registers have no form for")
+            case Call(function=function, arguments=arguments):
+                if function not in _LANEWISE:
+                    raise NotMade(f"it calls {function}, which is not of vectors")
+                return Call(
+                    function,
+                    tuple(
+                        self._lanewise(a) if self._varies(a) else self._before(a, splat=True)
+                        for a in arguments
+                    ),
+                )
+            case Neg(operand=operand):
+                return Neg(self._lanewise(operand))
+            case Bin(op=op, left=left, right=right):
+                if op == "**":
+                    return Bin(op, self._lanewise(left), right)
+                return Bin(op, self._lanewise(left), self._lanewise(right))
+        return expr
+
+    def _before(self, expr: Expr, *, splat: bool = False) -> Sym:
+        """A name for the value of an expression that is the same for every component."""
+        text = real(expr, self.kinds)
+        self.scalar.append(text)
+        target = f"same{len(self.lines)}"
+        value = f"(lane){{0}} + ({text})" if splat else text
+        self.lines.append(f"const {'lane' if splat else 'double'} {target} = {value};")
+        return Sym(target)
+
+
+def arithmetic(statements: Sequence[loop_tree.Statement], kinds: Kinds, lanes: int) -> Body:
+    """The statements on registers. Raises NotMade where they have no form there."""
+    made = _Statements(kinds, lanes)
+    for statement in statements:
+        made.write(statement)
+    if not made.work:
+        raise NotMade("it computes nothing")
+    used = sorted(set(made.registers.values()))
+    return Body(
+        [f"lane {register} = {_start(k, lanes)};" for k, register in enumerate(used)],
+        [
+            *(f"KEEP({register});" for register in used),
+            *made.lines,
+            *(f"USE({result});" for result in made.results.values()),
+        ],
+        (),
+        scalar="\n".join(made.scalar),
+    )
+
+
+def _start(place: int, lanes: int) -> str:
+    return "{" + ", ".join([f"{1 + place / 8}"] * lanes) + "}"

@@ -1,0 +1,114 @@
+"""Programs made of one sweep: what a candidate spends most of its time in, run by itself.
+
+A sweep is taken out of its program with the values that its loops have at its first call, and runs
+on rows of its own. Tile by tile, each tile many times in a row, its working set is what the tile
+touches; so the length of the tile chooses the level that its data come from. A sweep over a grid
+runs on arrays of its own, in the blocks that it has in its program; the grid chooses the level.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from autotune.codegen import loop_tree
+from autotune.language.expression import Num, number, substitute
+
+STATE = "y"
+"""The array of the state, which every program of an initial value problem has."""
+
+_Loop = tuple[str, int, int]
+_Blocks = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A sweep of a program, and the loops around its first call."""
+
+    sweep: loop_tree.AnySweep
+    loops: tuple[tuple[str, int], ...]
+    """Loop variables and the values at which the sweep is taken."""
+    calls: int
+    """Calls in a time step, all that have the same function."""
+    blocks: tuple[tuple[str, int], ...] = ()
+    """Of a sweep over a grid: the dimensions that are blocked around it, with their sizes."""
+
+
+def taken(program: loop_tree.Program) -> list[Taken]:
+    """Each function of a program once, in the order of their first calls."""
+    found: dict[str, Taken] = {}
+    for sweep, loops, count, blocks in _walk(program.body, (), 1, ()):
+        known = found.get(sweep.name)
+        if known:
+            found[sweep.name] = replace(known, calls=known.calls + count)
+        else:
+            # loops at different values, so that rows of one array are different rows
+            values = tuple(
+                (variable, min(begin + place, end - 1))
+                for place, (variable, begin, end) in enumerate(loops)
+            )
+            found[sweep.name] = Taken(sweep, values, count, blocks)
+    return list(found.values())
+
+
+def _walk(
+    block: loop_tree.Block, loops: tuple[_Loop, ...], count: int, blocks: _Blocks
+) -> Iterator[tuple[loop_tree.AnySweep, tuple[_Loop, ...], int, _Blocks]]:
+    for node in block.nodes:
+        match node:
+            case loop_tree.Sweep() | loop_tree.GridSweep():
+                yield node, loops, count, blocks
+            case loop_tree.Repeat(variable=variable, first=first, end=end, body=body):
+                inner = (*loops, (variable, first, end))
+                yield from _walk(body, inner, count * (end - first), blocks)
+            case loop_tree.Tiles(size=size, body=body, dimension=dimension):
+                inside = blocks if dimension is None else (*blocks, (dimension, size))
+                yield from _walk(body, loops, count, inside)
+
+
+def alone(program: loop_tree.Program, one: Taken, pad_lines: int) -> loop_tree.Program:
+    """The program that runs one sweep once a step; nothing but its rows is stored."""
+    sweep = one.sweep
+    if isinstance(sweep, loop_tree.GridSweep):
+        return _alone_on_grid(program, sweep, one.blocks, pad_lines)
+    fixed = {variable: Num(value) for variable, value in one.loops}
+
+    def place(row: loop_tree.Row) -> tuple[str, int]:
+        index = Num(0) if row.index is None else substitute(row.index, fixed)
+        return row.array, int(number(index, {}))
+
+    names: dict[tuple[str, int], str] = {}
+    for _, row in sweep.rows:
+        names.setdefault(place(row), f"row{len(names)}" if names else STATE)
+    single = replace(
+        sweep,
+        rows=tuple((name, loop_tree.Row(names[place(row)])) for name, row in sweep.rows),
+        scalars=tuple((name, substitute(value, fixed)) for name, value in sweep.scalars),
+    )
+    return replace(
+        program,
+        body=loop_tree.Block((single,)),
+        arrays=tuple((name, 1) for name in names.values()),
+        pad_lines=pad_lines,
+    )
+
+
+def _alone_on_grid(
+    program: loop_tree.Program, sweep: loop_tree.GridSweep, blocks: _Blocks, pad_lines: int
+) -> loop_tree.Program:
+    """Its arrays have the names of its parameters: those of the stencil."""
+    names = tuple(name for name, _ in sweep.rows)
+    node: loop_tree.Node = replace(sweep, rows=tuple((name, loop_tree.Row(name)) for name in names))
+    for dimension, size in reversed(blocks):
+        node = loop_tree.Tiles(size, loop_tree.Block((node,)), dimension)
+    return replace(
+        program,
+        body=loop_tree.Block((node,)),
+        arrays=tuple((name, 1) for name in names),
+        pad_lines=pad_lines,
+    )
+
+
+def repeated(program: loop_tree.Program, tile: int | None, times: int) -> loop_tree.Program:
+    """The same tile by tile, each ``times`` times in a row before the next; None: all at once."""
+    again = loop_tree.Repeat("again", 0, times, program.body)
+    node = again if tile is None else loop_tree.Tiles(tile, loop_tree.Block((again,)))
+    return replace(program, body=loop_tree.Block((node,)))

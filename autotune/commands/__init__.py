@@ -1,0 +1,43 @@
+"""The command line: parse, call, print; each command with its flow and its words.
+
+The command modules import the flow inside their functions: ``autotune --help`` must not wait for
+numpy, pydantic and the database.
+"""
+
+import os
+import signal
+import sys
+from typing import NoReturn
+
+from autotune.commands.app import app
+from autotune.errors import AutotuneError, InputError
+
+
+def main() -> NoReturn:
+    """Run the command line and exit: 0 done, 1 the work failed, 2 wrong input, 130 interrupted.
+
+    SIGTERM, by which batch systems announce the end of a job, does as Ctrl-C does.
+    """
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Otherwise numpy starts threads, which takes longer than all that is multiplied here.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    try:
+        app(prog_name="autotune")
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)
+    except InputError as error:
+        if len(error.faults) > 1:
+            print(f"{len(error.faults)} mistakes:", file=sys.stderr)
+        for fault in error.faults:
+            print(f"error: {fault}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        hint = "AUTOTUNE_CACHE and AUTOTUNE_DATA name the folders that autotune writes to"
+        print(f"error: {where}{error.strerror or error} ({hint})", file=sys.stderr)
+        sys.exit(2)
+    except AutotuneError as error:
+        print(f"failed: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    sys.exit(0)

@@ -1,0 +1,85 @@
+"""The command line: its commands, in the order of the help."""
+
+from typing import Annotated
+
+import typer
+
+from autotune.commands.comm.command import app as comm_app
+from autotune.commands.compare import command as compare_command
+from autotune.commands.evaluate import command as evaluate_command
+from autotune.commands.export import command as export_command
+from autotune.commands.importing import command as importing_command
+from autotune.commands.init import command as init_command
+from autotune.commands.learn.command import app as learn_app
+from autotune.commands.machine.command import app as machine_app
+from autotune.commands.map.command import EXAMPLE as MAP_EXAMPLE
+from autotune.commands.map.command import decide
+from autotune.commands.measure import command as measure_command
+from autotune.commands.mirror import command as mirror_command
+from autotune.commands.options import Json
+from autotune.commands.output import document
+from autotune.commands.rank import command as rank_command
+from autotune.commands.scale.command import EXAMPLE as SCALE_EXAMPLE
+from autotune.commands.scale.command import scale
+from autotune.commands.tune import command as tune_command
+from autotune.version import VERSION
+
+app = typer.Typer(
+    name="autotune",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Predict, rank, tune and explain the variants of one computation.",
+    epilog="Start with: autotune doctor; autotune tune configs/quickstart.yaml",
+)
+app.add_typer(machine_app, name="machine")
+app.add_typer(comm_app, name="comm")
+app.add_typer(learn_app, name="learn")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"autotune {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def _top(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command(epilog="Example: autotune doctor")
+def doctor(json: Json = False) -> None:
+    """What is installed, what is missing, and the exact command that installs it."""
+    from autotune.measuring.host.doctor import examine
+    from autotune.results.machines import document as machines_document
+    from autotune.results.report import text
+
+    findings = examine()
+    if json:
+        document(machines_document.doctor(findings))
+    else:
+        typer.echo(text.doctor(findings))
+    if any(finding.state == "missing" for finding in findings):
+        raise typer.Exit(2)
+
+
+app.command("init", epilog=init_command.EXAMPLE)(init_command.init)
+app.command("variants", epilog=rank_command.VARIANTS_EXAMPLE)(rank_command.variants)
+app.command("predict", epilog=rank_command.PREDICT_EXAMPLE)(rank_command.predict)
+app.command("rank", epilog=rank_command.RANK_EXAMPLE)(rank_command.rank)
+app.command("tune", epilog=tune_command.EXAMPLE)(tune_command.tune)
+app.command("measure", epilog=measure_command.EXAMPLE)(measure_command.measure)
+app.command("compare", epilog=compare_command.COMPARE_EXAMPLE)(compare_command.compare)
+app.command("evaluate", epilog=evaluate_command.EXAMPLE)(evaluate_command.evaluate)
+app.command("report", epilog=compare_command.REPORT_EXAMPLE)(compare_command.report)
+app.command("export", epilog=export_command.EPILOG)(export_command.export)
+app.command("import", epilog=importing_command.EXAMPLE)(importing_command.import_)
+app.command("mirror", epilog=mirror_command.EPILOG)(mirror_command.mirror)
+app.command("map", epilog=MAP_EXAMPLE)(decide)
+app.command("scale", epilog=SCALE_EXAMPLE)(scale)

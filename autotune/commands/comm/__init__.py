@@ -1,0 +1,1 @@
+"""MPI cost curves: the command, its flow, its words."""

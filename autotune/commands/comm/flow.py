@@ -1,0 +1,179 @@
+"""MPI cost curves, from measuring to what a machine is predicted with."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune import paths
+from autotune.domain.machine import Machine
+from autotune.domain.network import Network, Operation
+from autotune.errors import Fault, InputError, nearest
+from autotune.files import config
+from autotune.measuring.host import detect, stored_calibrations
+from autotune.measuring.network import curve_fit as fitting
+from autotune.measuring.network import foreign_output, samples
+from autotune.measuring.network import mpi_benchmark as benching
+from autotune.measuring.network.curve_fit import Fitted
+from autotune.measuring.network.foreign_output import Imported, Tool
+from autotune.measuring.network.mpi_benchmark import Benched, Plan
+from autotune.measuring.network.samples import Recorded, Run, Writer
+from autotune.progress import Progress
+
+HOST = "host"
+
+
+def bench(plan: Plan, path: Path, progress: Progress) -> Benched:
+    """Measure on this host, appending to ``path``; see ``mpi_benchmark.bench``."""
+    return benching.bench(plan, path, stored_calibrations.identity(detect.detect()), progress)
+
+
+def measure_host(machine: Machine, plan: Plan, progress: Progress) -> Network:
+    """Measure what a plan says on this host, fit it, and keep the curves beside its calibration.
+
+    The samples stay in the user's data folder; those that an earlier run took of the same points
+    under the same conditions count too. Other curves of the host stay as they are. An operation
+    that no curve can be fitted to, because every sample was contended, is told and gets none.
+    """
+    identity = stored_calibrations.identity(machine)
+    path = stored_calibrations.network_location(identity).with_suffix(".jsonl")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    benched = benching.bench(plan, path, identity, progress)
+    recorded = samples.read([path])
+    network = stored_calibrations.stored_network(machine) or Network(
+        title=f"measured on {machine.title}"
+    )
+    for operation in plan.operations:
+        try:
+            fitted = fitting.fit(_alike(recorded, benched.run, operation))
+        except InputError as error:
+            progress("measure MPI on this host", 1, 1, f"no curve: {error}")
+            continue
+        network = network.updated(tuple(one.curve for one in fitted))
+        stored_calibrations.save_network(machine, network)
+    return network
+
+
+def _alike(recorded: Sequence[Recorded], run: Run, operation: Operation) -> list[Recorded]:
+    """The samples of an operation in runs of the same ranks under the same conditions."""
+    ours = (run.nodes, run.ranks, run.conditions)
+    return [
+        Recorded(one.run, [sample for sample in one.samples if sample.operation == operation])
+        for one in recorded
+        if (one.run.nodes, one.run.ranks, one.run.conditions) == ours
+    ]
+
+
+def fit(
+    files: Sequence[Path], *, contended: bool, output: Path | None, host: bool
+) -> tuple[list[Fitted], Path | None]:
+    """Curves of some files of samples, and the network file that now holds them, if one was wanted.
+
+    Curves of other operations, nodes and ranks stay in that file. Raises InputError where samples
+    of another machine would become this host's.
+    """
+    recorded = samples.read(files)
+    fitted = fitting.fit(recorded, contended=contended)
+    curves = tuple(one.curve for one in fitted)
+    if output is not None:
+        known = config.read_network(output) if output.exists() else Network()
+        write(output, config.dump_network(known.updated(curves)))
+        return fitted, output
+    if not host:
+        return fitted, None
+    machine = detect.detect()
+    ours = stored_calibrations.identity(machine)
+    for one in recorded:
+        if one.run.machine not in ("", ours):
+            fault = Fault(
+                where="--machine host",
+                found=f"samples of another machine, {one.run.machine}"
+                f" ({', '.join(one.run.hosts) or 'unknown'})",
+                expected=f"samples of this host, {ours}",
+                hint="write a file of its own with -o",
+            )
+            raise InputError(fault)
+    known = stored_calibrations.stored_network(machine) or Network(
+        title=f"measured on {machine.title}"
+    )
+    return fitted, stored_calibrations.save_network(machine, known.updated(curves))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """Curves to be shown, and the fits that they come from where those are at hand."""
+
+    title: str
+    network: Network
+    fitted: tuple[Fitted, ...] = ()
+
+
+def show(name: str) -> Shown:
+    """The curves of a machine by name, of ``host``, of a machine or network file, or of samples.
+
+    Raises InputError where there are none.
+    """
+    path = Path(name)
+    if path.is_file() and not name.endswith((".yaml", ".yml")):
+        fitted = tuple(fitting.fit(samples.read([path])))
+        network = Network().updated(tuple(one.curve for one in fitted))
+        return Shown(title=path.name, network=network, fitted=fitted)
+    if path.is_file() and _is_network(path):
+        network = config.read_network(path)
+        return Shown(title=network.title or path.name, network=network)
+    found = _of_machine(name)
+    if found is None or not found.curves:
+        fault = Fault(
+            where=name,
+            found="this machine has no network curves",
+            hint="autotune comm bench -o FILE; autotune comm fit FILE --machine host",
+        )
+        raise InputError(fault)
+    return Shown(title=found.title or name, network=found)
+
+
+def _of_machine(name: str) -> Network | None:
+    if name == HOST:
+        return stored_calibrations.stored_network(detect.detect())
+    if "/" in name or name.endswith(".jsonl"):
+        known = [HOST, *paths.names("machines")]
+        if not Path(name).exists():
+            fault = Fault(
+                where=name, found="there is no such file", hint=nearest(Path(name).name, known)
+            )
+            raise InputError(fault)
+    return config.machine(name, complete=False).network
+
+
+def _is_network(path: Path) -> bool:
+    try:
+        head = path.read_text(encoding="utf-8-sig", errors="replace")[:4096]
+    except OSError:
+        return False
+    return "autotune.network/" in head
+
+
+def load(
+    files: Sequence[Path], name: Tool | None, ranks: int | None, nodes: int, output: Path
+) -> list[Imported]:
+    """Samples of other benchmarks' output, appended to ``output``; nothing if a file is faulty."""
+    found = [foreign_output.load(path, name, ranks, nodes) for path in files]
+    writer = Writer(output)
+    try:
+        for recorded in (one for imported in found for one in imported.recorded):
+            writer.begin(recorded.run)
+            for sample in recorded.samples:
+                writer(sample)
+    finally:
+        writer.close()
+    return found
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file, replacing an earlier one at once; InputError where that is not possible."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        stored_calibrations.replace_file(path, text)
+        path.chmod(0o644)
+    except OSError as error:
+        fault = Fault(where=str(path), found=f"cannot be written: {error.strerror}")
+        raise InputError(fault) from error

@@ -1,0 +1,156 @@
+"""What the ``comm`` commands print for a person."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from autotune.domain.network import CostCurve, Network
+from autotune.measuring.network.curve_fit import Fitted
+from autotune.measuring.network.curve_validation import Errors
+from autotune.measuring.network.foreign_output import TOOLS, Imported
+from autotune.measuring.network.mpi_benchmark import Benched
+from autotune.results.report.text import columns
+from autotune.units import show
+
+_OUTLIERS = 3
+"""Outliers of a curve that are listed."""
+
+
+def benched(found: Benched) -> str:
+    """What was measured, where it is kept, what to do with it."""
+    run = found.run
+    lines = [
+        f"{found.samples} samples of {run.ranks} ranks on {_nodes(run.nodes)} in"
+        f" {found.launches} launch{'es' if found.launches != 1 else ''}, {found.seconds:.0f} s,"
+        f" {found.contended} contended; {run.mpi}, {run.program}, priority {run.priority}",
+        *(f"note: {note}" for note in found.notes),
+        f"kept in {found.path}; now: autotune comm fit {found.path} --machine host",
+    ]
+    return "\n".join(lines)
+
+
+def fitted(found: Sequence[Fitted], written: Path | None) -> str:
+    """The curves, how good they are, what was left out."""
+    rows = [
+        (
+            "operation", "ranks", "nodes", "samples", "contended", "outliers", "repeats",
+            "between repeats", "pieces", "error", "with outliers", "one line",
+            "repeats alone", "interval",
+        )
+    ]  # fmt: skip
+    for one in found:
+        line = one.validated.errors.get(1)
+        rows.append(
+            (
+                one.curve.operation,
+                str(one.curve.ranks),
+                str(one.curve.nodes),
+                str(one.used),
+                str(one.contended),
+                str(len(one.outliers)),
+                str(one.repeats),
+                _percent(one.spread),
+                str(len(one.curve.segments)),
+                _both(one.chosen),
+                _both(one.disturbed) if one.outliers else "the same",
+                _both(line) if len(one.curve.segments) > 1 else "",
+                _both(one.validated.floor),
+                _interval(one.curve),
+            )
+        )
+    lines = [
+        "cost curves; errors: cross-validated, median and 90th percentile, repeats and octaves of"
+        " size left out; the same errors chose the number of pieces, so they are a little too good;"
+        " outliers enter no fit, and count as errors in the second column only; repeats alone: how"
+        " well other repeats tell one at the same size",
+        columns(rows, right=range(1, 13)),
+        "",
+        pieces([one.curve for one in found]),
+    ]
+    for one in found:
+        name = f"{one.curve.operation} of {one.curve.ranks} ranks"
+        lines += [f"note: {name}: {note}" for note in one.notes]
+        lines += _outliers(name, one)
+    if written is not None:
+        lines.append(f"written to {written}")
+    return "\n".join(lines)
+
+
+def _outliers(name: str, one: Fitted) -> list[str]:
+    worst = sorted(one.outliers, key=lambda o: -abs(o.ratio - 1))[:_OUTLIERS]
+    if not worst:
+        return []
+    told = ", ".join(
+        f"{show(o.seconds, 'time')} at {show(o.bytes, 'size')} ({o.ratio:.2g} times its median,"
+        f" repeat {o.repeat + 1})"
+        for o in worst
+    )
+    left = len(one.outliers) - len(worst)
+    return [f"outliers: {name}: {told}" + (f", and {left} more" if left else "")]
+
+
+def pieces(curves: Sequence[CostCurve]) -> str:
+    """Every piece of every curve: where it holds, and its line, intercept + bytes/bandwidth."""
+    rows = [("operation", "ranks", "nodes", "from", "intercept", "bandwidth", "measured", "source")]
+    for curve in curves:
+        low, high = (show(size, "size") for size in curve.measured)
+        for number, segment in enumerate(curve.segments):
+            first = number == 0
+            bandwidth = show(segment.bandwidth, "bandwidth") if segment.bandwidth else "any"
+            rows.append(
+                (
+                    curve.operation if first else "",
+                    str(curve.ranks) if first else "",
+                    str(curve.nodes) if first else "",
+                    show(segment.lower, "size") if curve.operation != "barrier" else "",
+                    show(segment.latency, "time"),
+                    bandwidth if curve.operation != "barrier" else "",
+                    f"{low} to {high}" if first and curve.operation != "barrier" else "",
+                    f"{curve.benchmark}: {curve.source}" if first else "",
+                )
+            )
+    return columns(rows, right=range(1, 6))
+
+
+def shown(title: str, network: Network) -> str:
+    """The curves of a machine."""
+    lines = [title, pieces(network.curves)]
+    lines += [
+        f"note: {curve.operation} of {curve.ranks} ranks on {_nodes(curve.nodes)} was fitted to"
+        f" {', '.join(curve.fitted_to)}: it is not scored on them"
+        for curve in network.curves
+        if curve.fitted_to
+    ]
+    return "\n".join(lines)
+
+
+def imported(found: Sequence[Imported], output: Path) -> str:
+    """What was read, what was left out."""
+    lines = []
+    for one in found:
+        for recorded in one.recorded:
+            operations = dict.fromkeys(s.operation for s in recorded.samples)
+            lines.append(
+                f"{TOOLS[one.tool]} {recorded.run.program}: {len(recorded.samples)} samples of"
+                f" {', '.join(operations)}, {recorded.run.ranks} ranks on"
+                f" {_nodes(recorded.run.nodes)}"
+            )
+        lines += [f"note: {note}" for note in one.notes]
+    lines.append(f"kept in {output}; now: autotune comm fit {output} -o network.yaml")
+    return "\n".join(lines)
+
+
+def _nodes(count: int) -> str:
+    return "1 node" if count == 1 else f"{count} nodes"
+
+
+def _percent(share: float | None) -> str:
+    return "-" if share is None else f"{100 * share:.1f} %"
+
+
+def _both(errors: Errors | None) -> str:
+    return "-" if errors is None else f"{_percent(errors.median)}, {_percent(errors.p90)}"
+
+
+def _interval(curve: CostCurve) -> str:
+    low, high = curve.residual
+    return f"{low:.2f} to {high:.2f}"

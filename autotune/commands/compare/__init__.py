@@ -1,0 +1,1 @@
+"""A published table beside our predictions: the command, its flow, its words."""

@@ -1,0 +1,89 @@
+"""``autotune compare``, ``report``: what a study says."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from autotune.commands.options import DEFAULT_STORE, Engine, Json, Store, Study, engines
+from autotune.commands.output import TerminalProgress, document, note
+
+if TYPE_CHECKING:
+    from autotune.commands.tune.flow import Result
+
+COMPARE_EXAMPLE = (
+    "Example: autotune compare quickstart; autotune compare configs/icpe19-wave1d.yaml"
+)
+REPORT_EXAMPLE = "Example: autotune report quickstart -o report.html"
+
+
+def compare(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="[STUDY|CONFIG]",
+            help="Name of a study in the store, the latest if left out; or a config with a"
+            " published table (its key reference).",
+        ),
+    ] = "",
+    engine: Engine = None,
+    store: Store = DEFAULT_STORE,
+    json: Json = False,
+) -> None:
+    """Predicted against measured times: of a study, or of a published table."""
+    from autotune.commands.compare import document as compare_document
+    from autotune.commands.compare import flow as compare_flow
+    from autotune.commands.compare import text as compare_text
+    from autotune.commands.tune.flow import study as load_study
+
+    config = compare_flow.config_of(name, store)
+    if config is None:
+        if engine is not None:
+            raise typer.BadParameter("needs a config, not a study", param_hint="--engine")
+        result = load_study(name, store)
+        show(result, json=json, report=None, store=store, command="compare")
+        return
+    chosen = engines(engine)
+    found, compared = compare_flow.compare_published(config, TerminalProgress(), chosen)
+    if json:
+        document(compare_document.comparison(compared, found.setup, found.machine))
+    else:
+        typer.echo(compare_text.comparisons(compared, found.setup, found.machine))
+
+
+def report(
+    study: Study = "",
+    output: Annotated[Path, typer.Option("-o", "--output", help="The HTML file.")] = Path(
+        "report.html"
+    ),
+    store: Store = DEFAULT_STORE,
+    json: Json = False,
+) -> None:
+    """One self-contained HTML page of a study."""
+    from autotune.commands.tune.flow import study as load_study
+    from autotune.commands.tune.flow import write_report
+    from autotune.results.documents import study_documents
+
+    result = load_study(study, store)
+    path = write_report(result, output)
+    if json:
+        document(study_documents.report(result.record.name, path))
+    else:
+        note(f"wrote {path}")
+
+
+def show(
+    result: "Result", *, json: bool, report: Path | None, store: str, command: str = "tune"
+) -> None:
+    """Print a study; WorkFailed where no candidate ran."""
+    from autotune.commands.tune.flow import require_success, write_report
+    from autotune.results.documents import study_documents
+    from autotune.results.report import study_table
+
+    if json:
+        document(study_documents.study(result.evaluation, command, store))
+    else:
+        typer.echo(study_table.study(result.evaluation, store=store))
+    if report is not None:
+        note(f"wrote {write_report(result, report)}")
+    require_success(result)

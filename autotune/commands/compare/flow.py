@@ -1,0 +1,48 @@
+"""A published table beside predictions made here: nothing is run."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from autotune import paths
+from autotune.commands.rank.ranked_space import Prospect, load, prospect, require_predictions
+from autotune.domain.setup import Engine
+from autotune.errors import InputError
+from autotune.files.store import Store
+from autotune.progress import Progress
+from autotune.results.evaluate.published_comparison import Comparison, compare, require_reference
+
+
+def config_of(name: str, store: str) -> Path | None:
+    """The config that is meant, or None where a study is.
+
+    A config is a path, or the name of one that comes with autotune and has a published table,
+    unless a study in the store has that name too.
+    """
+    path = Path(name)
+    if name.endswith((".yaml", ".yml")):
+        return path
+    if name not in paths.names("configs") or _has_study(name, store):
+        return None
+    return path if load(path).reference is not None else None
+
+
+def _has_study(name: str, store: str) -> bool:
+    try:
+        with Store.open(store, create=False) as results:
+            return any(summary.name == name for summary in results.studies())
+    except InputError:
+        return False
+
+
+def compare_published(
+    config: Path, progress: Progress, engines: Sequence[Engine] | None = None
+) -> tuple[Prospect, list[Comparison]]:
+    """Predict for the machine of a config and compare with its published table, engine by engine.
+
+    Raises InputError for a config without a table, WorkFailed where nothing could be predicted.
+    """
+    setup = load(config)
+    require_reference(setup)
+    found = prospect(setup, progress, engines)
+    require_predictions(found)
+    return found, compare(setup, found.machine, found.rankings)

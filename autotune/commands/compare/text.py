@@ -1,0 +1,204 @@
+"""A published table beside our predictions, as text for the terminal."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+from autotune.domain.machine import Machine
+from autotune.domain.reference import Figure, Share
+from autotune.domain.setup import Setup
+from autotune.results.evaluate.published_comparison import TOPS, Comparison, Group, Row, Score
+from autotune.results.report import words
+from autotune.results.report.text import columns
+from autotune.statistics.estimators import deviation
+
+_HEAD = (
+    "variant", "predicted", "theirs", "measured", "deviation", "theirs", "against theirs", "marks",
+)  # fmt: skip
+
+
+def comparisons(found: Sequence[Comparison], setup: Setup, machine: Machine) -> str:
+    """The table once for each engine."""
+    return "\n\n".join(comparison(each, setup, machine) for each in found)
+
+
+def comparison(found: Comparison, setup: Setup, machine: Machine) -> str:
+    """Row by row, group by group, then over the groups that no curve was fitted to."""
+    reference = found.reference
+    lines = [
+        f"{reference.title}: predicted here, predicted there, measured there, time per step",
+        f"  {reference.source}",
+        f"  there: {reference.compiler}; {reference.model}; {reference.layout}",
+        f"  here:  {provenance(found, setup, machine)}",
+    ]
+    if machine.name != reference.machine:
+        lines.append(f"  caution: measured on {reference.machine}, predicted for {machine.name}")
+    blocks = ["\n".join(lines)]
+    blocks += [_group(group, reference.rule, reference.rule_source) for group in found.groups]
+    blocks.append(_overall(found))
+    blocks.append("\n".join(f"note: {note}" for note in reference.notes))
+    return "\n\n".join(block for block in blocks if block)
+
+
+def provenance(found: Comparison, setup: Setup, machine: Machine) -> str:
+    """What our predictions were made with, in words."""
+    first = next((r.candidate for g in found.groups for r in g.rows if r.candidate), None)
+    build = first.build if first else setup.builds[0]
+    engine = f"engine {found.engine}"
+    if found.engine == "kerncraft":
+        engine += f" (saturation {setup.saturation})"
+    return f"{' '.join((build.compiler, *build.flags))}; {engine}; machine {machine.name}"
+
+
+def _group(group: Group, rule: str, rule_source: str) -> str:
+    digits = _digits(group)
+    rows = [_HEAD, *(_cells(row, digits) for row in group.rows)]
+    lines = [
+        f"{group.published.communication} ({group.published.source})",
+        columns(rows, right=range(1, len(_HEAD) - 1)),
+    ]
+    lines += _shares(group)
+    lines += _differences(group, rule)
+    lines += _scores(group, rule, rule_source)
+    lines += [f"  {row.published.variant}: {row.reason}" for row in group.rows if row.reason]
+    lines += [f"  {text}" for row in group.rows for text in _errata(row)]
+    return "\n".join(lines)
+
+
+def _digits(group: Group) -> int:
+    """Decimals of a second that the source prints."""
+    return max(0, round(-math.log10(group.published.resolution)))
+
+
+def _time(value: float | None, digits: int) -> str:
+    return words.NONE if value is None else f"{value:.{digits}f} s"
+
+
+def _cells(row: Row, digits: int) -> tuple[str, ...]:
+    published = row.published
+    marks = [f"fitted: fed the {row.fitted} curve"] if row.fitted else []
+    marks += ["erratum"] if any(figure.erratum for _, figure in published.figures) else []
+    return (
+        published.variant,
+        _time(row.predicted, digits + 1),
+        _printed(published.predicted, digits),
+        _printed(published.measured, digits),
+        words.signed(row.deviation),
+        words.signed(row.published_deviation),
+        words.signed(row.apart),
+        ", ".join(marks),
+    )
+
+
+def _printed(figure: Figure, digits: int) -> str:
+    """A published time; ``?`` is doubted, ``*`` corrected."""
+    mark = "?" if figure.suspect else "*" if figure.corrected is not None else ""
+    return _time(figure.value, digits) + mark
+
+
+def _shares(group: Group) -> list[str]:
+    """Application and communication apart, where the source has them apart."""
+    digits = _digits(group)
+    rows = [("part", "predicted", "theirs", "measured", "deviation", "theirs")]
+    for row in group.rows:
+        named: dict[str, tuple[Share | None, float | None]] = {
+            "application": (row.published.application, row.application),
+            "communication": (row.published.communication, row.communication),
+        }
+        for name, (share, ours) in named.items():
+            if share is not None:
+                measured = share.measured.value
+                own = None if ours is None else deviation(ours, measured)
+                theirs = deviation(share.predicted.value, measured)
+                rows.append(
+                    (
+                        f"{row.published.variant}, {name}",
+                        _time(ours, digits + 1),
+                        _printed(share.predicted, digits),
+                        _printed(share.measured, digits),
+                        words.signed(own),
+                        words.signed(theirs),
+                    )
+                )
+    return [_indented(columns(rows, right=range(1, 6)))] if len(rows) > 1 else []
+
+
+def _differences(group: Group, rule: str) -> list[str]:
+    if not group.differences:
+        return []
+    rows = [(f"less {rule}", "predicted", "theirs", "measured", "against theirs", "")]
+    for gap in group.differences:
+        apart = None
+        if gap.predicted is not None and abs(gap.published) > 2.5 * group.published.resolution:
+            apart = deviation(gap.predicted, gap.published)
+        rows.append(
+            (
+                gap.variant,
+                milliseconds(gap.predicted),
+                milliseconds(gap.published),
+                milliseconds(gap.measured),
+                words.signed(apart),
+                "suspect" if gap.suspect else "",
+            )
+        )
+    return [_indented(columns(rows, right=range(1, 5)))]
+
+
+def milliseconds(value: float | None) -> str:
+    """A difference of times with its sign.
+
+    >>> milliseconds(0.0791)
+    '+79.1 ms'
+    """
+    return words.NONE if value is None else f"{1e3 * value:+.1f} ms"
+
+
+def _scores(group: Group, rule: str, rule_source: str) -> list[str]:
+    if len(group.scored) < 2:
+        return ["  one row: nothing is ordered"]
+    title = "fitted, in no headline" if group.fitted else f"{len(group.scored)} rows"
+    table = score_table(title, group.predicted, group.theirs, group.rule, rule)
+    return [_indented(table), f"  always {rule}: {rule_source}"]
+
+
+def score_table(
+    title: str, ours: Score | None, theirs: Score | None, rule: float | None, name: str
+) -> str:
+    """Our predictions, theirs and the constant rule by deviation, tau-b and losses."""
+    losses = [f"top-{k} loss" for k in TOPS]
+    head = (title, "median deviation", "tau-b", *losses)
+    rows = [head, ("predicted", *_figures(ours)), ("theirs", *_figures(theirs))]
+    dashes = [words.NONE] * (len(TOPS) - 1)
+    rows.append((f"always {name}", words.NONE, words.NONE, words.percent(rule), *dashes))
+    return columns(rows, right=range(1, len(head)))
+
+
+def _figures(score: Score | None) -> Sequence[str]:
+    if score is None:
+        return [words.NONE] * (2 + len(TOPS))
+    tau = words.NONE if score.tau is None else f"{score.tau:.2f}"
+    return [words.percent(score.deviation), tau, *(words.percent(v) for v in score.losses)]
+
+
+def _overall(found: Comparison) -> str:
+    left = [g.published.communication for g in found.groups if g.fitted]
+    counted = [g.published.communication for g in found.headline]
+    without = f"; without {', '.join(left)}: a cost curve was fitted to them" if left else ""
+    if not counted:
+        return f"no headline: a cost curve was fitted to {', '.join(left)}"
+    title = f"over {', '.join(counted)}"
+    rule = found.reference.rule
+    return score_table(title, found.predicted, found.theirs, found.rule, rule) + f"\n{without[2:]}"
+
+
+def _errata(row: Row) -> Iterator[str]:
+    for name, figure in row.published.figures:
+        if figure.erratum:
+            share = "deviation" in name
+            was = words.signed(figure.printed) if share else f"{figure.printed:g} s"
+            now = words.signed(figure.value) if share else f"{figure.value:g} s"
+            verb = f"stands for {now}" if figure.corrected is not None else "is suspect"
+            yield f"erratum: {row.published.variant}, {name}: printed {was} {verb}: {figure.reason}"
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())

@@ -1,0 +1,1 @@
+"""Engines against learned models: the command, its flow, its words."""

@@ -1,0 +1,214 @@
+"""Analytical engines, learned models and hybrids on the measured candidates of a study.
+
+Candidates that a tuner chose are those it expected to be fast: a model scored on them is scored on
+what another model liked. Only candidates that were drawn at random are scored on, and those of a
+problem of which all were measured; all others may be learned from.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from autotune.commands.learn.study_tables import RANDOM, StudyTable, study_table
+from autotune.domain.tables.table import Parameter, Table
+from autotune.errors import Fault, InputError
+from autotune.files.store import Store
+from autotune.files.store.records import StudyRecord
+from autotune.learning.comparison.curve_fits import Contender, learning_curve
+from autotune.learning.comparison.model_comparison import (
+    ANALYTICAL,
+    Request,
+    contenders,
+    default_models,
+    has_analytical,
+)
+from autotune.learning.comparison.model_evaluation import Evaluation
+from autotune.learning.comparison.noise_floor import Halves
+from autotune.learning.comparison.splits import PROBLEM
+from autotune.learning.models import catalogue
+from autotune.learning.models.base import Bools
+from autotune.progress import Progress
+
+LEAST = 30
+"""Candidates measured at random, to tell models apart."""
+SIZE = "size"
+"""What ``--leave-out`` calls the size of a problem, whichever its parameters are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Measured:
+    """The candidates of a study that have a time, as a table for each engine that predicted them.
+
+    All tables hold the same rows; ``engines`` is empty where nothing was predicted, and there is
+    one table then. ``random``: (n,) which rows were drawn at random, or belong to a problem of
+    which all candidates were tried (``whole``). ``problems``: (n,) the problem of each row.
+    """
+
+    study: str
+    config: str
+    tables: tuple[Table, ...]
+    engines: tuple[str, ...]
+    random: Bools
+    problems: tuple[str, ...]
+    halves: Halves
+    whole: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.tables[0])
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What its candidates differ in."""
+        return self.tables[0].parameters
+
+
+def measured(name: str, store: str, progress: Progress | None = None) -> Measured:
+    """What a study of a store measured, the latest when the name is empty."""
+    if progress is not None:
+        progress("read the study", 0, 1)
+    with Store.open(store, create=False) as results:
+        wanted = name or results.latest_study()
+        if wanted is None:
+            raise InputError(Fault(where=results.shown, found="no study", hint="tune first"))
+        found = measured_of(results.load_study(wanted))
+    if progress is not None:
+        progress("read the study", 1, 1)
+    return found
+
+
+def measured_of(study: StudyRecord) -> Measured:
+    """The tables of a study, by engine."""
+    engines = tuple(sorted({stored.prediction.engine for stored in study.predictions}))
+    first = study_table(study, engine=engines[0] if engines else None)
+    rest = [_like(first, study_table(study, engine=engine)) for engine in engines[1:]]
+    labels = dict(zip((c.problem.key for c in first.candidates), first.problems, strict=True))
+    whole = {key for key in labels if key in _whole(study)}
+    all_of = np.array([c.problem.key in whole for c in first.candidates], dtype=np.bool_)
+    return Measured(
+        study=study.name,
+        config=study.config,
+        tables=(first.table, *rest),
+        engines=engines,
+        random=_drawn(first, study) | all_of,
+        problems=first.problems,
+        halves=first.halves,
+        whole=tuple(labels[key] for key in labels if key in whole),
+    )
+
+
+def _whole(study: StudyRecord) -> set[str]:
+    """The problems of which every candidate was tried on the machine of the last run."""
+    machine = study.runs[-1].machine_identity if study.runs else ""
+    runs = [run for run in study.runs if run.machine_identity == machine]
+    tried = {m.candidate for run in runs for m in run.measurements}
+    left = {c.problem.key for c in study.candidates if c.identity not in tried}
+    return {c.problem.key for c in study.candidates} - left
+
+
+def _like(first: StudyTable, other: StudyTable) -> Table:
+    """Another engine's table with its rows in the order of the first."""
+    places = {row: place for place, row in enumerate(other.table.inputs.rows)}
+    return other.table.take([places[row] for row in first.table.inputs.rows])
+
+
+def _drawn(found: StudyTable, study: StudyRecord) -> Bools:
+    """Drawn at random in any run, also where the tuner had chosen the candidate before."""
+    drawn = {c.candidate for run in study.runs for c in run.choices if RANDOM in c.reason}
+    also = np.array([c.identity in drawn for c in found.candidates], dtype=np.bool_)
+    return np.asarray(found.random | also)
+
+
+def check_random(found: Measured, *, fewer: bool) -> tuple[str, ...]:
+    """Notes on what is scored on; InputError where too few were drawn at random.
+
+    ``fewer``: so many as there are, at least two, will do.
+    """
+    count = int(found.random.sum())
+    if count < (2 if fewer else LEAST):
+        hint = f"autotune evaluate {found.study} --measure CONFIG draws and measures the others"
+        if count >= 2:
+            hint += "; --fewer scores on those that there are"
+        raise InputError(
+            Fault(
+                where=f"study {found.study}",
+                found=f"{count} candidates measured at random",
+                expected=f"at least {2 if fewer else LEAST}, for the tuner's own choices are those"
+                " that it expected to be fast",
+                hint=hint,
+            )
+        )
+    notes = [f"all candidates of {name} were measured: any of them may be scored on"
+             for name in found.whole]  # fmt: skip
+    if count < LEAST:
+        notes.append(f"only {count} random candidates: differences between models may be chance")
+    if not any(has_analytical(table) for table in found.tables):
+        notes.append("no engine predicted these candidates: there are learned models only")
+    return tuple(notes)
+
+
+def left_out(found: Measured, name: str) -> str:
+    """What ``--leave-out`` means in a study: ``size`` and ``problem`` are no parameters."""
+    if name == SIZE and name not in found.tables[0].inputs.names:
+        return "N" if "N" in found.tables[0].inputs.names else PROBLEM
+    return name
+
+
+def entered(found: Measured, names: Sequence[str] = ()) -> tuple[Contender, ...]:
+    """The engines, learned models and hybrids; hybrids once for each engine.
+
+    Without names the usual ones. InputError for unknown names, and for a hybrid where no engine
+    predicted anything.
+    """
+    predicted = [
+        (engine, table)
+        for engine, table in zip(found.engines, found.tables, strict=False)
+        if has_analytical(table)
+    ]
+    asked = list(names) or default_models(predicted[0][1] if predicted else found.tables[0])
+    made: list[Contender] = []
+    if predicted and (not names or ANALYTICAL in names):
+        for engine, table in predicted:
+            made += _named(table, ANALYTICAL, engine)
+    for name in dict.fromkeys(n for n in asked if n != ANALYTICAL):
+        if predicted and (catalogue.analytical(name) or name == catalogue.DEFAULT):
+            for engine, table in predicted:
+                made += _named(table, name, engine if len(predicted) > 1 else "")
+        else:
+            made += contenders(found.tables[0], [name])
+    if not predicted and ANALYTICAL in names:
+        made += contenders(found.tables[0], [ANALYTICAL])
+    return tuple(made)
+
+
+def _named(table: Table, name: str, engine: str) -> list[Contender]:
+    """A contender that bears the engine's name."""
+    (one,) = contenders(table, [name])
+    if not engine:
+        return [one]
+    shown = f"{ANALYTICAL} ({engine})" if name == ANALYTICAL else f"{name} ({engine})"
+    return [replace(one, name=shown)]
+
+
+def evaluate_models(
+    found: Measured,
+    competing: Sequence[Contender],
+    request: Request,
+    progress: Progress | None = None,
+    notes: Sequence[str] = (),
+) -> Evaluation:
+    """Learning curves over a study; scored on random candidates only."""
+    scoring = replace(
+        request.scoring, eligible=found.random, problems=found.problems, halves=found.halves
+    )
+    curve = learning_curve(competing, request.course, scoring, progress)
+    return Evaluation(
+        study=found.study,
+        rows=len(found),
+        random=int(found.random.sum()),
+        engines=found.engines,
+        parameters=tuple(parameter.name for parameter in found.parameters),
+        problems=tuple(dict.fromkeys(found.problems)),
+        curve=curve,
+        notes=tuple(notes),
+    )

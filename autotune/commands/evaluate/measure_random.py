@@ -1,0 +1,153 @@
+"""Measuring candidates of a study at random, so that models can be scored on them."""
+
+import random
+import time
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+
+from autotune.commands.learn.study_tables import RANDOM
+from autotune.commands.rank.program_needs import check_program
+from autotune.commands.rank.ranked_space import Prospect, check_builds, prospect
+from autotune.commands.tune.flow import measurer_of
+from autotune.commands.tune.provenance import check_launchers, check_objectives, conditions_of
+from autotune.commands.tune.study_run import Conduct
+from autotune.domain.ranking import Ranking
+from autotune.domain.setup import Setup
+from autotune.errors import Fault, InputError
+from autotune.files.store import Store
+from autotune.files.store.records import StudyRecord
+from autotune.progress import Progress
+from autotune.tuning import Chosen
+
+
+def measure_random(
+    setup: Setup, study: str, store: str, wanted: int, progress: Progress, seed: int = 0
+) -> tuple[str, int]:
+    """Draw and measure as many candidates as ``wanted`` lacks.
+
+    Gives the name of the study, the latest of the config where none is named, and how many were
+    measured. All may be drawn, also those that the tuner chose: the fast ones are not to be
+    missing. Equally many of each problem as far as it has them; one that fails is replaced. What an
+    interruption left undone is measured first by the next call with the same seed. InputError where
+    the study is of another config.
+    """
+    started = time.monotonic()
+    with Store.open(store, create=False) as results:
+        name = study or results.latest_study(setup.name)
+        if name is None:
+            raise InputError(
+                Fault(where=results.shown, found=f"no study of {setup.name}", hint="tune first")
+            )
+        record = results.load_study(name)
+        if record.config != setup.name:
+            found = f"a study of {record.config}, not of {setup.name}"
+            raise InputError(Fault(where=f"study {name}", found=found, expected="its own config"))
+        if len(timed(record)) >= wanted:
+            return name, 0
+        check_builds(setup, openmp=True)
+        check_program(setup)
+        check_launchers(setup)
+        check_objectives(setup)
+        ahead = prospect(setup, progress)
+        conduct = Conduct(
+            results=results,
+            study=name,
+            found=ahead,
+            measurer=measurer_of(setup, ahead.machine),
+            conditions=conditions_of(ahead, progress),
+            deadline=float("inf"),
+            started=started,
+        )
+        return name, measure_lacking(conduct, ahead, wanted, progress, seed)
+
+
+def measure_lacking(
+    conduct: Conduct, ahead: Prospect, wanted: int, progress: Progress, seed: int = 0
+) -> int:
+    """Runs of a study until ``wanted`` random candidates have a time, or none is left."""
+    measured = 0
+    while True:
+        record = conduct.results.load_study(conduct.study)
+        have, done = timed(record), finished(record)
+        picks = _picks(ahead.rankings, have, done, wanted, seed)
+        if not any(picks.values()):
+            return measured
+        conduct.run(partial(_of, picks), progress)
+        after = conduct.results.load_study(conduct.study)
+        measured += len(timed(after) - have)
+        if not finished(after) - done:
+            return measured  # nothing comes to an end here
+
+
+def _picks(
+    rankings: Sequence[Ranking],
+    have: Collection[str],
+    done: Collection[str],
+    wanted: int,
+    seed: int,
+) -> dict[str, list[Chosen]]:
+    """What is measured next, by the label of the problem."""
+    left = {r.problem.label: draw(r, done, seed) for r in rankings}
+    before = {
+        r.problem.label: sum(entry.candidate.identity in have for entry in r.entries)
+        for r in rankings
+    }
+    counts = {label: len(some) for label, some in left.items()}
+    shares = allotted(before, counts, wanted - len(have))
+    return {label: left[label][:count] for label, count in shares.items()}
+
+
+def _of(picks: Mapping[str, list[Chosen]], ranking: Ranking) -> list[Chosen]:
+    return picks[ranking.problem.label]
+
+
+def timed(record: StudyRecord) -> set[str]:
+    """The candidates that were drawn at random, in any run, and have a time."""
+    ok = {
+        m.candidate
+        for run in record.runs
+        for m in run.measurements
+        if m.status == "ok" and m.candidate in run.finished
+    }
+    return _drawn(record) & ok
+
+
+def finished(record: StudyRecord) -> set[str]:
+    """The candidates that were drawn at random and came to an end, a time or a failure."""
+    return _drawn(record) & {identity for run in record.runs for identity in run.finished}
+
+
+def _drawn(record: StudyRecord) -> set[str]:
+    return {c.candidate for run in record.runs for c in run.choices if RANDOM in c.reason}
+
+
+def draw(ranking: Ranking, done: Collection[str], seed: int = 0) -> list[Chosen]:
+    """The candidates of a problem in a random order, without those ``done``.
+
+    The order depends on the seed and on which candidates there are, so that the first of them are
+    a random draw, and the same ones after an interruption.
+    """
+    entries = {entry.candidate.identity: entry for entry in ranking.entries}
+    order = sorted(entries)
+    random.Random(f"{seed} {ranking.problem.label} evaluate").shuffle(order)
+    why = f"{RANDOM} from {len(order)}, to score models on"
+    return [
+        Chosen(entries[i].candidate, entries[i].prediction, why) for i in order if i not in done
+    ]
+
+
+def allotted(have: Mapping[str, int], left: Mapping[str, int], lacking: int) -> dict[str, int]:
+    """How many more of each problem, so that all have alike, as far as there are any left.
+
+    >>> allotted({"a": 0, "b": 4}, {"a": 9, "b": 9}, 6)
+    {'a': 5, 'b': 1}
+    >>> allotted({"a": 0, "b": 0}, {"a": 1, "b": 9}, 6)
+    {'a': 1, 'b': 5}
+    """
+    more = dict.fromkeys(have, 0)
+    for _ in range(max(0, lacking)):
+        some = [name for name in more if more[name] < left[name]]
+        if not some:
+            break
+        more[min(some, key=lambda name: have[name] + more[name])] += 1
+    return more

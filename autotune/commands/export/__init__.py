@@ -1,0 +1,1 @@
+"""The choice for the application: the command, its flow, its words."""

@@ -1,0 +1,159 @@
+"""``autotune export``: the choice for the application, the results for other tools."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from autotune.commands.options import DEFAULT_STORE, Json, Store
+from autotune.commands.output import TerminalProgress, document, note
+
+if TYPE_CHECKING:
+    from autotune.commands.export.document import ChoiceRow, ExportDocument
+    from autotune.commands.export.flow import Exported
+    from autotune.results.export.entries import Entry, Key
+
+EPILOG = (
+    "Example: autotune export quickstart --format header -o quickstart.h;"
+    " autotune export --format wisdom -o app.wisdom.json --with-reader src/;"
+    " autotune export quickstart --format csv | t4 | parquet"
+)
+FormatName = Literal["header", "wisdom", "t4", "csv", "parquet"]
+
+
+def export(
+    study: Annotated[
+        str, typer.Argument(help="Name of a study in the store; the latest if left out.")
+    ] = "",
+    format_: Annotated[
+        FormatName,
+        typer.Option(
+            "--format",
+            help="header: C, chooses by size and threads when run or when compiled. wisdom: JSON"
+            " with readers for C and Python; what the file holds of other studies stays. t4:"
+            " auto-tuning results. csv, parquet: every candidate, predicted and measured.",
+        ),
+    ] = "header",
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="The file; named after the study if left out."),
+    ] = None,
+    problem: Annotated[
+        str, typer.Option("--problem", help="Only the problem of this label: heat2d-N256.")
+    ] = "",
+    with_reader: Annotated[
+        Path | None,
+        typer.Option(
+            "--with-reader",
+            help="With wisdom: also write autotune_wisdom.h and autotune_wisdom.py, the readers"
+            " for the application, into this folder.",
+        ),
+    ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace whatever lies there; wisdom begins anew.")
+    ] = False,
+    store: Store = DEFAULT_STORE,
+    json: Json = False,
+) -> None:
+    """What was chosen for the application (header, wisdom); results for tools (t4, csv, parquet).
+
+    The choice at a number of threads is the fastest verified candidate; which others noise does not
+    tell from it is stated. Sizes between those tuned get the nearest one: the files state the rule.
+    """
+    from autotune.commands.export import flow
+
+    if with_reader is not None and format_ != "wisdom":
+        raise typer.BadParameter("goes with --format wisdom", param_hint="--with-reader")
+    wanted = flow.Wanted(
+        study=study,
+        format=format_,
+        output=output,
+        problem=problem,
+        readers=with_reader,
+        force=force,
+    )
+    done = flow.export(wanted, store, TerminalProgress())
+    if json:
+        document(_document(done))
+    else:
+        typer.echo(_text(done))
+    for line in (*done.notes, *done.replaced):
+        note(line)
+    for path in (done.path, *done.readers):
+        note(f"wrote {path}")
+
+
+def _text(done: "Exported") -> str:
+    """What was chosen, a line each; of a table how many rows it has."""
+    if done.choices is None:
+        return f"{done.rows} candidates of study {done.study}"
+    lines = []
+    for section in done.choices.sections:
+        key = section.key
+        ranks = f", {key.ranks} ranks" if key.ranks > 1 else ""
+        lines.append(f"{key.subject.id} on {key.place.title}{ranks}:")
+        lines += [f"  {_line(entry, key.subject.per)}" for entry in section.entries]
+    for one in done.choices.skipped:
+        threads = f", T{one.threads}" if one.threads else ""
+        lines.append(f"no choice for {one.problem}{threads}: {one.reason}")
+    if any(section.key.subject.family != "program" for section in done.choices.sections):
+        lines.append(
+            "the C source of a choice: autotune variants CONFIG --emit CANDIDATE -o FOLDER"
+        )
+    return "\n".join(lines)
+
+
+def _line(entry: "Entry", per: str) -> str:
+    from autotune.tuning.maps.explore import LEVEL
+
+    time = "" if entry.seconds is None else f", {entry.seconds:.4g} s per {per}"
+    if entry.interval:
+        time += f" ({entry.interval[0]:.4g} to {entry.interval[1]:.4g})"
+    told = f"{entry.problem}, T{entry.threads}: {entry.candidate}{time}"
+    if not entry.verified:
+        told += ", not verified"
+    if entry.loss_bound is not None:
+        told += f", loses less than {entry.loss_bound:.1%} with {LEVEL:.0%}"
+    if entry.ties:
+        count = len(entry.ties)
+        told += f"; noise does not tell it from {count} other{'s' if count > 1 else ''}"
+    return told
+
+
+def _document(done: "Exported") -> "ExportDocument":
+    from autotune.commands.export import document as export_document
+
+    told = export_document.written(done.study, done.format, done.path, done.rows)
+    told["notes"] = list(done.notes)
+    told["replaced"] = list(done.replaced)
+    told["readers"] = [str(path) for path in done.readers]
+    if done.choices is not None:
+        told["choices"] = [
+            _choice(section.key, entry)
+            for section in done.choices.sections
+            for entry in section.entries
+        ]
+        told["skipped"] = [
+            {"problem": one.problem, "threads": one.threads, "reason": one.reason}
+            for one in done.choices.skipped
+        ]
+    return told
+
+
+def _choice(key: "Key", entry: "Entry") -> "ChoiceRow":
+    return {
+        "machine": key.place.identity,
+        "problem": key.subject.id,
+        "ranks": key.ranks,
+        "label": entry.problem,
+        "size": entry.size,
+        "threads": entry.threads,
+        "candidate": entry.candidate,
+        "parameters": dict(entry.parameters),
+        "measured_s": entry.seconds,
+        "measured_interval_s": list(entry.interval) if entry.interval else None,
+        "verified": entry.verified,
+        "ties": list(entry.ties),
+        "loss_bound": entry.loss_bound,
+        "source": entry.source,
+    }

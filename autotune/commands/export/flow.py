@@ -1,0 +1,205 @@
+"""From a study in the store to a file for the application or for other tools."""
+
+import dataclasses
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from autotune.commands.tune.flow import study as load_study
+from autotune.files.store import CandidateRecord, Store
+from autotune.progress import Progress
+from autotune.results.evaluate.study_evaluation import StudyResult
+from autotune.results.export import choices as choosing
+from autotune.results.export import (
+    csv_export,
+    export_files,
+    header,
+    parquet_export,
+    readers,
+    t4_export,
+    wisdom,
+)
+from autotune.results.export.entries import Choices
+from autotune.results.export.export_table import table
+
+Format = Literal["header", "wisdom", "t4", "csv", "parquet"]
+ENDINGS: Mapping[Format, str] = {
+    "header": ".h",
+    "wisdom": ".wisdom.json",
+    "t4": "_T4.json",
+    "csv": ".csv",
+    "parquet": ".parquet",
+}
+"""What the name of a file ends in when none is given: behind the name of the study."""
+KINDS: Mapping[Format, str] = {
+    "header": "a header of autotune",
+    "wisdom": "a wisdom file of this version",
+    "t4": "a T4 file of autotune",
+    "csv": "a table of autotune",
+    "parquet": "a Parquet table of autotune",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What is to be written, and where."""
+
+    study: str
+    """Empty: the latest."""
+    format: Format
+    output: Path | None = None
+    """None: a file named after the study in the current folder."""
+    problem: str = ""
+    """Label of the only problem that is exported; empty: all."""
+    readers: Path | None = None
+    """Folder for the readers of wisdom files."""
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """What was written."""
+
+    study: str
+    format: Format
+    path: Path
+    rows: int
+    """Entries of a header or wisdom file that are of this study, else rows of the table."""
+    choices: Choices | None = None
+    """Of headers and wisdom files."""
+    notes: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+    """Entries of a wisdom file that gave way."""
+    readers: tuple[Path, ...] = ()
+
+
+def export(wanted: Wanted, store: str, progress: Progress) -> Exported:
+    """Write one file of a study.
+
+    Raises InputError where nothing was measured, where no candidate ran (header, wisdom), and
+    where the place is taken by something else; MissingTool where the format needs a package.
+    """
+    progress("read the study", 0, 2)
+    result = load_study(wanted.study, store).evaluation
+    found = _Found(result, _charted(result, store))
+    progress("read the study", 1, 2)
+    path = wanted.output or Path(_file_name(result.study.name) + ENDINGS[wanted.format])
+    with export_files.locked(path.parent):
+        if not wanted.force:
+            export_files.refuse_other(
+                path, KINDS[wanted.format], lambda: _is_own(wanted.format, path)
+            )
+        done = _WRITERS[wanted.format](wanted, found, path)
+    progress("read the study", 2, 2)
+    if wanted.readers is None:
+        return done
+    return dataclasses.replace(done, readers=_readers(wanted.readers, force=wanted.force))
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What was read from the store."""
+
+    result: StudyResult
+    charted: tuple[CandidateRecord, ...]
+    """Candidates of the study's decision maps."""
+
+
+def _charted(result: StudyResult, store: str) -> tuple[CandidateRecord, ...]:
+    cells = [entry for each in result.study.maps for entry in each.entries()]
+    if not cells:
+        return ()
+    with Store.open(store, create=False) as results:
+        return results.candidates(sorted({cell.candidate for cell in cells}))
+
+
+def _file_name(study: str) -> str:
+    return re.sub(r"[^\w.+-]+", "_", study).lstrip(".") or "study"
+
+
+def _is_own(kind: Format, path: Path) -> bool:
+    if kind == "parquet":
+        return parquet_export.is_table_file(path)
+    text = export_files.text_of(path)
+    return {
+        "header": lambda: text.startswith(header.MARK),
+        "wisdom": lambda: wisdom.is_wisdom(text),
+        "t4": lambda: t4_export.is_own(text),
+        "csv": lambda: csv_export.is_table_file(text),
+    }[kind]()
+
+
+def _header(wanted: Wanted, read: _Found, path: Path) -> Exported:
+    found = choosing.choices(read.result, wanted.problem, read.charted)
+    export_files.write(path, header.write(found).encode())
+    return _chosen(wanted, path, found)
+
+
+def _wisdom(wanted: Wanted, read: _Found, path: Path) -> Exported:
+    found = choosing.choices(read.result, wanted.problem, read.charted)
+    written = wisdom.write(found, "" if wanted.force else export_files.text_of(path))
+    export_files.write(path, written.text.encode())
+    done = _chosen(wanted, path, found)
+    kept = (f"{written.kept} entries of {path} stay",) if written.kept else ()
+    return dataclasses.replace(done, notes=(*done.notes, *kept), replaced=written.replaced)
+
+
+def _chosen(wanted: Wanted, path: Path, found: Choices) -> Exported:
+    return Exported(
+        study=found.study,
+        format=wanted.format,
+        path=path,
+        rows=found.entries,
+        choices=found,
+        notes=found.notes,
+    )
+
+
+def _t4(wanted: Wanted, read: _Found, path: Path) -> Exported:
+    problems = choosing.selected(read.result, wanted.problem)
+    text, notes = t4_export.write(read.result, problems)
+    export_files.write(path, text.encode())
+    rows = sum(row.measurement is not None for problem in problems for row in problem.rows)
+    return Exported(
+        study=read.result.study.name, format="t4", path=path, rows=rows, notes=tuple(notes)
+    )
+
+
+def _csv(wanted: Wanted, read: _Found, path: Path) -> Exported:
+    made = table(read.result, choosing.selected(read.result, wanted.problem))
+    export_files.write(path, csv_export.write(made).encode("utf-8", "replace"))
+    return Exported(study=read.result.study.name, format="csv", path=path, rows=len(made.rows))
+
+
+def _parquet(wanted: Wanted, read: _Found, path: Path) -> Exported:
+    made = table(read.result, choosing.selected(read.result, wanted.problem))
+    export_files.write(path, parquet_export.write(made))
+    return Exported(study=read.result.study.name, format="parquet", path=path, rows=len(made.rows))
+
+
+_WRITERS: Mapping[Format, Callable[[Wanted, _Found, Path], Exported]] = {
+    "header": _header,
+    "wisdom": _wisdom,
+    "t4": _t4,
+    "csv": _csv,
+    "parquet": _parquet,
+}
+
+
+def _readers(folder: Path, *, force: bool) -> tuple[Path, ...]:
+    """Write the readers of wisdom files; InputError over a file that is none."""
+    written = []
+    with export_files.locked(folder):
+        for name, content in readers.contents().items():
+            path = folder / name
+            if not force:
+                export_files.refuse_other(
+                    path,
+                    "a reader of wisdom files",
+                    lambda p=path, n=name: readers.is_reader(n, p.read_bytes()),  # type: ignore[misc]
+                )
+            export_files.write(path, content)
+            written.append(path)
+    return tuple(written)

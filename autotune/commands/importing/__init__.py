@@ -1,0 +1,1 @@
+"""What other tools measured: the command, its flow, its words."""

@@ -1,0 +1,97 @@
+"""``autotune import``: what other tuners and other machines measured, into the store."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from autotune.commands.options import DEFAULT_STORE, Config, Json, Store
+from autotune.commands.output import TerminalProgress, document
+
+if TYPE_CHECKING:
+    from autotune.commands.importing.document import ImportDocument
+    from autotune.commands.importing.flow import Imported
+
+EXAMPLE = (
+    "Example: autotune import cache.json my-program.yaml --given compiler=gcc;"
+    " then: autotune tune my-program.yaml"
+)
+
+
+def import_(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="T4 results, a Kernel Tuner cache, or CSV with the time in the last column"
+            " (time_ms, ...); also packed with gzip."
+        ),
+    ],
+    config: Config,
+    given: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--given",
+            metavar="NAME=VALUE",
+            help="What holds for all rows and the file does not say: threads=2, flags=-O3, or a"
+            " parameter. May be given again.",
+        ),
+    ] = None,
+    store: Store = DEFAULT_STORE,
+    json: Json = False,
+) -> None:
+    """Recorded times of a config's candidates as a study of their own.
+
+    A row is the candidate with the same parameters; problem, threads, compiler, flags count where
+    the file names them. Studies of the same candidates take the times as hints, never as results:
+    nobody here measured them. compare, report and export work on the study as on any other.
+    """
+    from autotune.commands.importing import flow as importing_flow
+    from autotune.commands.rank import ranked_space
+
+    setup = ranked_space.load(config)
+    settings = importing_flow.given_settings(given or [])
+    found = importing_flow.import_file(file, setup, settings, store, TerminalProgress())
+    if json:
+        document(_document(found))
+    else:
+        typer.echo(_text(found))
+
+
+def _text(found: "Imported") -> str:
+    from autotune.results.report import words
+
+    failed = f", {found.failed} of them failed" if found.failed else ""
+    lines = [f"{found.entered} of {found.rows} rows are candidates of the config{failed}"]
+    lines += [
+        f"best of {best.problem}: {best.candidate}, {words.seconds(best.seconds)}"
+        for best in found.best
+    ]
+    if found.strangers:
+        left = found.rows - found.entered
+        count = "1 row is" if left == 1 else f"{left} rows are"
+        first = ", ".join(f"{name}={value}" for name, value in found.strangers[0].items())
+        lines.append(f"{count} no legal candidate: {first}" + ("; ..." if left > 1 else ""))
+    if found.ignored:
+        lines.append(f"not of the config, so ignored: {', '.join(found.ignored)}")
+    told = "was in the store already" if found.already else "entered"
+    lines.append(f"study {found.study} {told}: hints for autotune tune of the same config")
+    return "\n".join(lines)
+
+
+def _document(found: "Imported") -> "ImportDocument":
+    return {
+        "schema": "autotune.import/1",
+        "study": found.study,
+        "source": found.source,
+        "device": found.device,
+        "rows": found.rows,
+        "entered": found.entered,
+        "failed": found.failed,
+        "already": found.already,
+        "ignored": list(found.ignored),
+        "strangers": [dict(row) for row in found.strangers],
+        "best": [
+            {"problem": b.problem, "candidate": b.candidate, "measured_s": b.seconds}
+            for b in found.best
+        ],
+    }

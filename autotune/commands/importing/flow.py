@@ -1,0 +1,246 @@
+"""From a file that another tuner, or another machine, wrote to a study in the store.
+
+Its times are what somebody else measured: every later study of the same candidates takes them as
+hints (see ``pipeline.past``), none as a result of its own.
+"""
+
+import dataclasses
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from autotune.commands.rank.host_machine import uncalibrated_machine
+from autotune.commands.rank.ranked_space import enumerate_space
+from autotune.commands.tune.provenance import content
+from autotune.domain.machine import Machine
+from autotune.domain.results import Measurement, Prediction, Sample
+from autotune.domain.setup import Setup
+from autotune.domain.variant import Candidate
+from autotune.errors import Fault, InputError
+from autotune.files.recorded.csv_table import cell
+from autotune.files.recorded.matching import Matched, match
+from autotune.files.recorded.read_recorded import read
+from autotune.files.recorded.recorded_space import RecordedSpace, Setting
+from autotune.files.store import Choice, RunFacts, Store
+from autotune.progress import Progress
+from autotune.statistics.estimators import location
+from autotune.units import Seconds
+from autotune.version import VERSION
+
+PREFIX = "imported-"
+"""What the names of such studies begin with."""
+_STAGE = "read the recorded file"
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Best:
+    """The fastest of one problem."""
+
+    problem: str
+    candidate: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What became of the rows of a file."""
+
+    study: str
+    source: str
+    device: str
+    rows: int
+    entered: int
+    """Rows that are candidates of the config."""
+    failed: int
+    """Of these."""
+    strangers: tuple[Mapping[str, Setting], ...]
+    """The first of the rows that are no legal candidate."""
+    ignored: tuple[str, ...]
+    """Names that the config does not have, of one value in all rows."""
+    best: tuple[Best, ...] = field(default=())
+    already: bool = False
+    """The study was in the store before; nothing was entered."""
+
+
+def given_settings(texts: Sequence[str]) -> dict[str, Setting]:
+    """NAME=VALUE to settings, as the cells of a table; InputError for anything else."""
+    found: dict[str, Setting] = {}
+    for text in texts:
+        name, sign, told = text.partition("=")
+        if not (name.strip() and sign):
+            hint = "for example: --given threads=2"
+            raise InputError(Fault(where="--given", found=text, expected="NAME=VALUE", hint=hint))
+        found[name.strip()] = cell(told)
+    return found
+
+
+def import_file(
+    path: Path, setup: Setup, given: Mapping[str, Setting], store: str, progress: Progress
+) -> Imported:
+    """Enter the times of a recorded file as a study of the candidates of a setup.
+
+    Raises InputError where the file cannot be read, states no unit of its times, or where its rows
+    are not candidates of the setup.
+    """
+    progress(_STAGE, 0, 2)
+    space = read(path, several=True)
+    if not space.unit:
+        raise InputError(
+            Fault(
+                where=space.source,
+                found="times without a unit",
+                expected="a name of the last column that states it",
+                hint="time_s, time_ms, ...",
+            )
+        )
+    machine = uncalibrated_machine(setup)
+    matched = match(space, enumerate_space(setup, machine).legal, given)
+    progress(_STAGE, 1, 2)
+    text = content(setup)
+    digest = hashlib.sha256(path.read_bytes() + f"{text}\n{sorted(given.items())}".encode())
+    with Store.open(store) as results:
+        study, done = _enter(
+            results,
+            matched,
+            space,
+            _Origin(
+                identity=f"recorded:{digest.hexdigest()[:12]}",
+                machine=_machine(machine, space),
+                setup_text=text,
+                taken=_changed(path),
+            ),
+        )
+    progress(_STAGE, 2, 2)
+    return Imported(
+        study=study,
+        source=space.source,
+        device=space.device,
+        rows=len(space),
+        entered=len(matched.pairs),
+        failed=sum(space.statuses[row] != "ok" for row, _ in matched.pairs),
+        strangers=tuple(space.settings(row) for row in matched.strangers[:_SHOWN]),
+        ignored=matched.ignored,
+        best=_best(space, matched),
+        already=done,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Origin:
+    """Where the times come from."""
+
+    identity: str
+    """Of the file and the config; stands for the machine, which nobody here knows."""
+    machine: Machine
+    setup_text: str
+    taken: str
+
+
+def _enter(
+    results: Store, matched: Matched, space: RecordedSpace, origin: _Origin
+) -> tuple[str, bool]:
+    """The name of the study, and whether all of it was there."""
+    before = results.latest_study(origin.identity)
+    if before and any(run.state == "done" for run in results.load_study(before).runs):
+        return before, True
+    versions = {"autotune": VERSION}
+    study = before or results.new_study(
+        PREFIX + space.name,
+        config=origin.identity,  # so that `tune --resume` does not take it for one of its own
+        setup_text=origin.setup_text,
+        versions=versions,
+    )
+    candidates = [candidate for _, candidate in matched.pairs]
+    results.add_candidates(study, candidates)
+    results.add_predictions(study, _predictions(matched, space))
+    run = results.begin_run(
+        study,
+        RunFacts(
+            machine=origin.machine,
+            machine_identity=origin.identity,
+            versions=versions,
+            conditions={"imported": space.source},
+        ),
+    )
+    results.add_choices(
+        run,
+        [
+            Choice(candidate=candidate.identity, place=place, reason="recorded elsewhere")
+            for place, candidate in enumerate(candidates)
+        ],
+    )
+    results.add_measurements(
+        run, [_measurement(run, *pair, space, origin.taken) for pair in matched.pairs]
+    )
+    results.end_run(run)
+    return study, False
+
+
+def _measurement(
+    run: str, row: int, candidate: Candidate, space: RecordedSpace, taken: str
+) -> Measurement:
+    return Measurement(
+        candidate=candidate.identity,
+        run=run,
+        status=space.statuses[row],
+        samples=tuple(
+            Sample(
+                seconds=Seconds(seconds),
+                steps=1,
+                busy=1.0,
+                accepted=True,
+                launch=0,
+                round=0,
+                taken=taken,
+            )
+            for seconds in _times(space, row)
+        ),
+        detail="" if space.statuses[row] == "ok" else f"as recorded in {space.source}",
+    )
+
+
+def _times(space: RecordedSpace, row: int) -> Sequence[float]:
+    if space.statuses[row] != "ok":
+        return ()
+    return (space.samples[row] if space.samples else ()) or (float(space.seconds[row]),)
+
+
+def _predictions(matched: Matched, space: RecordedSpace) -> list[tuple[Candidate, Prediction]]:
+    """What the file says that a model said."""
+    return [
+        (
+            candidate,
+            Prediction(
+                seconds=Seconds(float(space.predicted[row])), interval=None, parts=(),
+                engine="recorded", reason=f"as recorded in {space.source}",
+            ),
+        )
+        for row, candidate in matched.pairs
+        if space.predicted[row] == space.predicted[row]  # not nan
+    ]  # fmt: skip
+
+
+def _machine(machine: Machine, space: RecordedSpace) -> Machine:
+    """The machine of the setup under the name of the one that the file is from."""
+    title = space.device or f"not known (recorded in {space.name})"
+    return dataclasses.replace(machine, name="recorded", title=title, calibration=None)
+
+
+def _changed(path: Path) -> str:
+    """When the file was changed last: nothing in it is younger."""
+    return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="microseconds")
+
+
+def _best(space: RecordedSpace, matched: Matched) -> tuple[Best, ...]:
+    """The fastest of each problem."""
+    found: dict[str, Best] = {}
+    for row, candidate in matched.pairs:
+        if space.statuses[row] != "ok":
+            continue
+        label, seconds = candidate.problem.label, location(_times(space, row))
+        if label not in found or seconds < found[label].seconds:
+            found[label] = Best(problem=label, candidate=candidate.id, seconds=seconds)
+    return tuple(found.values())

@@ -1,0 +1,1 @@
+"""A first description of a program: the command, its flow, its words."""

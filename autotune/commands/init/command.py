@@ -1,0 +1,107 @@
+"""``autotune init``: a first description of a program of the user's."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from autotune.commands.options import Json
+from autotune.commands.output import document
+
+if TYPE_CHECKING:
+    from autotune.commands.init.document import InitDocument, MarkRow
+    from autotune.commands.init.first_config import FirstConfig, Mark
+
+EXAMPLE = (
+    "Example: autotune init examples/matmul/matmul.c -o tuning; autotune tune"
+    " tuning/matmul-tune.yaml; with the program's own command line:"
+    " autotune init ./solver -- 4096 --steps 10"
+)
+
+
+def init(
+    program: Annotated[Path, typer.Argument(help="A source file or an executable.")],
+    arguments: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[-- ARGUMENTS]", help="Its command line, as you start it."),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for NAME.yaml and NAME-tune.yaml.")
+    ] = Path(),
+    name: Annotated[
+        str | None,
+        typer.Option(help="What it is called. Default: the program's name without its ending."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
+    json: Json = False,
+) -> None:
+    """Write a first description of a program and a config that tunes it. Nothing is run.
+
+    Parameters are its macros (#ifndef BI, #define BI 64), the macros that it asks for (#ifdef), and
+    the schedule of OpenMP. Places that need a second look are marked in the files.
+    """
+    from autotune.commands.init.first_config import Request, write
+
+    made = write(
+        Request(
+            program=program,
+            given=tuple(arguments or ()),
+            folder=output,
+            name=_name(name),
+            force=force,
+        )
+    )
+    if json:
+        document(_document(made))
+    else:
+        typer.echo(_text(made))
+
+
+def _name(given: str | None) -> str:
+    if given is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", given):
+        known = "letters, digits and . _ -, a letter or digit first"
+        raise typer.BadParameter(f"{given!r} is not a name: {known}", param_hint="--name")
+    return given or ""
+
+
+def _text(made: "FirstConfig") -> str:
+    seen = made.seen
+    lines = [f"wrote {made.program} and {made.config}"]
+    kind = f"a {seen.language} program" if made.compiler else f"{seen.language}, not compiled"
+    facts = [kind]
+    if made.compiler:
+        facts.append(f"built by {made.compiler}")
+    facts += [word for word, there in (("OpenMP", seen.openmp), ("MPI", seen.mpi)) if there]
+    facts.append("tells its time" if seen.time else "timed from start to end")
+    facts.append("tells a check value" if seen.check else "no check value")
+    lines.append(f"  {', '.join(facts)}")
+    lines.append(f"  {made.combinations} combinations of {', '.join(made.parameters)}")
+    for title, marks in (("to fill in:", made.fill_in), ("to look at:", made.look_at)):
+        if marks:
+            lines += [title, *(f"  {each.file}:{each.line}  {each.text}" for each in marks)]
+    lines.append(f"then: autotune tune {shlex.quote(str(made.config))}")
+    return "\n".join(lines)
+
+
+def _document(made: "FirstConfig") -> "InitDocument":
+    return {
+        "schema": "autotune.init/1",
+        "program": str(made.program),
+        "config": str(made.config),
+        "language": made.seen.language,
+        "compiler": made.compiler or None,
+        "openmp": made.seen.openmp,
+        "mpi": made.seen.mpi,
+        "parameters": {name: list(values) for name, values in made.parameters.items()},
+        "combinations": made.combinations,
+        "time": made.seen.time or None,
+        "check": made.seen.check or None,
+        "fill_in": _rows(made.fill_in),
+        "look_at": _rows(made.look_at),
+    }
+
+
+def _rows(marks: "tuple[Mark, ...]") -> "list[MarkRow]":
+    return [{"file": each.file, "line": each.line, "text": each.text} for each in marks]

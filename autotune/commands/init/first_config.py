@@ -1,0 +1,125 @@
+"""A first description of a program and a first config, written from what the program shows.
+
+Both files load as they are. What could not be seen is marked ``FILL IN``, what was guessed
+``LOOK AT``.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune.commands.init.first_draft import FILL_IN, LOOK_AT, Draft, Plain
+from autotune.commands.init.source_scan import COMPILED, Sighting, sight
+from autotune.errors import Fault, InputError, nearest
+from autotune.files import config
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A place that its author should see."""
+
+    file: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FirstConfig:
+    """What was written."""
+
+    program: Path
+    config: Path
+    seen: Sighting
+    compiler: str
+    """Empty: nothing is compiled."""
+    parameters: Mapping[str, tuple[Plain, ...]]
+    combinations: int
+    fill_in: tuple[Mark, ...]
+    look_at: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """What is described, and where the description goes."""
+
+    program: Path
+    given: tuple[str, ...] = ()
+    """Its command line, as far as it is told."""
+    folder: Path = Path()
+    name: str = ""
+    """Empty: that of the program."""
+    force: bool = False
+    """Replace files that are there."""
+
+
+def write(request: Request) -> FirstConfig:
+    """Write ``NAME.yaml`` and ``NAME-tune.yaml`` into a folder; the program is not run.
+
+    Raises InputError for something that is no program, and for files that are there already.
+    """
+    path = request.program
+    if not path.is_file():
+        near = nearest(path.name, (p.name for p in path.parent.glob("*") if p.is_file()))
+        kind = "is a folder" if path.is_dir() else "does not exist"
+        raise InputError(
+            Fault(
+                where=str(path),
+                found=f"it {kind}",
+                expected="a source file or an executable",
+                hint=near,
+            )
+        )
+    try:
+        seen = sight(path)
+    except OSError as error:
+        fault = Fault(where=str(path), found=f"it cannot be read: {error.strerror}")
+        raise InputError(fault) from error
+    if seen.language not in (*COMPILED, "Python") and not os.access(path, os.X_OK):
+        fault = Fault(
+            where=str(path),
+            found="it is neither a known kind of source nor executable",
+            expected="a .c, .cpp, .f90 or .py file, or an executable",
+        )
+        raise InputError(fault)
+    name = request.name or re.sub(r"[^A-Za-z0-9._-]+|^[^A-Za-z0-9]+", "-", path.stem).strip("-")
+    name = name or "program"
+    files = (request.folder / f"{name}.yaml", request.folder / f"{name}-tune.yaml")
+    taken = [file for file in files if file.exists()]
+    if taken and not request.force:
+        raise InputError(
+            *(
+                Fault(where=str(file), found="it is there already", hint="--force replaces it")
+                for file in taken
+            )
+        )
+    draft = Draft(path, request.folder, request.given, seen)
+    texts = (draft.program(name), draft.config(name))
+    request.folder.mkdir(parents=True, exist_ok=True)
+    for file, text in zip(files, texts, strict=True):
+        file.write_text(text, encoding="utf-8")
+    setup = config.load(files[1])
+    assert setup.program is not None
+    marks = {
+        marker: tuple(m for f, t in zip(files, texts, strict=True) for m in _marks(f, t, marker))
+        for marker in (FILL_IN, LOOK_AT)
+    }
+    return FirstConfig(
+        program=files[0],
+        config=files[1],
+        seen=seen,
+        compiler=draft.compiler,
+        parameters=draft.parameters,
+        combinations=sum(1 for _ in setup.program.combinations()),
+        fill_in=marks[FILL_IN],
+        look_at=marks[LOOK_AT],
+    )
+
+
+def _marks(file: Path, text: str, marker: str) -> list[Mark]:
+    return [
+        Mark(str(file), number, line.partition(marker)[2])
+        for number, line in enumerate(text.splitlines(), 1)
+        if marker in line
+    ]

@@ -1,0 +1,333 @@
+"""The texts of a first description of a program and of a first config.
+
+What could not be seen is marked ``FILL IN``, what was guessed ``LOOK AT``.
+"""
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import takewhile
+from pathlib import Path
+
+from autotune.commands.init.source_scan import COMPILED, Sighting
+from autotune.domain.program import RUN_PLACES
+
+Plain = str | int | float | None
+
+FILL_IN = "# FILL IN: "
+LOOK_AT = "# LOOK AT: "
+_COMPILERS = {
+    "C": ("gcc", "clang", "cc"),
+    "C++": ("g++", "clang++", "c++"),
+    "Fortran": ("gfortran", "flang"),
+}
+_MPI_COMPILERS = {"C": "mpicc", "C++": "mpicxx", "Fortran": "mpifort"}
+_MOST = 10_000
+"""Combinations that a first config has at most."""
+
+
+@dataclass(slots=True)
+class Draft:
+    """The texts of both files."""
+
+    path: Path
+    """The program."""
+    folder: Path
+    """Where the texts go."""
+    given: tuple[str, ...]
+    """Its command line, as far as it is told."""
+    seen: Sighting
+    compiler: str = ""
+    parameters: dict[str, tuple[Plain, ...]] = field(default_factory=dict)
+    baseline: dict[str, Plain] = field(default_factory=dict)
+    flags: list[str] = field(default_factory=list)
+    """Arguments of the build that parameters fill."""
+    arguments: dict[str, Plain] = field(default_factory=dict)
+    words: list[str] = field(default_factory=list)
+    """Arguments of the run."""
+    environment: dict[str, str] = field(default_factory=dict)
+    remarks: dict[str, str] = field(default_factory=dict)
+    """Parameter or argument to the mark beside it."""
+
+    def __post_init__(self) -> None:
+        self._command_line()
+        if self.seen.language in COMPILED:
+            self.compiler = self._compiler()
+            self._macros()
+        if self.seen.schedule:
+            values = ("static", "dynamic,1", "dynamic,16", "guided")
+            self.environment["OMP_SCHEDULE"] = f"{{{self._vary('schedule', values)}}}"
+        if self.seen.mpi:
+            self.remarks[self._vary("ranks", (1, 2))] = f"{LOOK_AT}numbers of MPI processes"
+        if not self.parameters:
+            self._nothing_varies()
+        while _combinations(self.parameters) > _MOST:
+            self._shorten()
+
+    @property
+    def size(self) -> str:
+        """The argument that counts as problem size; empty where none does."""
+        usable = [n for n, v in self.arguments.items() if isinstance(v, int) and v >= 1]
+        named = [n for n in usable if n.lower() in ("n", "size", "nx", "m", "length")]
+        return next(iter((*named, *usable)), "")
+
+    # --- what is there ------------------------------------------------------------------------
+
+    def _vary(self, wanted: str, values: Sequence[Plain], baseline: Plain = None) -> str:
+        """Add a parameter; its name, changed where it is taken."""
+        name = self._free(wanted)
+        self.parameters[name] = tuple(values)
+        self.baseline[name] = values[0] if baseline is None else baseline
+        return name
+
+    def _free(self, wanted: str) -> str:
+        """A name like the wanted one that nothing has."""
+        name = re.sub(r"\W", "_", wanted)
+        while name in (*self.parameters, *self.arguments, *RUN_PLACES) or not re.match(
+            r"[A-Za-z_]", name
+        ):
+            name = f"p_{name}"
+        return name
+
+    def _command_line(self) -> None:
+        given = self.given
+        known = {each.position: each for each in self.seen.arguments}
+        for position in range(1, max([len(given), *known]) + 1):
+            told = given[position - 1] if position <= len(given) else ""
+            argument = known.get(position)
+            value = _number(told or (argument.default if argument else ""))
+            if told and value is None:
+                self.words.append(_doubled(told))
+                continue
+            name = self._free(argument.name if argument else f"argument{position}")
+            self.arguments[name] = 1 if value is None else value
+            self.words.append(f"{{{name}}}")
+            if value is None:
+                self.remarks[name] = f"{FILL_IN}a value; the source tells no default"
+
+    def _compiler(self) -> str:
+        if self.seen.mpi:
+            return _MPI_COMPILERS[self.seen.language]
+        known = _COMPILERS[self.seen.language]
+        return next((each for each in known if shutil.which(each)), known[0])
+
+    def _macros(self) -> None:
+        for macro, value in self.seen.macros:
+            values = (0, 1) if macro in self.seen.flags else around(value)
+            name = self._vary(macro.lower(), values, value)
+            self.flags.append(f"-D{macro}={{{name}}}")
+            self.remarks[name] = f"{LOOK_AT}values of {macro}"
+        for chain in self.seen.switches:
+            name = self._vary(_common(chain), (None, *(f"-D{macro}" for macro in chain)))
+            self.flags.append(f"{{{name}}}")
+            self.remarks[name] = f"{LOOK_AT}null: the source as it is"
+
+    def _nothing_varies(self) -> None:
+        """One thing that may be tried with any program of its kind."""
+        if self.seen.language in COMPILED:
+            name = self._vary("unroll", (None, "-funroll-loops"))
+            self.flags.append(f"{{{name}}}")
+            self.remarks[name] = f"{LOOK_AT}flags to try; null: none. The source has no macros"
+        else:
+            name = self._vary("option", (None,))
+            self.words.append(f"{{{name}}}")
+            self.remarks[name] = f"{FILL_IN}options of the program to try; null: none"
+
+    def _shorten(self) -> None:
+        """Take a value off the longest list, from the end that is farther from the baseline."""
+        name = max(self.parameters, key=lambda each: len(self.parameters[each]))
+        values, base = self.parameters[name], self.baseline[name]
+        place = values.index(base)
+        self.parameters[name] = values[:-1] if place * 2 < len(values) else values[1:]
+
+    # --- the texts ----------------------------------------------------------------------------
+
+    def program(self, name: str) -> str:
+        """The description of the program."""
+        seen, path = self.seen, self.path
+        folder = os.path.relpath(path.resolve().parent, self.folder.resolve())
+        lines = [
+            "schema: autotune.program/1",
+            f"title: {_quoted(f'{name}, a {seen.language} program'.replace('a ex', 'an ex'))}",
+            "",
+            f"source_folder: {_quoted(folder)}",
+            "# Their content decides whether a result is used again.",
+            f"sources: {_listed(_globbed(each) for each in seen.files)}",
+            "",
+        ]
+        if self.compiler:
+            lines += ["# Each item is one argument; one whose value is null is left out."]
+            lines += ["build:", *(f"  - {_quoted(word)}" for word in self._build())]
+        lines += [f"run: {_listed(self._run())}"]
+        if self.environment:
+            lines += [f"environment: {_mapped(self.environment)}"]
+        if self.arguments:
+            lines += ["", "arguments:", *self._entries(self.arguments)]
+        if self.size:
+            lines += [f"size: {self.size}"]
+        lines += [f"threads: {self._threads()}", "", "parameters:"]
+        lines += self._entries({k: list(v) for k, v in self.parameters.items()})
+        lines += [f"baseline: {_mapped(self.baseline)}", "", *self._readings()]
+        return "\n".join(lines) + "\n"
+
+    def config(self, name: str) -> str:
+        """The config that tunes it."""
+        lines = [
+            "schema: autotune.config/1",
+            f"title: {_quoted(f'A first look at {name}')}",
+            "",
+            "machine: host",
+            f"program: {_quoted(f'{name}.yaml')}",
+            "problems:",
+            f"  - arguments: {_mapped(self._told())}",
+        ]
+        if self.compiler:
+            lines += ["builds:"]
+            lines += [
+                f"  - {{compiler: {_quoted(self.compiler)}, flags: {flags}}}"
+                for flags in ("[-O3, -march=native]", "[-O2]")
+            ]
+        if self._threads() == "openmp":
+            lines += ["threads: [1, all]"]
+        lines += [
+            "",
+            "selection: {top: 5, random: 4, baseline: true, seed: 1}",
+            "search: {budget: 30}",
+            "measuring: {rounds: 4, samples: 2}",
+            f"limits: {{compile: 60 s, run: 60 s}}  {LOOK_AT}a run that takes longer is ended",
+        ]
+        return "\n".join(lines) + "\n"
+
+    def _told(self) -> dict[str, Plain]:
+        """The size, where it is known: the other arguments have their defaults."""
+        name = self.size
+        return {name: self.arguments[name]} if name and name not in self.remarks else {}
+
+    def _build(self) -> list[str]:
+        seen = self.seen
+        sources = [each for each in seen.files if not each.lower().endswith((".h", ".hpp", ".inc"))]
+        words = ["{compiler}", "{flags}", *self.flags]
+        words += ["-fopenmp"] * seen.openmp + ["-pthread"] * seen.threads
+        words += [f"{{source folder}}/{_doubled(each)}" for each in sources]
+        return [*words, "-o", "{output}", *(["-lm"] if seen.language == "C" else [])]
+
+    def _run(self) -> list[str]:
+        source = f"{{source folder}}/{_doubled(self.path.name)}"
+        if self.compiler:
+            command = ["{output}"]
+        elif self.seen.language == "Python":
+            command = ["{python}", source]
+        else:
+            command = [source]
+        ranks = next((name for name in self.parameters if name.endswith("ranks")), "")
+        launched = ["mpirun", "-n", f"{{{ranks}}}"] if self.seen.mpi else []
+        return [*launched, *command, *self.words]
+
+    def _threads(self) -> str:
+        if self.seen.openmp:
+            return "openmp"
+        quiet = self.seen.language in COMPILED and not (self.seen.threads or self.seen.mpi)
+        return "one" if quiet else "own"
+
+    def _entries(self, values: Mapping[str, Plain | list[Plain]]) -> list[str]:
+        return [
+            f"  {name}: {json.dumps(value, ensure_ascii=False)}"
+            + (f"  {self.remarks[name]}" if name in self.remarks else "")
+            for name, value in values.items()
+        ]
+
+    def _readings(self) -> list[str]:
+        seen = self.seen
+        tolerance = "1e-5" if seen.single else "1e-9"
+        lines = []
+        if seen.time:
+            unit = f", unit: {seen.unit}" if seen.unit != "s" else ""
+            lines.append(
+                f"time: {{pattern: {_quoted(seen.time)}{unit}}}  {LOOK_AT}what its line looks like"
+            )
+        else:
+            lines += [
+                f"time: wall  {LOOK_AT}the whole process; better a time that it prints:",
+                '# time: {pattern: "time ([-+0-9.eE]+) s", warm_ups: 1}',
+            ]
+        if seen.check:
+            lines.append(
+                f"check: {{pattern: {_quoted(seen.check)}, tolerance: {tolerance}}}"
+                f"  {LOOK_AT}the value that must not change"
+            )
+        else:
+            lines += [
+                f"{LOOK_AT}without a check value wrong answers go unseen:",
+                f'# check: {{pattern: "sum (\\\\S+)", tolerance: {tolerance}}}',
+            ]
+        return lines
+
+
+def around(value: int) -> tuple[int, ...]:
+    """Values to try beside a default: halves and doubles of it, from 1 on.
+
+    >>> around(64)
+    (16, 32, 64, 128, 256)
+    """
+    if value <= 0:
+        return (value, 1) if value == 0 else (value,)
+    near = {max(1, value // 4), max(1, value // 2), value, value * 2, value * 4}
+    return tuple(sorted(near))
+
+
+def _combinations(parameters: Mapping[str, Sequence[Plain]]) -> int:
+    total = 1
+    for values in parameters.values():
+        total *= len(values)
+    return total
+
+
+def _common(chain: Sequence[str]) -> str:
+    """What the macros of a choice have in common: ORDER of ORDER_IJK and ORDER_KIJ."""
+    alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*chain, strict=False))
+    shared = "".join(letters[0] for letters in alike).rstrip("_")
+    return (shared if len(shared) > 1 else chain[0]).lower()
+
+
+def _number(text: str) -> int | float | None:
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        return number if abs(number) < 1e18 else None
+    return None
+
+
+def _doubled(text: str) -> str:
+    """Text that is no template."""
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _globbed(name: str) -> str:
+    """A file's name where patterns may stand."""
+    return re.sub(r"([*?\[])", r"[\1]", name)
+
+
+def _quoted(text: str) -> str:
+    """A YAML scalar that is this text, whatever it holds; JSON's quoting is YAML's."""
+    plain = re.fullmatch(r"[A-Za-z][\w./+-]*", text) and text.lower() not in _WORDS
+    return text if plain else json.dumps(text)
+
+
+_WORDS = ("null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf")
+
+
+def _listed(words: Iterable[str]) -> str:
+    return f"[{', '.join(map(_quoted, words))}]"
+
+
+def _mapped(values: Mapping[str, Plain]) -> str:
+    pairs = (
+        f"{name}: {_quoted(value) if isinstance(value, str) else json.dumps(value)}"
+        for name, value in values.items()
+    )
+    return f"{{{', '.join(pairs)}}}"

@@ -1,0 +1,1 @@
+"""Learned models and designs: the command, its flow, its words."""

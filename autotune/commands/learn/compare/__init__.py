@@ -1,0 +1,1 @@
+"""Models against one another: the command, its flow, its words."""

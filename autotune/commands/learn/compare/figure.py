@@ -1,0 +1,88 @@
+"""Learning curves as SVG. Imports matplotlib: import it only to draw."""
+
+from collections.abc import Callable
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+from autotune.commands.learn.compare.text import FLOOR, paying_top
+from autotune.learning.comparison.learning_curves import CurveTable, Kind, Spread
+from autotune.results.report.draw.svg import GRID, INK, PALETTE, figure_svg, round_values
+
+_DASHES: dict[Kind, str | tuple[int, tuple[float, float]]] = {
+    "analytical": (0, (1, 1.2)),
+    "learned": "-",
+    "hybrid": (0, (4, 2)),
+}
+_MARKERS = "os^D"
+
+
+def svg(found: CurveTable, caption: str) -> str:
+    """Error rate and top-k loss over the rows learned from; quartiles shaded.
+
+    Dotted: analytical; solid: learned; dashed: hybrid.
+    """
+    k = paying_top(found)
+
+    def paint(figure: Figure) -> None:
+        figure.subplots_adjust(wspace=0.24)
+        left, right = figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2)
+        _panel(left, "error rate (MAPE)", found, lambda m, s: found.point(m, s, "error_rate"))
+        _panel(right, f"top-{k} loss, mean", found, lambda m, s: found.top_loss(m, s, k), mean=True)
+        error, loss = found.floor_point("error_rate"), found.floor_loss(k)
+        _floor(left, None if error is None else error.median)
+        _floor(right, None if loss is None else loss.mean)
+        left.set_yscale("log")
+        right.set_ylim(0, max(0.01, right.get_ylim()[1]))
+        _percents(left)
+        figure.legend(
+            *left.get_legend_handles_labels(), loc="lower left", ncols=6, frameon=False,
+            fontsize=9, bbox_to_anchor=(0.11, 0.95),
+        )  # fmt: skip
+
+    return figure_svg(paint, (11.2, 4.2), "learning curves", caption)
+
+
+def _floor(axes: Axes, value: float | None) -> None:
+    """What measuring again would score."""
+    if value is not None:
+        axes.axhline(value, color=INK, linewidth=1, linestyle=(0, (1, 2)), label=FLOOR)
+
+
+def _panel(
+    axes: Axes,
+    title: str,
+    found: CurveTable,
+    value: Callable[[str, int], Spread | None],
+    *,
+    mean: bool = False,
+) -> None:
+    axes.set_title(title, loc="left", fontsize=10, color=INK)
+    for number, model in enumerate(found.models):
+        points = [(size, p) for size in found.course.sizes if (p := value(model, size))]
+        colour = PALETTE[number % len(PALETTE)]
+        sizes = [size for size, _ in points]
+        axes.fill_between(
+            sizes, [p.low for _, p in points], [p.high for _, p in points], color=colour,
+            linewidth=0, alpha=0.10,
+        )  # fmt: skip
+        shown = [p.mean if mean else p.median for _, p in points]
+        marker = _MARKERS[number // len(PALETTE) % len(_MARKERS)]
+        axes.plot(
+            sizes, shown, color=colour, linewidth=1.6, marker=marker, markersize=3.4, label=model,
+            linestyle=_DASHES[found.kind(model)],
+        )  # fmt: skip
+    axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_locator(FixedLocator([float(size) for size in found.course.sizes]))
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:.0f}"))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
+    axes.set_xlabel("rows learned from")
+    axes.grid(color=GRID, linewidth=0.7)
+
+
+def _percents(axes: Axes) -> None:
+    axes.yaxis.set_major_locator(FixedLocator(round_values(*axes.get_ylim())))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))

@@ -1,0 +1,125 @@
+"""Options of the commands that draw learning curves, and what these commands do alike."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+
+import typer
+
+from autotune.commands.output import note
+
+if TYPE_CHECKING:
+    from autotune.domain.tables.table import Table
+    from autotune.learning.comparison.learning_curves import CurveTable
+    from autotune.learning.models.base import Bools
+
+Models = Annotated[
+    str, typer.Option("--models", help="Between commas; by default the usual ones that apply.")
+]
+Sizes = Annotated[
+    str, typer.Option("--sizes", help="Rows to learn from, between commas; doubling by default.")
+]
+Repeats = Annotated[int, typer.Option("--repeats", help="Splits of each size.", min=1)]
+Seed = Annotated[int, typer.Option("--seed", help="The same splits for the same seed.", min=0)]
+LeaveOut = Annotated[
+    str,
+    typer.Option(
+        "--leave-out",
+        metavar="PARAMETER",
+        help="Score on each value of a parameter in turn, and never learn from it.",
+    ),
+]
+Drawing = Annotated[
+    Literal["random", "sobol", "d-optimal"],
+    typer.Option("--design", help="How the rows to learn from are chosen."),
+]
+Top = Annotated[str, typer.Option("--top", help="The k of the top-k loss, between commas.")]
+Level = Annotated[str, typer.Option("--confidence", help="The probability of all intervals.")]
+Page = Annotated[
+    Path | None, typer.Option("-o", "--output", help="Also write a page with the curves drawn.")
+]
+
+
+class Some(NamedTuple):
+    """Which rows may be scored on, and the problem of each."""
+
+    eligible: "Bools"
+    problems: tuple[str, ...]
+
+
+def sizes_of(
+    sizes: str, table: "Table", leave_out: str, some: Some | None = None
+) -> tuple[int, ...]:
+    """The training sizes that are asked for, or the usual ones of a table.
+
+    InputError for sizes that leave nothing to score on, before anything is fitted.
+    """
+    from autotune.errors import Fault, InputError
+    from autotune.learning.comparison.splits import learnable, usual_sizes
+
+    eligible, problems = some or (None, ())
+    most = learnable(table, eligible, leave_out, problems)
+    if not sizes:
+        return usual_sizes(most)
+    asked = numbers(sizes, "--sizes")
+    top = most if leave_out or eligible is not None else len(table) - 1
+    if asked and asked[-1] > top:
+        found = f"{asked[-1]} rows to learn from, of {len(table)} in {table.name}"
+        expected = f"at most {top}, so that some are left to score on"
+        raise InputError(Fault(where="--sizes", found=found, expected=expected))
+    return asked
+
+
+def known_models(names: tuple[str, ...]) -> None:
+    """InputError for a name that no model has, with the nearest: before anything is read."""
+    from autotune.errors import InputError, unknown_name
+    from autotune.learning.comparison.model_comparison import NAMES
+
+    for name in names:
+        if name not in NAMES:
+            raise InputError(unknown_name("--models", "model", name, NAMES))
+
+
+def leave_if_interrupted(found: "CurveTable") -> None:
+    """Exit 130 where Ctrl-C ended the curves; what was known by then is printed."""
+    if found.interrupted:
+        note(f"interrupted after {len(found.trials)} of {found.planned} fits")
+        raise typer.Exit(130)
+
+
+def listed(text: str) -> tuple[str, ...]:
+    """Names between commas."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def numbers(text: str, option: str) -> tuple[int, ...]:
+    """Different whole numbers between commas, ascending; BadParameter for anything else."""
+    try:
+        return tuple(sorted({int(part) for part in listed(text)}))
+    except ValueError:
+        raise typer.BadParameter(
+            f"{text!r} is not whole numbers between commas", param_hint=option
+        ) from None
+
+
+def check_page(path: Path | None) -> None:
+    """InputError where a page cannot be written, or would replace what is none: before any fit."""
+    from autotune.errors import Fault, InputError
+    from autotune.results.report import page_file
+
+    if path is None:
+        return
+    if not (path.parent.is_dir() and os.access(path.parent, os.W_OK)):
+        found = f"a page cannot be written into {path.parent}"
+        raise InputError(Fault(where=str(path), found=found, expected="a folder that is there"))
+    page_file.check(path)
+
+
+def write_page(found: "CurveTable", title: str, told: str, path: Path) -> None:
+    """A page with the curves drawn and the tables below; InputError where it cannot be written."""
+    from autotune.commands.learn.compare import figure as compare_figure
+    from autotune.results.report import page_file
+    from autotune.results.report.draw import draw_curves
+
+    page_file.write(draw_curves.page(title, compare_figure.svg(found, title), told), path)
+    note(f"wrote {path}")

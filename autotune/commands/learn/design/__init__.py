@@ -1,0 +1,1 @@
+"""Which rows to measure: the command, its flow, its words."""

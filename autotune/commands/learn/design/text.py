@@ -1,0 +1,37 @@
+"""A design of experiments as a CSV table of rows to measure, and in words."""
+
+import csv
+import io
+from collections.abc import Sequence
+
+from autotune.domain.tables.parameter_space import Space
+from autotune.learning.designs import Design
+
+CANDIDATE = "candidate"
+
+
+def table(design: Design, candidates: Sequence[str] = ()) -> str:
+    """CSV: a header of parameters, a row for each one to measure; ids of candidates first."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([*([CANDIDATE] if candidates else []), *design.names])
+    for i, row in enumerate(design.rows):
+        writer.writerow([*candidates[i : i + 1], *row])
+    return text.getvalue()
+
+
+def told(design: Design, space: Space) -> str:
+    """What the design is, and what to know before trusting it."""
+    settings = ", ".join(
+        f"{name.replace('_', ' ')} {_short(value)}"
+        for name, value in design.settings.items()
+        if value is not None
+    )
+    count = "1 row" if len(design) == 1 else f"{len(design)} rows"
+    head = f"{design.kind} design of {len(design.names)} parameters: {count}"
+    lines = [head + (f" ({settings})" if settings else ""), f"space: {space.source}"]
+    return "\n".join([*lines, *(f"note: {note}" for note in (*space.notes, *design.notes))])
+
+
+def _short(value: str | int | float) -> str:
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,1 @@
+"""One model of all rows: the command, its flow, its words."""

@@ -1,0 +1,1 @@
+"""What a file holds to learn from: the command, its flow, its words."""

@@ -1,0 +1,111 @@
+"""``autotune learn show``: what a file or a study holds to learn from."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from autotune.commands.learn.table_options import (
+    Analytical,
+    Categorical,
+    Format,
+    Model,
+    Response,
+    Without,
+    columns,
+    write,
+)
+from autotune.commands.options import DEFAULT_STORE, Json, Store, refuse_together
+from autotune.commands.output import document
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from autotune.domain.tables.table import Table
+
+EXAMPLE = (
+    "Example: autotune learn show measurements.csv --response time_s;"
+    " autotune learn show results.xml --model model.xml -o results.csv"
+)
+
+
+def show(
+    file: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="FILE",
+            help="Measurements: CSV, SPL Conqueror XML, Extra-P text, JSON, JSON Lines or TaLPas,"
+            " T4 or Kernel Tuner results; gzipped or not.",
+        ),
+    ] = None,
+    study: Annotated[
+        str | None, typer.Option("--study", help="Instead: a study of the store, by name.")
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option("--engine", help="Of a study: whose predictions.")
+    ] = None,
+    model: Model = None,
+    response: Response = None,
+    without: Without = None,
+    analytical: Analytical = None,
+    categorical: Categorical = None,
+    format: Format = None,  # noqa: A002
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Also write the table to this file.")
+    ] = None,
+    to: Annotated[
+        Literal["csv", "extra-p"], typer.Option("--to", help="The format of --output.")
+    ] = "csv",
+    store: Store = DEFAULT_STORE,
+    json: Json = False,
+) -> None:
+    """What a file or a study holds to learn from: parameters, domains, rows, what was measured.
+
+    And what was done to rows that no model can use. With -o also writes it, as CSV or for Extra-P.
+    """
+    from autotune.commands.learn.show import document as documents
+    from autotune.commands.learn.show import text
+
+    if study is not None:
+        others = {
+            "FILE": file is not None,
+            "--model": model is not None,
+            "--response": response is not None,
+            "--without": bool(without),
+            "--analytical": analytical is not None,
+            "--categorical": bool(categorical),
+            "--format": format is not None,
+        }
+        refuse_together("--study", others)
+        from autotune.commands.learn.study_tables import read_study
+
+        tables: Sequence[Table] = [read_study(study, store, engine=engine).table]
+    elif file is None:
+        raise typer.BadParameter("give a file, or --study", param_hint="FILE")
+    else:
+        refuse_together("--engine", {"FILE": engine is not None})
+        from autotune.domain.tables.table import Table as OneTable
+        from autotune.files.tables import read
+
+        wanted = columns(without, analytical, categorical)
+        found = read(file, model=model, response=response, format=format, wanted=wanted)
+        tables = [found] if isinstance(found, OneTable) else found.tables
+    if output is not None:
+        write(_content(tables, output, to), output, file)
+    if json:
+        document(documents.measurements(tables))
+    else:
+        typer.echo(text.text(tables))
+
+
+def _content(tables: "Sequence[Table]", path: Path, to: Literal["csv", "extra-p"]) -> str:
+    """Tables as text; InputError where the format does not hold them."""
+    from autotune.domain.tables.table import Tables
+    from autotune.errors import Fault, InputError
+    from autotune.files.tables.writers import to_csv, to_extrap
+
+    if to == "csv" and len(tables) > 1:
+        hint = "name one: --response NAME, or --to extra-p"
+        found = f"{len(tables)} responses"
+        raise InputError(Fault(where=str(path), found=found, expected="one for CSV", hint=hint))
+    return to_csv(tables[0]) if to == "csv" else to_extrap(Tables(tables=tuple(tables)))

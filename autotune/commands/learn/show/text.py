@@ -1,0 +1,113 @@
+"""A table of measurements in words: what varies, over which domain, what was measured."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from autotune.domain.tables.parameter import Parameter
+from autotune.domain.tables.table import Table
+from autotune.results.report.text import columns
+from autotune.results.report.words import seconds
+
+_SHOWN = 8
+_TABLES = 20
+
+
+def text(tables: Sequence[Table]) -> str:
+    """One table in full; of several a line each, with what was done to each."""
+    return one(tables[0]) if len(tables) == 1 else several(tables)
+
+
+def one(table: Table) -> str:
+    """Parameters, domains, rows, response, and what was done to the data."""
+    head = [f"{table.name}: {rows(len(table))}, {len(table.parameters)} parameters"]
+    head.append(f"  source       {table.source}")
+    if table.part:
+        head.append(f"  part         {table.part}")
+    head.append(f"  response     {response(table)}")
+    head.append(f"  repetitions  {repetitions(table)}")
+    if table.inputs.analytical is not None:
+        head.append(f"  analytical   {analytical(table)}")
+    listed = [
+        (f"  {parameter.name}", parameter.kind, domain(parameter)) for parameter in table.parameters
+    ]
+    blocks = ["\n".join(head), "parameters:\n" + columns(listed)]
+    if table.constraints:
+        blocks.append("constraints:\n" + "\n".join(f"  {rule}" for rule in table.constraints))
+    if table.treated:
+        blocks.append("treated:\n" + "\n".join(f"  {note}" for note in table.treated))
+    return "\n\n".join(blocks)
+
+
+def several(tables: Sequence[Table]) -> str:
+    """A line for each response, and what was done to the data of each."""
+    found = [(f"  {table.name}", rows(len(table)), response(table)) for table in tables[:_TABLES]]
+    more = len(tables) - _TABLES
+    lines = [
+        f"{tables[0].source}: {len(tables)} responses over {', '.join(tables[0].inputs.names)}",
+        columns(found, right=(1,)),
+    ]
+    if more > 0:
+        lines.append(f"  and {more} more")
+    notes = dict.fromkeys(f"  {table.name}: {note}" for table in tables for note in table.treated)
+    if notes:
+        lines += ["treated:", *list(notes)[:_TABLES]]
+    lines.append("one of them in full: --response NAME")
+    return "\n".join(lines)
+
+
+def rows(count: int) -> str:
+    """``1 row``, ``5 rows``."""
+    return "1 row" if count == 1 else f"{count} rows"
+
+
+def response(table: Table) -> str:
+    """What was measured, from the smallest to the largest."""
+    low, high = float(table.response.min()), float(table.response.max())
+    unit = "" if table.unit in ("", "s") else f" {table.unit}"
+    show = seconds if table.unit == "s" else "{:.4g}".format
+    doubt = "" if table.unit else " (no unit stated)"
+    return f"{table.quantity} from {show(low)} to {show(high)}{unit}{doubt}"
+
+
+def repetitions(table: Table) -> str:
+    """How many, and how far apart."""
+    counts = sorted({len(times) for times in table.repetitions})
+    if counts == [1]:
+        return "none"
+    spread = [max(times) / min(times) - 1 for times in table.repetitions if len(times) > 1]
+    many = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    kept = "" if table.statistic == "as given" else f"; the response is their {table.statistic}"
+    return f"{many} a row, {100 * float(np.median(spread)):.2g} % apart in the median row{kept}"
+
+
+def analytical(table: Table) -> str:
+    """How many rows the analytical model speaks of, and how far off it is."""
+    said = table.inputs.analytical
+    if said is None or np.isnan(said).all():
+        return "says nothing"
+    known = ~np.isnan(said)
+    off = np.abs(said[known] - table.response[known]) / table.response[known]
+    return (
+        f"{int(known.sum())} of {rows(len(table))}, median deviation {100 * np.median(off):.3g} %"
+    )
+
+
+def domain(parameter: Parameter) -> str:
+    """The values of a parameter, shortly.
+
+    >>> from autotune.domain.tables.parameter import interval, numeric
+    >>> domain(numeric("n", range(1, 101))), domain(interval("x", 0, 2))
+    ('1 to 100 by 1 (100 values)', 'any number from 0 to 2')
+    """
+    values = parameter.values
+    if not values:
+        return f"any number from {parameter.low:g} to {parameter.high:g}"
+    if len(values) <= _SHOWN:
+        return ", ".join(map(str, values))
+    if not parameter.numeric:
+        return ", ".join(map(str, values[:_SHOWN])) + f", ... ({len(values)} values)"
+    steps = {float(b) - float(a) for a, b in pairwise(values)}
+    evenly = f" by {steps.pop():g}" if len(steps) == 1 else ""
+    return f"{values[0]} to {values[-1]}{evenly} ({len(values)} values)"

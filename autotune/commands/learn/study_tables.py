@@ -1,0 +1,200 @@
+"""A study as a table to learn from: its measured candidates, and what was predicted for them."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autotune.domain.results import Measurement
+from autotune.domain.tables.table import Table
+from autotune.domain.variant import Value
+from autotune.errors import Fault, InputError, unknown_name
+from autotune.files.store import Store
+from autotune.files.store.records import CandidateRecord, ProblemFacts, StudyRecord
+from autotune.files.tables.cleaning import Cell, Heading, Record, assemble
+from autotune.learning.comparison.noise_floor import Halves
+from autotune.results.evaluate.study_evaluation import Row, evaluate, varied
+from autotune.statistics import estimators
+
+RANDOM = "drawn at random"
+"""What the reason says for which a candidate was measured by chance alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyTable:
+    """The table of a study, and which candidate each row is.
+
+    ``random``: (n,) which rows were measured by chance, not because they were expected to be fast:
+    only these are exchangeable with the candidates that were not measured. ``problems``: (n,) the
+    label of the problem that each row solves. ``halves``: the times of its earlier and of its later
+    rounds.
+    """
+
+    table: Table
+    candidates: tuple[CandidateRecord, ...]
+    random: NDArray[np.bool_]
+    problems: tuple[str, ...]
+    halves: Halves
+
+
+def read_study(name: str, store: str, *, engine: str | None = None) -> StudyTable:
+    """The table of a study of a store, the latest when the name is empty."""
+    with Store.open(store, create=False) as results:
+        wanted = name or results.latest_study()
+        if wanted is None:
+            fault = Fault(where=results.shown, found="no study", hint="tune first")
+            raise InputError(fault)
+        return study_table(results.load_study(wanted), engine=engine)
+
+
+def table_of(study: StudyRecord, *, engine: str | None = None) -> Table:
+    """The table of a study: ``study_table`` without its candidates."""
+    return study_table(study, engine=engine).table
+
+
+def study_table(
+    study: StudyRecord, *, engine: str | None = None, problem: str | None = None
+) -> StudyTable:
+    """The candidates that ran on the machine of the last run; seconds per time step.
+
+    Parameters are those of the variant, the build, threads, ranks, placement, and what the problems
+    differ in. The analytical model is ``engine``, the first by name when none is given. InputError
+    for an unknown engine or problem, and where fewer than two candidates were timed.
+    """
+    engines = sorted({stored.prediction.engine for stored in study.predictions})
+    if engine is not None and engine not in engines:
+        raise InputError(unknown_name(study.name, "engine", engine, engines))
+    found = _timed(study, engine, problem)
+    rows, failed = found.rows, found.failed
+    if len(rows) < 2:
+        lacking = f"{len(rows)} of {len(study.candidates)} candidates with a time"
+        hint = f"autotune tune {study.config}"
+        raise InputError(
+            Fault(where=study.name, found=lacking, expected="two, to learn from", hint=hint)
+        )
+    settings = candidate_settings([row.candidate for row in rows])
+    records = [_record(row, chosen) for row, chosen in zip(rows, settings, strict=True)]
+    who = engine or (engines[0] if engines else "")
+    table = assemble(
+        records,
+        Heading(
+            name=study.name,
+            where=f"study {study.name}",
+            source=f"study {study.name}" + (f", predicted by {who}" if who else ""),
+            unit="s",
+            statistic="as given",
+        ),
+        [f"{failed} measured candidates without a usable time left out"] if failed else [],
+    )
+    return _aligned(table, found, settings)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Timed:
+    """The timed candidates, the label of the problem of each, and how many failed."""
+
+    rows: list[Row]
+    labels: list[str]
+    failed: int
+
+
+def _timed(study: StudyRecord, engine: str | None, problem: str | None) -> _Timed:
+    """The candidates of the machine of the last run."""
+    result = evaluate(study, engine)
+    labels = [found.label for found in result.problems]
+    if problem is not None and problem not in labels:
+        raise InputError(unknown_name(study.name, "problem", problem, labels))
+    machine = study.runs[-1].machine_identity if study.runs else ""
+    runs = {run.id for run in study.runs if run.machine_identity == machine}
+    tried = [
+        (row, found.label)
+        for found in result.problems
+        if problem in (None, found.label)
+        for row in found.rows
+        if row.measurement is not None and row.measurement.run in runs
+    ]
+    timed = [(row, label) for row, label in tried if row.measured is not None]
+    return _Timed(
+        rows=[row for row, _ in timed],
+        labels=[label for _, label in timed],
+        failed=len(tried) - len(timed),
+    )
+
+
+def _record(row: Row, settings: Mapping[str, Cell]) -> Record:
+    found = row.measurement
+    samples = tuple(float(s.seconds) for s in found.accepted) if found is not None else ()
+    measured = float(row.measured or 0.0)
+    return Record(
+        place=row.candidate.id,
+        settings=settings,
+        times=samples or (measured,),
+        location=measured,
+        predicted=float("nan") if row.predicted is None else float(row.predicted),
+    )
+
+
+def _aligned(table: Table, found: _Timed, settings: Sequence[dict[str, Cell]]) -> StudyTable:
+    """The candidates of the rows of a table: candidates alike in everything share one."""
+    alike: dict[tuple[Cell, ...], list[int]] = {}
+    for place, chosen in enumerate(settings):
+        alike.setdefault(tuple(chosen.values()), []).append(place)
+    groups = list(alike.values())
+    first = [found.rows[group[0]] for group in groups]
+    drawn = [any(RANDOM in found.rows[place].chosen for place in group) for group in groups]
+    halved = [halves_of_rounds(row.measurement) for row in first]
+    return StudyTable(
+        table=table,
+        candidates=tuple(row.candidate for row in first),
+        random=np.array(drawn, dtype=np.bool_),
+        problems=tuple(found.labels[group[0]] for group in groups),
+        halves=Halves(
+            early=np.array([a for a, _ in halved]), late=np.array([b for _, b in halved])
+        ),
+    )
+
+
+def halves_of_rounds(measurement: Measurement | None) -> tuple[float, float]:
+    """The times of the earlier and of the later half of the rounds; nan for fewer than two."""
+    rounds: dict[int, list[float]] = {}
+    for sample in measurement.accepted if measurement is not None else ():
+        rounds.setdefault(sample.round, []).append(float(sample.seconds))
+    numbers = sorted(rounds)
+    half = len(numbers) // 2
+    if not half:
+        return float("nan"), float("nan")
+    early, late = (
+        [t for n in part for t in rounds[n]] for part in (numbers[:half], numbers[-half:])
+    )
+    return estimators.location(early), estimators.location(late)
+
+
+# --- what candidates differ in --------------------------------------------------------------
+
+
+def candidate_settings(candidates: Sequence[CandidateRecord]) -> list[dict[str, Cell]]:
+    """Everything that candidates may differ in; a parameter that a variant lacks is ``none``."""
+    found = [{**_problem(c.problem), **varied(c)} for c in candidates]
+    names = list(dict.fromkeys(name for one in found for name in one))
+    return [{name: _cell(one.get(name)) for name in names} for one in found]
+
+
+def _problem(problem: ProblemFacts) -> dict[str, Value]:
+    """What is computed, at which size."""
+    if problem.family == "program":
+        return {"program": problem.program, **problem.arguments}
+    if problem.family == "stencil":
+        extents = {f"grid.{name}": extent for name, extent in problem.grid}
+        return {"stencil": problem.stencil, **extents}
+    return {
+        "ivp": problem.ivp,
+        "N": problem.size,
+        "method": problem.method,
+        "correctors": problem.correctors,
+        "step fraction": problem.step_fraction,
+    }
+
+
+def _cell(value: Value) -> Cell:
+    return "none" if value is None else value

@@ -1,0 +1,268 @@
+"""What a person sees while the tuner works: a table on a terminal, lines of text elsewhere.
+
+Everything goes to stderr. The table is drawn when something happened, by the thread that it
+happened in, so never while a candidate is timed: a clock that ticks would take time from it.
+"""
+
+import sys
+import time
+from collections.abc import Sequence
+from typing import Protocol
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from autotune.commands.output import TerminalProgress
+from autotune.results.report import words as wording
+from autotune.tuning import Event, Standing
+
+_REDRAW = 0.1
+_PLAIN = 5.0
+_HISTORY = 6
+"""Events that stay below the table."""
+_FRAME = 7
+"""Lines of the screen that are not rows of problems or events."""
+_STATE = 22
+"""Columns of ``step 3, 0.8 % expected``."""
+_NARROW = 110
+"""Terminals with fewer columns get a table with fewer."""
+
+_VERDICTS = {
+    "open": "",
+    "best": "the best so far",
+    "close": "too close to the best to tell",
+    "slower": "clearly slower, dropped",
+    "failed": "failed",
+}
+
+
+class Screen(Protocol):
+    """Shows progress and the events of a tuner; closed, it leaves the terminal as it was."""
+
+    def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
+        """``done`` of ``total`` steps of a stage are finished."""
+
+    def watch(self, event: Event) -> None:
+        """Something happened to a problem."""
+
+    def close(self) -> None:
+        """Nothing more will be shown."""
+
+
+def screen() -> Screen:
+    """A table where stderr is a terminal that can redraw; lines of text elsewhere."""
+    console = Console(file=sys.stderr)
+    return TableScreen(console) if console.is_terminal and not console.is_dumb_terminal else Lines()
+
+
+class Lines(TerminalProgress):
+    """Progress as ever, and a line for what matters, at most one in five seconds for the rest."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._told = 0.0
+
+    def watch(self, event: Event) -> None:
+        """A line about the event, where it is worth one."""
+        now = time.monotonic()
+        often = event.kind not in ("begun", "finals", "finished")
+        if often and (now - self._told < _PLAIN or not happened(event)):
+            return
+        self._told = now
+        self.close()
+        print(f"{event.standing.problem}: {summary(event)}", file=sys.stderr, flush=True)
+
+
+class TableScreen:
+    """A row for each problem, the latest events and the stage that goes on, redrawn in place."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._live: Live | None = None
+        self._drawn = 0.0
+        self._stage = ("", 0, 0, "")
+        self._standings: Sequence[Standing] = ()
+        self._current = ""
+        self._history: dict[str, str] = {}
+
+    def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
+        """Show the stage; not more often than is good for the eye. A remark stays."""
+        new = stage != self._stage[0]
+        if new and done == total == 1:
+            self._console.print(stage, style="dim", markup=False, highlight=False)
+            return
+        self._stage = (stage, done, total, detail)
+        self._draw(now=new or done >= total)
+
+    def watch(self, event: Event) -> None:
+        """Show the event and where the problems stand after it."""
+        self._standings, self._current = event.standings, event.standing.problem
+        text = happened(event)
+        if text:
+            several = f"{self._current}: " if len(self._standings) > 1 else ""
+            about = event.candidate.identity if event.candidate else event.kind
+            self._history.pop(f"{self._current} {about}", None)  # the latest of each, last
+            self._history[f"{self._current} {about}"] = several + text
+            for old in list(self._history)[:-_HISTORY]:
+                del self._history[old]
+        self._draw(now=event.kind != "built")
+
+    def close(self) -> None:
+        """Take the table away; the cursor is visible again."""
+        live, self._live = self._live, None
+        if live is not None:
+            live.stop()
+
+    def _draw(self, *, now: bool) -> None:
+        moment = time.monotonic()
+        if not now and moment - self._drawn < _REDRAW:
+            return
+        self._drawn = moment
+        if self._live is None:
+            self._live = Live(
+                console=self._console, auto_refresh=False, transient=True, redirect_stdout=False
+            )
+            self._live.start()
+            # whatever ends this process, the terminal still has its cursor
+            self._console.show_cursor(True)
+        self._live.update(self._picture(), refresh=True)
+
+    def _picture(self) -> RenderableType:
+        parts: list[RenderableType] = []
+        if self._standings:
+            room = max(1, self._console.height - _FRAME - len(self._history))
+            shown = visible(self._standings, self._current, room)
+            parts.append(table(shown, wide=self._console.width >= _NARROW))
+            if len(shown) < len(self._standings):
+                parts.append(_line(f"and {len(self._standings) - len(shown)} more problems"))
+        parts += [_line(text) for text in self._history.values()]
+        stage, done, total, detail = self._stage
+        parts.append(_line(f"{stage} {done}/{total}  {detail}", "bold"))
+        return Group(*parts)
+
+
+def _line(text: str, style: str = "dim") -> Text:
+    return Text(text, style=style, no_wrap=True, overflow="ellipsis")
+
+
+def visible(standings: Sequence[Standing], current: str, room: int) -> Sequence[Standing]:
+    """As many problems as there is room for, around the one that is being worked on."""
+    names = [standing.problem for standing in standings]
+    place = names.index(current) if current in names else 0
+    first = max(0, min(place - room // 2, len(standings) - room))
+    return standings[first : first + room]
+
+
+def table(standings: Sequence[Standing], *, wide: bool = True) -> Table:
+    """Best so far, predicted, measured, budget, rejected samples: a row for each problem."""
+    made = Table(expand=True, pad_edge=False, box=None, header_style="bold")
+    made.add_column("problem", no_wrap=True)
+    made.add_column("best so far", ratio=1, no_wrap=True, overflow="ellipsis")
+    for name in ("predicted", "measured", *(("speed-up",) if wide else ())):
+        made.add_column(name, justify="right", no_wrap=True)
+    made.add_column("tried", justify="right", no_wrap=True)
+    if wide:
+        made.add_column("failed", justify="right", no_wrap=True)
+    made.add_column("rejected", justify="right", no_wrap=True)
+    made.add_column("left", justify="right", no_wrap=True)
+    made.add_column("", no_wrap=True, overflow="ellipsis", min_width=_STATE if wide else None)
+    for standing in standings:
+        made.add_row(*(Text(cell) for cell in cells(standing, wide=wide)))
+    return made
+
+
+def cells(standing: Standing, *, wide: bool = True) -> list[str]:
+    """A problem as the cells of a row."""
+    best = standing.best
+    found = [
+        standing.problem,
+        best.candidate.variant.label if best else "-",
+        wording.seconds(best.predicted if best else None),
+        wording.seconds(best.seconds if best else None),
+    ]
+    if wide:
+        gained = standing.baseline / best.seconds if best and standing.baseline else None
+        found.append(f"{gained:.2f}x" if gained else "-")
+    found.append(f"{standing.measured + standing.failed} of {standing.candidates}")
+    if wide:
+        found.append(str(standing.failed))
+    found += [f"{standing.rejected} of {standing.samples}", left(standing)]
+    return [*found, state(standing) if wide else "done" if standing.finished else ""]
+
+
+def left(standing: Standing) -> str:
+    """What is left of the budgets: ``8 runs, 95 s``; empty without one."""
+    parts = []
+    if standing.evaluations_left is not None:
+        parts.append(f"{standing.evaluations_left} to try")
+    if standing.seconds_left is not None:
+        parts.append(f"{max(0.0, standing.seconds_left):.0f} s")
+    return ", ".join(parts)
+
+
+def state(standing: Standing) -> str:
+    """What goes on, or why nothing does any more."""
+    if standing.finished:
+        return standing.finished
+    if standing.expected_improvement is not None:
+        return f"step {standing.step}, {wording.percent(standing.expected_improvement)} expected"
+    return "the first ones" if not standing.step else f"step {standing.step}"
+
+
+def summary(event: Event) -> str:
+    """An event and where its problem stands, in one line."""
+    standing = event.standing
+    best = standing.best
+    parts = [happened(event)]
+    if best:
+        known = f", predicted {wording.seconds(best.predicted)}" if best.predicted else ""
+        parts.append(f"best {best.candidate.variant.label} {wording.seconds(best.seconds)}{known}")
+    tried = standing.measured + standing.failed
+    failed = f", {standing.failed} failed" if standing.failed else ""
+    parts.append(f"{tried} of {standing.candidates} tried{failed}")
+    if standing.rejected:
+        parts.append(f"{standing.rejected} of {standing.samples} samples rejected")
+    if left(standing):
+        parts.append(f"left: {left(standing)}")
+    return "; ".join(part for part in parts if part)
+
+
+def happened(event: Event) -> str:
+    """An event in words; empty for one that needs none."""
+    name = event.candidate.variant.label if event.candidate else ""
+    match event.kind:
+        case "begun":
+            return event.why or "begun"
+        case "proposed":
+            known = f", predicted {wording.seconds(event.predicted)}" if event.predicted else ""
+            return f"next {name}: {event.why}{known}"
+        case "built" if event.status not in (None, "ok"):
+            return f"{name}: {_failure(event)}"
+        case "timed" if event.status not in (None, "ok"):
+            return f"{name}: {_failure(event)}"
+        case "timed":
+            return f"{name}: {_timed(event)}"
+        case "finals":
+            return "the best are measured again, interleaved"
+        case "finished":
+            return f"finished: {event.why}"
+    return ""
+
+
+def _timed(event: Event) -> str:
+    told = [wording.seconds(event.measured)]
+    if event.predicted:
+        told.append(f"predicted {wording.seconds(event.predicted)}")
+    if event.ratio and event.verdict != "best":
+        told.append(f"{event.ratio[0]:.2f} of the best")
+    if _VERDICTS[event.verdict]:
+        told.append(_VERDICTS[event.verdict])
+    return ", ".join(told)
+
+
+def _failure(event: Event) -> str:
+    words = wording.STATUS_WORDS[event.status] if event.status else "failed"
+    reason = wording.first_words(event.detail)
+    return f"{words}: {reason}" if reason else words

@@ -1,0 +1,1 @@
+"""Machine files and this host: the command, its flow, its words."""

@@ -1,0 +1,171 @@
+"""``autotune machine``: machine files and this host."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autotune.commands.options import DEFAULT_STORE, Json, Store
+from autotune.commands.output import TerminalProgress, document, note
+
+app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Machine files and this host.")
+
+
+@app.command("list", epilog="Example: autotune machine list")
+def machine_list(json: Json = False) -> None:
+    """The machine files that come with autotune."""
+    from autotune.commands.rank import host_machine as hosts
+    from autotune.results.machines import document as documents
+    from autotune.results.report import text
+
+    machines = hosts.machines()
+    if json:
+        document(documents.machine_list(machines))
+    else:
+        typer.echo(text.machines(machines))
+
+
+@app.command("show", epilog="Example: autotune machine show haswell-e5-2630v3")
+def machine_show(
+    name: Annotated[str, typer.Argument(help="Name of a machine file, a path, or host.")] = "host",
+    json: Json = False,
+) -> None:
+    """One machine with the source of each figure; ``host`` with its calibration, if it has one."""
+    from autotune.commands.rank import host_machine as hosts
+    from autotune.results.machines import document as documents
+    from autotune.results.report import text
+
+    machine = hosts.machine(name)
+    if json:
+        document(documents.machine(machine, "show"))
+    else:
+        typer.echo(text.machine(machine))
+
+
+@app.command("check", epilog="Example: autotune machine check my-machine.yaml")
+def machine_check(
+    file: Annotated[Path, typer.Argument(help="A machine file.")], json: Json = False
+) -> None:
+    """Check a machine file: schema, physics, and what is missing for which use."""
+    from autotune.commands.rank import host_machine as hosts
+    from autotune.results.machines import document as documents
+    from autotune.results.report import text
+
+    machine = hosts.check_machine(str(file))
+    gaps = hosts.machine_gaps(machine)
+    if json:
+        document(documents.machine_check(machine, gaps))
+    else:
+        typer.echo(text.machine_check(machine, gaps))
+
+
+@app.command("detect", epilog="Example: autotune machine detect -o myhost.yaml")
+def machine_detect(
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write a machine file.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """What this host is: processor, caches, cores, and what was decided from what."""
+    from autotune.commands.rank import host_machine as hosts
+    from autotune.results.machines import document as documents
+    from autotune.results.report import text
+
+    found = hosts.examine_host()
+    machine, reasons = found.machine, found.reasons
+    if output is not None:
+        hosts.write_machine(machine, output)
+        note(f"wrote {output}")
+        for gap in hosts.machine_gaps(machine):
+            note(f"to be added: {gap}")
+    if json:
+        document(documents.machine_detect(machine, reasons))
+    else:
+        typer.echo(text.machine_detected(machine, reasons))
+
+
+@app.command("calibrate", epilog="Example: autotune machine calibrate")
+def machine_calibrate(
+    budget_seconds: Annotated[
+        float, typer.Option(help="Wall time to spend.", min=5, max=600)
+    ] = 45.0,
+    json: Json = False,
+) -> None:
+    """Measure this host: clock, bandwidth, and what single events cost; at most a minute.
+
+    Bandwidth over working set, threads and streams; overlap, line-crossing loads, store forwarding,
+    loop entry, stream start, lines out, lines of other cores, barrier, set conflicts: each with the
+    80 % interval of its repeats. An interrupted run leaves what was measured earlier as it is.
+    """
+    from autotune.commands.rank import host_machine as hosts
+    from autotune.results.machines import document as documents
+    from autotune.results.report import text
+
+    machine = hosts.calibrate_host(budget_seconds, TerminalProgress())
+    if json:
+        document(documents.machine(machine, "calibrate"))
+    else:
+        typer.echo(text.machine(machine))
+
+
+@app.command(
+    "refine",
+    epilog="Example: autotune machine refine quickstart;"
+    " then: autotune machine refine quickstart --score heat-large --apply",
+)
+def machine_refine(
+    study: Annotated[
+        str, typer.Argument(help="Name of a study in the store; the latest if left out.")
+    ] = "",
+    score: Annotated[
+        str, typer.Option("--score", help="Score on this study, which the fit does not see.")
+    ] = "",
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", help="The study's config, where it names files of its own."),
+    ] = None,
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Change the calibration; else only show.")
+    ] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="With --apply: though it scores worse, or not at all.")
+    ] = False,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Back to what was measured, before any study.")
+    ] = False,
+    store: Store = DEFAULT_STORE,
+    json: Json = False,
+) -> None:
+    """What a study teaches about this host's constants: a posterior, scored outside the study."""
+    from autotune.commands.machine.refine import document as documents
+    from autotune.commands.machine.refine import flow as refine_flow
+    from autotune.commands.machine.refine.text import refinement
+
+    if force and not apply:
+        raise typer.BadParameter("needs --apply", param_hint="--force")
+    if undo:
+        if study or score or config or apply:
+            raise typer.BadParameter("goes with no other option", param_hint="--undo")
+        machine, place = refine_flow.undo()
+        if json:
+            document(documents.undone(machine, place))
+        note(f"the calibration is as it was measured: {place}")
+        return
+    wanted = refine_flow.Wanted(study=study, config=config, score=score, apply=apply, force=force)
+    done = refine_flow.refine(wanted, store, TerminalProgress())
+    if json:
+        rows = (done.rows, done.unpredicted)
+        document(
+            documents.refinement(
+                done.machine, done.found, rows, done.applied, done.refused, done.notes
+            )
+        )
+    else:
+        typer.echo(refinement(done.found, done.rows, done.notes))
+    if done.applied:
+        note(f"changed {done.applied}; autotune machine refine --undo takes it back")
+    elif done.refused:
+        note(f"not applied: {done.refused}")
+        raise typer.Exit(1)
+    elif not apply:
+        note("nothing was changed: --apply changes the calibration of this host")

@@ -1,0 +1,207 @@
+"""What a study teaches about the constants of this host: ``machine refine``."""
+
+import dataclasses
+import datetime
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from autotune.commands.machine.refine.repredict import Source, predicting, source
+from autotune.commands.rank import host_machine
+from autotune.domain.calibration import Calibration
+from autotune.domain.machine import Machine
+from autotune.errors import Fault, InputError
+from autotune.files.store import Store, StudyRecord
+from autotune.measuring.host import stored_calibrations
+from autotune.models.refinement import LEAST_ROWS, Measured, Refinement, noted, undone
+from autotune.models.refinement import refine as posterior
+from autotune.models.refinement.posterior_fit import Floats, Mask
+from autotune.progress import Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """What to refine by, and what to do with it."""
+
+    study: str = ""
+    """Empty: the latest."""
+    config: Path | None = None
+    """The config of the study, where the stored text does not suffice."""
+    score: str = ""
+    """A second study to score on."""
+    apply: bool = False
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """What was found, and whether it was applied."""
+
+    machine: Machine
+    """This host, with its calibration as it was before."""
+    found: Refinement
+    rows: int
+    """Measured candidates that were fitted to."""
+    unpredicted: int
+    """Measured candidates that the engine cannot predict."""
+    applied: Path | None
+    """The file of the calibration, where it was changed."""
+    refused: str
+    """Why it was not applied though it was asked for; empty else."""
+    notes: tuple[str, ...]
+
+
+def refine(wanted: Wanted, store: str, progress: Progress) -> Outcome:
+    """The posterior of this host's constants given a study; applied only where that is asked for.
+
+    Raises InputError for a study of another machine, one without enough measured candidates, one
+    that was applied before, or one whose config cannot be read any more.
+    """
+    host = _host()
+    with Store.open(store, create=False) as results:
+        name = wanted.study or results.latest_study()
+        if name is None:
+            raise InputError(Fault(where=results.shown, found="no study", hint="tune first"))
+        record = results.load_study(name)
+        second = results.load_study(wanted.score) if wanted.score else None
+    _check_fresh(host, name)
+    progress("read the study", 0, 1, name)
+    own = source(record, host, wanted.config)
+    sources = [own]
+    if second is not None:
+        sources.append(_outside(own, source(second, host, None)))
+
+    def watch(done: int, total: int, what: str) -> None:
+        progress("fit the constants", done, total, what)
+
+    with predicting(host, sources, progress) as predict:
+        able = np.isfinite(predict(_calibration(host), 1.0))
+        rows, others = _able(sources, able)
+        if len(rows) < LEAST_ROWS:
+            raise InputError(
+                Fault(
+                    where=f"study {name}",
+                    found=f"{len(rows)} measured candidates that can be predicted",
+                    expected=f"at least {LEAST_ROWS}",
+                    hint="measure more of them: autotune tune CONFIG --exhaustive",
+                )
+            )
+
+        def predict_able(calibration: Calibration, core: float) -> Floats:
+            said: Floats = predict(calibration, core)[able]
+            return said
+
+        found = posterior(name, host, rows, others, predict_able, watch)
+    refused = _refusal(found, wanted)
+    place = None
+    if wanted.apply and not refused:
+        place = stored_calibrations.save(noted(found, _calibration(host), _now()))
+    return Outcome(
+        machine=host,
+        found=found,
+        rows=len(rows),
+        unpredicted=len(own.rows) - len(rows),
+        applied=place,
+        refused=refused,
+        notes=tuple(_notes(record, host)),
+    )
+
+
+def undo() -> tuple[Machine, Path]:
+    """This host as it was before any study refined it, and the file of its calibration.
+
+    Raises InputError where nothing was refined.
+    """
+    host = _host()
+    if not _calibration(host).refined:
+        raise InputError(Fault(where=host.name, found="no study has refined its calibration"))
+    calibration = undone(host)
+    return dataclasses.replace(host, calibration=calibration), stored_calibrations.save(calibration)
+
+
+def _host() -> Machine:
+    host = host_machine.machine(host_machine.HOST)
+    if host.calibration is None:
+        raise InputError(
+            Fault(
+                where=host.name,
+                found="this host is not calibrated: there is nothing to refine",
+                hint="run: autotune machine calibrate",
+            )
+        )
+    return host
+
+
+def _calibration(host: Machine) -> Calibration:
+    assert host.calibration is not None
+    return host.calibration
+
+
+def _check_fresh(host: Machine, study: str) -> None:
+    """A study counts once: applied twice, its samples would count as twice as many."""
+    for change in _calibration(host).refined.values():
+        if study in change.study.split(", "):
+            raise InputError(
+                Fault(
+                    where=f"study {study}",
+                    found="it has refined this calibration already",
+                    expected="a study that has not",
+                    hint="to begin again: autotune machine refine --undo",
+                )
+            )
+
+
+def _able(sources: Sequence[Source], able: Mask) -> tuple[list[Measured], list[Measured]]:
+    """The rows that the engine can predict: of the study, and of the one to score on."""
+    first = len(sources[0].rows)
+    rows = [row for each in sources for row in each.rows]
+    own = [row for row, said in zip(rows[:first], able[:first], strict=True) if said]
+    return own, [row for row, said in zip(rows[first:], able[first:], strict=True) if said]
+
+
+def _outside(own: Source, other: Source) -> Source:
+    """The rows of another study whose problems the first does not have."""
+    known = {row.candidate.problem.key for row in own.rows}
+    rows = tuple(row for row in other.rows if row.candidate.problem.key not in known)
+    if not rows:
+        raise InputError(
+            Fault(
+                where="--score",
+                found="this study has no measured problem outside the one that is fitted",
+                expected="kernels or sizes of its own",
+            )
+        )
+    return dataclasses.replace(other, rows=rows)
+
+
+def _refusal(found: Refinement, wanted: Wanted) -> str:
+    if not wanted.apply or wanted.force:
+        return ""
+    if not any(change.informed for change in found.changes):
+        return "the study says nothing of any constant"
+    if found.verdict == "worse":
+        return f"outside the study it is worse ({'; '.join(found.reasons)}); --force applies it"
+    if found.verdict == "unscored":
+        return (
+            "it could not be scored outside the study: --score STUDY names one to score on,"
+            " --force applies it unscored"
+        )
+    return ""
+
+
+def _notes(record: StudyRecord, host: Machine) -> Iterator[str]:
+    calibration = _calibration(host)
+    was = record.runs[-1].machine.calibration
+    if was is not None and was.taken != calibration.taken:
+        yield (
+            f"the study was measured under the calibration of {was.taken},"
+            f" the present one is of {calibration.taken}"
+        )
+    if calibration.contended:
+        yield "other processes disturbed the calibration: its prior is wide"
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

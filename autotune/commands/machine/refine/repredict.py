@@ -1,0 +1,204 @@
+"""The measured candidates of a stored study, predicted anew with other constants."""
+
+import dataclasses
+import math
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from autotune.codegen.emit import SweepCode, sweep_code
+from autotune.codegen.skeleton_programs import Programs
+from autotune.commands.rank import ranked_space
+from autotune.domain.calibration import Calibration
+from autotune.domain.machine import Machine
+from autotune.domain.setup import Setup
+from autotune.domain.variant import Build, Candidate
+from autotune.errors import ConfigError, Fault, InputError
+from autotune.files import config
+from autotune.files.store import StudyRecord
+from autotune.measuring.host import stored_calibrations
+from autotune.models.base import InCoreAnalyser, InCoreResult
+from autotune.models.engines.reuse.reuse_engine import ReuseEngine
+from autotune.models.incore import osaca_analyser
+from autotune.models.incore.osaca_analyser import OsacaAnalyser
+from autotune.models.refinement import Measured, Predict
+from autotune.models.refinement.posterior_fit import Floats
+from autotune.progress import Progress
+from autotune.results.evaluate.study_evaluation import Row, StudyResult, evaluate
+from autotune.statistics import estimators
+from autotune.units import Cycles
+
+_LEAST_NOISE = 0.005
+"""Relative; two samples that happen to agree do not make a time exact."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """The measured candidates of a study, and the setup that they came from."""
+
+    setup: Setup
+    rows: tuple[Measured, ...]
+    programs: Programs
+    """Of the setup, with what was made of it."""
+
+
+def source(record: StudyRecord, host: Machine, place: Path | None) -> Source:
+    """The rows of a study of this host; candidates of several ranks are left out.
+
+    ``place``: its config file, where the text in the store does not suffice. Raises InputError for
+    a study of another machine and for one without a time.
+    """
+    where = f"study {record.name}"
+    if not any(run.measurements for run in record.runs):
+        raise InputError(
+            Fault(where=where, found="nothing was measured", expected="a study that tune made")
+        )
+    last, identity = record.runs[-1], stored_calibrations.identity(host)
+    if last.machine_identity != identity:
+        raise InputError(
+            Fault(
+                where=where,
+                found=f"measured on another machine, {last.machine_identity}"
+                f" ({last.machine.title or last.machine.name})",
+                expected=f"this host, {identity}",
+                hint="run machine refine on the machine of the study",
+            )
+        )
+    setup = _setup(record, place)
+    programs = Programs(setup.skeleton)
+    rows = _measured(evaluate(record), ranked_space.enumerate_space(setup, host, programs).legal)
+    if not rows:
+        raise InputError(
+            Fault(
+                where=where,
+                found="no candidate of its config, as it reads today, has a time",
+                expected="candidates of one rank with accepted samples",
+                hint="its kernels, space or config have changed: tune again",
+            )
+        )
+    return Source(setup=setup, rows=rows, programs=programs)
+
+
+def _setup(record: StudyRecord, place: Path | None) -> Setup:
+    """The setup of a study: of its config file, else of the text that was kept."""
+    if place is not None:
+        return config.load(place)
+    with tempfile.TemporaryDirectory(prefix="autotune-") as folder:
+        path = Path(folder) / f"{record.config}.yaml"
+        path.write_text(record.setup_text, encoding="utf-8")
+        try:
+            return config.load(path)
+        except ConfigError as error:
+            raise InputError(
+                Fault(
+                    where=f"study {record.name}",
+                    found=f"the store does not suffice: {error.faults[0].found}",
+                    hint="name the config file of the study: --config FILE",
+                )
+            ) from error
+
+
+def _measured(result: StudyResult, candidates: Sequence[Candidate]) -> tuple[Measured, ...]:
+    """The compared rows whose candidate is still known, of the run of the statistics only."""
+    known = {c.identity: c for c in candidates if c.ranks == 1}
+    return tuple(
+        Measured(candidate=known[row.candidate.identity], seconds=row.measured, noise=_noise(row))
+        for problem in result.problems
+        for row in problem.rows
+        if row.candidate.identity in known and row.compared and row.measured is not None
+    )
+
+
+def _noise(row: Row) -> float:
+    """Relative deviation of the location: of the launches' locations, over the root of their
+    number."""
+    launches = estimators.by_launch(row.measurement.samples) if row.measurement else []
+    if len(launches) < 2:
+        return 4 * _LEAST_NOISE
+    logs = [math.log(estimators.location(times)) for times in launches]
+    return max(_LEAST_NOISE, float(np.std(logs, ddof=1)) / math.sqrt(len(logs)))
+
+
+# --- predicting -----------------------------------------------------------------------------
+
+
+@contextmanager
+def predicting(host: Machine, sources: Sequence[Source], progress: Progress) -> Iterator[Predict]:
+    """Seconds of the rows of all sources by engine ``reuse``, as a function of the calibration.
+
+    nan where the engine cannot say. Loops are analysed once, whatever the constants.
+    """
+    with ExitStack() as stack:
+        engines = [stack.enter_context(_engine(host, each, progress)) for each in sources]
+        yield lambda calibration, core: np.concatenate(
+            [engine(calibration, core) for engine in engines]
+        )
+
+
+@contextmanager
+def _engine(host: Machine, source: Source, progress: Progress) -> Iterator[Predict]:
+    setup = source.setup
+    candidates = [row.candidate for row in source.rows]
+
+    def analysed(done: int, total: int) -> None:
+        progress("analyse the compiled loops", done, total)
+
+    def assemble(text: str, build: Build) -> str:
+        return osaca_analyser.assemble(
+            text, build, setup.place(f"builds.{setup.builds.index(build)}")
+        )
+
+    with OsacaAnalyser(host, assemble=assemble, progress=analysed) as analyser:
+        kept = _Kept(analyser)
+        engines: dict[float, ReuseEngine] = {}
+
+        def predict(calibration: Calibration, core: float) -> Floats:
+            kept.factor = core
+            if core not in engines:
+                engines[core] = ReuseEngine(host, source.programs, kept, sweep_code)
+            machine = dataclasses.replace(host, calibration=calibration)
+            return engines[core].on(machine).predict_arrays(candidates).seconds
+
+        yield predict
+
+
+@dataclass(slots=True)
+class _Kept:
+    """In-core results, each asked for once, with their cycles times a factor."""
+
+    analyser: InCoreAnalyser
+    known: dict[tuple[Build, str], InCoreResult] = field(default_factory=dict)
+    factor: float = 1.0
+
+    def analyse(self, codes: Sequence[SweepCode], build: Build) -> list[InCoreResult]:
+        new = {code.text: code for code in codes if (build, code.text) not in self.known}
+        if new:
+            found = self.analyser.analyse(list(new.values()), build)
+            for text, result in zip(new, found, strict=True):
+                self.known[build, text] = result
+        return [_scaled(self.known[build, code.text], self.factor) for code in codes]
+
+
+def _scaled(result: InCoreResult, factor: float) -> InCoreResult:
+    if factor == 1.0:
+        return result
+
+    def times(cycles: float) -> Cycles:
+        return Cycles(cycles * factor)
+
+    return dataclasses.replace(
+        result,
+        T_OL=times(result.T_OL),
+        T_nOL=times(result.T_nOL),
+        chain=times(result.chain),
+        crowded=None if result.crowded is None else times(result.crowded),
+        remainder=times(result.remainder),
+        ladder=tuple(
+            dataclasses.replace(rung, T_OL=times(rung.T_OL), T_nOL=times(rung.T_nOL))
+            for rung in result.ladder
+        ),
+    )

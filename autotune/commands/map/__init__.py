@@ -1,0 +1,1 @@
+"""Which candidate wins where: the command, its flow, its words."""

@@ -1,0 +1,394 @@
+"""The decision map of a config: predicted everywhere, measured where the winner is unsure."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autotune.commands.map import map_times
+from autotune.commands.map.map_grid import (
+    Grid,
+    Kind,
+    check_memory,
+    grid,
+    kinds,
+    only,
+    teams,
+    widened,
+)
+from autotune.commands.rank.host_machine import uncalibrated_machine
+from autotune.commands.rank.program_needs import check_program
+from autotune.commands.rank.ranked_space import Prospect, check_builds, prospect
+from autotune.commands.tune import flow as tune_flow
+from autotune.commands.tune.provenance import (
+    check_launchers,
+    conditions_of,
+    content,
+    identity_of,
+    launching,
+    versions,
+)
+from autotune.domain.decision_map import DecisionMap
+from autotune.domain.results import Measurement, Prediction
+from autotune.domain.setup import Setup
+from autotune.errors import Fault, InputError, StoreError, WorkFailed
+from autotune.files.store import MAP, RunFacts, RunRecord, Store
+from autotune.measuring.candidates.base import Measurer
+from autotune.measuring.candidates.host_lock import HostTurns
+from autotune.progress import Clock, Progress
+from autotune.tuning import Bench, Chosen, Plan, tune_problem
+from autotune.tuning.maps.explore import Aim, Explorer
+from autotune.tuning.maps.finish import Facts, finish
+from autotune.tuning.maps.map_posterior import Seen
+from autotune.tuning.maps.visits import Visit
+
+_ROUNDS = 4
+"""A visit may have so many times the rounds of the config: what was disturbed is repeated."""
+_BUSY = 3
+"""After so many visits without a single accepted sample the machine is taken for busy."""
+_TAKEN = "other processes take the cores: no sample was accepted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapOptions:
+    """What a map is over, and how far it goes."""
+
+    sizes: tuple[int, ...] | None = None
+    """None: from the smallest to the largest problem of the config."""
+    threads: str | None = None
+    """Between commas; None: those of the config."""
+    budget_seconds: float | None = None
+    budget_evaluations: int | None = None
+    """Contenders measured in cells, of all maps together."""
+    tolerance: float = 0.05
+    problem: str = ""
+    """Label of a problem: only what it computes; empty: all problems of the config."""
+    resume: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Mapped:
+    """The maps of a study."""
+
+    study: str
+    maps: tuple[DecisionMap, ...]
+
+
+def make(setup: Setup, options: MapOptions, store: str, progress: Progress) -> Mapped:
+    """One map for each kind of problem of the config.
+
+    Every sample is in the store when it is taken, the map after each visit: an interrupt loses at
+    most one sample. InputError for axes that make no map.
+    """
+    started = time.monotonic()
+    aim = _aim(setup, options)
+    wanted = kinds(only(setup, options.problem), options.sizes)
+    threads = teams(setup, options.threads, uncalibrated_machine(setup).cores)
+    for kind in wanted:
+        widened(setup, kind, threads)  # sizes that a problem cannot have are told at once
+        check_memory(kind)
+    check_program(setup)
+    with Store.open(store) as results:
+        name = _study(setup, options, results)
+        check_builds(setup, openmp=True)
+        check_launchers(setup)
+        progress(f"map of study {name}", 0, 1)
+        left = options.budget_evaluations
+        made: list[DecisionMap] = []
+        deadline = started + (options.budget_seconds or float("inf"))
+        try:
+            for number, kind in enumerate(wanted):
+                # what is left is shared by the maps that are left
+                share = len(wanted) - number
+                work = _Work(
+                    setup=setup,
+                    options=options,
+                    store=results,
+                    study=name,
+                    deadline=_until(deadline, share),
+                    evaluations=None if left is None else -(-left // share),
+                    progress=progress,
+                )
+                chart, used = work.run(kind, threads, aim)
+                made.append(chart)
+                left = None if left is None else max(0, left - used)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(name) from None
+        return Mapped(study=name, maps=tuple(made))
+
+
+def require_map(mapped: Mapped) -> None:
+    """Raise WorkFailed where a map would rest on nothing: no prediction, no measurement."""
+    for chart in mapped.maps:
+        if not chart.evaluations and not chart.engine:
+            failed = sorted({one for cell in chart.cells for one in cell.failed.values()})
+            why = ", ".join(failed) or chart.stopped
+            raise WorkFailed(f"{chart.label}: no map: nothing is predicted, nothing ran: {why}")
+
+
+def require_success(mapped: Mapped) -> None:
+    """Raise WorkFailed where something was tried and nothing ran."""
+    require_map(mapped)
+    for chart in mapped.maps:
+        if any(cell.measured for cell in chart.cells):
+            continue
+        statuses = sorted({one for cell in chart.cells for one in cell.failed.values()})
+        if statuses or chart.stopped == _TAKEN:
+            raise WorkFailed(f"{chart.label}: no candidate ran: {', '.join(statuses) or _TAKEN}")
+
+
+def _aim(setup: Setup, options: MapOptions) -> Aim:
+    try:
+        return Aim(tolerance=options.tolerance, seed=setup.selection.seed)
+    except ValueError as error:
+        raise InputError(Fault(where="--tolerance", found=str(error))) from error
+
+
+def _until(deadline: float, share: int) -> float:
+    now = time.monotonic()
+    return now + (deadline - now) / share
+
+
+def _study(setup: Setup, options: MapOptions, results: Store) -> str:
+    """The latest study of the config where its content is the same, else a new one."""
+    name = results.latest_study(setup.name)
+    if options.resume and name is None:
+        raise InputError(
+            Fault(
+                where="--resume",
+                found=f"no study of {setup.name} in {results.shown}",
+                expected="a map that was begun",
+                hint="run without --resume, or name its --store",
+            )
+        )
+    text, told = content(setup), versions(setup)
+    if name is not None:
+        try:
+            results.begin_study(name, config=setup.name, setup_text=text, versions=told)
+            return name
+        except StoreError:
+            if options.resume:
+                raise
+    name = results.unused_name(setup.name)
+    results.begin_study(name, config=setup.name, setup_text=text, versions=told)
+    return name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Work:
+    """Making one map."""
+
+    setup: Setup
+    options: MapOptions
+    store: Store
+    study: str
+    deadline: float
+    evaluations: int | None
+    progress: Progress
+
+    def run(self, kind: Kind, threads: Sequence[int], aim: Aim) -> tuple[DecisionMap, int]:
+        """The map, and how many contenders were measured for it in this run."""
+        started = time.monotonic()
+        wide = widened(self.setup, kind, threads)
+        found = prospect(wide, self.progress)
+        made = grid(kind, threads, found)
+        conditions = {
+            **conditions_of(found, self.progress),
+            "purpose": MAP,
+            "launching": launching(wide),
+        }
+        record = self.store.load_study(self.study)
+        earlier = map_times.known(
+            [run for run in record.runs if self._holds(run, found)],
+            made.places(),
+            _ROUNDS * self.setup.measuring.rounds,
+        )
+        explorer = Explorer(made.prior, aim, _costs(made, self.setup))
+        explorer.tell(earlier.seen, _failures(earlier))
+        facts = RunFacts(
+            machine=found.machine,
+            machine_identity=identity_of(found.machine),
+            versions=versions(wide),
+            conditions=conditions,
+        )
+        run = self.store.begin_run(self.study, facts)
+        course = _Course(
+            work=self,
+            grid=made,
+            explorer=explorer,
+            earlier=earlier,
+            measurer=tune_flow.measurer_of(wide, found.machine),
+            journal=map_times.VisitJournal(self.store, run, _ROUNDS * self.setup.measuring.rounds),
+            clock=found.clock,
+        )
+        state = "interrupted"
+        try:
+            chart = course.run()
+            state = "done" if time.monotonic() < self.deadline else "budget"
+        except KeyboardInterrupt:
+            course.keep("it was interrupted")
+            raise
+        finally:
+            found.clock.timed("wall", started)
+            self.store.end_run(run, state=state, timings=found.clock.stages)
+        return chart, course.used
+
+    def _holds(self, run: RunRecord, found: Prospect) -> bool:
+        """Same machine, compilers and tools; of a map that is left alone nothing is taken."""
+        left_alone = run.for_map and not self.options.resume
+        now = versions(found.setup)
+        same = all(run.versions.get(name) == now.get(name) for name in ("compilers", "tools"))
+        return same and not left_alone and run.machine_identity == identity_of(found.machine)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Course:
+    """The visits of one map; mutable while they are made."""
+
+    work: _Work
+    grid: Grid
+    explorer: Explorer
+    earlier: map_times.Known
+    measurer: Measurer
+    journal: map_times.VisitJournal
+    clock: Clock
+    used: int = 0
+    _idle: int = 0
+
+    def run(self) -> DecisionMap:
+        """Visit after visit, until nothing is gained, or the budget is spent."""
+        number = self.earlier.visits
+        while True:
+            visit = self._next()
+            if isinstance(visit, str):
+                return self.keep(visit)
+            self._show(visit)
+            self._measure(visit, number)
+            number += 1
+            self.keep("it is not finished")
+
+    def keep(self, stopped: str) -> DecisionMap:
+        """The map as it is now, in the store; not kept where it rests on nothing."""
+        chart = finish(self.explorer, self._facts(), stopped)
+        if not chart.evaluations and not chart.engine:
+            return chart
+        identities = {cell.winner.candidate for cell in chart.cells}
+        identities |= {cell.merged.candidate for cell in chart.cells}
+        rows = self.grid.candidates
+        known = [one for row in rows for one in row if one.identity in identities]
+        self.work.store.know_candidates(known)
+        self.work.store.add_map(self.work.study, chart)
+        return chart
+
+    def _next(self) -> Visit | str:
+        if time.monotonic() >= self.work.deadline:
+            return "the budget of seconds is spent"
+        left = None if self.work.evaluations is None else self.work.evaluations - self.used
+        if left is not None and left < 2:
+            return "the budget of evaluations is spent"
+        if self._idle >= _BUSY:
+            return _TAKEN
+        visit = self.explorer.ask()
+        if isinstance(visit, str) or left is None:
+            return visit
+        return Visit(visit.cell, visit.contenders[:left], visit.gain)
+
+    def _measure(self, visit: Visit, number: int) -> None:
+        rows = [self.grid.candidates[k][visit.cell] for k in visit.contenders]
+        self.work.store.know_candidates(rows)
+        self.journal.begin(number)
+        chosen = [
+            Chosen(one, self._expected(k, visit.cell), why)
+            for k, one, why in zip(visit.contenders, rows, _whys(visit), strict=True)
+        ]
+        self.journal.chosen(chosen)
+        bench = Bench(
+            measurer=self.measurer,
+            journal=self.journal,
+            progress=_silent,
+            clock=self.clock,
+            turns=HostTurns(self.work.progress, self.work.deadline),
+        )
+        plan = Plan(
+            measuring=self.work.setup.measuring,
+            deadline=self.work.deadline,
+            seed=self.work.setup.selection.seed + number,
+        )
+        by_identity = {one.identity: k for k, one in zip(visit.contenders, rows, strict=True)}
+        found = tune_problem(chosen, bench, plan)
+        self.used += len(found)
+        self._learn(visit.cell, number, {by_identity[m.candidate]: m for m in found})
+
+    def _learn(self, cell: int, visit: int, found: dict[int, Measurement]) -> None:
+        seen, failed = [], []
+        for contender, measurement in found.items():
+            time_of = map_times.told(measurement.samples)
+            if measurement.status == "ok" and time_of is not None:
+                seen.append(Seen(contender, cell, *time_of, visit))
+            elif measurement.status == "contended":
+                self.explorer.blocked[contender, cell] = True
+            else:
+                self.earlier.failed[contender, cell] = measurement.status
+                everywhere = map_times.failed_everywhere(measurement)
+                failed.append((contender, None if everywhere else cell))
+        self._idle = 0 if seen or failed else self._idle + 1
+        self.explorer.tell(seen, failed)
+
+    def _expected(self, contender: int, cell: int) -> Prediction:
+        told = self.grid.predictions[contender][cell]
+        assert told is not None, "only legal contenders are measured"
+        return told
+
+    def _show(self, visit: Visit) -> None:
+        size, threads = self.grid.cells.at(visit.cell)
+        names = ", ".join(self.grid.contenders[k].label for k in visit.contenders)
+        bounds = self.explorer.bounds
+        total = self.work.evaluations or self.grid.prior.legal.sum()
+        self.work.progress(
+            f"measure the map of {self.grid.kind.label}",
+            self.used,
+            int(total),
+            f"loss below {100 * float(bounds.mean()):.0f} % (mean),"
+            f" {100 * float(bounds.max()):.0f} % (worst); now"
+            f" {self.grid.kind.size_name} = {size}, T = {threads}: {names}",
+        )
+
+    def _facts(self) -> Facts:
+        cells = self.grid.cells
+        at = [self.grid.candidates[0][c].problem for c in range(len(cells))]
+        return Facts(
+            label=self.grid.kind.label,
+            title=self.grid.kind.problem.title,
+            size_name=self.grid.kind.size_name,
+            engine=self.grid.engine,
+            contenders=self.grid.contenders,
+            left_out=self.grid.left_out,
+            problems=tuple(problem.label for problem in at),
+            n=tuple(problem.n for problem in at),
+            candidates=[[one.identity for one in row] for row in self.grid.candidates],
+            failed=self.earlier.failed,
+        )
+
+
+def _failures(earlier: map_times.Known) -> list[tuple[int, int | None]]:
+    single = [(k, c) for k, c in earlier.failed]
+    return [*single, *((k, None) for k in sorted(earlier.everywhere))]
+
+
+def _whys(visit: Visit) -> list[str]:
+    rest = ["may be faster: the border is unsure here"] * (len(visit.contenders) - 1)
+    return ["wins here so far", *rest]
+
+
+def _costs(made: Grid, setup: Setup) -> list[float]:
+    """Seconds that a visit of each cell takes, roughly."""
+    m = setup.measuring
+    costs = []
+    for c in range(len(made.cells)):
+        times = [p.seconds for row in made.predictions if (p := row[c]) and p.seconds]
+        step = min(times, default=0.0)
+        costs.append(1.0 + m.rounds * (m.samples + 2) * max(m.min_sample, step))
+    return costs
+
+
+def _silent(stage: str, done: int, total: int, detail: str = "") -> None:
+    """Stages of a single visit are not shown."""

@@ -1,0 +1,390 @@
+"""The grid of a map: problems at all sizes, contenders that exist there, what is predicted."""
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.commands.rank.ranked_space import Prospect
+from autotune.domain.decision_map import Contender
+from autotune.domain.problem import AnyProblem, Problem, StencilProblem
+from autotune.domain.results import Prediction
+from autotune.domain.setup import Layout, Setup
+from autotune.domain.variant import Build, Candidate, Placement
+from autotune.errors import Fault, InputError, nearest
+from autotune.measuring.host.host_facts import available_memory
+from autotune.tuning.maps import axes
+from autotune.tuning.maps.map_prior import Cells, Prior, prior
+from autotune.units import show
+
+MOST = 256
+"""Contenders that are looked at, those that are nearest to the fastest in any cell."""
+_TWIN = "same program as "
+"""How the reason of a candidate that is left out begins, when another one is the same program."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """What is computed at all sizes of a map."""
+
+    label: str
+    problem: AnyProblem
+    """At the size of the config."""
+    size_name: str
+    sizes: tuple[int, ...]
+
+    def at(self, size: int) -> AnyProblem:
+        """The problem at a size; InputError where it has none."""
+        try:
+            return _at(self.problem, size)
+        except ValueError as error:
+            raise InputError(Fault(where="--sizes", found=str(error))) from error
+
+
+def kinds(setup: Setup, sizes: Sequence[int] | None) -> list[Kind]:
+    """What the problems of a config compute, whatever their sizes.
+
+    ``sizes``: those of the map; where there are none, from the smallest to the largest of the
+    config. InputError where that is one size only, or where a program has no size.
+    """
+    groups: dict[str, list[AnyProblem]] = {}
+    for problem in setup.problems:
+        groups.setdefault(_sort(problem), []).append(problem)
+    names = [_name(group[0]) for group in groups.values()]
+    found: list[Kind] = []
+    for group in groups.values():
+        name = _name(group[0])
+        same = names.count(name) > 1
+        known = sorted({size_of(problem, setup) for problem in group})
+        wanted = tuple(sizes or ())
+        if not wanted:
+            if len(known) < 2:
+                raise InputError(
+                    Fault(
+                        where=setup.place("problems"),
+                        found=f"{name} has one size only, {known[0]}",
+                        expected="the sizes of the map",
+                        hint=f"--sizes {max(1, known[0] // 4)}..{known[0] * 4}",
+                    )
+                )
+            wanted = axes.spaced(known[0], known[-1], axes.COUNT)
+        found.append(
+            Kind(
+                label=f"{name}-{len(found) + 1}" if same else name,
+                problem=group[0],
+                size_name=_size_name(group[0]),
+                sizes=wanted,
+            )
+        )
+    return found
+
+
+def only(setup: Setup, label: str) -> Setup:
+    """The setup with the problem of a label, as it is without one; InputError if unknown."""
+    if not label:
+        return setup
+    found = tuple(problem for problem in setup.problems if problem.label == label)
+    if not found:
+        names = [problem.label for problem in setup.problems]
+        raise InputError(
+            Fault(
+                where="--problem",
+                found=label,
+                expected=f"a problem of the config: {', '.join(names)}",
+                hint=nearest(label, names),
+            )
+        )
+    return dataclasses.replace(setup, problems=found)
+
+
+def check_memory(kind: Kind) -> None:
+    """Raise InputError where what is read and what is written cannot be held together."""
+    largest = kind.at(kind.sizes[-1])
+    free = available_memory()
+    need = 16 * largest.n
+    if isinstance(largest, Problem | StencilProblem) and free and need > free:
+        raise InputError(
+            Fault(
+                where="--sizes",
+                found=f"{largest.label} needs more than {show(need, 'size')}",
+                expected=f"a size that fits into memory; {show(free, 'size')} are free",
+                hint="a grid keeps its shape: the size is that of the dimension with unit stride",
+            )
+        )
+
+
+def teams(setup: Setup, threads: str | None, cores: int) -> tuple[int, ...]:
+    """The numbers of threads of a map: those asked for, else those of layouts with one rank."""
+    single = [one for one in setup.layouts if one.nodes * one.ranks == 1]
+    if not single:
+        raise InputError(
+            Fault(
+                where=setup.place("layouts"),
+                found="no layout has one rank on one node",
+                expected="one: a map is over sizes and threads",
+                hint="threads: [1, all]",
+            )
+        )
+    if threads is not None:
+        return axes.threads(threads, cores)
+    return axes.teams([layout.threads for layout in single], cores)
+
+
+def widened(setup: Setup, kind: Kind, threads: Sequence[int]) -> Setup:
+    """The setup with the problems and layouts of a map."""
+    single = [one for one in setup.layouts if one.nodes * one.ranks == 1]
+    placements = dict.fromkeys(layout.placement for layout in single)
+    return dataclasses.replace(
+        setup,
+        problems=tuple(kind.at(size) for size in kind.sizes),
+        layouts=tuple(
+            Layout(threads=count, placement=placement)
+            for count in threads
+            for placement in placements
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grid:
+    """Contenders x cells."""
+
+    kind: Kind
+    cells: Cells
+    contenders: tuple[Contender, ...]
+    candidates: tuple[tuple[Candidate, ...], ...]
+    """Each contender in each cell, also where it is not legal."""
+    predictions: tuple[tuple[Prediction | None, ...], ...]
+    """None where it is not legal."""
+    prior: Prior
+    left_out: int
+    engine: str
+
+    def places(self) -> dict[str, tuple[int, int]]:
+        """Identity of each legal candidate to its (contender, cell)."""
+        return {
+            candidate.identity: (k, c)
+            for k, row in enumerate(self.candidates)
+            for c, candidate in enumerate(row)
+            if self.predictions[k][c] is not None
+        }
+
+
+_Key = tuple[str, Build, Placement]
+_Row = Mapping[int, tuple[Candidate, Prediction]]
+"""A contender where it is legal, by cells."""
+_Known = Mapping[_Key, _Row]
+
+
+def grid(kind: Kind, threads: Sequence[int], found: Prospect) -> Grid:
+    """The grid of what was predicted for the setup of ``widened``."""
+    cells = Cells(sizes=kind.sizes, threads=tuple(threads))
+    problems = [kind.at(cells.at(c)[0]) for c in range(len(cells))]
+    number = {(problems[c].key, cells.at(c)[1]): c for c in range(len(cells))}
+    several = len({layout.placement for layout in found.setup.layouts}) > 1
+    known: dict[_Key, dict[int, tuple[Candidate, Prediction]]] = {}
+    for entry in (entry for ranking in found.rankings for entry in ranking.entries):
+        one = entry.candidate
+        cell = number[one.problem.key, one.threads]
+        known.setdefault(_key(one, several), {})[cell] = one, entry.prediction
+    for c in range(len(cells)):
+        if not any(c in row for row in known.values()):
+            _nothing(found, problems[c], cells.at(c)[1])
+    keys = _nearest(known, len(cells))
+    candidates = [
+        [_candidate(known[key], problems[c], cells.at(c)[1], c) for c in range(len(cells))]
+        for key in keys
+    ]
+    predictions = [
+        [known[key][c][1] if c in known[key] else None for c in range(len(cells))] for key in keys
+    ]
+    contenders = _contenders(keys, [next(iter(known[key].values()))[0] for key in keys], several)
+    parameters = [
+        {**one.parameters, "build": f"{one.compiler} {' '.join(one.flags)}", "at": one.placement}
+        for one in contenders
+    ]
+    return Grid(
+        kind=kind,
+        cells=cells,
+        contenders=contenders,
+        candidates=tuple(map(tuple, candidates)),
+        predictions=tuple(map(tuple, predictions)),
+        prior=prior(cells, parameters, predictions, _twins(known, keys, found, number)),
+        left_out=len(known) - len(keys),
+        engine=next((p.engine for row in predictions for p in row if p and p.seconds), ""),
+    )
+
+
+def _key(candidate: Candidate, several: bool) -> _Key:
+    values = json.dumps(dict(sorted(candidate.variant.parameters.items())))
+    return values, candidate.build, candidate.placement if several else "compact"
+
+
+def _candidate(row: _Row, problem: AnyProblem, threads: int, cell: int) -> Candidate:
+    if cell in row:
+        return row[cell][0]
+    return dataclasses.replace(next(iter(row.values()))[0], problem=problem, threads=threads)
+
+
+def _nearest(known: _Known, cells: int) -> list[_Key]:
+    """The contenders that may win, in the order in which they were enumerated.
+
+    Without a prediction so many that lie evenly apart in that order.
+    """
+    if len(known) <= MOST:
+        return list(known)
+    times = np.full((len(known), cells), np.inf)
+    for k, row in enumerate(known.values()):
+        for c, (_, prediction) in row.items():
+            told = prediction.uncertainty
+            if prediction.seconds is not None:
+                times[k, c] = np.log(prediction.seconds) - (told.sigma if told else 0.0)
+    least = times.min(axis=0, initial=np.inf)
+    behind = np.where(np.isfinite(times), times - np.where(np.isfinite(least), least, 0.0), np.inf)
+    if np.isfinite(least).any():
+        chosen = np.argsort(behind.min(axis=1), kind="stable")[:MOST]
+    else:
+        chosen = np.linspace(0, len(known) - 1, MOST).round().astype(np.intp)
+    every = list(known)
+    # a cell keeps somebody
+    needed = {next(k for k, row in enumerate(known.values()) if c in row) for c in range(cells)}
+    return [every[k] for k in sorted({*chosen.tolist(), *needed})]
+
+
+def _contenders(
+    keys: Sequence[_Key], examples: Sequence[Candidate], several: bool
+) -> tuple[Contender, ...]:
+    """With labels that tell them apart: the build and the placement where these differ."""
+    builds = list(dict.fromkeys(build for _, build, _ in keys))
+    found = []
+    for (_, build, placement), one in zip(keys, examples, strict=True):
+        label = one.variant.label
+        if len(builds) > 1:
+            label += f" {_build_name(build, builds)}"
+        if several:
+            label += f" {placement}"
+        found.append(
+            Contender(
+                label=label,
+                variant=one.variant.label,
+                parameters=dict(one.variant.parameters),
+                compiler=build.compiler,
+                flags=build.flags,
+                placement=placement if several else one.placement,
+            )
+        )
+    return tuple(found)
+
+
+def _build_name(build: Build, builds: Sequence[Build]) -> str:
+    """A build by what differs from the others."""
+    common = set.intersection(*(set(one.flags) for one in builds))
+    words = [flag for flag in build.flags if flag not in common]
+    if len({one.compiler for one in builds}) > 1:
+        words.insert(0, build.compiler)
+    return " ".join(words) or build.compiler
+
+
+def _twins(
+    known: _Known, keys: Sequence[_Key], found: Prospect, number: Mapping[tuple[str, int], int]
+) -> dict[tuple[int, int], int]:
+    """(contender, cell) to the contender that is the same program there."""
+    place = {(_variant(known[key]), key[1], key[2]): k for k, key in enumerate(keys)}
+    named: dict[str, list[int]] = {}
+    for (variant, _, _), k in place.items():
+        named.setdefault(variant, []).append(k)
+    twins: dict[tuple[int, int], int] = {}
+    for label, problem, reason in found.enumerated.illegal:
+        variant, _, rest = label.partition("@")
+        if not reason.startswith(_TWIN) or variant not in named:
+            continue
+        threads = int(rest.removeprefix(f"{problem.label}-T").partition("-")[0])
+        cell = number[problem.key, threads]
+        for k in named[variant]:
+            other = place.get((reason.removeprefix(_TWIN), *keys[k][1:]))
+            if other is not None and cell in known[keys[other]]:
+                twins[k, cell] = other
+    for k, (values, build, placement) in enumerate(keys):
+        other = place.get((_variant(known[values, build, placement]), build, "compact"))
+        for cell in number.values():
+            # one thread, or one on every core, is placed the same in any way
+            if placement != "compact" and other is not None and cell in known[keys[other]]:
+                twins[k, cell] = other
+    return {(k, c): other for (k, c), other in twins.items() if c not in known[keys[k]]}
+
+
+def _variant(row: _Row) -> str:
+    return next(iter(row.values()))[0].variant.label
+
+
+def _nothing(found: Prospect, problem: AnyProblem, threads: int) -> None:
+    """Raise InputError: nobody is legal in a cell."""
+    reasons = sorted({why for _, one, why in found.enumerated.illegal if one.key == problem.key})
+    raise InputError(
+        Fault(
+            where="--sizes",
+            found=f"{problem.label} with {threads} thread(s) has no legal candidate",
+            expected="sizes with at least one",
+            hint="; ".join(reasons[:3]),
+        )
+    )
+
+
+# --- sizes ------------------------------------------------------------------------------------
+
+
+def size_of(problem: AnyProblem, setup: Setup) -> int:
+    """The size of a problem as a map counts it; InputError for a program without one."""
+    if isinstance(problem, Problem):
+        return problem.size
+    if isinstance(problem, StencilProblem):
+        return problem.extents[-1]
+    if problem.program.size is None:
+        raise InputError(
+            Fault(
+                where=setup.place("program"),
+                found=f"{problem.program.name} does not say which argument is its size",
+                expected="size: NAME in its file",
+                hint=f"one of {', '.join(problem.arguments)}" if problem.arguments else "",
+            )
+        )
+    return problem.n
+
+
+def _at(problem: AnyProblem, size: int) -> AnyProblem:
+    """Grids keep their shape: the size is that of the dimension with unit stride."""
+    if isinstance(problem, Problem):
+        return problem.at(size)
+    if isinstance(problem, StencilProblem):
+        last = problem.extents[-1]
+        return problem.at(tuple(max(1, round(extent * size / last)) for extent in problem.extents))
+    assert problem.program.size is not None
+    return problem.at({problem.program.size: size})
+
+
+def _sort(problem: AnyProblem) -> str:
+    """Equal for problems that differ in size only."""
+    if isinstance(problem, Problem):
+        return f"{problem.definition} m{problem.correctors} h{problem.step_fraction!r}"
+    if isinstance(problem, StencilProblem):
+        shape = [extent / problem.extents[-1] for extent in problem.extents]
+        return f"{problem.definition} {shape}"
+    rest = {k: v for k, v in problem.arguments.items() if k != problem.program.size}
+    return f"{problem.definition} {rest}"
+
+
+def _name(problem: AnyProblem) -> str:
+    if isinstance(problem, Problem):
+        return problem.ivp.name
+    return problem.stencil.name if isinstance(problem, StencilProblem) else problem.program.name
+
+
+def _size_name(problem: AnyProblem) -> str:
+    if isinstance(problem, Problem):
+        return "N"
+    if isinstance(problem, StencilProblem):
+        cube = len(set(problem.extents)) == 1
+        return "N" if cube else problem.stencil.extent_names[-1]
+    return problem.program.size or ""

@@ -1,0 +1,142 @@
+"""Times for a map: visits of cells, and what the runs of a study measured before."""
+
+import dataclasses
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from autotune.domain.results import Measurement, Prepared, Sample
+from autotune.domain.variant import Candidate
+from autotune.files.store import Choice, RunRecord, Store
+from autotune.statistics.estimators import location
+from autotune.tuning import Chosen
+from autotune.tuning.maps.map_posterior import Seen
+
+_USUAL = 0.03
+"""Standard deviation of the log of a launch's time that is expected before launches tell."""
+_WEIGHT = 2
+"""So many launches is that worth."""
+
+
+@dataclass(slots=True)
+class VisitJournal:
+    """The store as a visit sees it; numbers of rounds and launches go on from visit to visit."""
+
+    store: Store
+    run: str
+    rounds: int
+    """Rounds that a visit may have; those of the next one begin behind them."""
+    visit: int = 0
+    _launches: dict[str, int] = field(default_factory=dict)
+    _before: dict[str, int] = field(default_factory=dict)
+    _numbers: dict[tuple[str, int], int] = field(default_factory=dict)
+
+    def begin(self, visit: int) -> None:
+        """What comes now belongs to this visit."""
+        self.visit = visit
+        self._before = dict(self._launches)
+
+    def chosen(self, choices: Sequence[Chosen]) -> None:
+        """Entered with why they are measured."""
+        place = len(self._launches)
+        self.store.add_choices(
+            self.run,
+            [
+                Choice(candidate=c.candidate.identity, place=place + k, reason=c.why)
+                for k, c in enumerate(choices)
+                if c.candidate.identity not in self._launches
+            ],
+        )
+
+    def prepared(self, prepared: Prepared) -> None:
+        """Entered at once."""
+        self.store.add_prepared(self.run, prepared)
+
+    def sample(self, candidate: Candidate, sample: Sample) -> None:
+        """Entered at once, under numbers that no other visit has."""
+        identity = candidate.identity
+        launch = sample.launch + self._before.get(identity, 0)
+        self._launches[identity] = launch + 1
+        number = self._numbers.get((identity, launch), 0)
+        shifted = dataclasses.replace(
+            sample, launch=launch, round=self.visit * self.rounds + sample.round
+        )
+        self.store.add_sample(self.run, identity, number, shifted)
+        self._numbers[identity, launch] = number + 1
+
+    def outcome(self, measurement: Measurement, checksum: tuple[float, float] | None) -> None:
+        """Entered; the last visit of a candidate has the last word."""
+        self.store.add_outcome(
+            self.run, measurement.candidate, measurement.status, measurement.detail, checksum
+        )
+
+
+def told(samples: Sequence[Sample]) -> tuple[float, float] | None:
+    """Log of the time that accepted samples stand for, and its standard deviation.
+
+    From the spread of the launches, and from what launches usually have. None without samples.
+    """
+    launches: dict[int, list[float]] = {}
+    for sample in samples:
+        if sample.accepted and not sample.warm_up:
+            launches.setdefault(sample.launch, []).append(sample.seconds)
+    if not launches:
+        return None
+    times = [math.log(location(values)) for values in launches.values()]
+    middle = float(np.mean(times))
+    square = sum((time - middle) ** 2 for time in times) + _WEIGHT * _USUAL**2
+    count = len(times)
+    whole = math.log(location([value for values in launches.values() for value in values]))
+    return whole, math.sqrt(square / (count - 1 + _WEIGHT) / count)
+
+
+def failed_everywhere(measurement: Measurement) -> bool:
+    """It would fail at any size: it cannot be built, or was wrong before it was timed."""
+    return measurement.status in ("build-failed", "wrong-result") and not measurement.samples
+
+
+@dataclass(slots=True)
+class Known:
+    """What runs measured of the candidates of a map."""
+
+    seen: list[Seen] = field(default_factory=list)
+    failed: dict[tuple[int, int], str] = field(default_factory=dict)
+    """(contender, cell) to status."""
+    everywhere: set[int] = field(default_factory=set)
+    """Contenders that fail at any size."""
+    visits: int = 0
+
+
+def known(runs: Sequence[RunRecord], places: Mapping[str, tuple[int, int]], rounds: int) -> Known:
+    """Of runs whose results still hold; the samples of so many rounds are a visit.
+
+    ``places``: identity of a candidate to (contender, cell).
+    """
+    found = Known()
+    visits: dict[tuple[str, int, int], int] = {}
+    for run in runs:
+        for measurement in run.measurements:
+            where = places.get(measurement.candidate)
+            if where is None:
+                continue
+            if measurement.status == "ok":
+                for group, samples in _by_visit(measurement, rounds).items():
+                    visit = visits.setdefault((run.id, where[1], group), len(visits))
+                    time = told(samples)
+                    if time is not None:
+                        found.seen.append(Seen(*where, *time, visit))
+            elif measurement.status != "contended":
+                found.failed[where] = measurement.status
+                if failed_everywhere(measurement):
+                    found.everywhere.add(where[0])
+    found.visits = len(visits)
+    return found
+
+
+def _by_visit(measurement: Measurement, rounds: int) -> Mapping[int, list[Sample]]:
+    groups: dict[int, list[Sample]] = {}
+    for sample in measurement.samples:
+        groups.setdefault(sample.round // rounds, []).append(sample)
+    return groups

@@ -1,0 +1,1 @@
+"""One candidate: the command, its flow, its words."""

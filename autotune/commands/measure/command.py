@@ -1,0 +1,60 @@
+"""``autotune measure``: one candidate."""
+
+from typing import Annotated
+
+import typer
+
+from autotune.commands.options import Config, Json
+from autotune.commands.output import TerminalProgress, document, note
+
+EXAMPLE = (
+    "Example: autotune measure configs/quickstart.yaml --candidate ID --phases;"
+    " autotune measure configs/quickstart.yaml --candidate ID --dissect"
+)
+
+
+def measure(
+    config: Config,
+    candidate: Annotated[
+        str, typer.Option("--candidate", help="Id, identity or label, as rank prints them.")
+    ],
+    phases: Annotated[
+        bool, typer.Option("--phases", help="Time per kernel and barrier, in a run of its own.")
+    ] = False,
+    dissect: Annotated[
+        bool,
+        typer.Option(
+            "--dissect",
+            help="Measure each term of the model by probes made of its own loops: arithmetic, loads"
+            " and stores, the loop with its data in each cache and in memory. A minute or two.",
+        ),
+    ] = False,
+    json: Json = False,
+) -> None:
+    """One candidate, built, verified and properly timed."""
+    from autotune.commands.measure import document as measure_document
+    from autotune.commands.measure import measure_one
+    from autotune.commands.rank import ranked_space
+    from autotune.results.documents import study_documents
+    from autotune.results.report import terms_text, text
+
+    setup = ranked_space.load(config)
+    progress = TerminalProgress()
+    try:
+        result = measure_one.measure(
+            setup, candidate, phases=phases, dissect=dissect, progress=progress
+        )
+    except KeyboardInterrupt as stop:
+        progress.close()
+        kept = f"; the rounds that were finished are kept: {stop}" if stop.args else ""
+        note(f"interrupted{kept}")
+        raise typer.Exit(130) from None
+    told = (result.ranked, result.measurement, result.location, result.phases)
+    if json:
+        document(measure_document.with_terms(study_documents.measure(*told), result.dissection))
+    else:
+        typer.echo(text.measured(*told))
+        if result.dissection:
+            typer.echo(f"\n{terms_text.text(result.dissection)}")
+    if result.measurement.status != "ok":
+        raise typer.Exit(1)

@@ -1,0 +1,370 @@
+"""The terms of the model of one candidate: predicted, and measured by probes of its own sweeps."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from autotune.codegen import emit, harness, loop_tree
+from autotune.codegen.probes import probe_programs, probe_text
+from autotune.codegen.probes.probe_parts import NotMade, Shape
+from autotune.codegen.probes.probe_programs import Taken
+from autotune.codegen.probes.probe_text import Part
+from autotune.commands.measure.working_set_sizes import Place, active, places
+from autotune.commands.tune.flow import identity_of
+from autotune.domain.dissection import Dissection, KernelTime, Kind, SweepTerms, Term
+from autotune.domain.machine import Machine
+from autotune.domain.problem import AnyProblem, Problem, StencilProblem
+from autotune.domain.ranking import Ranked
+from autotune.domain.results import Part as PredictedPart
+from autotune.domain.results import Prediction
+from autotune.domain.setup import Setup
+from autotune.domain.variant import Build, Candidate
+from autotune.measuring.candidates.host_measurer import HostMeasurer, Phases
+from autotune.measuring.candidates.probe_runs import Dissector, Outcome, Probe
+from autotune.models.base import InCoreResult
+from autotune.models.engines.reuse.reuse_engine import ReuseEngine
+from autotune.models.incore import osaca_analyser
+from autotune.models.incore.osaca_analyser import OsacaAnalyser
+from autotune.models.traffic import TrafficAnalyser
+from autotune.models.traffic.sweep_shape import shape
+from autotune.progress import Progress
+
+_SMALL = 0.05
+"""Sweeps over less of the components than this (boundaries) are left out."""
+_OWN_MEMORY = re.compile(r"^[^#\n]*\(%(?:rip|rsp|rbp)\)\s*,", re.MULTILINE)
+"""Operands that are read, not written, from constants or the stack (x86, AT&T syntax)."""
+_WANTED: tuple[tuple[Kind, Part], ...] = (
+    ("T_OL", "arithmetic"),
+    ("T_nOL", "moves"),
+    ("loads", "loads"),
+    ("core", "loop"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Subject:
+    """One sweep with what is known of it before anything runs."""
+
+    taken: Taken
+    result: InCoreResult
+    places: Sequence[Place]
+    programs: Sequence[loop_tree.Program]
+    """One per place."""
+    predictions: Sequence[Prediction]
+    """One per place."""
+    lines: Sequence[float]
+    """One per place: lines per iteration from beyond the innermost cache."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """One term that is to be measured, and its probe."""
+
+    subject: _Subject
+    place: int
+    kind: Kind
+    probe: Probe
+
+
+class Session:
+    """The dissection of one candidate; ``result`` is what is known so far, also after Ctrl-C."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        machine: Machine,
+        ranked: Ranked,
+        measurer: HostMeasurer,
+        program: loop_tree.Program,
+        progress: Progress,
+    ) -> None:
+        candidate = ranked.candidate
+        self._setup, self._machine, self._ranked = setup, machine, ranked
+        self._candidate = replace(candidate, ranks=1, nodes=1, communication="none")
+        self._notes = [] if candidate.ranks == 1 else [f"one of its {candidate.ranks} ranks"]
+        self._progress, self._program = progress, program
+        self._subjects = self._prepare(program)
+        self._wanted = [w for subject in self._subjects for w in self._probes(subject)]
+        self._dissector = Dissector(measurer, [w.probe for w in self._wanted], progress)
+        self._taken = datetime.now(UTC).isoformat(timespec="seconds")
+
+    def run(self) -> None:
+        """Build the probes and run them in rounds."""
+        self._dissector.build()
+        self._dissector.run(self._setup.measuring.rounds, self._setup.selection.seed)
+
+    @property
+    def rounds(self) -> int:
+        """Finished rounds."""
+        return self._dissector.rounds
+
+    def result(self, phases: Phases | None, step: float | None) -> Dissection:
+        """The terms, with the kernels of the real step, of ``step`` seconds, beside them."""
+        clock = float(self._machine.frequency)
+        by_sweep: dict[str, list[Term]] = defaultdict(list)
+        for wanted, outcome in zip(self._wanted, self._dissector.outcomes, strict=True):
+            by_sweep[wanted.subject.taken.sweep.name].append(_term(wanted, outcome, clock))
+        shares = self._shares()
+        swept = [
+            SweepTerms(
+                sweep=s.taken.sweep.name,
+                kernel=s.taken.sweep.kernel,
+                calls=s.taken.calls,
+                share=shares.get(s.taken.sweep.name),
+                bottleneck=s.result.bottleneck,
+                route=s.result.route,
+                vector=s.result.vector,
+                terms=tuple(by_sweep[s.taken.sweep.name]),
+            )
+            for s in self._subjects
+        ]
+        return Dissection(
+            candidate=self._ranked.candidate.identity,
+            id=self._ranked.candidate.id,
+            machine=identity_of(self._machine),
+            threads=self._candidate.threads,
+            clock=clock,
+            taken=self._taken,
+            rounds=self.rounds,
+            wanted=self._setup.measuring.rounds,
+            sweeps=tuple(swept),
+            kernels=self._kernels(phases, step),
+            notes=(*self._notes, *self._remarks()),
+        )
+
+    # --- what is to be measured --------------------------------------------------------------
+
+    def _prepare(self, program: loop_tree.Program) -> list[_Subject]:
+        found = [one for one in probe_programs.taken(program) if self._large(one)]
+
+        def assemble(text: str, build: Build) -> str:
+            place = self._setup.place(f"builds.{self._setup.builds.index(build)}")
+            return osaca_analyser.assemble(text, build, place)
+
+        with OsacaAnalyser(self._machine, assemble=assemble) as analyser:
+            codes = [emit.sweep_code(one.sweep) for one in found]
+            results = analyser.analyse(codes, self._candidate.build)
+            return [
+                self._subject(program, one, result, analyser)
+                for one, result in zip(found, results, strict=True)
+            ]
+
+    def _large(self, one: Taken) -> bool:
+        """Whether a sweep goes over more than a boundary; those over a grid always do."""
+        problem = self._candidate.problem
+        if not isinstance(problem, Problem) or not isinstance(one.sweep, loop_tree.Sweep):
+            return True
+        from_all = problem.n / self._candidate.threads
+        values = problem.ivp.values(problem.size)
+        computed = active(shape(one.sweep, values), values, self._candidate.threads)
+        return computed >= _SMALL * from_all
+
+    def _subject(
+        self, program: loop_tree.Program, one: Taken, result: InCoreResult, analyser: OsacaAnalyser
+    ) -> _Subject:
+        problem, threads = self._candidate.problem, self._candidate.threads
+        rows = len(one.sweep.rows)
+        pad = program.pad_lines if program.grid else _pad(rows, self._machine)
+        single = probe_programs.alone(program, one, pad)
+        where = places(one, program.granule, problem, threads, self._machine)
+        made = [
+            single if p.times == 1 else probe_programs.repeated(single, p.tile, p.times)
+            for p in where
+        ]
+        known = {p.level: m for p, m in zip(where, made, strict=True)}
+        asked = [self._at(p) for p in where]
+        engine = ReuseEngine(
+            self._machine,
+            lambda c: known[str(c.variant.parameters["probe"])],
+            analyser,
+            emit.sweep_code,
+        )
+        return _Subject(
+            taken=replace(one, sweep=next(loop_tree.every_sweep(single.body))),
+            result=result,
+            places=where,
+            programs=made,
+            predictions=engine.predict(asked),
+            lines=[_lines(self._machine, m, a) for m, a in zip(made, asked, strict=True)],
+        )
+
+    def _at(self, place: Place) -> Candidate:
+        variant = self._candidate.variant
+        parameters = {**variant.parameters, "probe": place.level}
+        return replace(
+            self._candidate,
+            variant=replace(variant, parameters=parameters),
+            problem=place.problem,
+        )
+
+    def _probes(self, subject: _Subject) -> list[_Wanted]:
+        inner = [(0, kind, part) for kind, part in _WANTED]
+        outer: list[tuple[int, Kind, Part]] = []
+        for place in range(1, len(subject.places)):
+            outer += [(place, "level", "loop"), (place, "level loads", "loads")]
+        return [
+            _Wanted(subject=subject, place=p, kind=kind, probe=self._probe(subject, p, part))
+            for p, kind, part in (*inner, *outer)
+        ]
+
+    def _probe(self, subject: _Subject, place: int, part: Part) -> Probe:
+        where, prediction = subject.places[place], subject.predictions[place]
+        units: Mapping[str, str] | None = None
+        reason = ""
+        try:
+            alike = Shape(vector=subject.result.vector, loads=_loads(subject.result))
+            code = probe_text.code(subject.taken.sweep, part, alike)
+            problem = where.problem
+            units = harness.units(subject.programs[place], problem, filled=True)
+            units = {**units, f"{code.function}.c": code.text}
+        except NotMade as refusal:
+            reason = str(refusal)
+        return Probe(
+            sweep=subject.taken.sweep.name,
+            part=part,
+            level=where.level,
+            candidate=self._at(where),
+            units=units,
+            iterations=where.iterations,
+            expected=prediction.seconds,
+            reason=reason,
+        )
+
+    # --- the real step beside ------------------------------------------------------------------
+
+    def _shares(self) -> dict[str, float]:
+        """Predicted share of each sweep of the step."""
+        whole = self._ranked.prediction.seconds
+        parts = [part for part in self._ranked.prediction.parts if part.kind == "sweep"]
+        return {part.sweep: part.seconds / whole for part in parts} if whole else {}
+
+    def _kernels(self, phases: Phases | None, step: float | None) -> tuple[KernelTime, ...]:
+        """The kernels of the step; those that share a function are one, as their parts are."""
+        measured: dict[str, float] = dict(phases.seconds) if phases else {}
+        whole = sum(measured.values())
+        if step is not None and whole:
+            # timers and other processes make the instrumented run longer: its shares count
+            measured = {name: value / whole * step for name, value in measured.items()}
+        groups = _groups(self._program)
+        predicted: dict[str, float] = defaultdict(float)
+        for part in self._ranked.prediction.parts:
+            if part.kind in ("sweep", "barrier"):
+                predicted[groups.get(part.sweep, part.sweep)] += part.seconds
+        taken: dict[str, float] = defaultdict(float)
+        kernels = {
+            sweep.kernel: groups[sweep.name] for sweep in loop_tree.every_sweep(self._program.body)
+        }
+        for name, value in measured.items():
+            taken[kernels.get(name, name)] += value
+        return tuple(
+            KernelTime(kernel=name, predicted=predicted.get(name), measured=taken.get(name))
+            for name in dict.fromkeys((*predicted, *taken))
+        )
+
+    def _remarks(self) -> list[str]:
+        remarks = []
+        if self._setup.machine is not None:
+            remarks.append(f"predicted for {self._machine.name}, measured on this host")
+        if self._machine.calibration is None:
+            remarks.append("cycles by the documented clock: the machine is not calibrated")
+        elif self._machine.calibration.contended:
+            remarks.append("the calibration was disturbed")
+        remarks += [text for s in self._subjects for text in _cut_rows(s, self._candidate.problem)]
+        if self.rounds < self._setup.measuring.rounds:
+            remarks.append(
+                f"interrupted after {self.rounds} of {self._setup.measuring.rounds} rounds"
+            )
+        return remarks
+
+
+def _groups(program: loop_tree.Program) -> dict[str, str]:
+    """Each function to the kernels that it is part of, with those that share one of theirs."""
+    groups: list[tuple[set[str], list[str]]] = []
+    for sweep in loop_tree.every_sweep(program.body):
+        mine = [g for g in groups if sweep.name in g[0] or sweep.kernel in g[1]]
+        names = {sweep.name}.union(*(g[0] for g in mine))
+        kernels = list(dict.fromkeys([k for g in mine for k in g[1]] + [sweep.kernel]))
+        groups = [g for g in groups if g not in mine] + [(names, kernels)]
+    return {name: " + ".join(kernels) for names, kernels in groups for name in names}
+
+
+def _loads(result: InCoreResult) -> float:
+    """Load instructions per component: of rows, and of what the loop has no registers for."""
+    if not result.loads:
+        return 0.0
+    others = len(_OWN_MEMORY.findall(result.assembly))
+    return result.loads + others / result.iterations
+
+
+def _cut_rows(subject: _Subject, problem: AnyProblem) -> list[str]:
+    """Where a grid has shorter rows than that of the candidate: more entries into the loop."""
+    if not isinstance(problem, StencilProblem):
+        return []
+    cut = [
+        f"{p.problem.extents[-1]} in {p.level}"
+        for p in subject.places
+        if isinstance(p.problem, StencilProblem) and p.problem.extents[-1] < problem.extents[-1]
+    ]
+    if not cut:
+        return []
+    name = subject.taken.sweep.name
+    return [f"{name}: rows of {problem.extents[-1]} points are cut to {', '.join(cut)}"]
+
+
+def _pad(rows: int, machine: Machine) -> int:
+    """Lines that spread the rows evenly over the sets of the innermost cache, an odd number."""
+    return max(1, machine.caches[0].sets // max(rows, 2)) | 1
+
+
+def _lines(machine: Machine, program: loop_tree.Program, candidate: Candidate) -> float:
+    """Lines per iteration that the loop loads or allocates from beyond the innermost cache."""
+    traffic = TrafficAnalyser(machine).analyse(program, candidate.problem, candidate.threads)
+    inner = traffic.levels[0][1]
+    records = traffic.records()
+    weights = sum(r.iterations * r.executions for r in records if r.thread == 0)
+    moved = sum(
+        stream.lines * r.iterations * r.executions
+        for r in records
+        if r.thread == 0
+        for stream in r.streams
+        if stream.distance > inner
+    )
+    return moved / weights if weights else 0.0
+
+
+def _term(wanted: _Wanted, outcome: Outcome, clock: float) -> Term:
+    subject, index = wanted.subject, wanted.place
+    place, prediction = subject.places[index], subject.predictions[index]
+    factor = clock / place.iterations
+    found = outcome.cycles(clock)
+    beyond = _seconds(prediction.parts, ("T_OL", "T_nOL", "sweep", "barrier"), besides=True)
+    return Term(
+        kind=wanted.kind,
+        level=place.level,
+        working_set=place.working_set,
+        length=place.length,
+        lines=subject.lines[index],
+        predicted=_predicted(wanted.kind, prediction, factor),
+        transfer=beyond * factor if wanted.kind == "level" else None,
+        measured=found[0] if found else None,
+        interval=found[1] if found else None,
+        samples=sum(s.accepted and not s.warm_up for s in outcome.samples),
+        reason="" if found else outcome.reason,
+    )
+
+
+def _predicted(kind: Kind, prediction: Prediction, factor: float) -> float | None:
+    """What the model says to a term; loads alone are no term of it."""
+    if prediction.seconds is None or kind in ("loads", "level loads"):
+        return None
+    if kind in ("T_OL", "T_nOL"):
+        return _seconds(prediction.parts, (kind,)) * factor
+    return _seconds(prediction.parts, ("sweep",)) * factor
+
+
+def _seconds(
+    parts: Sequence[PredictedPart], kinds: Sequence[str], *, besides: bool = False
+) -> float:
+    return float(sum(part.seconds for part in parts if (part.kind in kinds) != besides))

@@ -1,0 +1,116 @@
+"""One candidate: its time, its phases."""
+
+from dataclasses import dataclass, replace
+
+from autotune.codegen.skeleton_programs import Programs
+from autotune.commands.measure.dissect_flow import Session
+from autotune.commands.rank.program_needs import check_program
+from autotune.commands.rank.ranked_space import Prospect, find, prospect
+from autotune.commands.tune.flow import measurer_of
+from autotune.domain.dissection import Dissection
+from autotune.domain.ranking import Ranked
+from autotune.domain.results import Measurement, Sample
+from autotune.domain.setup import Setup
+from autotune.domain.variant import Candidate
+from autotune.errors import Fault, InputError
+from autotune.files.store import kept_dissections
+from autotune.measuring.candidates.host_lock import HostTurns
+from autotune.measuring.candidates.host_measurer import HostMeasurer, Phases
+from autotune.progress import Progress
+from autotune.statistics import estimators
+from autotune.tuning import Bench, Chosen, Plan, tune_problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """One candidate, predicted and measured, and its phases if they were asked for."""
+
+    ranked: Ranked
+    measurement: Measurement
+    phases: Phases | None
+    dissection: Dissection | None = None
+    """The terms of the model, if they were asked for."""
+
+    @property
+    def location(self) -> tuple[float, tuple[float, float] | None] | None:
+        """Seconds per step and their interval; None when nothing was measured."""
+        launches = estimators.by_launch(self.measurement.samples)
+        if self.measurement.status != "ok" or not launches:
+            return None
+        times = [time for launch in launches for time in launch]
+        return estimators.location(times), estimators.interval(launches)
+
+
+class _Unkept:
+    """A journal that keeps nothing: the result is shown at once."""
+
+    def chosen(self, choices: object) -> None:
+        """Not kept."""
+
+    def prepared(self, prepared: object) -> None:
+        """Not kept."""
+
+    def sample(self, candidate: Candidate, sample: Sample) -> None:
+        """Not kept."""
+
+    def outcome(self, measurement: Measurement, checksum: tuple[float, float] | None) -> None:
+        """Not kept."""
+
+
+def measure(
+    setup: Setup, name: str, *, phases: bool, progress: Progress, dissect: bool = False
+) -> Measured:
+    """Build, verify and time one candidate; with ``phases`` also each of its kernels.
+
+    With ``dissect`` probes of its sweeps are run as well, and what they tell is kept. After Ctrl-C
+    the rounds that were finished are kept, and the KeyboardInterrupt goes on with the file's name.
+    """
+    if setup.program is not None and (phases or dissect):
+        raise InputError(
+            Fault(
+                where="--dissect" if dissect else "--phases",
+                found=f"{setup.program.name} is a program of its own: its parts are not known",
+                expected="a config with a space of generated code",
+            )
+        )
+    check_program(setup)
+    found = prospect(setup, progress)
+    ranked = find(found, name)
+    measurer = measurer_of(setup, found.machine)
+    chosen = [Chosen(ranked.candidate, ranked.prediction, "asked for")]
+    plan = Plan(measuring=setup.measuring)
+    bench = Bench(
+        measurer=measurer, journal=_Unkept(), progress=progress, turns=HostTurns(progress)
+    )
+    measurement = tune_problem(chosen, bench, plan)[0]
+    if not isinstance(measurer, HostMeasurer):
+        return Measured(ranked=ranked, measurement=measurement, phases=None)
+    parts = None
+    if (phases or dissect) and measurement.status == "ok":
+        progress("time the phases", 0, 1)
+        parts = measurer.phases(ranked.candidate, ranked.prediction.seconds)
+        progress("time the phases", 1, 1)
+    if not dissect or measurement.status not in ("ok", "contended"):
+        return Measured(ranked=ranked, measurement=measurement, phases=parts)
+    timed = Measured(ranked=ranked, measurement=measurement, phases=parts)
+    return replace(timed, dissection=_dissected(found, timed, measurer, progress))
+
+
+def _dissected(
+    found: Prospect, timed: Measured, measurer: HostMeasurer, progress: Progress
+) -> Dissection:
+    """Run the probes of a candidate that was timed, and keep what they tell."""
+    ranked = timed.ranked
+    program = Programs(found.setup.skeleton)(ranked.candidate)
+    session = Session(found.setup, found.machine, ranked, measurer, program, progress)
+    step = timed.location[0] if timed.location else None
+    try:
+        session.run()
+    except KeyboardInterrupt:
+        if session.rounds:
+            path = kept_dissections.keep(session.result(timed.phases, step))
+            raise KeyboardInterrupt(str(path)) from None
+        raise
+    result = session.result(timed.phases, step)
+    kept_dissections.keep(result)
+    return result

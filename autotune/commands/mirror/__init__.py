@@ -1,0 +1,1 @@
+"""A study as an Optuna journal: the command, its flow, its words."""

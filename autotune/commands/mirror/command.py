@@ -1,0 +1,48 @@
+"""``autotune mirror``: a study of the store for whatever speaks Optuna."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autotune.commands.options import DEFAULT_STORE, Json, Store
+from autotune.commands.output import document, note
+
+EPILOG = (
+    "Example: autotune mirror quickstart -o quickstart.journal;"
+    " then: optuna-dashboard quickstart.journal"
+)
+
+
+def mirror(
+    study: Annotated[
+        str, typer.Argument(help="Name of a study in the store; the latest if left out.")
+    ] = "",
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="The journal file; a journal is replaced.")
+    ] = Path("autotune.journal"),
+    objective: Annotated[
+        list[str] | None,
+        typer.Option(help="time, energy or memory: a value of each trial. May be given again."),
+    ] = None,
+    store: Store = DEFAULT_STORE,
+    json: Json = False,
+) -> None:
+    """Write a study as an Optuna journal, for optuna-dashboard; the store stays the truth."""
+    from autotune.commands.tune.flow import study as load_study
+    from autotune.domain.setup import OBJECTIVES
+    from autotune.results.documents import study_documents
+    from autotune.results.export import optuna_journal as journal
+
+    result = load_study(study, store)
+    asked = list(dict.fromkeys(objective or ["time"]))
+    unknown = [name for name in asked if name not in OBJECTIVES]
+    if unknown:
+        known = f"{unknown[0]!r} is not one of {', '.join(OBJECTIVES)}"
+        raise typer.BadParameter(known, param_hint="--objective")
+    wanted = tuple(name for name in OBJECTIVES if name in asked)
+    trials = journal.write(result.evaluation, output, wanted)
+    if json:
+        document(study_documents.mirrored(result.evaluation, output, trials))
+    else:
+        note(f"wrote {trials} trials; look at them with: optuna-dashboard {output}")

@@ -1,0 +1,1 @@
+"""What can be said before anything runs: the command, its flow, its words."""

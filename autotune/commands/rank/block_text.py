@@ -1,0 +1,52 @@
+"""The analytic choice of blocks as text: a table per stencil problem and number of threads."""
+
+from collections.abc import Sequence
+
+from autotune.commands.rank.block_document import choices
+from autotune.domain.machine import Machine
+from autotune.domain.ranking import Ranking
+from autotune.models.engines.planes.blocking import LayerCondition
+from autotune.results.report.text import columns
+
+_HEAD = ("level", "keeps", "for the next", "needs", "of", "block")
+
+
+def text(rankings: Sequence[Ranking], machine: Machine) -> str:
+    """The largest blocks that keep what is needed again in each cache; empty without stencils."""
+    made = []
+    for problem, threads, conditions in choices(rankings, machine):
+        rows = [_HEAD, *(_cells(condition) for condition in conditions)]
+        team = "1 thread" if threads == 1 else f"{threads} threads"
+        made.append(
+            f"{problem.label}, {team}: layer conditions, half of each cache\n"
+            + columns(rows, right=(3, 4))
+        )
+    return "\n\n".join(made)
+
+
+def _cells(condition: LayerCondition) -> tuple[str, ...]:
+    return (
+        condition.level,
+        "all" if condition.reuse == "step" else condition.reuse,
+        condition.dimension or "step",
+        _size(condition.needed),
+        _size(condition.limit),
+        _block(condition),
+    )
+
+
+def _size(value: float) -> str:
+    """In binary units, whatever divides it."""
+    for unit in ("B", "KiB", "MiB"):
+        if value < 1024:
+            return f"{value:.3g} {unit}"
+        value /= 1024
+    return f"{value:.3g} GiB"
+
+
+def _block(condition: LayerCondition) -> str:
+    if condition.holds:
+        return "none needed"
+    if not condition.possible:
+        return "-" if condition.reuse == "step" else "none is small enough"
+    return ", ".join(f"b{dimension} <= {size}" for dimension, size in condition.blocks)

@@ -1,0 +1,76 @@
+"""What is predicted for a candidate at the sizes of a config, as one formula of the size."""
+
+from dataclasses import dataclass
+
+from autotune.commands.rank.ranked_space import Prospect
+from autotune.domain.problem import Problem, generated
+from autotune.domain.ranking import Ranked
+from autotune.domain.variant import Candidate
+from autotune.errors import Fault, InputError, nearest
+from autotune.learning.formulas.ecm_formula import Ecm, ecm
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateFormula:
+    """The formula of one candidate, of n: components, or points of the grid."""
+
+    candidates: tuple[str, ...]
+    """Its ids at the sizes that the formula is made of, ascending."""
+    formula: Ecm
+
+
+def candidate_formulas(found: Prospect, name: str) -> list[CandidateFormula]:
+    """ECM and communication of a candidate by size: one formula for each engine.
+
+    ``name``: an id, an identity, a label, or the label of a variant, which stands for it however it
+    is built and run. InputError for an unknown name, with the nearest, for programs, whose size is
+    no single number, and where an engine could not say.
+    """
+    if found.setup.program is not None:
+        told = "a program, whose size is no single number"
+        raise InputError(Fault(where="--formula", found=told, expected="a kernel of ours"))
+    every = [(ranking.engine, entry) for ranking in found.rankings for entry in ranking.entries]
+    wanted = [_same(engine, e.candidate) for engine, e in every if name in _names(e.candidate)]
+    if not wanted:
+        known = [text for _, entry in every for text in _names(entry.candidate)]
+        raise InputError(
+            Fault(
+                where="--formula",
+                found=f"unknown {name!r}",
+                expected="an id, an identity or a label, as rank prints them, or a variant",
+                hint=nearest(name, known),
+            )
+        )
+    groups: dict[tuple[object, ...], list[Ranked]] = {key: [] for key in wanted}
+    for engine, entry in every:
+        key = _same(engine, entry.candidate)
+        if key in groups:
+            groups[key].append(entry)
+    return [_formula(entries) for entries in groups.values()]
+
+
+def _formula(entries: list[Ranked]) -> CandidateFormula:
+    by_size = {float(generated(entry.candidate.problem).n): entry for entry in entries}
+    if len(by_size) < len(entries):
+        found = f"{len(entries)} problems of {len(by_size)} sizes"
+        raise InputError(Fault(where="--formula", found=found, expected="grids of as many sizes"))
+    sizes = sorted(by_size)
+    return CandidateFormula(
+        candidates=tuple(by_size[n].candidate.id for n in sizes),
+        formula=ecm({n: by_size[n].prediction for n in sizes}),
+    )
+
+
+def _names(candidate: Candidate) -> tuple[str, ...]:
+    return candidate.id, candidate.identity, candidate.label, candidate.variant.label
+
+
+def _same(engine: str, candidate: Candidate) -> tuple[object, ...]:
+    """Equal for predictions that differ in the size alone."""
+    problem = generated(candidate.problem)
+    solved: tuple[object, ...] = (problem.definition,)
+    if isinstance(problem, Problem):
+        solved = (*solved, problem.correctors, problem.step_fraction)
+    run = (candidate.threads, candidate.ranks, candidate.nodes)
+    how = (candidate.communication, candidate.placement)
+    return (engine, *solved, candidate.variant.label, candidate.build, *run, *how)

@@ -1,0 +1,172 @@
+"""``autotune variants``, ``predict``, ``rank``: what can be said before anything runs."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from autotune.commands.options import Config, Engine, EngineName, Json, engines
+from autotune.commands.output import TerminalProgress, document, note
+
+if TYPE_CHECKING:
+    from autotune.commands.rank.ranked_space import Prospect
+
+VARIANTS_EXAMPLE = "Example: autotune variants configs/quickstart.yaml --illegal"
+PREDICT_EXAMPLE = (
+    "Example: autotune predict configs/quickstart.yaml --json > predictions.json;"
+    " autotune predict configs/quickstart.yaml --formula jli-pad5"
+)
+RANK_EXAMPLE = (
+    "Example: autotune rank configs/quickstart.yaml --top 10;"
+    " autotune rank configs/quickstart.yaml --why jli-pad5@heat2d-N256-T2;"
+    " autotune rank configs/quickstart.yaml --why ijl-pad5 --against jli-pad5"
+)
+
+
+def variants(
+    config: Config,
+    illegal: Annotated[
+        bool, typer.Option("--illegal", help="Also the combinations left out, with their reasons.")
+    ] = False,
+    emit: Annotated[
+        str | None,
+        typer.Option(
+            "--emit",
+            help="Write the C source of this candidate; of a program, the commands that build and"
+            " run it.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="Folder for the files of --emit.")
+    ] = Path(),
+    json: Json = False,
+) -> None:
+    """The candidate space of a config; the source of one candidate."""
+    from autotune.commands.rank import document as rank_document
+    from autotune.commands.rank import emit_source, host_machine
+    from autotune.commands.rank import ranked_space as prospect
+    from autotune.results.report import text
+
+    setup = prospect.load(config)
+    machine = host_machine.uncalibrated_machine(setup)
+    enumerated = prospect.enumerate_space(setup, machine)
+    if emit is not None:
+        for path in emit_source.emit_sources(setup, enumerated, emit, output):
+            note(f"wrote {path}")
+    if json:
+        document(rank_document.variants(setup, enumerated, illegal=illegal))
+    elif emit is None:
+        typer.echo(text.variants(enumerated, illegal=illegal))
+
+
+def predict(
+    config: Config,
+    formula: Annotated[
+        str | None,
+        typer.Option(
+            "--formula",
+            metavar="CANDIDATE",
+            help="The prediction of a candidate or variant over all sizes, as a formula of n.",
+        ),
+    ] = None,
+    engine: Engine = None,
+    json: Json = False,
+) -> None:
+    """Predicted time of every candidate with its parts, in the order of the space."""
+    from autotune.commands.rank import document as rank_document
+    from autotune.commands.rank import formula_text
+    from autotune.commands.rank.candidate_formula import candidate_formulas
+    from autotune.commands.rank.ranked_space import require_predictions
+    from autotune.results.report import text
+
+    prospect = _prospected(config, engine)
+    made = candidate_formulas(prospect, formula) if formula else []
+    told = [(each.candidates, each.formula) for each in made]
+    if json:
+        document(
+            rank_document.predict(
+                prospect.setup, prospect.machine, prospect.enumerated.legal, prospect.rankings, told
+            )
+        )
+    elif told:
+        typer.echo(formula_text.text(told))
+    elif unranked := _unranked(prospect):
+        typer.echo(unranked)
+    else:
+        typer.echo(text.predictions(prospect.rankings))
+    require_predictions(prospect)
+
+
+def rank(
+    config: Config,
+    top: Annotated[int, typer.Option(help="Rows per problem; 0 for all.", min=0)] = 15,
+    why: Annotated[
+        str | None,
+        typer.Option(
+            "--why",
+            help="In words, why this candidate takes as long as predicted. The name of a variant"
+            " stands for its fastest candidate in every problem.",
+        ),
+    ] = None,
+    against: Annotated[
+        str | None,
+        typer.Option("--against", help="With --why: what makes the difference to this candidate."),
+    ] = None,
+    assembly: Annotated[
+        bool, typer.Option("--assembly", help="With --why: the annotated loops as compiled.")
+    ] = False,
+    engine: Engine = None,
+    json: Json = False,
+) -> None:
+    """The candidates of each problem, fastest prediction first, with a reason each."""
+    from autotune.commands.rank import block_text
+    from autotune.commands.rank import document as rank_document
+    from autotune.commands.rank.explain_ranking import explain
+    from autotune.commands.rank.ranked_space import find, require_predictions
+    from autotune.errors import Fault, InputError
+    from autotune.results.report import text, why_text
+
+    for option, wanted in (("--against", against), ("--assembly", assembly)):
+        if wanted and not why:
+            raise typer.BadParameter(f"{option} needs --why", param_hint=option)
+    found = _prospected(config, engine)
+    unranked = _unranked(found)
+    if unranked and why:
+        named = find(found, why).candidate.id
+        what = f"{named} has no prediction to explain"
+        raise InputError(Fault(where="--why", found=what, hint=unranked.splitlines()[-1]))
+    if unranked and not json:
+        typer.echo(unranked)
+        return
+    whys = explain(found, why, against, TerminalProgress()) if why else []
+    if json:
+        document(
+            rank_document.rank(found.setup, found.machine, found.rankings, whys, assembly=assembly)
+        )
+    elif why:
+        typer.echo("\n\n".join(why_text.explained(each, assembly=assembly) for each in whys))
+    else:
+        typer.echo(
+            text.rankings(found.rankings, found.machine, top=top, enumerated=found.enumerated)
+        )
+        choice = block_text.text(found.rankings, found.machine)
+        if choice:
+            typer.echo(f"\n{choice}")
+    require_predictions(found)
+
+
+def _unranked(found: "Prospect") -> str:
+    """What there is to say of a program without a model; empty for everything else."""
+    from autotune.results.report import program_words
+
+    program = found.setup.program
+    if program is None or program.model is not None:
+        return ""
+    return program_words.unranked(program, found.rankings, found.machine)
+
+
+def _prospected(config: Path, engine: EngineName | None) -> "Prospect":
+    from autotune.commands.rank.ranked_space import load, prospect
+
+    setup = load(config)
+    return prospect(setup, TerminalProgress(), engines(engine, setup.family))

@@ -1,0 +1,155 @@
+"""Why one candidate is predicted as it is, and what makes another slower: found and told."""
+
+from collections.abc import Sequence
+
+from autotune.codegen import loop_tree
+from autotune.codegen.emit import sweep_code
+from autotune.codegen.skeleton_programs import Programs
+from autotune.commands.rank.model_route import program_loops
+from autotune.commands.rank.ranked_space import Prospect
+from autotune.domain.ranking import Ranked, Ranking
+from autotune.domain.variant import Build, Candidate
+from autotune.errors import AutotuneError, Fault, InputError, nearest
+from autotune.models.engines.base import Loop
+from autotune.models.engines.reuse.reuse_engine import ReuseEngine
+from autotune.models.incore import osaca_analyser
+from autotune.models.incore.osaca_analyser import OsacaAnalyser
+from autotune.progress import Progress
+from autotune.results.report import why
+from autotune.results.report.explained import Explained, Told
+
+
+def explain(found: Prospect, name: str, against: str | None, progress: Progress) -> list[Explained]:
+    """The reasons of a candidate: one explanation per problem that has it, and per engine.
+
+    ``name`` and ``against`` are an id, an identity, a label, or the label of a variant, which
+    stands for its fastest candidate in every problem. InputError names the nearest.
+    """
+    explained = []
+    for engine in found.engines:
+        rankings = [ranking for ranking in found.rankings if ranking.engine == engine]
+        chosen = _named(rankings, name, "--why")
+        others = _named(rankings, against, "--against") if against else []
+        for ranking, entry in chosen:
+            mine = [e for r, e in others if r is ranking] or [e for _, e in others]
+            if len(chosen) > 1 and others and ranking not in [r for r, _ in others]:
+                continue
+            explained.append(_explained(found, entry, mine[0] if mine else None, progress))
+    return explained
+
+
+def _explained(
+    found: Prospect, entry: Ranked, other: Ranked | None, progress: Progress
+) -> Explained:
+    if other is None:
+        told = Told(
+            name=entry.candidate.variant.label,
+            prediction=entry.prediction,
+            loops=loops(found, entry, progress),
+        )
+        words = why.alone(told)
+        return Explained(chosen=entry, other=None, told=told, beside=None, words=tuple(words))
+    first, second = names(entry.candidate, other.candidate)
+    told, beside = (
+        Told(name=name, prediction=each.prediction, loops=loops(found, each, progress))
+        for name, each in ((first, entry), (second, other))
+    )
+    words = why.against(told, beside)
+    return Explained(chosen=entry, other=other, told=told, beside=beside, words=tuple(words))
+
+
+def _named(rankings: Sequence[Ranking], name: str, option: str) -> list[tuple[Ranking, Ranked]]:
+    """The candidates that a name stands for: one by its own name, or one per problem."""
+    own = [(ranking, entry) for ranking in rankings for entry in ranking.matching(name)]
+    if own and len({ranking.problem.key for ranking, _ in own}) == len(own):
+        return own
+    each = []
+    for ranking in rankings:
+        alike = [entry for entry in ranking.entries if entry.candidate.variant.label == name]
+        if alike:
+            each.append((ranking, alike[0]))
+    if each:
+        return each
+    ids = [entry.candidate.id for ranking in rankings for entry in ranking.entries]
+    variants = {e.candidate.variant.label for ranking in rankings for e in ranking.entries}
+    heads = {label.partition("-")[0] for label in variants}
+    matching = ", ".join(entry.candidate.id for _, entry in own[:3])
+    raise InputError(
+        Fault(
+            where=option,
+            found=f"{name!r} names {len(own)} candidates" if own else f"unknown {name!r}",
+            expected="an id, an identity, a label or a variant, as rank prints them",
+            hint=matching or nearest(name, [*heads, *variants, *ids]),
+        )
+    )
+
+
+def names(first: Candidate, second: Candidate) -> tuple[str, str]:
+    """Short names of two candidates that tell them apart."""
+    told = [first.variant.label, second.variant.label]
+    for differs, text in (
+        (
+            first.problem.key != second.problem.key,
+            lambda c: f" on {c.problem.label}",
+        ),
+        (
+            (first.threads, first.ranks, first.nodes)
+            != (second.threads, second.ranks, second.nodes),
+            _layout,
+        ),
+        (first.communication != second.communication, lambda c: f", {c.communication}"),
+        (first.build != second.build, lambda c: f" by {_build(c.build)}"),
+    ):
+        if differs:
+            told = [name + text(c) for name, c in zip(told, (first, second), strict=True)]
+    return told[0], told[1]
+
+
+def _layout(candidate: Candidate) -> str:
+    threads = f"{candidate.threads} thread{'s' if candidate.threads > 1 else ''}"
+    if candidate.ranks == 1:
+        return f" with {threads}"
+    return f" with {candidate.ranks} rank{'s' if candidate.ranks > 1 else ''} x {threads}"
+
+
+def _build(build: Build) -> str:
+    return " ".join([build.compiler, *build.flags])
+
+
+# --- compiled loops -------------------------------------------------------------------------
+
+
+def loops(found: Prospect, entry: Ranked, progress: Progress) -> tuple[Loop, ...]:
+    """The sweeps of a candidate as they were compiled; none for an engine that compiles none.
+
+    What the prediction looked at is kept on disk, so this takes no time.
+    """
+    setup, candidate = found.setup, entry.candidate
+    if setup.program is not None:
+        return program_loops(setup, found.machine, candidate, progress)
+    if entry.prediction.engine != ReuseEngine.name:
+        return ()
+    try:
+        program = Programs(setup.skeleton)(candidate)
+    except (AutotuneError, ValueError):
+        return ()
+    sweeps = {sweep.name: sweep for sweep in loop_tree.every_sweep(program.body)}
+
+    def analysed(done: int, total: int) -> None:
+        progress("read the compiled loops", done, total)
+
+    def assemble(text: str, build: Build) -> str:
+        return osaca_analyser.assemble(
+            text, build, setup.place(f"builds.{setup.builds.index(build)}")
+        )
+
+    codes = [sweep_code(sweep) for sweep in sweeps.values()]
+    try:
+        with OsacaAnalyser(found.machine, assemble=assemble, progress=analysed) as analyser:
+            results = analyser.analyse(codes, candidate.build)
+    except AutotuneError:
+        return ()
+    return tuple(
+        Loop(sweep=sweep.name, kernel=sweep.kernel, result=result)
+        for sweep, result in zip(sweeps.values(), results, strict=True)
+    )

@@ -1,0 +1,201 @@
+"""Machines by name, and the host: detected, calibrated, checked against a setup."""
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from autotune import paths
+from autotune.commands.comm import flow as comm_flow
+from autotune.domain.machine import Machine
+from autotune.domain.network import OPERATIONS, Network
+from autotune.domain.setup import Setup
+from autotune.domain.variant import Build
+from autotune.errors import Fault, InputError
+from autotune.files import config
+from autotune.measuring.host import calibrate, detect
+from autotune.measuring.host import stored_calibrations as stored
+from autotune.measuring.network.mpi_benchmark import Plan
+from autotune.progress import Progress
+from autotune.toolchain import compiler as compilers
+from autotune.toolchain import mpi
+
+HOST = "host"
+_HEAD = len("schema: autotune.machine")
+"""So many characters of a machine file say what it is."""
+DEFAULT_BUDGET = 45.0
+"""Seconds of a calibration that nobody asked for: it is needed and there is none."""
+NETWORK_BUDGET = 25.0
+"""Seconds of measuring MPI that nobody asked for."""
+
+
+def resolve_machine(setup: Setup, progress: Progress) -> Machine:
+    """The machine of a setup; the host is detected, and measured where it has not been yet.
+
+    The host is calibrated, unless nothing is predicted; where ranks of a layout exchange within it,
+    their network is measured.
+    """
+    if setup.machine is None and setup.program is not None and setup.program.model is None:
+        found = detect.detect()
+        return dataclasses.replace(found, calibration=calibrate.stored(found))
+    return setup.machine or with_network(host(progress), setup, progress)
+
+
+def uncalibrated_machine(setup: Setup) -> Machine:
+    """The machine of a setup, the host as it was detected: enough to enumerate candidates."""
+    return setup.machine or detect.detect()
+
+
+# --- the host -------------------------------------------------------------------------------
+
+
+def examine_host() -> detect.Detected:
+    """This host and its compiler, and the reason for each figure."""
+    found = detect.examine()
+    build = Build()
+    try:
+        compiler = compilers.find(build)
+    except InputError as error:
+        reason = detect.Reason(key="compiler", decided="none", because=str(error))
+    else:
+        stands_for = " ".join(f for f in compiler.resolved_flags if f.startswith("-m"))
+        reason = detect.Reason(
+            key="compiler",
+            decided=compiler.version,
+            because=f"{' '.join(build.flags)} stands for {stands_for[:60]} ...",
+        )
+    return dataclasses.replace(found, reasons=(*found.reasons, reason))
+
+
+def host(progress: Progress) -> Machine:
+    """This host with its calibration: the stored one if it still holds, else a new one."""
+    machine = detect.detect()
+    stored = calibrate.stored(machine)
+    if stored is None:
+        return calibrate_host(DEFAULT_BUDGET, progress, machine)
+    return dataclasses.replace(machine, calibration=stored)
+
+
+def with_network(machine: Machine, setup: Setup, progress: Progress) -> Machine:
+    """The host with the stored curves of its MPI; missing ones of this setup are measured first.
+
+    Raises MissingTool, naming the layout, where something is to be measured and there is no MPI.
+    """
+    network = stored.stored_network(machine) or Network()
+    asked = {
+        layout.ranks: setup.place_of_layout(index)
+        for index, layout in enumerate(setup.layouts)
+        if layout.nodes == 1 and layout.ranks > 1
+    }
+    for ranks, place in sorted(asked.items()):
+        operations = tuple(
+            way for way in setup.communications if (way, 1, ranks) not in network.known
+        )
+        if operations:
+            mpi.find(place)
+            progress("measure MPI on this host", 0, 1, f"{ranks} ranks")
+            plan = Plan(
+                ranks=ranks,
+                operations=operations,
+                budget_seconds=NETWORK_BUDGET,
+                launcher=setup.mpi_launcher,
+            )
+            network = comm_flow.measure_host(machine, plan, progress)
+    return dataclasses.replace(machine, network=network if network.curves else None)
+
+
+def calibrate_host(
+    budget_seconds: float, progress: Progress, machine: Machine | None = None
+) -> Machine:
+    """Measure this host and keep the result in the user's data folder."""
+    found = machine or detect.detect()
+    calibration = calibrate.calibrate(
+        found, budget_seconds=budget_seconds, progress=_fraction(progress)
+    )
+    calibrate.save(calibration)
+    return dataclasses.replace(found, calibration=calibration)
+
+
+def _fraction(progress: Progress) -> Callable[[str, float], None]:
+    def show(what: str, share: float) -> None:
+        progress("calibrate the host", round(100 * share), 100, what)
+
+    return show
+
+
+# --- machine files --------------------------------------------------------------------------
+
+
+def machines() -> list[Machine]:
+    """The machine files that come with autotune."""
+    return [config.machine(name) for name in paths.names("machines")]
+
+
+def machine(name: str) -> Machine:
+    """A machine by name or path; ``host`` is this host with its stored calibration, if any.
+
+    Figures may be missing: ``machine_gaps`` tells for which uses.
+    """
+    if name != HOST:
+        return config.machine(name, complete=False)
+    found = detect.detect()
+    return dataclasses.replace(
+        found, calibration=calibrate.stored(found), network=stored.stored_network(found)
+    )
+
+
+def write_machine(found: Machine, path: Path) -> None:
+    """Write a machine file; InputError where that is not possible, or where another file lies."""
+    text = config.dump_machine(found)
+    try:
+        if path.exists() and not path.read_bytes().startswith(text[:_HEAD].encode()):
+            raise InputError(
+                Fault(
+                    where=str(path),
+                    found="a file that is not a machine",
+                    expected="a new file, or a machine to replace",
+                    hint="name another with -o FILE",
+                )
+            )
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise InputError(Fault(where=str(path), found=f"cannot be written: {error}")) from error
+
+
+def check_machine(name: str) -> Machine:
+    """A machine as ``machine``; ConfigError with every figure that cannot be true."""
+    return machine(name) if name == HOST else config.check_machine(name)
+
+
+def machine_gaps(found: Machine) -> list[str]:
+    """What a machine lacks, and for which use: ``memory.saturated: predictions in memory``."""
+    gaps = [f"{figure}: {use}" for figure, use in _gaps(found)]
+    gaps += [f"{figure}: {use}" for figure, use in config.kerncraft_gaps(found)]
+    return list(dict.fromkeys(gaps))
+
+
+def _gaps(found: Machine) -> Iterator[tuple[str, str]]:
+    if found.in_core.osaca is None and found.in_core.ports is None:
+        yield "in_core (osaca or ports)", "every prediction"
+    if found.calibration is None:
+        for cache in found.caches[1:]:
+            if cache.inbound is None:
+                yield f"caches.{cache.name}.inbound", f"predictions of data in {cache.name}"
+        if found.memory.saturated is None:
+            yield "memory.saturated", "predictions of data in memory, several threads"
+        if found.memory.single is None:
+            yield "memory.single", "predictions of data in memory, one thread"
+        if found.barrier is None and found.cores > 1:
+            yield "barrier", "predictions of short steps with several threads"
+    if not found.caches[0].write_back and found.overlap.store_path is None:
+        yield "overlap.store_path", "stores through the write-through cache"
+    if found.kerncraft is None and not found.memory.benchmarks:
+        yield (
+            "memory.benchmarks",
+            "bandwidths of kernels that store, with the engine kerncraft (loads only are used)",
+        )
+    curves = found.network.curves if found.network else ()
+    for nodes, where in ((False, "within a node"), (True, "on several nodes")):
+        known = {c.operation for c in curves if (c.nodes > 1) == nodes}
+        absent = [name for name in OPERATIONS if name != "pingpong" and name not in known]
+        if absent:
+            yield f"network curves {where} ({', '.join(absent)})", f"several ranks {where}"

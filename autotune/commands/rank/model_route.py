@@ -1,0 +1,139 @@
+"""Engine ``program`` of a setup: the route of its program's model, with the workers it needs."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from autotune.codegen.emit import sweep_code
+from autotune.codegen.skeleton_programs import Programs
+from autotune.domain.machine import Machine
+from autotune.domain.program import Program, Template, filled
+from autotune.domain.program_model import FormulaModel, KerncraftModel, KernelModel, MarkedModel
+from autotune.domain.setup import Setup
+from autotune.domain.variant import Build, Candidate
+from autotune.files import config
+from autotune.measuring.program.command_line import places
+from autotune.models.engines.base import Loop, Predictor
+from autotune.models.engines.program.compiled_loops import Command, CompiledLoops
+from autotune.models.engines.program.formula_facts import Facts
+from autotune.models.engines.program.formula_model import FormulaRoute
+from autotune.models.engines.program.kerncraft_kernel import KerncraftRoute
+from autotune.models.engines.program.kernel_model import KernelRoute, Subject
+from autotune.models.engines.program.marked_model import MarkedRoute
+from autotune.models.engines.program.program_engine import ProgramEngine
+from autotune.models.engines.reuse.reuse_engine import ReuseEngine
+from autotune.models.incore import marked_build, osaca_analyser
+from autotune.models.incore.osaca_analyser import OsacaAnalyser
+from autotune.models.kerncraft import KerncraftAnalyser
+from autotune.progress import Progress
+from autotune.toolchain import child_process
+
+
+@contextmanager
+def program_engine(setup: Setup, machine: Machine, progress: Progress) -> Iterator[ProgramEngine]:
+    """The engine, with its workers running until the block is left."""
+    with ExitStack() as stack:
+        routes = Routes(setup, machine, progress, stack)
+        yield ProgramEngine(routes)
+
+
+class Routes:
+    """Gives the route of a program; workers end with the stack."""
+
+    def __init__(
+        self, setup: Setup, machine: Machine, progress: Progress, stack: ExitStack
+    ) -> None:
+        self._setup = setup
+        self._machine = machine
+        self._progress = progress
+        self._stack = stack
+        self._facts = Facts(machine)
+
+    def __call__(self, program: Program) -> Predictor:
+        """The predictor of a program that has a model."""
+        model = program.model
+        if isinstance(model, KerncraftModel):
+            return self._kerncraft(model)
+        if isinstance(model, KernelModel):
+            return self._kernel(model)
+        if isinstance(model, MarkedModel):
+            return self.marked(model)
+        assert isinstance(model, FormulaModel), "a program with a model"
+        return FormulaRoute(model, self._facts)
+
+    def marked(self, model: MarkedModel) -> MarkedRoute:
+        """The route of marked loops."""
+        command = tuple(Template(text) for text in model.compile)
+
+        def commands(candidate: Candidate) -> Command:
+            return _command(command, candidate)
+
+        def compiled(done: int, total: int) -> None:
+            self._progress("compile the marked loops", done, total)
+
+        loops = CompiledLoops(model, self._analyser(), commands, _Compilers(self._place), compiled)
+        return MarkedRoute(model, self._machine, loops, self._facts)
+
+    def _kerncraft(self, model: KerncraftModel) -> KerncraftRoute:
+        def examined(done: int, total: int) -> None:
+            self._progress("analyse with kerncraft", done, total)
+
+        text = config.kerncraft_text(self._machine)
+        analyser = self._stack.enter_context(KerncraftAnalyser(text, progress=examined))
+        return KerncraftRoute(model, self._machine, analyser, self._facts, self._setup.saturation)
+
+    def _kernel(self, model: KernelModel) -> KernelRoute:
+        skeleton = config.skeleton(model.skeleton)
+        subject = Subject(
+            skeleton=skeleton,
+            space=config.space(model.space),
+            stencil=config.stencil(model.stencil) if model.stencil else None,
+            ivp=config.ivp(model.ivp) if model.ivp else None,
+            method=config.method(model.method) if model.method else None,
+        )
+        engine = ReuseEngine(self._machine, Programs(skeleton), self._analyser(), sweep_code)
+        return KernelRoute(model, subject, engine, self._facts)
+
+    def _analyser(self) -> OsacaAnalyser:
+        def analysed(done: int, total: int) -> None:
+            self._progress("analyse the compiled loops", done, total)
+
+        def assemble(text: str, build: Build) -> str:
+            return osaca_analyser.assemble(text, build, self._place(build))
+
+        analyser = OsacaAnalyser(self._machine, assemble=assemble, progress=analysed)
+        return self._stack.enter_context(analyser)
+
+    def _place(self, build: Build) -> str:
+        """Where the config asks for a build."""
+        builds = self._setup.builds
+        return self._setup.place(f"builds.{builds.index(build)}") if build in builds else "builds"
+
+
+class _Compilers:
+    """The compilers of this host; ``place`` tells where the config asks for a build."""
+
+    def __init__(self, place: Callable[[Build], str]) -> None:
+        self._place = place
+
+    def assemble(self, command: Command, source: str, build: Build) -> str:
+        return marked_build.assembly(command, source, self._place(build))
+
+    def interrupt(self) -> None:
+        child_process.end_all()
+
+
+def program_loops(
+    setup: Setup, machine: Machine, candidate: Candidate, progress: Progress
+) -> tuple[Loop, ...]:
+    """The marked loops of a candidate as they were compiled; none for another kind of model."""
+    program = setup.program
+    if program is None or not isinstance(program.model, MarkedModel):
+        return ()
+    with ExitStack() as stack:
+        return Routes(setup, machine, progress, stack).marked(program.model).loops(candidate)
+
+
+def _command(command: tuple[Template, ...], candidate: Candidate) -> Command:
+    """The compiler's command line of a candidate."""
+    values = {**places(candidate, "program", None), "compiler": candidate.build.compiler}
+    return tuple(filled(command, values, candidate.build.flags))

@@ -1,0 +1,1 @@
+"""Searching a recorded space: the command, its flow, its words."""

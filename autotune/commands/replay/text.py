@@ -1,0 +1,56 @@
+"""A replayed search in text: the steps that improved, and how soon it was near the best."""
+
+from autotune.files.recorded.recorded_space import RecordedSpace
+from autotune.files.recorded.replayed import SHARES, Replay, Step
+from autotune.results.report import words
+from autotune.results.report.text import columns
+
+_HEAD = ("evaluation", "time", "above best", "why", "parameters")
+_RIGHT = (0, 1, 2)
+
+
+def text(replayed: Replay) -> str:
+    """Convergence of a search of a recorded space, and what it needed."""
+    space = replayed.space
+    rows = [_HEAD, *(_cells(number, step, space) for number, step in _improving(replayed))]
+    lines = [f"{space.name}: {_described(space)}", "", columns(rows, right=_RIGHT), ""]
+    for share in SHARES:
+        reached = replayed.reached(share)
+        needed = "not reached" if reached is None else _counted(reached)
+        near = int(space.within(share).sum())
+        lines.append(f"within {share:.0%} of the recorded best ({near} of {len(space)}): {needed}")
+    told = "with the predictions of the file" if replayed.predicted else "without predictions"
+    lines.append(f"sampler {replayed.sampler}, seed {replayed.seed}, {told}")
+    lines.append(f"stopped after {_counted(len(replayed.steps))}: {replayed.stopped}")
+    return "\n".join(lines)
+
+
+def _counted(evaluations: int) -> str:
+    return f"{evaluations} evaluation{'' if evaluations == 1 else 's'}"
+
+
+def _described(space: RecordedSpace) -> str:
+    varied = ", ".join(f"{name} ({len(v)})" for name, v in space.parameters.items())
+    failed = f", {space.failures} failed" if space.failures else ""
+    return f"{len(space)} recorded candidates{failed}; {varied}"
+
+
+def _improving(replayed: Replay) -> list[tuple[int, Step]]:
+    """The evaluations that were the best so far when they were made, numbered from 1."""
+    best, found = float("inf"), []
+    for number, step in enumerate(replayed.steps, 1):
+        if step.seconds is not None and step.seconds < best:
+            best = step.seconds
+            found.append((number, step))
+    return found
+
+
+def _cells(number: int, step: Step, space: RecordedSpace) -> tuple[str, ...]:
+    seconds = step.seconds or 0.0
+    return (
+        str(number),
+        words.seconds(seconds) if space.unit else f"{seconds:.6g}",
+        f"{seconds / space.best - 1:+.1%}",
+        step.why,
+        ", ".join(f"{name}={value}" for name, value in space.settings(step.row).items()),
+    )

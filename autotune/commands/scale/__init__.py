@@ -1,0 +1,1 @@
+"""Which size keeps the time: the command, its flow, its words."""

@@ -1,0 +1,273 @@
+"""What ``autotune scale`` prints: the model with units, the size that keeps the time, errors."""
+
+import math
+from collections.abc import Sequence
+
+from autotune.commands.scale.document import notes, variables
+from autotune.learning.scaling.base import RULES, Inverse, ScalingModel
+from autotune.learning.scaling.forecast_accuracy import BackTest, expected_mdape
+from autotune.learning.scaling.generation_plan import Stage
+from autotune.learning.scaling.loglinear import LogLinear
+from autotune.learning.scaling.scaling_answers import ForecastAt, Scaled
+from autotune.learning.scaling.scaling_methods import METHODS, Method
+from autotune.learning.scaling.variables import Variable
+from autotune.results.report.text import columns
+
+_SURPRISE = 2.0
+_SHOWN = 12
+
+
+def text(found: Sequence[Scaled]) -> str:
+    """Each region with its model, its answers, its back-tests."""
+    return "\n\n".join(region(one) for one in found)
+
+
+def region(one: Scaled) -> str:
+    """One region."""
+    unit = one.runs.variables.time.unit
+    levels = ", ".join(f"{p:g}" for p in one.runs.levels)
+    head = f"{one.label}: " if one.label else ""
+    blocks = [
+        f"{head}{len(one.runs)} runs on P = {levels}; the time to keep is {_time(one.keep, unit)}",
+        _variables(one),
+    ]
+    if one.stage is not None:
+        blocks.append(_stage(one.stage, one))
+    if one.model is not None:
+        blocks += [_model(one, one.model), _inverses(one)]
+        blocks += [_forecasts(f, one) for f in one.forecasts]
+    if one.back_tests:
+        blocks.append(_back_tests(one))
+    told = [f"note: {line}" for line in (*one.runs.treated, *notes(one.notes, one.model))]
+    told += [f"warning: {line}" for line in one.warnings]
+    if told:
+        blocks.append("\n".join(told))
+    if one.recommended is not None:
+        blocks.append("\n".join([*_drift(one), _recommended(one, *one.recommended)]))
+    return "\n\n".join(blocks)
+
+
+def _variables(one: Scaled) -> str:
+    v = one.runs.variables
+    named = "; ".join(_variable(one, variable) for variable in variables(one.runs))
+    unstated = "" if v.size.unit else " (--size-unit states that of the size)"
+    return f"{named}{unstated}; all as log2"
+
+
+def _variable(one: Scaled, meant: Variable) -> str:
+    """Its formula; of the time the unit that it was converted to, whatever its column is in."""
+    if meant is not one.runs.variables.time or not meant.unit:
+        return str(meant)
+    named = "" if meant.formula == meant.symbol else f" = {meant.formula}"
+    return f"{meant.symbol}{named}, in {meant.unit}"
+
+
+def _model(one: Scaled, model: ScalingModel) -> str:
+    what = METHODS[one.settings.method] if one.stage is None else "one regression on the runs"
+    rows = [("", "column", "coefficient", "+-")]
+    rows += [
+        (c.response, c.column, f"{c.value:.4g}", _number(c.standard_error, "{:.2g}"))
+        for c in model.coefficients
+    ]
+    lines = [f"{model.name}: {what}", columns(rows, right=(2, 3))]
+    for q in model.quality:
+        expected = "" if math.isnan(q.rmse) else f", expected MdAPE {expected_mdape(q.rmse):.1%}"
+        rmse = _number(q.rmse, "{:.3g}")
+        lines.append(f"{q.response}: n = {q.count}, R2 = {q.r2:.3f}, RMSE = {rmse}{expected}")
+    if isinstance(model, LogLinear) and model.regression.coefficients[2] > 0:
+        lines.append(f"at constant time SIZE ~ P^{model.exponent:.3g}")
+    return "\n".join([*lines, *_deleted(one, model)])
+
+
+def _deleted(one: Scaled, model: ScalingModel) -> list[str]:
+    """The runs that Cook's distance deleted, as many as can be read."""
+    unit = one.runs.variables.time.unit
+    lines = []
+    for d in model.deleted[:_SHOWN]:
+        others = zip(one.runs.variables.covariates, d.covariates, strict=True)
+        at = [f"P = {d.processors:g}", f"SIZE = {d.size:.6g}"]
+        at += [f"{v.symbol} = {value:g}" for v, value in others]
+        lines.append(f"deleted from {d.response}: {', '.join(at)}: {_time(d.time, unit)}")
+    more = len(model.deleted) - _SHOWN
+    return [*lines, *([f"deleted: {more} more, all of them in --json"] if more > 0 else [])]
+
+
+def _inverses(one: Scaled) -> str:
+    size, share = one.runs.variables.size, f"{one.level:.0%}"
+    own = size.columns[0] if len(size.columns) == 1 and size.formula != size.columns[0] else ""
+    wide = any(i.regression is not None for i in one.inverses)
+    alone = ("fit least", "fit most") if wide else ()
+    head = ("P", "SIZE", "least", "most", *alone, *((own,) if own else ()))
+    rows: list[Sequence[str]] = [head]
+    for i in one.inverses:
+        column = size.column(i.size)
+        rows.append(
+            (
+                f"{i.processors:g}",
+                f"{i.size:.6g}",
+                f"{i.low:.6g}",
+                _number(i.high, "{:.6g}"),
+                *(_alone(i) if wide else ()),
+                *((_number(column, "{:.6g}"),) if own else ()),
+            )
+        )
+    unit = one.runs.variables.time.unit
+    lines = [
+        f"sizes that take {_time(one.keep, unit)} ({share} interval:"
+        f" {RULES[one.inverses[0].rule] if one.inverses else ''})",
+        columns(rows, right=range(len(head))),
+        *_widened(one),
+    ]
+    several = len(one.inverses) > 1
+    for i in one.inverses:
+        label = f"P = {i.processors:g}: " if several else ""
+        lines += [f"warning: {label}{note}" for note in i.notes]
+    return "\n".join(lines)
+
+
+def _alone(i: Inverse) -> tuple[str, str]:
+    """The interval of the regression alone."""
+    low, high = i.regression or (i.low, i.high)
+    return f"{low:.6g}", _number(high, "{:.6g}")
+
+
+def _widened(one: Scaled) -> list[str]:
+    """What the intervals know of the back-test."""
+    known, beyond = one.discrepancy, [i for i in one.inverses if i.processors > one.runs.levels[-1]]
+    if not beyond:
+        return []
+    if known is None:
+        return [
+            "warning: the intervals are of the regression alone: no back-test says how wrong it is"
+            " on more processors"
+        ]
+    added = ", ".join(f"{i.widened:.2g} at P = {i.processors:g}" for i in beyond)
+    return [
+        f"widened by the back-test: log2 error {known.error:.2g} on P = {known.top:g},"
+        f" {_doublings(known.distance)} beyond its runs; grown with the distance and times"
+        f" Student's t of one level: +-{added} in log2 of the time; fit least and most: without it"
+    ]
+
+
+def _forecasts(found: ForecastAt, one: Scaled) -> str:
+    told, at, unit = found.told, found.points, one.runs.variables.time.unit
+    rows: list[Sequence[str]] = [("P", "SIZE", "time", "least", "most", "")]
+    rows += [
+        (
+            f"{at.processors[k]:g}",
+            f"{at.size[k]:.6g}",
+            f"{told.median[k]:.4g}",
+            f"{told.low[k]:.4g}",
+            _number(float(told.high[k]), "{:.4g}"),
+            "extrapolated" if told.outside[k] else "",
+        )
+        for k in range(len(told))
+    ]
+    head = f"times of single runs{f' in {unit}' if unit else ''}, {one.level:.0%} intervals"
+    return f"{head}\n{columns(rows, right=range(5))}"
+
+
+def _back_tests(one: Scaled) -> str:
+    rows: list[Sequence[str]] = [("method", "MdAPE", "MAPE", "least", "most", "drift", "n")]
+    whys: list[str] = []
+    tested: BackTest | None = None
+    for method, test in one.back_tests:
+        if isinstance(test, str):
+            whys.append(f"  {method}: not tried: {test}")
+            continue
+        tested, e = test, test.errors
+        rows.append(
+            (
+                f"{method}{' *' if method == one.settings.method else ''}",
+                f"{e.mdape:.1%}",
+                f"{e.mape:.1%}",
+                f"{e.least:+.1%}",
+                f"{e.most:+.1%}",
+                f"{2**test.drift - 1:+.1%}",
+                f"{e.count}",
+            )
+        )
+    if tested is None:
+        return "\n".join(["no method could be tried on known runs:", *whys])
+    head = (
+        f"back-test: runs on P = {tested.processors:g} forecast from those on fewer,"
+        " (predicted - observed)/observed"
+    )
+    return "\n".join([head, columns(rows, right=(1, 2, 3, 4, 5, 6)), *whys, *_surprise(one)])
+
+
+def _surprise(one: Scaled) -> list[str]:
+    """A warning where known runs were forecast far worse than the fit lets expect."""
+    test = dict(one.back_tests)[one.settings.method]
+    if one.model is None or isinstance(test, str) or len(one.model.quality) != 1:
+        return []
+    expected = expected_mdape(one.model.quality[0].rmse)
+    if not test.errors.mdape > _SURPRISE * expected:
+        return []
+    return [
+        f"warning: the known runs were forecast {test.errors.mdape:.1%} off, the fit lets expect"
+        f" {expected:.1%}: its law does not hold; believe the widened intervals, if any"
+    ]
+
+
+def _drift(one: Scaled) -> list[str]:
+    """Which way the method used was wrong on known runs, where it is more than their scatter."""
+    test = dict(one.back_tests)[one.settings.method]
+    if isinstance(test, str) or abs(test.drift) <= 2 * test.drift_error:
+        return []
+    way, sizes = ("short", "large") if test.drift < 0 else ("long", "small")
+    return [
+        f"drift: {one.settings.method} forecast the known runs on P = {test.processors:g} too {way}"
+        f" by {abs(2**test.drift - 1):.1%} (mean): expect the sizes above to be too {sizes}, more"
+        " so on more processors"
+    ]
+
+
+def _recommended(one: Scaled, method: Method, test: BackTest) -> str:
+    """The method with the least error, and what that is worth."""
+    used = one.settings.method
+    own = dict(one.back_tests)[used]
+    if method == used:
+        named = f"{method}, which was used"
+    else:
+        than = "could not be tried" if isinstance(own, str) else f"{own.errors.mdape:.1%}"
+        named = f"--method {method} ({used}, which was used: {than})"
+    runs = f"{test.errors.count} run{'s' if test.errors.count > 1 else ''}"
+    return (
+        f"recommended: {named}: least error in the back-test, {test.errors.mdape:.1%} from {runs}"
+        f" on P = {test.processors:g}, {_doublings(test.distance)} beyond its runs; that is no"
+        " proof farther out"
+    )
+
+
+def _stage(stage: Stage, one: Scaled) -> str:
+    size = one.runs.variables.size
+    own = size.columns[0] if len(size.columns) == 1 else "SIZE"
+    if stage.name == "forecast":
+        head = "self-generated focal region: complete; runs that would check the forecast:"
+    else:
+        head = f"self-generated focal region, {stage.name}: run these, add them, ask again"
+    rows: list[Sequence[str]] = [("P", own, "expected", "why")]
+    rows += [
+        (
+            f"{p.processors:g}",
+            f"{p.size if p.column is None else p.column:.8g}",
+            _number(p.expected, "{:.4g}"),
+            p.why,
+        )
+        for p in stage.asked
+    ]
+    lines = [head, columns(rows, right=(0, 1, 2))]
+    return "\n".join([*lines, *(f"note: {note}" for note in stage.notes)])
+
+
+def _doublings(distance: float) -> str:
+    return "one doubling" if round(distance, 6) == 1 else f"{distance:.2g} doublings"
+
+
+def _time(value: float, unit: str) -> str:
+    return f"{value:.6g}{f' {unit}' if unit else ''}"
+
+
+def _number(value: float | None, form: str) -> str:
+    return "-" if value is None or not math.isfinite(value) else form.format(value)

@@ -1,0 +1,1 @@
+"""The main job: the command, its flow, its words."""

@@ -1,0 +1,145 @@
+"""What the store knows of a study's candidates: from its own runs, and from other studies."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from autotune.commands.rank.ranked_space import Prospect
+from autotune.commands.tune.provenance import identity_of, launching, versions
+from autotune.domain.results import Measurement, Status
+from autotune.domain.variant import Candidate
+from autotune.files.store import RunElsewhere, RunRecord, Store
+from autotune.statistics.estimators import location
+from autotune.toolchain import compiler as compilers
+from autotune.tuning import Earlier
+from autotune.tuning.study_search import Known
+
+_LASTING: tuple[Status, ...] = ("ok", "wrong-result")
+"""What another study found out and this one would too; of builds and runs its time limits may have
+been others, or a library was missing."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Past:
+    """Reads from the store what other runs finished of the candidates of a study.
+
+    A result is used where machine, compiler, tools, MPI, the way of launching and, of another
+    study, the version of autotune are the same. Of others the times are hints.
+    """
+
+    results: Store
+    study: str
+    found: Prospect
+    run: str = ""
+    """The one that asks; its results are no news."""
+    hints: dict[str, Known] = field(default_factory=dict)
+    """Candidate to the latest time elsewhere."""
+    sources: dict[str, int] = field(default_factory=dict)
+    """Study to how many of its results are used."""
+    _seen: dict[str, int] = field(default_factory=dict)
+    _told: bool = False
+    _candidates: Mapping[str, Candidate] = field(init=False)
+    _machine: str = field(init=False)
+    _now: Mapping[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._machine = identity_of(self.found.machine)
+        self._now = versions(self.found.setup)
+        self._candidates = {c.identity: c for c in self.found.enumerated.legal}
+
+    def news(self) -> list[Earlier]:
+        """What other runs finished since it was asked last; at first all that is known."""
+        counts = self.results.finished(self.study)
+        counts.pop(self.run, None)
+        changed = [run for run, count in counts.items() if self._seen.get(run) != count]
+        self._seen = counts
+        warm = self.found.setup.search.warm_start
+        runs = self.results.elsewhere(self.study, changed) if changed else ()
+        found = [e for one in runs if warm or one.study == self.study for e in self._earlier(one)]
+        if warm and not self._told:
+            self._relatives()
+        self._told = True
+        return found
+
+    def own(self) -> list[Earlier]:
+        """What the study's own runs finished."""
+        runs = [run.id for run in self.results.load_study(self.study).runs]
+        return [e for one in self.results.elsewhere(self.study, runs) for e in self._earlier(one)]
+
+    def counted(self, run: RunRecord) -> list[Candidate]:
+        """The candidates that a run of the study finished, as far as that still holds."""
+        finished = [c for i in sorted(run.finished) if (c := self._candidates.get(i)) is not None]
+        return [candidate for candidate in finished if self._holds(run, candidate)]
+
+    def _earlier(self, one: RunElsewhere) -> list[Earlier]:
+        """What a run found out for good; its other times are hints."""
+        found = []
+        ours = one.study == self.study
+        for m in one.run.measurements:
+            candidate = self._candidates[m.candidate]
+            if m.candidate not in one.run.finished:
+                continue
+            if not (self._holds(one.run, candidate) and (ours or self._taken_alike(one.run))):
+                self._hint(candidate, m)
+            elif ours or m.status in _LASTING:
+                checksum = one.run.checksums.get(m.candidate)
+                found.append(Earlier(candidate=candidate, measurement=m, checksum=checksum))
+        if found and not ours:
+            self.sources[one.study] = self.sources.get(one.study, 0) + len(found)
+        return found
+
+    def _holds(self, run: RunRecord, candidate: Candidate) -> bool:
+        """Same machine, same compiler with what its flags stand for, same tools and MPI."""
+        now = self._now
+        compiled = self.found.setup.compiled_builds
+        there = run.versions.get("compilers", "").split("; ")
+        compiler = not compiled or compilers.find(candidate.build).title in there
+        mpi = candidate.ranks == 1 or run.versions.get("mpi") == now.get("mpi")
+        tools = run.versions.get("tools") == now.get("tools")
+        return run.machine_identity == self._machine and compiler and tools and mpi
+
+    def _taken_alike(self, run: RunRecord) -> bool:
+        same = run.conditions.get("launching") == launching(self.found.setup)
+        return same and run.versions.get("autotune") == self._now["autotune"]
+
+    def _hint(self, candidate: Candidate, measurement: Measurement) -> None:
+        if measurement.status == "ok" and measurement.accepted:
+            seconds = location([sample.seconds for sample in measurement.accepted])
+            self.hints[candidate.identity] = Known(candidate=candidate, seconds=seconds)
+
+    def _relatives(self) -> None:
+        """Hints by candidates that no study here may choose: built by others, or with other flags.
+
+        They stand for all that differ from them in nothing else.
+        """
+        relatives = self.results.strangers(self.study)
+        if not relatives:
+            return
+        alike: dict[str, list[Candidate]] = {}
+        for candidate in self._candidates.values():
+            alike.setdefault(_but_for_build(candidate.canonical()), []).append(candidate)
+        for record, measurement in relatives:
+            for candidate in alike.get(_but_for_build(json.loads(record.canonical)), []):
+                if candidate.identity not in self.hints:
+                    self._hint(candidate, measurement)
+
+    @property
+    def note(self) -> str:
+        """What is used of other studies, in words; empty where nothing is."""
+        parts = [
+            f"{count} result{'s' if count > 1 else ''} of study {name}"
+            for name, count in sorted(self.sources.items())
+        ]
+        text = f"used without measuring again: {', '.join(parts)}" if parts else ""
+        hints = len(self.hints)
+        if hints:
+            text += ("; " if text else "") + (
+                f"{hints} time{'s' if hints > 1 else ''} of other machines, compilers, flags,"
+                " tools, versions or ways of launching as a hint"
+            )
+        return text
+
+
+def _but_for_build(canonical: Mapping[str, object]) -> str:
+    kept = {name: value for name, value in canonical.items() if name not in ("compiler", "flags")}
+    return json.dumps(kept, sort_keys=True)

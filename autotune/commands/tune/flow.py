@@ -1,0 +1,219 @@
+"""From ranked candidates to a study: chosen, built, verified, timed, stored, evaluated."""
+
+import dataclasses
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from autotune.codegen import harness
+from autotune.codegen.skeleton_programs import Programs
+from autotune.commands.rank.program_needs import check_program, program_measurer
+from autotune.commands.rank.ranked_space import Prospect, check_builds, prospect
+from autotune.commands.tune.earlier_results import Past
+from autotune.commands.tune.initial_candidates import Options, baseline, choose_candidates, left_of
+from autotune.commands.tune.provenance import (
+    check_launchers,
+    check_objectives,
+    conditions_of,
+    content,
+    identity_of,
+    versions,
+)
+from autotune.commands.tune.study_prior import lender
+from autotune.commands.tune.study_run import Conduct, Result, result_of
+from autotune.domain.machine import Machine
+from autotune.domain.ranking import Ranking
+from autotune.domain.setup import Searching, Setup
+from autotune.domain.variant import Build, Candidate
+from autotune.errors import Fault, InputError, WorkFailed
+from autotune.files.store import Store, kept_dissections
+from autotune.measuring.candidates.base import Measurer
+from autotune.measuring.candidates.host_measurer import HostMeasurer
+from autotune.progress import Progress
+from autotune.results.report import page
+from autotune.toolchain import compiler as compilers
+from autotune.toolchain.compiler import Compiler
+from autotune.tuning import Chosen, Earlier, Watcher, unwatched
+
+__all__ = [
+    "Conduct",
+    "Options",
+    "Result",
+    "baseline",
+    "choose_candidates",
+    "content",
+    "host_measurer",
+    "identity_of",
+    "measurer_of",
+    "require_success",
+    "result_of",
+    "study",
+    "tune",
+    "write_report",
+]
+
+
+def tune(
+    setup: Setup,
+    options: Options,
+    store: str,
+    progress: Progress,
+    watcher: Watcher = unwatched,
+) -> Result:
+    """The main job. Every sample is in the store when it is taken; Ctrl-C loses at most one."""
+    wall = time.monotonic()
+    setup = dataclasses.replace(setup, search=_searching(setup.search, options))
+    with Store.open(store) as results:
+        name = _study_name(setup, options, results)
+        lent = lender(setup.search.prior, results, name if options.resume else None)
+        check_builds(setup, openmp=True)
+        check_program(setup)
+        check_launchers(setup)
+        check_objectives(setup)
+        progress(_opening(setup, name, options, results), 0, 1)
+        found = prospect(setup, progress)
+        before = time.monotonic()
+        conditions = conditions_of(found, progress)
+        found.clock.timed("calibrate", before)
+        conduct = Conduct(
+            results=results,
+            study=_begun(setup, name, options, results, progress),
+            found=found,
+            measurer=measurer_of(setup, found.machine),
+            conditions=conditions,
+            deadline=wall + (options.budget_seconds or float("inf")),
+            started=wall,
+            watcher=watcher,
+            lender=None if options.exhaustive else lent,
+        )
+        if not options.exhaustive:
+            return conduct.search(options, progress)
+        earlier = Past(results=results, study=name, found=found).own() if options.resume else []
+        return conduct.run(lambda ranking: _left(found, ranking, options, earlier), progress)
+
+
+def _searching(search: Searching, options: Options) -> Searching:
+    """The settings of the search with what the command says instead.
+
+    What a config says for sampler ``model`` alone is left aside with another one.
+    """
+    if options.sampler is not None and options.sampler != "model":
+        search = dataclasses.replace(
+            search, sampler=options.sampler, residual="process", prior=None
+        )
+    elif options.sampler is not None:
+        search = dataclasses.replace(search, sampler=options.sampler)
+    return search if options.prior is None else dataclasses.replace(search, prior=options.prior)
+
+
+def _left(
+    found: Prospect, ranking: Ranking, options: Options, earlier: Sequence[Earlier]
+) -> list[Chosen]:
+    """All candidates of a problem, or what a continued study has not finished of them."""
+    chosen = choose_candidates(found, ranking, options)
+    if not options.resume:
+        return chosen
+    known = [e for e in earlier if e.candidate.problem.key == ranking.problem.key]
+    return left_of(chosen, known, baseline(found, ranking).identity)
+
+
+def measurer_of(setup: Setup, machine: Machine) -> Measurer:
+    """Who measures a setup on this host: of generated code, or of a program of the user's."""
+    return program_measurer(setup, machine.cores) if setup.program else host_measurer(setup)
+
+
+def host_measurer(setup: Setup) -> HostMeasurer:
+    """The measurer of generated code on this host."""
+    programs = Programs(setup.skeleton)
+
+    def sources(candidate: Candidate) -> Mapping[str, str]:
+        distributed = candidate.ranks > 1
+        return harness.units(programs(candidate), candidate.problem, distributed=distributed)
+
+    def compiler(build: Build) -> Compiler:
+        return compilers.find(build, setup.place(f"builds.{setup.builds.index(build)}"))
+
+    return HostMeasurer(
+        measuring=setup.measuring,
+        limits=setup.limits,
+        sources=sources,
+        compiler=compiler,
+        launcher=setup.launcher,
+        mpi_launcher=setup.mpi_launcher,
+        environment=setup.environment,
+    )
+
+
+def _study_name(setup: Setup, options: Options, results: Store) -> str:
+    if not options.resume:
+        return results.unused_name(setup.name)
+    name = results.latest_study(setup.name)
+    if name is None:
+        raise InputError(
+            Fault(
+                where="--resume",
+                found=f"no study of {setup.name} in {results.shown}",
+                expected="a study that was begun",
+                hint="run without --resume, or name its --store",
+            )
+        )
+    return name
+
+
+def _begun(setup: Setup, name: str, options: Options, results: Store, progress: Progress) -> str:
+    """The study that is continued or begun; not one that another tuner began meanwhile."""
+    if options.resume:
+        return name
+    own = results.new_study(
+        setup.name, config=setup.name, setup_text=content(setup), versions=versions(setup)
+    )
+    if own != name:
+        progress(f"begin study {own}: another tuner began {name} meanwhile", 0, 1)
+    return own
+
+
+def _opening(setup: Setup, name: str, options: Options, results: Store) -> str:
+    """What a run begins or continues; names an unfinished study that it leaves alone."""
+    if options.resume:
+        return f"continue study {name}"
+    before = results.latest_study(setup.name)
+    states = [run.state for run in results.load_study(before).tunings] if before else []
+    left = states and states[-1] != "done"
+    return f"begin study {name}" + (f" ({before} is unfinished: see --resume)" if left else "")
+
+
+# --- reading back ---------------------------------------------------------------------------
+
+
+def study(name: str, store: str) -> Result:
+    """A study of a store by name, the latest when the name is empty."""
+    with Store.open(store, create=False) as results:
+        wanted = name or results.latest_study()
+        if wanted is None:
+            raise InputError(
+                Fault(where=results.shown, found="no study", expected="a study", hint="tune first")
+            )
+        return result_of(results.load_study(wanted))
+
+
+def write_report(result: Result, path: Path) -> Path:
+    """Write the HTML page; InputError where that is not possible.
+
+    With the dissections that are kept of its candidates on the machines of its runs.
+    """
+    machines = list(dict.fromkeys(run.machine_identity for run in result.record.runs))
+    kept = [
+        found
+        for problem in result.evaluation.problems
+        for row in problem.rows
+        for machine in machines
+        if (found := kept_dissections.kept(machine, row.candidate.identity)) is not None
+    ]
+    return page.write(result.evaluation, path, kept)
+
+
+def require_success(result: Result) -> None:
+    """Raise WorkFailed when not a single candidate ran."""
+    statuses = {m.status for run in result.record.runs for m in run.measurements}
+    if statuses and "ok" not in statuses:
+        raise WorkFailed(f"no candidate ran: {', '.join(sorted(statuses))}")

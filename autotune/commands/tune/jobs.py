@@ -1,0 +1,106 @@
+"""Jobs for machines where autotune does not run: written out, and their results read back."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune.codegen import harness
+from autotune.codegen.skeleton_programs import Programs
+from autotune.commands.rank.ranked_space import prospect
+from autotune.commands.tune.flow import Conduct, Options, Result, choose_candidates
+from autotune.domain.ranking import Ranking
+from autotune.domain.setup import Setup
+from autotune.errors import Fault, InputError
+from autotune.files.store import Store
+from autotune.measuring.candidates import job, job_results
+from autotune.measuring.candidates.job import Job, JobTask
+from autotune.measuring.candidates.job_results import CollectedMeasurer
+from autotune.progress import Progress
+from autotune.tuning import Chosen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Emitted:
+    """A job that was written."""
+
+    study: str
+    folder: Path
+    script: Path
+    candidates: tuple[str, ...]
+    """Ids, in the order of the choice."""
+
+
+def emit_job(setup: Setup, options: Options, folder: Path, progress: Progress) -> Emitted:
+    """Write the job that measures what ``tune`` would measure.
+
+    InputError if the folder is not empty or cannot be written.
+    """
+    found = prospect(setup, progress)
+    programs = Programs(setup.skeleton)
+    tasks: list[JobTask] = []
+    for ranking in found.rankings:
+        for choice in choose_candidates(found, ranking, options):
+            candidate = choice.candidate
+            progress("write the job", len(tasks), len(tasks) + 1, candidate.label)
+            distributed = candidate.ranks > 1
+            units = harness.units(programs(candidate), candidate.problem, distributed=distributed)
+            tasks.append(JobTask(candidate=candidate, units=units))
+    script = job.emit(
+        Job(
+            study=setup.name,
+            tasks=tuple(tasks),
+            measuring=setup.measuring,
+            limits=setup.limits,
+            launcher=setup.launcher,
+            mpi_launcher=setup.mpi_launcher,
+            environment=setup.environment,
+            seed=setup.selection.seed,
+        ),
+        folder,
+    )
+    return Emitted(
+        study=setup.name,
+        folder=folder,
+        script=script,
+        candidates=tuple(task.candidate.id for task in tasks),
+    )
+
+
+def collect(setup: Setup, path: Path, store: str, progress: Progress) -> Result:
+    """Read a job's results into the store as a study of its own, as if they were taken now.
+
+    A candidate that is not of this setup is an InputError: the config changed meanwhile.
+    """
+    started = time.monotonic()
+    results = job_results.collect(path)
+    found = prospect(setup, progress)
+    known = {c.identity for c in found.enumerated.legal}
+    for identity in results.candidates:
+        if identity not in known:
+            raise InputError(
+                Fault(
+                    where=str(path),
+                    found=f"candidate {identity} is not one of {setup.name}",
+                    expected="results of a job that this config emitted",
+                )
+            )
+
+    def of_the_job(ranking: Ranking) -> list[Chosen]:
+        return [
+            Chosen(entry.candidate, entry.prediction, "measured by a job")
+            for entry in ranking.entries
+            if entry.candidate.identity in results.candidates
+        ]
+
+    with Store.open(store) as target:
+        conduct = Conduct(
+            results=target,
+            study=target.unused_name(setup.name),
+            found=found,
+            measurer=CollectedMeasurer(results, setup.measuring),
+            conditions={f"job_{key}": value for key, value in results.machine.items()},
+            deadline=float("inf"),
+            started=started,
+            machine_identity=results.machine_identity,
+        )
+        return conduct.run(of_the_job, progress)

@@ -1,0 +1,264 @@
+"""One run of a study: measured, stored, evaluated."""
+
+import dataclasses
+import os
+import platform
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from autotune.commands.rank.ranked_space import Prospect
+from autotune.commands.tune.earlier_results import Past
+from autotune.commands.tune.initial_candidates import Options, baseline, evaluations, tasks
+from autotune.commands.tune.provenance import content, identity_of, launching, versions
+from autotune.commands.tune.study_prior import Lender, Prior, proved
+from autotune.domain.ranking import Ranking
+from autotune.domain.results import Measurement, Prediction, Prepared, Sample
+from autotune.domain.variant import Candidate
+from autotune.files.store import Choice, RunFacts, Store, StudyRecord
+from autotune.measuring.candidates import quiet
+from autotune.measuring.candidates.base import Measurer
+from autotune.measuring.candidates.host_lock import HostTurns
+from autotune.progress import Progress
+from autotune.results.evaluate.study_evaluation import StudyResult, evaluate
+from autotune.tuning import (
+    Bench,
+    Chosen,
+    Earlier,
+    Plan,
+    Task,
+    Watcher,
+    tune_problem,
+    tune_problems,
+    unwatched,
+)
+from autotune.tuning.study_search import Trials
+
+_BATCH = 8
+"""More candidates are never built together: what is learned of one helps to choose the next."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """A study and what follows from it."""
+
+    record: StudyRecord
+    evaluation: StudyResult
+
+
+def result_of(record: StudyRecord) -> Result:
+    """What a stored study says."""
+    return Result(record=record, evaluation=evaluate(record))
+
+
+@dataclass(slots=True)
+class StoreJournal:
+    """The store, as the tuner sees it."""
+
+    store: Store
+    run: str
+    places: dict[str, int] = dataclasses.field(default_factory=dict)
+    numbers: dict[tuple[str, int], int] = dataclasses.field(default_factory=dict)
+
+    def chosen(self, choices: Sequence[Chosen]) -> None:
+        """Entered with their reasons; the first reason of a candidate stays."""
+        new = [c for c in choices if c.candidate.identity not in self.places]
+        for choice in new:
+            self.places[choice.candidate.identity] = len(self.places)
+        entered = [
+            Choice(
+                candidate=choice.candidate.identity,
+                place=self.places[choice.candidate.identity],
+                reason=choice.why,
+            )
+            for choice in new
+        ]
+        self.store.add_choices(self.run, entered)
+
+    def prepared(self, prepared: Prepared) -> None:
+        """Entered at once."""
+        self.store.add_prepared(self.run, prepared)
+
+    def sample(self, candidate: Candidate, sample: Sample) -> None:
+        """Durable when this returns."""
+        key = (candidate.identity, sample.launch)
+        number = self.numbers.get(key, 0)
+        self.store.add_sample(self.run, candidate.identity, number, sample)
+        self.numbers[key] = number + 1
+
+    def outcome(self, measurement: Measurement, checksum: tuple[float, float] | None) -> None:
+        """The candidate counts as finished."""
+        self.store.add_outcome(
+            self.run, measurement.candidate, measurement.status, measurement.detail, checksum
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conduct:
+    """One run of a study: who measures, where it is stored, until when."""
+
+    results: Store
+    study: str
+    found: Prospect
+    measurer: Measurer
+    conditions: Mapping[str, float | int | str]
+    deadline: float
+    """time.monotonic() after which nothing is started."""
+    started: float
+    machine_identity: str | None = None
+    """Where the times come from, if not from the machine that was predicted for."""
+    watcher: Watcher = unwatched
+    lender: Lender | None = None
+    """The study whose model is a prior of a search."""
+
+    def run(self, choose_of: Callable[[Ranking], list[Chosen]], progress: Progress) -> Result:
+        """Measure what is chosen of each problem, one after the other, all alike."""
+        self._enter()
+        with self._running(self.conditions) as (run, states):
+            bench = self._bench(run, progress)
+            for ranking in self.found.rankings:
+                chosen = choose_of(ranking)
+                bench.journal.chosen(chosen)
+                if chosen and time.monotonic() < self.deadline:
+                    tune_problem(chosen, bench, self._plan(None))
+            states.append("done" if time.monotonic() < self.deadline else "budget")
+        return result_of(self.results.load_study(self.study))
+
+    def search(self, options: Options, progress: Progress) -> Result:
+        """Measure the first candidates of all problems, search, measure the finalists again."""
+        found, setup = self.found, self.found.setup
+        entries = [entry for ranking in found.rankings for entry in ranking.entries]
+        candidates = [entry.candidate for entry in entries]
+        predictions = [entry.prediction for entry in entries]
+        Trials(candidates[:1], predictions[:1], settings=setup.search)  # what lacks is told early
+        self._enter()
+        past = Past(results=self.results, study=self.study, found=found)
+        earlier = past.news()
+        before = self._prior(candidates, predictions, progress)
+        trials = Trials(
+            candidates,
+            predictions,
+            settings=setup.search,
+            first=[baseline(found, ranking).identity for ranking in found.rankings],
+            known=list(past.hints.values()),
+            prior=before.seconds,
+            storage=options.mirror,
+            name=self.study,
+            seed=setup.selection.seed,
+        )
+        note = {"warm_start": past.note} if past.note else {}
+        note |= {"prior": before.note} if before.note else {}
+        if past.note:
+            progress(past.note, 1, 1)
+        with self._running({**self.conditions, **note}) as (run, states):
+            past.run = run
+            ended = tune_problems(
+                self._tasks(options, earlier, past, before.seconds),
+                trials,
+                self._bench(run, progress),
+                self._plan(evaluations(found, options)),
+                past.news,
+            )
+            states.append("budget" if any(one.cut for one in ended) else "done")
+        if trials.fault:
+            progress(trials.fault, 1, 1)
+        result = result_of(self.results.load_study(self.study))
+        if not before.note:
+            return result
+        told = f"{before.note}; {proved(before, result.evaluation)}"
+        self.results.add_conditions(run, {"prior": told})
+        return result_of(self.results.load_study(self.study))
+
+    def _prior(
+        self,
+        candidates: Sequence[Candidate],
+        predictions: Sequence[Prediction],
+        progress: Progress,
+    ) -> Prior:
+        """What a model of the study that the settings name expects; nothing where none is named."""
+        if self.lender is None:
+            return Prior(seconds={}, note="")
+        records = {c.identity: c for c in self.results.load_study(self.study).candidates}
+        seed = self.found.setup.selection.seed
+        found = self.lender.prior(candidates, predictions, records, seed)
+        progress(found.note, 1, 1)
+        return found
+
+    def _tasks(
+        self,
+        options: Options,
+        earlier: Sequence[Earlier],
+        past: Past,
+        prior: Mapping[str, float],
+    ) -> list[Task]:
+        """With what the study's own runs measured, if it is continued; not those for a map."""
+        record = self.results.load_study(self.study)
+        runs = [run for run in record.tunings if run.id != past.run]
+        mine = {c.identity: c for run in runs for c in past.counted(run)}
+        keys = Counter(candidate.problem.key for candidate in mine.values())
+        done = bool(runs) and runs[-1].state == "done" and bool(past.counted(runs[-1]))
+        complete = "the study was done" if options.resume and done else ""
+        return tasks(self.found, options, earlier, keys, complete, prior)
+
+    def _enter(self) -> None:
+        """The study, its candidates and their predictions."""
+        found, results = self.found, self.results
+        results.begin_study(
+            self.study,
+            config=found.setup.name,
+            setup_text=content(found.setup),
+            versions=versions(found.setup),
+        )
+        safe = [baseline(found, ranking).identity for ranking in found.rankings]
+        results.add_candidates(self.study, found.enumerated.legal, baselines=safe)
+        pairs = [(e.candidate, e.prediction) for r in found.rankings for e in r.entries]
+        results.add_predictions(self.study, pairs)
+
+    @contextmanager
+    def _running(
+        self, conditions: Mapping[str, float | int | str]
+    ) -> Iterator[tuple[str, list[str]]]:
+        """A run that is closed whatever happens, and the list that takes its final state."""
+        found = self.found
+        facts = RunFacts(
+            machine=found.machine,
+            machine_identity=self.machine_identity or identity_of(found.machine),
+            versions=versions(found.setup),
+            conditions={
+                **conditions,
+                "launching": launching(found.setup),
+                "process": os.getpid(),
+                "node": platform.node(),
+            },
+        )
+        run = self.results.begin_run(self.study, facts)
+        states = ["interrupted"]
+        try:
+            yield run, states
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt(self.study) from None
+        finally:
+            found.clock.stages["wall"] = time.monotonic() - self.started
+            self.results.end_run(run, state=states[-1], timings=found.clock.stages)
+
+    def _bench(self, run: str, progress: Progress) -> Bench:
+        return Bench(
+            measurer=self.measurer,
+            journal=StoreJournal(self.results, run),
+            progress=progress,
+            clock=self.found.clock,
+            watcher=self.watcher,
+            turns=HostTurns(progress, self.deadline),
+        )
+
+    def _plan(self, budget: int | None) -> Plan:
+        setup = self.found.setup
+        return Plan(
+            measuring=setup.measuring,
+            deadline=self.deadline,
+            seed=setup.selection.seed,
+            evaluations=budget,
+            batch=min(quiet.cpus(), _BATCH),
+        )

@@ -1,0 +1,321 @@
+"""The machine: facts of a node, with units and sources; measured facts of a host beside them.
+
+A machine file states what is documented; a calibration states what was measured. Where both speak,
+the calibration wins, and the prediction says so.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from autotune.domain.calibration import Calibration
+from autotune.domain.network import Network
+from autotune.units import Bytes, BytesPerCycle, BytesPerSecond, Cycles, Hertz, Seconds, show
+
+Duplex = Literal["half", "full"]
+"""Lines in and out of a level take turns, or pass at the same time."""
+OverlapRule = Literal["levels", "serial", "data-serial", "full"]
+OVERLAP_RULES: Mapping[OverlapRule, str] = {
+    "levels": "by the exposed share of each level",
+    "serial": "max(T_OL, T_nOL + sum of levels)",
+    "data-serial": "max(T_OL, T_nOL, sum of levels)",
+    "full": "max(T_OL, T_nOL, every level)",
+}
+"""Each rule by name, and its formula (Stengel et al. 2015 for ``serial``)."""
+UNVERIFIED = "(unverified)"
+"""The end of a source that says so of its number."""
+BENCHMARKS = ("copy", "update", "triad", "daxpy")
+"""Streaming kernels whose raw bandwidth may be given beside that of loads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CacheLevel:
+    """One cache of the hierarchy, as one core sees it."""
+
+    name: str
+    size: Bytes
+    line: Bytes
+    ways: int
+    cores: int
+    """How many cores share one instance."""
+    inbound: BytesPerCycle | None = None
+    """Towards the core from this level, sustained, per core; None for L1 or where unknown."""
+    outbound: BytesPerCycle | None = None
+    """Into this level from the one below it, per core; None: as ``duplex`` says."""
+    duplex: Duplex | None = None
+    """Of the link to the level below. ``full``: lines out hide behind lines in. None: ``half``
+    where ``outbound`` is given, else ``full``."""
+    write_allocate: bool = True
+    write_back: bool = True
+    victim: bool = False
+    exposed: float = 1.0
+    """Share of transfers from this level that does *not* overlap with loads and stores: 1 serial
+    (classic ECM), 0 full overlap."""
+
+    def __post_init__(self) -> None:
+        if self.size < self.line or self.line <= 0:
+            raise ValueError(
+                f"{self.name}: size {show(self.size, 'size')} is below one line, {self.line} B"
+            )
+        if self.ways < 1 or self.size % (self.ways * self.line):
+            raise ValueError(
+                f"{self.name}: size {show(self.size, 'size')} is not sets x {self.ways} ways"
+                f" x {self.line} B"
+            )
+        if self.cores < 1:
+            raise ValueError(f"{self.name}: must be shared by at least one core, not {self.cores}")
+        if not 0 <= self.exposed <= 1:
+            raise ValueError(f"{self.name}: the exposed share {self.exposed} is not in [0, 1]")
+        for name in ("inbound", "outbound"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise ValueError(f"{self.name}: {name} {value} B/cy is not positive")
+
+    @property
+    def sets(self) -> int:
+        """Number of sets."""
+        return self.size // (self.ways * self.line)
+
+    @property
+    def outward(self) -> BytesPerCycle | None:
+        """What evicted lines take turns at; None where they hide behind lines in."""
+        if self.duplex == "full":
+            return None
+        return self.outbound or (self.inbound if self.duplex == "half" else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Streaming:
+    """Raw bandwidth of a streaming kernel: what it names, without the lines of write-allocates."""
+
+    saturated: BytesPerSecond
+    """With all cores of the NUMA domain."""
+    single: BytesPerSecond | None = None
+    """With one core."""
+
+    def __post_init__(self) -> None:
+        if self.saturated <= 0 or (self.single is not None and self.single <= 0):
+            raise ValueError("a bandwidth of a benchmark is not positive")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """Main memory of one NUMA domain."""
+
+    saturated: BytesPerSecond | None = None
+    """Load bandwidth with all cores of the domain."""
+    single: BytesPerSecond | None = None
+    """Load bandwidth of one core."""
+    cores: int = 1
+    """Cores of the domain."""
+    exposed: float = 1.0
+    outbound: BytesPerSecond | None = None
+    """Store bandwidth with all cores of the domain; None: as ``duplex`` says."""
+    duplex: Duplex | None = None
+    """As of a cache level."""
+    peak: BytesPerSecond | None = None
+    """Of the channels of the domain, nominal: a bound for what is measured."""
+    penalty_load: Cycles | None = None
+    """Added to every line loaded from memory (a fit, Hammer et al. 2017)."""
+    penalty_store: Cycles | None = None
+    """Added to every line stored to memory."""
+    benchmarks: Mapping[str, Streaming] = field(default_factory=dict)
+    """Raw bandwidths by the name of the kernel, one of ``BENCHMARKS``."""
+
+    def __post_init__(self) -> None:
+        for name in ("saturated", "single", "outbound", "peak"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise ValueError(f"memory: {name} bandwidth {value} B/s is not positive")
+        if self.cores < 1:
+            raise ValueError(f"memory: needs at least one core, not {self.cores}")
+        if not 0 <= self.exposed <= 1:
+            raise ValueError(f"memory: the exposed share {self.exposed} is not in [0, 1]")
+        for name in ("penalty_load", "penalty_store"):
+            if (getattr(self, name) or 0) < 0:
+                raise ValueError(f"memory: {name} {getattr(self, name)} cy is negative")
+        for name in self.benchmarks:
+            if name not in BENCHMARKS:
+                raise ValueError(f"memory: {name!r} is not one of {', '.join(BENCHMARKS)}")
+
+    @property
+    def outward(self) -> BytesPerSecond | None:
+        """What evicted lines take turns at; None where they hide behind lines in."""
+        if self.duplex == "full":
+            return None
+        return self.outbound or (self.saturated if self.duplex == "half" else None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortTable:
+    """Documented in-core throughputs, for machines that OSACA does not know.
+
+    Operations per cycle of one core. ``vector`` is the SIMD width in bytes (8: no SIMD).
+    """
+
+    vector: Bytes
+    loads: float
+    stores: float
+    memory_operations: float
+    """Loads and stores together."""
+    adds: float
+    multiplies: float
+    fused: float
+    """Fused multiply-adds; 0 where there are none."""
+    floating: float
+    """Floating-point operations of any kind."""
+    divide: float
+    """Cycles per divide or square root of one vector."""
+    issue: float
+    """Instructions of any kind."""
+    latency: float = 0.0
+    """Cycles until the next operation of a chain of dependent ones can start; 0: not known."""
+    folds: bool = False
+    """A load is part of the instruction that computes with it: it takes no slot of its own."""
+    stores_compute: bool = False
+    """The data of a store passes a floating-point unit."""
+    dispatch: int = 0
+    """Slots of a dispatch group, filled in program order; a branch ends the group in a slot of its
+    own. 0: no groups."""
+    unroll: int = 1
+    """Vectors of a pass of a compiled loop, where loops are counted without a compiler."""
+    shared: tuple[str, ...] = ()
+    """Units that ``shared_by`` cores have together: ``floating`` (adds, multiplies and divides with
+    it), ``issue``."""
+    shared_by: int = 1
+
+    def __post_init__(self) -> None:
+        may_be_zero = ("fused", "latency", "folds", "stores_compute", "dispatch")
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            if name != "shared" and (value < 0 or (value == 0 and name not in may_be_zero)):
+                raise ValueError(f"in-core port table: {name} must be positive, not {value}")
+        for name in self.shared:
+            if name not in ("floating", "issue"):
+                raise ValueError(f"in-core port table: {name!r} cannot be shared")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InCore:
+    """How the in-core time of a loop is found on this machine."""
+
+    osaca: str | None = None
+    """OSACA's name of the architecture."""
+    approximate: bool = False
+    """The architecture is the nearest known one, not this one."""
+    ports: PortTable | None = None
+    overlapping: tuple[str, ...] = ()
+    """OSACA's ports whose time is T_OL in kerncraft's model; empty: not known."""
+    non_overlapping: tuple[str, ...] = ()
+    """OSACA's ports whose time is T_nOL there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StorePath:
+    """Where the stores of a write-through cache go: every byte stored, wherever its line lies."""
+
+    throughput: BytesPerCycle
+    cores: int = 1
+    """How many cores have the path together."""
+
+    def __post_init__(self) -> None:
+        if self.throughput <= 0 or self.cores < 1:
+            raise ValueError("a store path needs a positive throughput and at least one core")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlap:
+    """Which parts of a loop's time add up, as a rule by name."""
+
+    rule: OverlapRule = "levels"
+    store_path: StorePath | None = None
+    """Runs beside everything else."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """A node: its cores, caches, memory, in-core model and, for a host, its calibration."""
+
+    name: str
+    title: str = ""
+    architecture: str
+    """``x86_64``, ``aarch64`` or ``ppc64``."""
+    clock: Hertz
+    cores: int
+    threads_per_core: int = 1
+    sockets: int = 1
+    caches: tuple[CacheLevel, ...]
+    """From the core outwards."""
+    memory: Memory
+    in_core: InCore
+    overlap: Overlap = field(default_factory=Overlap)
+    compilers: Mapping[str, str] = field(default_factory=dict)
+    """Compiler to its flags for this machine."""
+    barrier: Seconds | None = None
+    """One OpenMP barrier of all cores, where documented."""
+    network: Network | None = None
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Key of the machine file to where its number comes from."""
+    calibration: Calibration | None = None
+    kerncraft: str | None = None
+    """The text of kerncraft's machine file that this machine was read from."""
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.clock) and self.clock > 0):
+            raise ValueError(f"{self.name}: clock must be positive, not {self.clock} Hz")
+        for name in ("cores", "threads_per_core", "sockets"):
+            if getattr(self, name) < 1:
+                raise ValueError(
+                    f"{self.name}: {name} must be at least 1, not {getattr(self, name)}"
+                )
+        if not self.caches:
+            raise ValueError(f"{self.name}: needs at least one cache level")
+        for inner, outer in zip(self.caches, self.caches[1:], strict=False):
+            if outer.size * inner.cores < inner.size * outer.cores and outer.size < inner.size:
+                raise ValueError(f"{self.name}: {outer.name} is smaller than {inner.name}")
+        self._check_overlap()
+
+    def _check_overlap(self) -> None:
+        """The exposed share of every level is what the rule says."""
+        if self.overlap.rule == "levels":
+            return
+        inner, outer = exposed_by(self.overlap.rule)
+        shares = {cache.name: (cache.exposed, outer) for cache in self.caches}
+        shares[self.caches[0].name] = (self.caches[0].exposed, inner)
+        shares["memory"] = (self.memory.exposed, outer)
+        for name, (share, ruled) in shares.items():
+            if share != ruled:
+                raise ValueError(
+                    f"{self.name}: the overlap rule {self.overlap.rule} needs exposed {ruled:g} of"
+                    f" {name}, not {share:g}"
+                )
+
+    @property
+    def line(self) -> Bytes:
+        """Bytes of one cache line of the innermost cache."""
+        return self.caches[0].line
+
+    @property
+    def unverified(self) -> frozenset[str]:
+        """The keys of figures that were never checked."""
+        return frozenset(key for key, text in self.sources.items() if text.endswith(UNVERIFIED))
+
+    @property
+    def frequency(self) -> Hertz:
+        """The measured clock, else the documented one."""
+        return self.calibration.clock if self.calibration else self.clock
+
+    def exposed(self, level: str) -> float:
+        """The exposed share of a level (``MEM`` for memory), measured where there is one."""
+        if self.calibration and level in self.calibration.exposed:
+            return self.calibration.exposed[level]
+        for cache in self.caches:
+            if cache.name == level:
+                return cache.exposed
+        return self.memory.exposed
+
+
+def exposed_by(rule: OverlapRule) -> tuple[float, float]:
+    """The exposed shares of the innermost cache and of every level beyond, by a rule."""
+    return (1.0 if rule in ("levels", "serial") else 0.0), (0.0 if rule == "full" else 1.0)

@@ -1,0 +1,539 @@
+"""Methods and problems: IVPs, stencils or programs of the user's, one of them at a size."""
+
+import hashlib
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+from autotune.domain.program import Program, written
+from autotune.domain.stencil import Stencil
+from autotune.language.constraint import Value
+from autotune.language.expression import Expr, Num, Ref, number, references, show, symbols
+
+_LARGEST = 2**53
+"""Of the sizes of programs: whole numbers that every double tells apart."""
+ROW_SUM_TOLERANCE = 1e-14
+"""How far a row sum of A may differ from c, from rounding of the coefficients."""
+_ORDER_TOLERANCE = 1e-13
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ButcherTableau:
+    """An implicit Runge-Kutta method, the corrector of a PIRK method.
+
+        c | A        s stages; A is s x s, b and c have s elements
+        --+---
+          | b
+
+    Checked: shapes, row sums of A equal c, and the order by the order conditions themselves.
+    """
+
+    name: str
+    title: str
+    order: int
+    A: tuple[tuple[float, ...], ...]
+    b: tuple[float, ...]
+    c: tuple[float, ...]
+    source: str
+
+    def __post_init__(self) -> None:
+        s = self.stages
+        if s < 1:
+            raise ValueError("a tableau needs at least one stage")
+        if len(self.c) != s or len(self.A) != s or any(len(row) != s for row in self.A):
+            raise ValueError(f"A must be {s} x {s} and c must have {s} elements, as b has {s}")
+        for i, row in enumerate(self.A):
+            if not abs(sum(row) - self.c[i]) <= ROW_SUM_TOLERANCE:
+                raise ValueError(
+                    f"row sums of A must equal c: row {i + 1} sums to {sum(row)!r},"
+                    f" c[{i + 1}] is {self.c[i]!r}"
+                )
+        proven = self.proven_order()
+        if self.order != proven:
+            raise ValueError(f"order {self.order} is stated, the coefficients give {proven}")
+
+    @property
+    def stages(self) -> int:
+        """Number of stages s."""
+        return len(self.b)
+
+    def proven_order(self) -> int:
+        """The order of the method: the largest p for which the order conditions hold up to p.
+
+        One condition per rooted tree: sum_i b_i u_i = 1/gamma, where u is the product of A u over
+        the branches at the root and gamma the number of nodes times the gamma of the branches
+        (Hairer, Norsett, Wanner, Solving ODEs I, theorem II.2.13). No method of s stages has an
+        order above 2s. The trees double in number and more with each order: milliseconds up to
+        order 8, half a second at order 12. So the simplifying assumptions speak first.
+        """
+        found = self._order_by_assumptions()
+        return self._order_by_trees() if found is None else found
+
+    def _order_by_trees(self) -> int:
+        trees: list[_Tree] = []
+        for order in range(1, 2 * self.stages + 2):
+            grown = list(self._grow(order, trees))
+            for weights, gamma in grown:
+                value = sum(b * u for b, u in zip(self.b, weights, strict=True))
+                if not abs(value - 1 / gamma) <= _ORDER_TOLERANCE:
+                    return order - 1
+            for weights, gamma in grown:
+                branch = tuple(
+                    sum(a * u for a, u in zip(row, weights, strict=True)) for row in self.A
+                )
+                trees.append(_Tree(order, gamma, branch))
+        return 2 * self.stages
+
+    def _order_by_assumptions(self) -> int | None:
+        """The order where the simplifying assumptions give it, else None.
+
+        B(p), C(q), D(r) with p <= q + r + 1 and p <= 2q + 2 give order p (Butcher 1964; Hairer,
+        Wanner, Solving ODEs II, theorem IV.5.1), and B(p + 1) is a condition of order p + 1.
+        """
+        b, c = self.b, self.c
+
+        def holds(pairs: Iterator[tuple[float, float]]) -> bool:
+            return all(abs(left - right) <= _ORDER_TOLERANCE for left, right in pairs)
+
+        def quadrature(k: int) -> bool:
+            found = sum(w * x ** (k - 1) for w, x in zip(b, c, strict=True))
+            return holds(iter([(found, 1 / k)]))
+
+        def stages(k: int) -> bool:
+            rows = zip(self.A, c, strict=True)
+            return holds(
+                (sum(a * x ** (k - 1) for a, x in zip(row, c, strict=True)), ci**k / k)
+                for row, ci in rows
+            )
+
+        def adjoint(k: int) -> bool:
+            return holds(
+                (
+                    sum(b[i] * c[i] ** (k - 1) * self.A[i][j] for i in range(self.stages)),
+                    b[j] / k * (1 - c[j] ** k),
+                )
+                for j in range(self.stages)
+            )
+
+        def largest(condition: Callable[[int], bool]) -> int:
+            k = 0
+            while k <= 2 * self.stages and condition(k + 1):
+                k += 1
+            return k
+
+        p, q, r = largest(quadrature), largest(stages), largest(adjoint)
+        return p if 0 < p <= min(q + r + 1, 2 * q + 2) else None
+
+    def _grow(self, order: int, trees: list["_Tree"]) -> Iterator[tuple[tuple[float, ...], int]]:
+        """(u, gamma) of every tree with ``order`` nodes, from all ``trees`` with fewer."""
+        pending = [(order - 1, 0, (1.0,) * self.stages, order)]
+        while pending:
+            nodes, first, weights, gamma = pending.pop()
+            if nodes == 0:
+                yield weights, gamma
+            for i in range(first, len(trees)):
+                tree = trees[i]
+                if tree.order > nodes:
+                    break
+                product = tuple(u * v for u, v in zip(weights, tree.branch, strict=True))
+                pending.append((nodes - tree.order, i, product, gamma * tree.gamma))
+
+
+@dataclass(frozen=True, slots=True)
+class _Tree:
+    """A rooted tree: its number of nodes, its gamma, and A u, what it adds as a branch."""
+
+    order: int
+    gamma: int
+    branch: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """Where one body of a right-hand side (or of the initial values) holds.
+
+    The components j with ``lower <= j < upper``; with ``columns`` only those whose position in
+    their row (j % row length of the problem) lies in ``columns[0] <= position < columns[1]``.
+    """
+
+    lower: Expr
+    upper: Expr
+    columns: tuple[Expr, Expr] | None = None
+    body: Expr
+
+    def __str__(self) -> str:
+        text = f"[{show(self.lower)}, {show(self.upper)})"
+        if self.columns:
+            text += f" columns [{show(self.columns[0])}, {show(self.columns[1])})"
+        return text
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ivp:
+    """An initial value problem y' = f(t, y), y(t0) = y0, of n components, as data.
+
+    Bodies use ``y[j+offset]``, ``j``, ``t``, the size ``N`` and the constants by name; ``locals``
+    are per-component temporaries (name to expression, in order) that bodies may use.
+    """
+
+    name: str
+    title: str
+    source: str
+    dimension: Expr
+    """n as a function of the size N."""
+    constants: Mapping[str, Expr]
+    """In order; each may use N and those before it."""
+    locals: Mapping[str, Expr] = field(default_factory=dict)
+    row: Expr | None = None
+    """Components per row, where regions name columns."""
+    access_distance: Expr
+    """d(f): f_j reads only y[j-d] .. y[j+d]."""
+    limited: bool
+    """The access distance is limited: small against n (Scherg et al. 2019, section 3.2)."""
+    regions: tuple[Region, ...]
+    initial: tuple[Region, ...]
+    start: float = 0.0
+    stability: Expr
+    """An upper bound of |lambda| over the spectrum of the Jacobian, in 1/seconds of t."""
+    minimum: int = 2
+    """The smallest sensible size N."""
+
+    def __post_init__(self) -> None:
+        known = {"N", "n", "j", "t", *self.constants, *self.locals}
+        for region in (*self.regions, *self.initial):
+            unknown = symbols(region.body) - known
+            if unknown:
+                raise ValueError(f"region {region}: unknown name {sorted(unknown)[0]!r}")
+            for ref in references(region.body):
+                if ref.array != "y" or len(ref.indices) != 1:
+                    raise ValueError(f"region {region}: {show(ref)} is not an element of y")
+            if region.columns and self.row is None:
+                raise ValueError(f"region {region}: columns need a row length (key row)")
+        for region in self.initial:
+            if references(region.body):
+                raise ValueError(f"initial region {region}: must not read y")
+        for size in sorted({self.minimum, self.minimum + 1, max(self.minimum, 5)}):
+            self.check_regions(size)
+            if not number(self.stability, self.values(size)) > 0:
+                raise ValueError(f"the stability bound must be positive, at N = {size} it is not")
+
+    def values(self, size: int) -> dict[str, float | int]:
+        """N, n and all constants at a size."""
+        values: dict[str, float | int] = {"N": size}
+        values["n"] = int(number(self.dimension, values))
+        for name, expression in self.constants.items():
+            values[name] = number(expression, values)
+        return values
+
+    def row_length(self, size: int) -> int | None:
+        """Components per row at a size."""
+        return None if self.row is None else int(number(self.row, self.values(size)))
+
+    def distance(self, size: int) -> int:
+        """The access distance d(f) at a size."""
+        return int(number(self.access_distance, self.values(size)))
+
+    def bounds(self, region: Region, size: int) -> tuple[int, int, int, int]:
+        """(lower, upper, first column, end column) at a size; columns 0, 1 where there are none."""
+        values = self.values(size)
+        columns = region.columns or (Num(0), Num(1))
+        lower, upper, first, end = (
+            int(number(e, values)) for e in (region.lower, region.upper, *columns)
+        )
+        return lower, upper, first, end
+
+    def members(self, region: Region, size: int) -> list[range]:
+        """The components of a region at a size, as ranges."""
+        lower, upper, first, end = self.bounds(region, size)
+        row = self.row_length(size)
+        if region.columns is None or row is None:
+            return [range(lower, upper)]
+        rows = range(lower // row, -(-upper // row))
+        return [range(max(lower, r * row + first), min(upper, r * row + end)) for r in rows]
+
+    def check_regions(self, size: int) -> None:
+        """Regions must cover 0..n-1 without gap or overlap; ValueError says where they do not."""
+        n = int(self.values(size)["n"])
+        for what, regions in (("regions", self.regions), ("initial regions", self.initial)):
+            owner = bytearray(n)
+            for region in regions:
+                for part in self.members(region, size):
+                    if part.start < 0 or part.stop > n:
+                        raise ValueError(f"{what}: {region} leaves [0, {n}) at N = {size}: {part}")
+                    for j in part:
+                        if owner[j]:
+                            raise ValueError(
+                                f"{what} overlap: {region} covers component {j} again (N = {size})"
+                            )
+                        owner[j] = 1
+            if 0 in owner:
+                raise ValueError(
+                    f"{what}: no region covers component {owner.index(0)} (N = {size})"
+                )
+
+
+def offset(ref: Ref, values: Mapping[str, float | int]) -> int:
+    """The offset d of a reference y[j + d] at given sizes; ValueError where it is not of that form.
+
+    >>> from autotune.language.expression import parse
+    >>> offset(parse("y[j - N]"), {"N": 8})
+    -8
+    """
+    index = ref.indices[-1]
+    at_zero = number(index, {**values, "j": 0})
+    shifts = (number(index, {**values, "j": j}) - j for j in (1, 2, 1_000_003))
+    if at_zero != int(at_zero) or any(shift != at_zero for shift in shifts):
+        raise ValueError(f"{show(ref)} is not y[j + offset] with a whole offset")
+    return int(at_zero)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """An IVP at a size, solved by a PIRK method with m corrector steps."""
+
+    family: ClassVar[Literal["ivp"]] = "ivp"
+    ivp: Ivp
+    method: ButcherTableau
+    correctors: int
+    """m; Scherg et al. 2019 use m = order - 1."""
+    size: int
+    """N."""
+    step_fraction: float = 0.1
+    """Step size h as a fraction of 1 / stability bound."""
+
+    definition: str = field(init=False, default="")
+    """12 hexadecimal digits over what the IVP and the method compute, whatever their names."""
+
+    def __post_init__(self) -> None:
+        if self.correctors < 1:
+            raise ValueError(f"correctors must be at least 1, not {self.correctors}")
+        if self.size < self.ivp.minimum:
+            raise ValueError(
+                f"size N = {self.size} is below the smallest of {self.ivp.name}, {self.ivp.minimum}"
+            )
+        if not 0 < self.step_fraction <= 1:
+            raise ValueError(f"step_fraction must be in (0, 1], not {self.step_fraction}")
+
+        ivp, method = self.ivp, self.method
+        essence = repr(
+            (
+                *(method.A, method.b, method.c),
+                *(ivp.dimension, ivp.constants, ivp.locals, ivp.row, ivp.regions, ivp.initial),
+                *(ivp.start, ivp.stability),
+            )
+        )
+        object.__setattr__(self, "definition", hashlib.sha256(essence.encode()).hexdigest()[:12])
+
+    @property
+    def n(self) -> int:
+        """Number of components."""
+        return int(self.ivp.values(self.size)["n"])
+
+    @property
+    def h(self) -> float:
+        """Step size."""
+        return self.step_fraction / float(number(self.ivp.stability, self.ivp.values(self.size)))
+
+    @property
+    def key(self) -> str:
+        """Equal for problems that compute the same: definition, correctors, size, step."""
+        return f"{self.definition} m{self.correctors} N{self.size} h{self.step_fraction!r}"
+
+    @property
+    def label(self) -> str:
+        """Readable and unique within a study: ``heat2d-N256``."""
+        return f"{self.ivp.name}-N{self.size}"
+
+    @property
+    def title(self) -> str:
+        """One line about what is computed."""
+        return self.ivp.title
+
+    @property
+    def size_text(self) -> str:
+        """The size as a program takes it."""
+        return str(self.size)
+
+    @property
+    def size_name(self) -> str:
+        """The size by its symbol."""
+        return f"N = {self.size}"
+
+    def canonical(self) -> dict[str, object]:
+        """What of a candidate's identity is the problem's, in plain values."""
+        return {
+            "method": self.method.name,
+            "correctors": self.correctors,
+            "ivp": self.ivp.name,
+            "definition": self.definition,
+            "size": self.size,
+            "step_fraction": self.step_fraction,
+        }
+
+    def at(self, size: int) -> "Problem":
+        """The same problem at another size."""
+        return Problem(
+            ivp=self.ivp,
+            method=self.method,
+            correctors=self.correctors,
+            size=size,
+            step_fraction=self.step_fraction,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StencilProblem:
+    """A stencil on a grid of so many interior points; a time step is one sweep."""
+
+    family: ClassVar[Literal["stencil"]] = "stencil"
+    stencil: Stencil
+    extents: tuple[int, ...]
+    """Interior points in the order of the stencil's dimensions: K, J, I."""
+
+    def __post_init__(self) -> None:
+        stencil = self.stencil
+        stencil.values(self.extents)
+        for name, extent in zip(stencil.dimensions, self.extents, strict=True):
+            if extent < stencil.minimum:
+                raise ValueError(
+                    f"{extent} points in {name} are fewer than the radius of {stencil.name},"
+                    f" {stencil.minimum}"
+                )
+
+    @property
+    def n(self) -> int:
+        """Number of interior points."""
+        return math.prod(self.extents)
+
+    @property
+    def definition(self) -> str:
+        """12 hexadecimal digits over what the stencil computes, whatever its name."""
+        return self.stencil.definition
+
+    @property
+    def key(self) -> str:
+        """Equal for problems that compute the same: definition and extents."""
+        return f"{self.definition} {self.size_text}"
+
+    @property
+    def label(self) -> str:
+        """Readable, unique within a study: ``star3d-7pt-N96``, ``star3d-7pt-K24-J1600-I1600``."""
+        first = self.extents[0]
+        if all(extent == first for extent in self.extents):
+            return f"{self.stencil.name}-N{first}"
+        sizes = zip(self.stencil.extent_names, self.extents, strict=True)
+        return "-".join((self.stencil.name, *(f"{name}{extent}" for name, extent in sizes)))
+
+    @property
+    def title(self) -> str:
+        """One line about what is computed."""
+        return self.stencil.title
+
+    @property
+    def size_text(self) -> str:
+        """The extents as a program takes them, slowest first: ``24x1600x1600``."""
+        return "x".join(map(str, self.extents))
+
+    @property
+    def size_name(self) -> str:
+        """The extents by their symbols."""
+        return f"{' x '.join(self.stencil.extent_names)} = {' x '.join(map(str, self.extents))}"
+
+    def canonical(self) -> dict[str, object]:
+        """What of a candidate's identity is the problem's, in plain values."""
+        return {
+            "stencil": self.stencil.name,
+            "definition": self.definition,
+            "extents": list(self.extents),
+        }
+
+    def at(self, extents: tuple[int, ...]) -> "StencilProblem":
+        """The same stencil on another grid."""
+        return StencilProblem(stencil=self.stencil, extents=extents)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramProblem:
+    """A program of the user's with its arguments; a time step is what it says it took."""
+
+    family: ClassVar[Literal["program"]] = "program"
+    program: Program
+    arguments: Mapping[str, Value]
+    """A value for each argument of the program, in its order."""
+
+    def __post_init__(self) -> None:
+        if list(self.arguments) != list(self.program.arguments):
+            raise ValueError(
+                f"{self.program.name} takes the arguments"
+                f" {', '.join(self.program.arguments) or '(none)'}"
+            )
+        name = self.program.size
+        size = None if name is None else self.arguments[name]
+        if name is not None and not (isinstance(size, int | float) and 1 <= size <= _LARGEST):
+            raise ValueError(f"{name} is the problem size: from 1 to 2**53, not {size!r}")
+
+    @property
+    def n(self) -> int:
+        """The argument that counts as size; 1 where none does."""
+        size = self.arguments[self.program.size] if self.program.size else 1
+        return int(size) if isinstance(size, int | float) else 1
+
+    @property
+    def definition(self) -> str:
+        """12 hexadecimal digits over what is run and how it is read, whatever its name."""
+        return self.program.definition
+
+    @property
+    def key(self) -> str:
+        """Equal for problems that compute the same: definition and arguments."""
+        return " ".join((self.definition, *self._pairs("=")))
+
+    @property
+    def label(self) -> str:
+        """Readable and unique within a study: ``matmul-n512``."""
+        return re.sub(r"[^\w.+-]+", "_", "-".join((self.program.name, *self._pairs(""))))
+
+    @property
+    def title(self) -> str:
+        """One line about what is computed."""
+        return self.program.title
+
+    @property
+    def size_text(self) -> str:
+        """The arguments as a command line says them."""
+        return " ".join(self._pairs("="))
+
+    @property
+    def size_name(self) -> str:
+        """The arguments with their names."""
+        return ", ".join(self._pairs(" = ")) or "no arguments"
+
+    def canonical(self) -> dict[str, object]:
+        """What of a candidate's identity is the problem's, in plain values."""
+        return {
+            "program": self.program.name,
+            "definition": self.definition,
+            "arguments": dict(sorted(self.arguments.items())),
+        }
+
+    def at(self, arguments: Mapping[str, Value]) -> "ProgramProblem":
+        """The same program with some other arguments."""
+        return ProgramProblem(program=self.program, arguments={**self.arguments, **arguments})
+
+    def _pairs(self, between: str) -> list[str]:
+        return [
+            f"{name}{between}{'none' if value is None else written(value)}"
+            for name, value in self.arguments.items()
+        ]
+
+
+AnyProblem = Problem | StencilProblem | ProgramProblem
+
+
+def generated(problem: AnyProblem) -> Problem | StencilProblem:
+    """The same problem, one of those whose code is generated; TypeError for a program."""
+    if isinstance(problem, ProgramProblem):
+        raise TypeError(f"{problem.label} is a program: no code is generated for it")
+    return problem

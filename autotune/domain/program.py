@@ -1,0 +1,283 @@
+"""External programs: how one is built and run, what may vary, how its time and answer are read."""
+
+import hashlib
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Literal
+
+from autotune.domain.program_model import ProgramModel
+from autotune.language.constraint import Condition, Value
+
+_PIECE = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+"""What parameters and arguments are called."""
+
+BUILD_PLACES = ("output", "source folder", "compiler", "flags", "python")
+"""What the templates of a build may name beside parameters and arguments."""
+RUN_PLACES = (*BUILD_PLACES, "threads")
+"""The same of a run and its environment."""
+
+Threads = Literal["one", "openmp", "own"]
+"""How many threads a program runs: one; as many as OMP_NUM_THREADS says; as it likes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """One argument of a command line with places for values in braces: ``-DBI={bi}``.
+
+    It stays one argument whatever the values hold: no shell ever sees it. ``{{`` and ``}}`` stand
+    for braces.
+    """
+
+    text: str
+
+    def __post_init__(self) -> None:
+        for match in _PIECE.finditer(self.text):
+            if match.group() in ("{", "}"):
+                raise ValueError(f"a brace stands alone in {self.text!r}: write it twice")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names in braces, in order."""
+        found = (match.group(1) for match in _PIECE.finditer(self.text))
+        return tuple(dict.fromkeys(name for name in found if name is not None))
+
+    def fill(self, values: Mapping[str, Value]) -> str | None:
+        """The argument with the values put in; None where one of them is null.
+
+        True and false are written 1 and 0.
+
+        >>> Template("-DBI={bi}").fill({"bi": 64})
+        '-DBI=64'
+        """
+        if any(values[name] is None for name in self.names):
+            return None
+
+        def put(match: re.Match[str]) -> str:
+            name = match.group(1)
+            return match.group()[0] if name is None else written(values[name])
+
+        return _PIECE.sub(put, self.text)
+
+
+Command = tuple[Template, ...]
+
+
+def digest(files: Mapping[str, bytes]) -> str:
+    """Hash of files, name to content; equal for equal files, whatever their order."""
+    made = hashlib.sha256()
+    for name, content in sorted(files.items()):
+        for part in (name.encode(), content):
+            made.update(len(part).to_bytes(8, "little") + part)
+    return made.hexdigest()[:32]
+
+
+def written(value: Value) -> str:
+    """A value as a command line says it."""
+    if isinstance(value, bool):
+        return str(int(value))
+    return value if isinstance(value, str) else repr(value)
+
+
+def filled(command: Command, values: Mapping[str, Value], flags: Sequence[str] = ()) -> list[str]:
+    """A command line with values put in.
+
+    An argument that names a value that is null is left out; ``{flags}``, where it stands alone, is
+    as many arguments as there are flags.
+    """
+    words: list[str] = []
+    for template in command:
+        if template.text == "{flags}":
+            words.extend(flags)
+            continue
+        word = template.fill({"flags": " ".join(flags), **values})
+        if word is not None:
+            words.append(word)
+    return words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """Where a program tells a number.
+
+    ``pattern``: a regular expression with one group, searched in standard output line by line;
+    ``json``: the way of keys through every line that is a JSON object; ``wall``: the time from the
+    start of the process to its end.
+    """
+
+    kind: Literal["pattern", "json", "wall"]
+    pattern: str = ""
+    keys: tuple[str, ...] = ()
+    unit: float = 1.0
+    """What was read, times this, is in seconds; 1 for values that are no times."""
+
+    def __post_init__(self) -> None:
+        if self.kind == "pattern" and re.compile(self.pattern).groups != 1:
+            raise ValueError(f"the pattern {self.pattern!r} must have one group: time (\\S+)")
+        if self.kind == "json" and not all(self.keys):
+            raise ValueError("json needs the name of a key, or several joined by dots")
+        if not self.unit > 0:
+            raise ValueError(f"a unit must be positive, not {self.unit}")
+
+    def __str__(self) -> str:
+        if self.kind == "wall":
+            return "the time of the process"
+        where = f"the pattern {self.pattern!r}" if self.kind == "pattern" else ".".join(self.keys)
+        return f"{where} in its output"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """The value by which an answer is compared with that of the reference run."""
+
+    reading: Reading
+    tolerance: float = 1e-9
+    """Largest difference, relative to the reference; text must be the same."""
+
+    def __post_init__(self) -> None:
+        if self.reading.kind == "wall":
+            raise ValueError("a check value is read by a pattern or from JSON, not from the clock")
+        if not 0 <= self.tolerance < 1:
+            raise ValueError(f"a tolerance must be in [0, 1), not {self.tolerance}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramConstraint:
+    """What combinations of parameters and arguments must fulfil, and why."""
+
+    require: Condition
+    reason: str = ""
+
+    @property
+    def words(self) -> str:
+        """The reason, or the condition itself."""
+        return self.reason or f"{self.require.text} does not hold"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Package:
+    """A Python package that a program needs, and how it is installed."""
+
+    name: str
+    install: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A program of the user's: how it is built and run, what may vary, how it is measured.
+
+    Templates name parameters, arguments and the places of ``BUILD_PLACES`` and ``RUN_PLACES``.
+    """
+
+    name: str
+    title: str
+    source: str
+    """The file that describes it."""
+    source_folder: str
+    """Absolute path that ``{source folder}`` stands for."""
+    sources: tuple[str, ...]
+    """Files of the source folder whose content makes the program, sorted."""
+    digest: str
+    """Hash of the names and contents of the sources, as they were read."""
+    folder: str = ""
+    """Working folder of a run, an absolute path; empty: a fresh one for each run."""
+    build: tuple[Command, ...] = ()
+    """Commands that make ``{output}``, one after the other; empty: nothing is built."""
+    run: Command
+    environment: Mapping[str, Template] = field(default_factory=dict)
+    """Variables of a run; one whose value is null is not set."""
+    packages: tuple[Package, ...] = ()
+    arguments: Mapping[str, Value] = field(default_factory=dict)
+    """What a problem may set, with defaults."""
+    parameters: Mapping[str, tuple[Value, ...]]
+    constraints: tuple[ProgramConstraint, ...] = ()
+    baseline: Mapping[str, Value]
+    time: Reading
+    warm_ups: int = 0
+    """Times at the start of each run that are kept but never counted."""
+    check: Check | None = None
+    verify: Mapping[str, Value] = field(default_factory=dict)
+    """Arguments of the runs that are compared with the reference; empty: those of the problem."""
+    size: str | None = None
+    """The argument that counts as problem size n."""
+    threads: Threads = "own"
+    model: ProgramModel | None = None
+    places: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    """Key (``run``, ``build``) to ``file:line:column``, for later errors."""
+    definition: str = field(init=False, default="")
+    """12 hexadecimal digits over what is run, how it is read and checked, whatever may vary."""
+
+    def __post_init__(self) -> None:
+        beside = os.path.relpath(self.folder, self.source_folder) if self.folder else ""
+        essence = (
+            *(self.digest, self.build, self.run, sorted(self.environment.items()), beside),
+            *(self.threads, self.time, self.warm_ups, self.check, sorted(self.verify.items())),
+        )
+        digest = hashlib.sha256(repr(essence).encode()).hexdigest()[:12]
+        object.__setattr__(self, "definition", digest)
+        if not self.run:
+            raise ValueError("a program needs a command that runs it")
+        self._check_names()
+        if self.warm_ups < 0:
+            raise ValueError(f"warm_ups must not be negative, but is {self.warm_ups}")
+        if self.size is not None and self.size not in self.arguments:
+            raise ValueError(f"size: {self.size!r} is not one of the arguments")
+        for name in self.verify:
+            if name not in self.arguments:
+                raise ValueError(f"verify: {name!r} is not one of the arguments")
+        if set(self.baseline) != set(self.parameters):
+            raise ValueError("the baseline needs a value of every parameter")
+
+    def _check_names(self) -> None:
+        both = set(self.parameters) & set(self.arguments)
+        if both:
+            raise ValueError(f"{sorted(both)[0]!r} is both a parameter and an argument")
+        for name in (*self.parameters, *self.arguments):
+            if not NAME.fullmatch(name) or name in RUN_PLACES:
+                raise ValueError(f"{name!r} cannot be the name of a parameter or an argument")
+        own = {*self.parameters, *self.arguments}
+        for known, templates in (
+            ({*own, *BUILD_PLACES}, [t for command in self.build for t in command]),
+            ({*own, *RUN_PLACES}, [*self.run, *self.environment.values()]),
+        ):
+            for template in templates:
+                for name in template.names:
+                    if name not in known:
+                        raise ValueError(f"unknown placeholder {{{name}}} in {template.text!r}")
+
+    @property
+    def named(self) -> frozenset[str]:
+        """All names that its templates name."""
+        templates = [*self.run, *self.environment.values(), *(t for c in self.build for t in c)]
+        return frozenset(name for template in templates for name in template.names)
+
+    @property
+    def compiled(self) -> bool:
+        """It is built by the compiler, or with the flags, of a study's builds."""
+        return bool(self.named & {"compiler", "flags"})
+
+    @property
+    def spread(self) -> bool:
+        """It runs with as many threads as it is told."""
+        return self.threads == "openmp" or (self.threads == "own" and "threads" in self.named)
+
+    def combinations(self) -> Iterator[dict[str, Value]]:
+        """Every combination of parameter values, forbidden ones too; the last varies fastest."""
+        for choice in product(*self.parameters.values()):
+            yield dict(zip(self.parameters, choice, strict=True))
+
+    def violated(
+        self, values: Mapping[str, Value], arguments: Mapping[str, Value]
+    ) -> ProgramConstraint | None:
+        """The first constraint that these values do not fulfil, or None.
+
+        Raises ValueError, in words, where a constraint says nothing about them.
+        """
+        known = {**arguments, **values}
+        for constraint in self.constraints:
+            if not constraint.require.holds(known):
+                return constraint
+        return None

@@ -1,0 +1,238 @@
+"""Models of external programs: what predicts the time of a run without running it.
+
+    FormulaModel     seconds as formulas
+    KerncraftModel   a kernel in kerncraft's C, so many iterations of it
+    KernelModel      a stencil or an IVP of the kernel files, so many time steps of it
+    MarkedModel      loops of the program's own source, as the compiler makes them
+
+Formulas name arguments, parameters, ``threads`` and figures of the machine (``FACTS``).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from autotune.language.constraint import Condition, Value
+
+Formula = Condition
+"""An expression that gives a number."""
+
+FACTS: Mapping[str, str] = {
+    "threads": "threads of the candidate",
+    "clock": "Hz, measured where the machine is calibrated",
+    "cores": "cores of a node",
+    "line": "bytes of a cache line",
+    "flops": "double-precision operations per second of one core, at its widest vectors",
+    "barrier": "seconds of one OpenMP barrier of the candidate's threads",
+}
+"""Figures of the machine that a formula may name."""
+LEVELS = ("L1", "L2", "L3", "L4", "MEM")
+CACHE, BANDWIDTH = "cache_", "bandwidth_"
+"""Followed by a level: bytes of the cache that one thread has, and bytes per second that one thread
+gets from the level, both while all threads of the candidate run."""
+NAMES = (*FACTS, *(CACHE + name for name in LEVELS[:-1]), *(BANDWIDTH + name for name in LEVELS))
+"""Every name that a formula may use beside arguments and parameters."""
+
+Access = Literal["read", "write", "update"]
+"""A stream is only read; written without being read; read and written."""
+
+
+def amount(formula: Formula, values: Mapping[str, Value]) -> float:
+    """The number that a formula gives; ValueError, in words, where it gives none."""
+    found = formula.value(values)
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        raise ValueError(f"{formula.text!r} is {found!r}, not a number")
+    return float(found)
+
+
+def least(formula: Formula, values: Mapping[str, Value], bound: float, what: str) -> float:
+    """The same, and not below a bound."""
+    found = amount(formula, values)
+    if found < bound:
+        raise ValueError(f"{what} = {formula.text} is {found:g}, below {bound:g}")
+    return found
+
+
+_NOTHING, _ONE, _ALL = Condition("0"), Condition("1"), Condition("threads")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormulaModel:
+    """Seconds of a run as named terms that are added up."""
+
+    terms: Mapping[str, Formula]
+    where: Mapping[str, Formula] = field(default_factory=dict)
+    """Names for formulas, each with what it may name before it; so in all models."""
+    accuracy: float = 0.3
+    """80 % of the true times lie between t / (1 + a) and t (1 + a); so in all models, where it is
+    about what is stated here, not about the figures of the machine."""
+
+    def __post_init__(self) -> None:
+        if not self.terms:
+            raise ValueError("a formula needs at least one term")
+        _check_accuracy(self.accuracy)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KerncraftModel:
+    """A kernel in kerncraft's C, and how many iterations of its innermost loop a run takes."""
+
+    file: str
+    """As it was named; parameters in braces."""
+    names: tuple[str, ...]
+    """Of the parameters in braces."""
+    texts: Mapping[tuple[Value, ...], str]
+    """The C text for the values of these parameters."""
+    constants: Mapping[str, Formula]
+    """The sizes of the kernel, those of one thread."""
+    iterations: Formula
+    """Of all threads together."""
+    workers: Formula = _ALL
+    """Threads that the iterations keep busy."""
+    extra: Formula = _NOTHING
+    """Seconds of a run that no kernel holds; so in all models below."""
+    where: Mapping[str, Formula] = field(default_factory=dict)
+    accuracy: float = 0.2
+
+    def __post_init__(self) -> None:
+        _check_accuracy(self.accuracy)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelModel:
+    """A stencil or an IVP of the kernel files, implemented as a variant of a space."""
+
+    stencil: str | None = None
+    """Path of its file; so of the others."""
+    ivp: str | None = None
+    method: str | None = None
+    correctors: int | None = None
+    """None: the order of the method less one."""
+    size: tuple[Formula, ...]
+    """N, or the points of a grid in the order of its dimensions (one: the same in each)."""
+    space: str
+    skeleton: str
+    """That of the space."""
+    parameters: Mapping[str, Formula] = field(default_factory=dict)
+    """Values of the parameters of the space; the others are those of its baseline."""
+    times: Formula = _ONE
+    """Time steps (sweeps over the grid) of a run."""
+    extra: Formula = _NOTHING
+    where: Mapping[str, Formula] = field(default_factory=dict)
+    accuracy: float = 0.2
+
+    def __post_init__(self) -> None:
+        if (self.stencil is None) == (self.ivp is None):
+            raise ValueError("a kernel is a stencil or an IVP")
+        if self.ivp is not None and self.method is None:
+            raise ValueError("an IVP needs a method")
+        _check_accuracy(self.accuracy)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stream:
+    """Lines that a loop touches: how many bytes, and how far back it touched them last."""
+
+    name: str
+    """Of the array."""
+    bytes: Formula
+    """Of cache lines that an iteration takes anew, on average: 8 for doubles one after the other,
+    a whole line where each iteration jumps."""
+    reuse: Formula | None
+    """Bytes that the thread touches between two uses of a line; None: it never comes again."""
+    access: Access = "read"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedLoop:
+    """A loop of the source that a comment marks, how often it runs and what it moves."""
+
+    name: str
+    iterations: Formula
+    """Of all threads together, in a run."""
+    entries: Formula = _ONE
+    """How often the loop is begun, by all threads together."""
+    workers: Formula = _ALL
+    """Threads that the iterations keep busy."""
+    flops: Formula | None = None
+    """Floating-point operations of an iteration; None: iterations are counted by addresses."""
+    element: int = 8
+    """Bytes that a stream with unit stride advances by in an iteration."""
+    streams: tuple[Stream, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.element < 1:
+            raise ValueError(f"element: at least 1 B, not {self.element} B")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedModel:
+    """Loops of the program's own source, compiled as the candidate is, one after the other."""
+
+    file: str
+    """Absolute path of the source."""
+    lines: Mapping[str, tuple[int, int]]
+    """First and last line of each loop by its name."""
+    loops: tuple[MarkedLoop, ...]
+    compile: tuple[str, ...] = ()
+    """Templates of the compiler's command line; empty: taken from the build of the program."""
+    barriers: Formula = _NOTHING
+    """OpenMP barriers of a run."""
+    extra: Formula = _NOTHING
+    where: Mapping[str, Formula] = field(default_factory=dict)
+    accuracy: float = 0.2
+
+    def __post_init__(self) -> None:
+        if not self.loops:
+            raise ValueError("a model of marked loops needs at least one loop")
+        names = [loop.name for loop in self.loops]
+        for name in names:
+            if names.count(name) > 1:
+                raise ValueError(f"the loop {name!r} is described twice")
+            if name not in self.lines:
+                raise ValueError(f"no loop of {self.file} is marked as {name!r}")
+        _check_accuracy(self.accuracy)
+
+
+ProgramModel = FormulaModel | KerncraftModel | KernelModel | MarkedModel
+
+
+def _check_accuracy(accuracy: float) -> None:
+    if not 0 < accuracy <= 10:
+        raise ValueError(f"an accuracy must be above 0, and 1000 % at most, not {accuracy:.0%}")
+
+
+def formulas(model: ProgramModel) -> Iterator[tuple[tuple[str | int, ...], Formula]]:
+    """Every formula of a model but those of ``where``, with where it stands in a model."""
+    match model:
+        case FormulaModel():
+            for name, term in model.terms.items():
+                yield ("formula", name), term
+            return
+        case KerncraftModel():
+            yield from ((("constants", name), size) for name, size in model.constants.items())
+            yield ("iterations",), model.iterations
+            yield ("workers",), model.workers
+        case KernelModel():
+            yield from ((("kernel", "size", k), size) for k, size in enumerate(model.size))
+            for name, value in model.parameters.items():
+                yield ("kernel", "parameters", name), value
+            yield ("times",), model.times
+        case MarkedModel():
+            for place, loop in enumerate(model.loops):
+                yield from _of_loop(("loops", place), loop)
+            yield ("barriers",), model.barriers
+    yield ("extra",), model.extra
+
+
+def _of_loop(
+    keys: tuple[str | int, ...], loop: MarkedLoop
+) -> Iterator[tuple[tuple[str | int, ...], Formula]]:
+    for name in ("iterations", "entries", "workers", "flops"):
+        formula = getattr(loop, name)
+        if formula is not None:
+            yield (*keys, name), formula
+    for place, stream in enumerate(loop.streams):
+        yield (*keys, "streams", place, "bytes"), stream.bytes
+        if stream.reuse is not None:
+            yield (*keys, "streams", place, "reuse"), stream.reuse

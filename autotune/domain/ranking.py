@@ -1,0 +1,270 @@
+"""Candidates of a problem in the order of their predicted times, without running any.
+
+Neighbours may be so close that the order is a toss-up. From what two predictions are unsure of
+follows how likely one candidate is faster than another (``odds``): what both are wrong about
+together does not matter.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from autotune.domain.problem import AnyProblem
+from autotune.domain.results import Part, Prediction
+from autotune.domain.variant import Candidate
+
+UNDECIDED = 0.1
+"""Two candidates are told apart where the slower is faster with less than this probability."""
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate with its prediction and its place; ``rank`` is None without a predicted time."""
+
+    rank: int | None
+    candidate: Candidate
+    prediction: Prediction
+    apart: float | None = None
+    """Probability that the first of the ranking takes less time; 0.5 is a toss-up, and what the
+    first has itself. None where the engine does not say what it is unsure of."""
+    group: int | None = None
+    """Candidates of one group are not told apart from the fastest of it; groups count from 1."""
+
+    @property
+    def undecided(self) -> bool:
+        """It is not told apart from the first of the ranking."""
+        return self.apart is not None and self.apart <= 1 - UNDECIDED
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All candidates of one problem, fastest prediction first, those without one at the end."""
+
+    problem: AnyProblem
+    entries: tuple[Ranked, ...]
+    engine: str
+
+    def matching(self, name: str) -> list[Ranked]:
+        """The entries whose id or identity is ``name``, else whose label is, else that begin so."""
+        for fits in (
+            lambda c: name in (c.id, c.identity),
+            lambda c: c.label == name,
+            lambda c: c.id.startswith(name),
+        ):
+            found = [entry for entry in self.entries if fits(entry.candidate)]
+            if found:
+                return found
+        return []
+
+
+def rank(candidates: Sequence[Candidate], predictions: Sequence[Prediction]) -> list[Ranking]:
+    """One ranking per problem, in the order in which the problems first occur, by one engine.
+
+    Equal predictions are ordered by the identity of the candidate, so that the ranking does not
+    depend on the order of the input.
+    """
+    groups: dict[str, tuple[AnyProblem, list[tuple[Candidate, Prediction]]]] = {}
+    for candidate, prediction in zip(candidates, predictions, strict=True):
+        group = groups.setdefault(candidate.problem.key, (candidate.problem, []))
+        group[1].append((candidate, prediction))
+    engine = predictions[0].engine if predictions else ""
+    return [Ranking(problem, _ordered(pairs), engine) for problem, pairs in groups.values()]
+
+
+def _ordered(pairs: Sequence[tuple[Candidate, Prediction]]) -> tuple[Ranked, ...]:
+    def key(pair: tuple[Candidate, Prediction]) -> tuple[bool, float, str]:
+        candidate, prediction = pair
+        seconds = prediction.seconds
+        return seconds is None, seconds or 0.0, candidate.identity
+
+    ordered = sorted(pairs, key=key)
+    told = _told_apart([prediction for _, prediction in ordered if prediction.seconds is not None])
+    entries = []
+    for place, (candidate, prediction) in enumerate(ordered, start=1):
+        known = prediction.seconds is not None
+        apart, group = told[place - 1] if known else (None, None)
+        entries.append(Ranked(place if known else None, candidate, prediction, apart, group))
+    return tuple(entries)
+
+
+# --- who is told apart from whom ------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Unsure:
+    """Logarithms of predicted times with what they are unsure of."""
+
+    times: Floats
+    """(n,)"""
+    shifts: Floats
+    """(n, figures): for one standard deviation of each figure."""
+    own: Floats
+    """(n,): standard deviations of each alone."""
+
+    def slower(self, one: int, others: npt.NDArray[np.int64]) -> Floats:
+        """Probability that each of the others takes longer than one candidate."""
+        difference = self.times[others] - self.times[one]
+        apart = ((self.shifts[others] - self.shifts[one]) ** 2).sum(axis=1)
+        sigma = np.sqrt(apart + self.own[others] ** 2 + self.own[one] ** 2)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            score = np.where(difference == 0, 0.0, difference / sigma)
+        return np.array([0.5 * (1 + math.erf(value / math.sqrt(2))) for value in score.tolist()])
+
+
+def unsure(predictions: Sequence[Prediction]) -> Unsure | None:
+    """What predicted times are unsure of; None where one of them does not say."""
+    told = [p.uncertainty for p in predictions if p.uncertainty is not None]
+    if not told or len(told) < len(predictions):
+        return None
+    names = sorted({name for one in told for name in one.shared})
+    shifts = np.array([[one.shared.get(name, 0.0) for name in names] for one in told])
+    return Unsure(
+        times=np.log(np.array([float(p.seconds or math.nan) for p in predictions])),
+        shifts=shifts.reshape(len(told), len(names)),
+        own=np.array([one.own for one in told]),
+    )
+
+
+def odds(first: Prediction, second: Prediction) -> float | None:
+    """Probability that the first takes less time; None where that cannot be said."""
+    if first.seconds is None or second.seconds is None:
+        return None
+    both = unsure([first, second])
+    return None if both is None else float(both.slower(0, np.array([1]))[0])
+
+
+def _told_apart(predictions: Sequence[Prediction]) -> list[tuple[float | None, int | None]]:
+    """``apart`` and ``group`` of predictions in order."""
+    known = unsure(predictions)
+    if known is None:
+        return [(None, None)] * len(predictions)
+    left = np.arange(len(predictions))
+    apart = known.slower(0, left).tolist()
+    groups = np.zeros(len(predictions), dtype=np.int64)
+    number = 0
+    while len(left):
+        number += 1
+        near = known.slower(int(left[0]), left) <= 1 - UNDECIDED
+        near[0] = True
+        groups[left[near]] = number
+        left = left[~near]
+    return list(zip(apart, groups.tolist(), strict=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """How one kind of part differs between two candidates, in seconds per time step."""
+
+    sweep: str
+    """What is compared: LC, or APPROX+UPDATE where one of them fuses these."""
+    kind: str
+    first: float
+    second: float
+    first_count: float = 0.0
+    """Rows that one pass streams from a level; 0 where that is not known."""
+    second_count: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """The sweeps of two candidates that compute the same, side by side."""
+
+    kernels: frozenset[str]
+    """In capitals."""
+    parts: tuple[Difference, ...]
+
+    @property
+    def name(self) -> str:
+        """The kernels, joined."""
+        return self.parts[0].sweep
+
+    @property
+    def first(self) -> float:
+        """Seconds of the first candidate's sweeps."""
+        return sum(part.first for part in self.parts if part.kind == "sweep")
+
+    @property
+    def second(self) -> float:
+        """The same of the second."""
+        return sum(part.second for part in self.parts if part.kind == "sweep")
+
+
+def roles(first: Prediction, second: Prediction) -> list[Role]:
+    """What two candidates compute, side by side, the largest difference first.
+
+    Sweeps compare by their kernels, whatever their names; kernels that one candidate fuses are
+    taken together.
+    """
+    sides = [_by_kernel(prediction, first, second) for prediction in (first, second)]
+    groups: list[set[str]] = []
+    for kernels in (kernels for side in sides for kernels, _ in side):
+        touched = [group for group in groups if group & kernels]
+        groups = [group for group in groups if group not in touched]
+        groups.append(set(kernels).union(*touched))
+    found = []
+    for group in groups:
+        name = "+".join(sorted(group))
+        sums = [_sums([part for kernels, part in side if kernels <= group]) for side in sides]
+        parts = tuple(
+            Difference(
+                sweep=name,
+                kind=kind,
+                first=sums[0].get(kind, (0.0, 0.0))[0],
+                second=sums[1].get(kind, (0.0, 0.0))[0],
+                first_count=sums[0].get(kind, (0.0, 0.0))[1],
+                second_count=sums[1].get(kind, (0.0, 0.0))[1],
+            )
+            for kind in dict.fromkeys((*sums[0], *sums[1]))
+        )
+        found.append(Role(frozenset(group), parts))
+    return sorted(found, key=lambda role: (-abs(role.first - role.second), role.name))
+
+
+def differences(first: Prediction, second: Prediction) -> list[Difference]:
+    """The parts of two predictions side by side by what they compute, largest difference first."""
+    rows = [part for role in roles(first, second) for part in role.parts]
+    for kind in _APART:
+        sums = [sum(p.seconds for p in each.parts if p.kind == kind) for each in (first, second)]
+        if any(sums):
+            rows.append(Difference(sweep=kind, kind=kind, first=sums[0], second=sums[1]))
+    return sorted(rows, key=lambda row: (-abs(row.first - row.second), row.sweep, row.kind))
+
+
+_APART = ("barrier", "communication")
+"""Kinds of parts that belong to no sweep."""
+
+
+def _by_kernel(prediction: Prediction, *both: Prediction) -> list[tuple[frozenset[str], Part]]:
+    """The parts of sweeps, each with its kernels.
+
+    A kernel in several forms, ``rhs`` and ``rhs_first``, is one. Predictions that were stored
+    without kernels have them in the names of their sweeps, in front.
+    """
+    parts = [part for each in both for part in each.parts]
+    known = {name for part in parts for name in part.kernel.split("+")}
+    heads = {part.sweep.partition("_")[0] for part in parts}
+    made = []
+    for part in prediction.parts:
+        if part.kind in _APART:
+            continue
+        if part.kernel:
+            forms = [(name, name.partition("_")[0]) for name in part.kernel.split("+")]
+            names = [head if head in known else name for name, head in forms]
+        else:
+            names = [word for word in part.sweep.split("_") if word in heads]
+        made.append((frozenset(name.upper() for name in names), part))
+    return made
+
+
+def _sums(parts: Sequence[Part]) -> dict[str, tuple[float, float]]:
+    """Kind to the sum of the seconds and the largest count."""
+    sums: dict[str, tuple[float, float]] = {}
+    for part in parts:
+        seconds, count = sums.get(part.kind, (0.0, 0.0))
+        sums[part.kind] = seconds + part.seconds, max(count, part.count)
+    return sums

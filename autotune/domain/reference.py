@@ -1,0 +1,202 @@
+"""Published tables: what others predicted and measured, as printed, with their errata.
+
+A table of a paper is compared with predictions row by row. Printed numbers stay as they were
+printed; a correction or a doubt stands beside them with its reason.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from autotune.domain.problem import AnyProblem, Problem
+from autotune.domain.variant import Communication
+from autotune.units import Seconds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figure:
+    """One printed number."""
+
+    printed: float
+    corrected: float | None = None
+    """What must have been meant, where that is certain."""
+    suspect: bool = False
+    """It contradicts other figures of the same paper, but what was meant is not certain."""
+    reason: str = ""
+    """Why it is corrected or doubted."""
+
+    def __post_init__(self) -> None:
+        marked = self.corrected is not None or self.suspect
+        if marked != bool(self.reason):
+            raise ValueError("an erratum and its reason come together")
+        if self.corrected is not None and self.suspect:
+            raise ValueError("a figure is either corrected or suspect")
+        if not math.isfinite(self.printed) or not math.isfinite(self.value):
+            raise ValueError(f"{self.printed} is not a number")
+
+    @property
+    def value(self) -> float:
+        """The number to use: the corrected one where there is one."""
+        return self.printed if self.corrected is None else self.corrected
+
+    @property
+    def erratum(self) -> bool:
+        """The number is not to be read as it was printed."""
+        return self.corrected is not None or self.suspect
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """The part of a time step that was spent in one thing: predicted and measured seconds."""
+
+    predicted: Figure
+    measured: Figure
+    deviation: Figure | None = None
+    """As printed, as a share: (predicted - measured) / measured."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedRow:
+    """One variant: seconds per time step as its authors predicted and as they measured them."""
+
+    variant: str
+    """Value of the parameter that the table runs over."""
+    predicted: Figure
+    measured: Figure
+    deviation: Figure | None = None
+    """As printed, as a share: (predicted - measured) / measured."""
+    application: Share | None = None
+    communication: Share | None = None
+
+    def __post_init__(self) -> None:
+        if not (self.predicted.value > 0 and self.measured.value > 0):
+            raise ValueError(f"{self.variant}: times must be positive")
+
+    @property
+    def figures(self) -> Iterator[tuple[str, Figure]]:
+        """Every number of the row by name."""
+        whole = Share(predicted=self.predicted, measured=self.measured, deviation=self.deviation)
+        shares = {
+            "": whole, "application ": self.application, "communication ": self.communication,
+        }  # fmt: skip
+        for name, share in shares.items():
+            if share is not None:
+                yield f"{name}predicted", share.predicted
+                yield f"{name}measured", share.measured
+                if share.deviation is not None:
+                    yield f"{name}deviation", share.deviation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedGroup:
+    """The rows of one communication."""
+
+    communication: Communication
+    source: str
+    """Where they are printed."""
+    resolution: Seconds
+    """Unit of the last digit that is printed."""
+    rows: tuple[PublishedRow, ...]
+
+    def __post_init__(self) -> None:
+        if not self.rows:
+            raise ValueError(f"{self.source}: a group needs rows")
+        if not self.resolution > 0:
+            raise ValueError(f"{self.source}: the resolution must be positive")
+        names = [row.variant for row in self.rows]
+        if len(set(names)) != len(names):
+            raise ValueError(f"{self.source}: a variant is there twice")
+        for row in self.rows:
+            self._check(row)
+
+    def _check(self, row: PublishedRow) -> None:
+        """A printed deviation follows from the printed times, within rounding, or is an erratum."""
+        whole = Share(predicted=row.predicted, measured=row.measured, deviation=row.deviation)
+        for share in (whole, row.application, row.communication):
+            if share is None or share.deviation is None:
+                continue
+            low, high = self._deviations(share.predicted.value, share.measured.value)
+            if not low <= share.deviation.value <= high:
+                raise ValueError(
+                    f"{self.source}, {row.variant}: a deviation of {share.deviation.value:.1%} does"
+                    f" not follow from {share.predicted.value:g} s and {share.measured.value:g} s"
+                )
+
+    def _deviations(self, predicted: float, measured: float) -> tuple[float, float]:
+        """The range of deviations that round to these times, and half a digit of the deviation."""
+        half = self.resolution / 2
+        digit = 0.0005
+        low = (predicted - half) / (measured + half) - 1
+        high = (predicted + half) / max(measured - half, half) - 1
+        return low - digit, high + digit
+
+    def row(self, variant: str) -> PublishedRow | None:
+        """The row of a variant."""
+        return next((row for row in self.rows if row.variant == variant), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reference:
+    """One published table: what was computed, where and with what, and its rows."""
+
+    name: str
+    title: str
+    source: str
+    machine: str
+    """Name of the machine that it was measured on."""
+    compiler: str
+    """What the authors compiled with."""
+    model: str
+    """What the authors predicted with."""
+    ivp: str
+    method: str
+    correctors: int
+    n: int
+    """Components of the problem."""
+    nodes: int
+    ranks: int
+    """Per node."""
+    threads: int
+    """Of each rank."""
+    parameter: str
+    """The parameter of the space whose values name the rows."""
+    rule: str
+    """The variant of the constant rule that predictions must beat."""
+    rule_source: str
+    """Where that rule comes from: not from this table."""
+    groups: tuple[PublishedGroup, ...]
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.groups:
+            raise ValueError("a reference needs a group of rows")
+        ways = [group.communication for group in self.groups]
+        if len(set(ways)) != len(ways):
+            raise ValueError("a communication has two groups")
+        if min(self.correctors, self.n, self.nodes, self.ranks, self.threads) < 1:
+            raise ValueError("correctors, n, nodes, ranks and threads must be at least 1")
+        parallel = self.nodes * self.ranks > 1
+        if any((way == "none") == parallel for way in ways):
+            raise ValueError("several ranks have a communication, one rank has none")
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """Every variant that a row names, in the order of the rows."""
+        return tuple(dict.fromkeys(row.variant for group in self.groups for row in group.rows))
+
+    def about(self, problem: AnyProblem) -> bool:
+        """The problem is the one that the table is about."""
+        if not isinstance(problem, Problem):
+            return False
+        return (problem.ivp.name, problem.method.name, problem.correctors, problem.n) == (
+            self.ivp, self.method, self.correctors, self.n,
+        )  # fmt: skip
+
+    @property
+    def layout(self) -> str:
+        """How it was run, in words."""
+        return f"{self.nodes} nodes x {self.ranks} rank(s) x {self.threads} threads"
+
+    def key(self, communication: str, variant: str = "") -> str:
+        """How other data name a group or row: ``icpe19-table3/sparse``, ``.../sparse/ilj``."""
+        return "/".join(part for part in (self.name, communication, variant) if part)

@@ -1,0 +1,153 @@
+"""Results as values: predictions with their parts, measurements with every sample."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from autotune.domain.variant import Candidate
+from autotune.units import Seconds
+
+Status = Literal["ok", "build-failed", "crashed", "timed-out", "wrong-result", "contended"]
+STATUSES: tuple[Status, ...] = (
+    "ok", "build-failed", "crashed", "timed-out", "wrong-result", "contended",
+)  # fmt: skip
+
+Stage = Literal["first", "search", "final"]
+"""Of a tuning: the first candidates, steps of the search, the finalists measured again."""
+STAGES: tuple[Stage, ...] = ("first", "search", "final")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    """One contribution to a predicted time step: what, in which sweep, how long.
+
+    ``kind`` is ``T_OL``, ``T_nOL``, the name of a level (``L2``, ``L3``, ``MEM``: transfers from
+    there), ``stores`` (through a write-through cache), ``entry`` (into loops, and starts of their
+    streams), ``sweep`` (the combined time of the sweep), ``barrier`` or ``communication``.
+    """
+
+    sweep: str
+    kind: str
+    seconds: Seconds
+    extrapolated: bool = False
+    kernel: str = ""
+    """What the sweep computes, fused kernels joined by ``+``; empty: not known."""
+    count: float = 0.0
+    """Of a level: the most rows that one pass of the sweep streams from there; 0: not counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Uncertainty:
+    """What a predicted time is unsure of, as relative standard deviations (of its logarithm).
+
+    Two candidates whose times depend on the same figure in the same way are wrong together, so
+    their order is known better than their times.
+    """
+
+    shared: Mapping[str, float]
+    """Figure or known weakness to the relative change of the time when it is one standard
+    deviation off, the same way for all candidates."""
+    own: float
+    """What belongs to this candidate alone."""
+
+    @property
+    def sigma(self) -> float:
+        """All of it together."""
+        return math.hypot(self.own, *self.shared.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prediction:
+    """Predicted seconds of one time step, its parts, an interval, and where it is unsure.
+
+    ``seconds`` is None where the engine cannot say; ``reason`` then says why.
+    """
+
+    seconds: Seconds | None
+    interval: tuple[Seconds, Seconds] | None
+    parts: tuple[Part, ...]
+    engine: str
+    reason: str
+    notes: tuple[str, ...] = ()
+    """Approximations that were made: the route of the in-core analysis, figures not measured."""
+    uncertainty: Uncertainty | None = None
+    """What the interval, which holds 80 %, is made of; None where the engine does not say."""
+
+    def __post_init__(self) -> None:
+        if self.seconds is not None and not (math.isfinite(self.seconds) and self.seconds > 0):
+            raise ValueError(f"a predicted time must be positive, not {self.seconds}")
+        if self.seconds is not None and self.interval is not None:
+            low, high = self.interval
+            if not low <= self.seconds <= high:
+                raise ValueError(f"{self.seconds} lies outside its interval {self.interval}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One timed stretch of ``steps`` time steps in one process."""
+
+    seconds: Seconds
+    """Wall time per time step."""
+    steps: int
+    busy: float
+    """CPU time of the process over (threads x wall time); 1 when nothing disturbed it."""
+    accepted: bool
+    """False: rejected as contended."""
+    launch: int
+    """Which process of this candidate in this run, from 0."""
+    round: int
+    """Which interleaved round of the run, from 0."""
+    taken: str
+    """Time of day, ISO 8601, UTC."""
+    warm_up: bool = False
+    conditions: Mapping[str, float | int | str] = field(default_factory=dict)
+    """Load average, context switches, steal time, priority method: as they were; ``stage`` where
+    the candidates were not measured all alike."""
+
+    def __post_init__(self) -> None:
+        if not (math.isfinite(self.seconds) and self.seconds > 0):
+            raise ValueError(f"a sample must be a positive time, not {self.seconds}")
+
+    @property
+    def stage(self) -> Stage | None:
+        """In which stage of a tuning it was taken; None where all are measured alike."""
+        return next((s for s in STAGES if s == self.conditions.get("stage")), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measurement:
+    """Every sample of one candidate in one run, and what became of it."""
+
+    candidate: str
+    """Identity of the candidate."""
+    run: str
+    status: Status
+    samples: tuple[Sample, ...] = ()
+    detail: str = ""
+    """Compiler text, the last lines of output, the deviation of a wrong result."""
+    verified: bool = False
+    error: float | None = None
+    """max abs(a - b) / max abs(b) against the reference."""
+    build: str = ""
+    """Key of the build."""
+
+    @property
+    def accepted(self) -> tuple[Sample, ...]:
+        """The samples that count: not rejected, not warm-ups."""
+        return tuple(s for s in self.samples if s.accepted and not s.warm_up)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A candidate that was built and verified, or the status that says why not."""
+
+    candidate: Candidate
+    status: Status
+    detail: str = ""
+    error: float | None = None
+    """max abs(a - b) / max abs(b) against the reference, worst of the verification runs."""
+    build: str = ""
+    """Key of the build."""
+    provenance: Mapping[str, str] = field(default_factory=dict)
+    """Compiler path and version, resolved flags, hash of the sources."""

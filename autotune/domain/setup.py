@@ -1,0 +1,289 @@
+"""What one study is about: the content of a config file, as frozen values."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from autotune.domain.machine import Machine
+from autotune.domain.problem import AnyProblem, ProgramProblem
+from autotune.domain.program import Program
+from autotune.domain.reference import Reference
+from autotune.domain.skeleton import Skeleton
+from autotune.domain.space import Space
+from autotune.domain.variant import EXCHANGES, Build, Exchange, Placement
+from autotune.errors import Fault, InputError
+from autotune.units import Bytes, Seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a program is spread: nodes, ranks on each node, threads of each rank."""
+
+    nodes: int = 1
+    ranks: int = 1
+    """Per node."""
+    threads: int | Literal["all"] = "all"
+    """``all``: the cores of a node over the ranks on it."""
+    placement: Placement = "compact"
+
+    def __post_init__(self) -> None:
+        if self.nodes * self.ranks > 1 and self.placement != "compact":
+            raise ValueError("ranks are placed side by side: scatter is for layouts of one rank")
+        if min(self.nodes, self.ranks) < 1 or (self.threads != "all" and self.threads < 1):
+            raise ValueError("a layout needs at least one node, one rank per node, one thread")
+
+
+FAMILIES = {"ivp": "an IVP", "stencil": "a stencil", "program": "a program"}
+"""The families of problems in words."""
+Engine = Literal["reuse", "kerncraft", "planes", "program"]
+ENGINES: Mapping[str, tuple[Engine, ...]] = {
+    "ivp": ("reuse", "kerncraft"),
+    "stencil": ("reuse", "planes"),
+    "program": ("program",),
+}
+"""The engines that predict the problems of a family, the usual one first."""
+Saturation = Literal["paper", "kerncraft"]
+"""Eq. 9 of Scherg et al. 2019 with sigma = T_ECM/T_Mem, or kerncraft 0.8.18's recursion."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """Which candidates of each problem are measured when there is no exhaustive search."""
+
+    top: int = 5
+    """The best by prediction."""
+    random: int = 4
+    """Drawn at random from the rest, so that losses mean something."""
+    baseline: bool = True
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if self.top < 1:
+            raise ValueError(f"top must be at least 1, not {self.top}")
+        if self.random < 0:
+            raise ValueError(f"random must not be negative, but is {self.random}")
+
+
+Sampler = Literal["model", "random", "tpe", "gp", "cmaes", "nsga2"]
+SAMPLERS: tuple[Sampler, ...] = ("model", "random", "tpe", "gp", "cmaes", "nsga2")
+"""Who says what is measured next: our own, informed by the predictions, or one of Optuna's."""
+Learner = Literal["process", "pool"]
+LEARNERS: tuple[Learner, ...] = ("process", "pool")
+"""What learns where predictions are wrong: a Gaussian process, or the pool of learned models."""
+Objective = Literal["time", "energy", "memory"]
+OBJECTIVES: tuple[Objective, ...] = ("time", "energy", "memory")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searching:
+    """How the candidates are searched after the first ones, and when that is over."""
+
+    sampler: Sampler = "model"
+    first: int = 10
+    """So many of the best by prediction come before anything is learned from times."""
+    stop_below: float = 0.01
+    """Relative improvement: the search of a problem is over when no more is expected ..."""
+    patience: int = 5
+    """... in so many steps in a row."""
+    budget: int | None = None
+    """Candidates that are measured per problem, at most."""
+    objectives: tuple[Objective, ...] = ("time",)
+    """What is to be small. Time comes first, with others there is a Pareto front."""
+    warm_start: bool = True
+    """Results of other studies in the store are used."""
+    residual: Learner = "process"
+    """What the sampler ``model`` learns log(measured / predicted) with."""
+    prior: str | None = None
+    """``STUDY`` of the store or ``STUDY@STORE``, such as one of another machine: what a model of it
+    expects orders the candidates, as far as it proves itself here."""
+
+    def __post_init__(self) -> None:
+        if self.residual not in LEARNERS:
+            raise ValueError(f"residual must be one of {', '.join(LEARNERS)}, not {self.residual}")
+        for name, usual in (("residual", "process"), ("prior", None)):
+            if self.sampler != "model" and getattr(self, name) != usual:
+                raise ValueError(f"{name} is for sampler model, not {self.sampler}")
+        if self.sampler not in SAMPLERS:
+            raise ValueError(f"sampler must be one of {', '.join(SAMPLERS)}, not {self.sampler}")
+        for name in ("first", "patience"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if not 0 <= self.stop_below < 1:
+            raise ValueError(f"stop_below must be in [0, 1), not {self.stop_below}")
+        if self.budget is not None and self.budget < 1:
+            raise ValueError(f"budget must be at least 1, not {self.budget}")
+        if not self.objectives or len(set(self.objectives)) != len(self.objectives):
+            raise ValueError("objectives are named once each, and there is at least one")
+        for name in self.objectives:
+            if name not in OBJECTIVES:
+                raise ValueError(f"an objective is one of {', '.join(OBJECTIVES)}, not {name}")
+        if self.objectives[0] != "time":
+            raise ValueError(f"time is the first objective, not {self.objectives[0]}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measuring:
+    """How candidates are timed."""
+
+    rounds: int = 5
+    """Interleaved rounds: every candidate is launched once per round, in shuffled order. One that
+    is clearly slower is launched in fewer, one too close to call in up to twice as many."""
+    samples: int = 3
+    """Accepted samples per launch."""
+    min_sample: Seconds = Seconds(0.02)
+    """A sample repeats time steps until it takes at least this long."""
+    busy: float = 0.95
+    """A sample is rejected when CPU time / (threads x wall time) falls below this."""
+    attempts: int = 3
+    """A launch takes at most this many times its samples before it is given up as contended."""
+    verify_steps: int = 3
+    """Time steps that are compared with the reference."""
+
+    def __post_init__(self) -> None:
+        for name in ("rounds", "samples", "attempts", "verify_steps"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if not 0 < self.min_sample <= 60:
+            raise ValueError(f"min_sample must be in (0, 60 s], not {self.min_sample} s")
+        if not 0 <= self.busy <= 1:
+            raise ValueError(f"busy must be in [0, 1], not {self.busy}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What a candidate may take before it is ended, group and all."""
+
+    compile: Seconds = Seconds(60.0)
+    run: Seconds = Seconds(60.0)
+    """Floor of the limit of one launch; the limit is this or ``factor`` times what is expected."""
+    factor: float = 20.0
+    memory: Bytes | None = None
+    """Address space of a launch; None: no limit but the machine's."""
+    output: Bytes = Bytes(1 << 20)
+    """What a launch may print."""
+    file: Bytes = Bytes(1 << 30)
+    """The largest file that a program of the user's may write."""
+
+    def __post_init__(self) -> None:
+        for name in ("compile", "run", "factor", "output", "file"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be positive, not {getattr(self, name)}")
+        if self.memory is not None and self.memory <= 0:
+            raise ValueError(f"memory must be positive, not {self.memory}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Generated:
+    """Code that is generated: the steps of a skeleton, and the space of its variants."""
+
+    skeleton: Skeleton
+    space: Space
+
+    def __post_init__(self) -> None:
+        if self.space.skeleton != self.skeleton.name:
+            raise ValueError(
+                f"space {self.space.name} is for skeleton {self.space.skeleton},"
+                f" not {self.skeleton.name}"
+            )
+
+    @property
+    def family(self) -> str:
+        """The family of the problems that it is for."""
+        return self.skeleton.family
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """A config file: what is computed, where, in which ways, and how it is chosen and measured."""
+
+    name: str
+    """Name of the study: the file's stem unless the file says otherwise."""
+    source: str
+    """The file it came from."""
+    machine: Machine | None
+    """None: the host, detected and calibrated."""
+    problems: tuple[AnyProblem, ...]
+    subject: Generated | Program
+    """What varies: code that is generated, or a program of the user's."""
+    builds: tuple[Build, ...]
+    layouts: tuple[Layout, ...]
+    communications: tuple[Exchange, ...] = EXCHANGES
+    """How the ranks of layouts with several may exchange."""
+    launcher: str = "{command}"
+    """Template of the command line that runs a measuring program: ``srun -n 1 {command}``."""
+    mpi_launcher: str = ""
+    """The same for programs of several ranks: ``srun -N {nodes} -n {ranks} {command}``; empty: the
+    mpiexec that is found, with the options of its flavour."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    engine: Engine = "reuse"
+    saturation: Saturation = "paper"
+    """The rule of engine ``kerncraft``."""
+    selection: Selection = field(default_factory=Selection)
+    search: Searching = field(default_factory=Searching)
+    measuring: Measuring = field(default_factory=Measuring)
+    limits: Limits = field(default_factory=Limits)
+    reference: Reference | None = None
+    """A published table to compare with."""
+    places: Mapping[str, str] = field(default_factory=dict)
+    """Key path (``threads``, ``builds.0.compiler``) to ``file:line:column``, for later errors."""
+
+    def __post_init__(self) -> None:
+        if not self.problems:
+            raise ValueError("a study needs at least one problem")
+        for problem in self.problems:
+            self._check_problem(problem)
+
+    def _check_problem(self, problem: AnyProblem) -> None:
+        if isinstance(self.subject, Program):
+            of_it = isinstance(problem, ProgramProblem) and problem.program == self.subject
+            if not of_it:
+                raise ValueError(f"{problem.label} is no problem of program {self.subject.name}")
+        elif problem.family != self.family:
+            raise ValueError(
+                f"{problem.label} is {FAMILIES[problem.family]}, skeleton"
+                f" {self.skeleton.name} is for {FAMILIES[self.family]}"
+            )
+
+    @property
+    def family(self) -> str:
+        """The family of its problems."""
+        return "program" if isinstance(self.subject, Program) else self.subject.family
+
+    @property
+    def compiled_builds(self) -> tuple[Build, ...]:
+        """The builds that a compiler is needed for."""
+        return self.builds if self.program is None or self.program.compiled else ()
+
+    @property
+    def program(self) -> Program | None:
+        """The program that it is about; None where code is generated."""
+        return self.subject if isinstance(self.subject, Program) else None
+
+    @property
+    def skeleton(self) -> Skeleton:
+        """The steps of the generated code; InputError for a program of the user's."""
+        return self._generated().skeleton
+
+    @property
+    def space(self) -> Space:
+        """The space of variants of the generated code; InputError for a program of the user's."""
+        return self._generated().space
+
+    def _generated(self) -> Generated:
+        if isinstance(self.subject, Generated):
+            return self.subject
+        raise InputError(
+            Fault(
+                where=self.place("program"),
+                found=f"this needs generated code, {self.subject.name} is a program of its own",
+                expected="a config with a space",
+            )
+        )
+
+    def place(self, key: str) -> str:
+        """``file:line:column`` of a key, or the file where the key is not in it."""
+        return self.places.get(key, self.source)
+
+    def place_of_layout(self, index: int) -> str:
+        """``file:line:column`` of a layout; ``threads`` is the short form."""
+        return self.places.get(f"layouts.{index}") or self.place(f"threads.{index}")

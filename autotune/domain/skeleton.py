@@ -1,0 +1,123 @@
+"""Skeletons: the kernel calls, loops, communication and synchronisation of one time step."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from autotune.domain.kernel import Application, Kernel
+from autotune.language.expression import Expr
+
+GRID = "grid"
+"""The extent of dimensions and arrays that are the problem's grid."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallStep:
+    """Run a kernel over the whole block of the thread."""
+
+    kernel: str
+
+
+@dataclass(frozen=True, slots=True)
+class CommStep:
+    """Make the remote parts of an array available that the next right-hand side reads."""
+
+    array: str
+
+
+@dataclass(frozen=True, slots=True)
+class SyncStep:
+    """All threads wait for one another."""
+
+
+@dataclass(frozen=True, slots=True)
+class SwapStep:
+    """Two arrays of the grid exchange their storage."""
+
+    first: str
+    second: str
+
+    def __post_init__(self) -> None:
+        if self.first == self.second:
+            raise ValueError(f"{self.first} is exchanged with itself")
+
+
+@dataclass(frozen=True, slots=True)
+class LoopStep:
+    """Repeat steps ``count`` times (an expression of s and m)."""
+
+    variable: str
+    count: Expr
+    body: tuple["Step", ...]
+
+
+Step = CallStep | CommStep | SyncStep | SwapStep | LoopStep
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skeleton:
+    """The kernel calls, loops, communication and synchronisation of one time step.
+
+    ``dimensions`` maps loop names to extents: ``s`` (short, known when code is generated) or ``n``
+    (long, distributed blockwise). ``arrays`` maps array names to the extents of their dimensions;
+    those whose last extent is ``n`` are stored, the others are coefficients of the method. Where
+    stencils are applied, the only extent is ``grid``: all points of the problem's grid.
+    """
+
+    name: str
+    title: str
+    source: str
+    dimensions: Mapping[str, str]
+    arrays: Mapping[str, tuple[str, ...]]
+    kernels: Mapping[str, Kernel]
+    steps: tuple[Step, ...]
+    definition: str = field(init=False, default="")
+    """12 hexadecimal digits over what a step computes, whatever its name."""
+
+    def __post_init__(self) -> None:
+        essence = repr((self.dimensions, self.arrays, self.kernels, self.steps))
+        object.__setattr__(self, "definition", hashlib.sha256(essence.encode()).hexdigest()[:12])
+        extents = {*self.dimensions.values(), *(e for of in self.arrays.values() for e in of)}
+        if GRID in extents and extents != {GRID}:
+            raise ValueError("a grid does not go with the extents s and n of IVPs")
+        for kernel in self.kernels.values():
+            if kernel.on_grid != (GRID in extents):
+                what = "a stencil" if GRID in extents else "no stencil"
+                raise ValueError(f"kernel {kernel.name}: must apply {what} in this skeleton")
+            for loop in kernel.loops:
+                if loop not in self.dimensions:
+                    raise ValueError(f"kernel {kernel.name}: unknown dimension {loop!r}")
+            for name in (kernel.target.array, *(ref.array for ref in kernel.reads)):
+                if name not in self.arrays:
+                    raise ValueError(f"kernel {kernel.name}: unknown array {name!r}")
+            if isinstance(kernel.evaluation, Application):
+                self._check_application(kernel, kernel.evaluation)
+        called = _called(self.steps)
+        for name in called:
+            if name not in self.kernels:
+                raise ValueError(f"step calls unknown kernel {name!r}")
+
+    def _check_application(self, kernel: Kernel, applied: Application) -> None:
+        if applied.argument not in self.arrays:
+            raise ValueError(f"kernel {kernel.name}: unknown array {applied.argument!r}")
+        if applied.argument == kernel.target.array:
+            raise ValueError(
+                f"kernel {kernel.name}: reads and writes {applied.argument}: points would be read"
+                " that were written in the same sweep"
+            )
+
+    @property
+    def family(self) -> Literal["ivp", "stencil"]:
+        """The family of the problems that it is for."""
+        return "stencil" if GRID in self.dimensions.values() else "ivp"
+
+
+def _called(steps: tuple[Step, ...]) -> list[str]:
+    names: list[str] = []
+    for step in steps:
+        if isinstance(step, CallStep):
+            names.append(step.kernel)
+        elif isinstance(step, LoopStep):
+            names.extend(_called(step.body))
+    return names

@@ -1,0 +1,196 @@
+"""Spaces: parameters with their domains, the transformations they stand for, constraints."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from itertools import product
+
+from autotune.domain.variant import (
+    Block,
+    Fuse,
+    FuseTiles,
+    Interchange,
+    Pad,
+    Tile,
+    Transformation,
+    Unroll,
+    Value,
+)
+
+TRANSFORMATIONS: Mapping[str, type[Transformation]] = {
+    "interchange": Interchange,
+    "fuse": Fuse,
+    "tile": Tile,
+    "fuse_tiles": FuseTiles,
+    "pad": Pad,
+    "block": Block,
+    "unroll": Unroll,
+}
+"""The kinds of transformation by the name that a space calls them."""
+
+
+def same(a: Value, b: Value) -> bool:
+    """Equal in value and type: the flag ``true`` is not the number 1."""
+    return type(a) is type(b) and a == b
+
+
+def within(value: Value, domain: tuple[Value, ...]) -> bool:
+    """The value is one of a domain, by ``same``."""
+    return any(same(value, other) for other in domain)
+
+
+def holds(when: Mapping[str, tuple[Value, ...]], values: Mapping[str, Value]) -> bool:
+    """Every parameter that ``when`` names has one of the values that it lists."""
+    return all(within(values[name], domain) for name, domain in when.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One transformation of a space: ``make`` with parameter values put in, when ``when`` holds.
+
+    ``kind`` is a key of ``TRANSFORMATIONS``; ``arguments`` are its fields; a string ``$name``
+    stands for the value of a parameter, and an order such as ``jli`` for the loops j, l, i.
+    ``when`` maps parameter names to the values for which the rule applies.
+    """
+
+    kind: str
+    arguments: Mapping[str, Value]
+    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.kind not in TRANSFORMATIONS:
+            raise ValueError(f"unknown transformation {self.kind!r}")
+        needed = {f.name for f in fields(TRANSFORMATIONS[self.kind])}
+        if set(self.arguments) != needed:
+            raise ValueError(f"{self.kind} needs {', '.join(sorted(needed))}")
+
+    @property
+    def parameters(self) -> frozenset[str]:
+        """The parameters that the arguments stand for."""
+        return frozenset(
+            v[1:] for v in self.arguments.values() if isinstance(v, str) and v.startswith("$")
+        )
+
+    def make(self, values: Mapping[str, Value]) -> Transformation:
+        """The transformation at these parameter values; ValueError where one does not fit."""
+        arguments = {
+            name: values[value[1:]] if isinstance(value, str) and value.startswith("$") else value
+            for name, value in self.arguments.items()
+        }
+
+        def text(name: str) -> str:
+            value = arguments[name]
+            if not isinstance(value, str):
+                raise ValueError(f"{self.kind}: {name} must be a name, not {value!r}")
+            return value
+
+        def whole(name: str) -> int:
+            value = arguments[name]
+            if isinstance(value, bool) or not isinstance(value, int):
+                raise ValueError(f"{self.kind}: {name} must be a whole number, not {value!r}")
+            return value
+
+        match self.kind:
+            case "interchange":
+                return Interchange(text("kernel"), tuple(text("order")))
+            case "fuse":
+                return Fuse(text("first"), text("second"))
+            case "tile":
+                return Tile(text("kernel"), whole("size"))
+            case "fuse_tiles":
+                return FuseTiles(text("first"), text("second"), whole("size"), text("buffer"))
+            case "block":
+                return Block(text("kernel"), text("dimension"), whole("size"))
+            case "unroll":
+                return Unroll(text("kernel"), text("dimension"), whole("factor"))
+            case _:
+                return Pad(whole("lines"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Constraint:
+    """A combination that is left out: where all of ``when`` hold, ``require`` must hold too.
+
+    ``require`` is ``limited`` (the problem has a limited access distance) or ``never``.
+    """
+
+    when: Mapping[str, tuple[Value, ...]]
+    require: str
+    reason: str
+
+    def __post_init__(self) -> None:
+        if self.require not in ("limited", "never"):
+            raise ValueError(f"a constraint requires limited or never, not {self.require!r}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """Parameters with their domains, the transformations they stand for, and constraints."""
+
+    name: str
+    title: str
+    skeleton: str
+    parameters: Mapping[str, tuple[Value, ...]]
+    rules: tuple[Rule, ...]
+    constraints: tuple[Constraint, ...] = ()
+    baseline: Mapping[str, Value] = field(default_factory=dict)
+    """Parameter values of the baseline variant: all of them, or none where there is no baseline."""
+
+    def __post_init__(self) -> None:
+        for name, domain in self.parameters.items():
+            if not domain:
+                raise ValueError(f"parameter {name} has no values")
+            for i, value in enumerate(domain):
+                if within(value, domain[:i]):
+                    raise ValueError(f"parameter {name} lists {value!r} twice")
+        for name, value in self.baseline.items():
+            if name not in self.parameters:
+                raise ValueError(f"baseline: unknown parameter {name!r}")
+            if not within(value, self.parameters[name]):
+                raise ValueError(f"baseline: {name} = {value!r} is not in its domain")
+        absent = set(self.parameters) - set(self.baseline)
+        if self.baseline and absent:
+            raise ValueError(f"baseline: no value for {', '.join(sorted(absent))}")
+        for constraint in self.constraints:
+            self._check_when(constraint.when)
+        for rule in self.rules:
+            self._check_when(rule.when)
+            self._check_rule(rule)
+
+    def _check_when(self, when: Mapping[str, tuple[Value, ...]]) -> None:
+        for name, domain in when.items():
+            if name not in self.parameters:
+                raise ValueError(f"when: unknown parameter {name!r}")
+            for value in domain:
+                if not within(value, self.parameters[name]):
+                    raise ValueError(f"when: {name} is never {value!r}")
+
+    def _check_rule(self, rule: Rule) -> None:
+        """A rule must make a transformation for every value with which it applies."""
+        unknown = rule.parameters - set(self.parameters)
+        if unknown:
+            raise ValueError(f"{rule.kind}: ${sorted(unknown)[0]} is not a parameter")
+        names = sorted(rule.parameters)
+        for choice in product(*(rule.when.get(n, self.parameters[n]) for n in names)):
+            rule.make(dict(zip(names, choice, strict=True)))
+
+    def combinations(self) -> Iterator[dict[str, Value]]:
+        """Every combination of parameter values, forbidden ones too; the last varies fastest."""
+        for choice in product(*self.parameters.values()):
+            yield dict(zip(self.parameters, choice, strict=True))
+
+    def transformations(self, values: Mapping[str, Value]) -> tuple[Transformation, ...]:
+        """What the parameter values stand for, in the order of the rules.
+
+        ``values`` has one value per parameter, each from its domain.
+        """
+        return tuple(rule.make(values) for rule in self.rules if holds(rule.when, values))
+
+    def forbidden(self, values: Mapping[str, Value], limited: bool) -> str | None:
+        """The reason why these values are left out, or None where they are allowed.
+
+        ``limited``: the problem has a limited access distance.
+        """
+        for constraint in self.constraints:
+            if holds(constraint.when, values) and not (constraint.require == "limited" and limited):
+                return constraint.reason
+        return None

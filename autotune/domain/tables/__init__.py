@@ -1,0 +1,1 @@
+"""Tables of measurements to learn from: parameters, rows, constraints."""

@@ -1,0 +1,54 @@
+"""What combinations of parameter values are allowed: a condition on parameters of any name."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from autotune.domain.tables.parameter import Value
+from autotune.language.constraint import Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A condition that every row fulfils, in the language of ``autotune.language.constraint``.
+
+    ``aliases``: pairs of a name in the condition and the parameter that it stands for, where the
+    parameter's own name is no identifier. Raises ValueError, naming the part, for other language.
+
+    >>> Constraint("bi * bj <= 1024").holds({"bi": 64, "bj": 32})
+    False
+    """
+
+    text: str
+    aliases: tuple[tuple[str, str], ...] = ()
+    fixed: tuple[tuple[str, Value], ...] = ()
+    """Values of parameters that do not vary, and need not be given."""
+    _condition: Condition = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_condition", Condition(self.text))
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters that it is about, but for those that are fixed."""
+        named, fixed = dict(self.aliases), dict(self.fixed)
+        every = (named.get(name, name) for name in self._condition.names)
+        return tuple(name for name in every if name not in fixed)
+
+    def holds(self, values: Mapping[str, Value]) -> bool:
+        """Whether these values, by parameter, fulfil it.
+
+        ValueError, in words, where a parameter is missing or it is neither true nor false.
+        """
+        known = {**dict(self.fixed), **values}
+        more = {alias: known[name] for alias, name in self.aliases if name in known}
+        return self._condition.holds({**known, **more})
+
+    def fix(self, values: Mapping[str, Value]) -> "Constraint":
+        """The same with these parameters fixed, as far as it is about them."""
+        mine = {name: values[name] for name in self.names if name in values}
+        return replace(self, fixed=(*self.fixed, *mine.items()))
+
+    def __str__(self) -> str:
+        named = dict(self.aliases)
+        return re.sub(r"\w+", lambda found: named.get(found.group(), found.group()), self.text)

@@ -1,0 +1,35 @@
+"""What a design of experiments chooses from: parameters, and which combinations are allowed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from autotune.domain.tables.parameter import Parameter, Value
+
+
+class Rule(Protocol):
+    """What every allowed row fulfils, such as ``parameter_constraint.Constraint``."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters that it is about."""
+
+    def holds(self, values: Mapping[str, Value]) -> bool:
+        """Whether these values, by parameter, fulfil it; ValueError where that has no answer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Space:
+    """Parameters with their domains, and which combinations are allowed."""
+
+    name: str
+    source: str
+    """The file, and what it is."""
+    parameters: tuple[Parameter, ...]
+    rules: tuple[Rule, ...] = ()
+    notes: tuple[str, ...] = ()
+    """What was done to read it, in words."""
+
+    def __post_init__(self) -> None:
+        if not self.parameters:
+            raise ValueError("a space has parameters")

@@ -1,0 +1,247 @@
+"""Transformations, variants, candidates: what may be chosen, and its identity."""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from autotune.domain.problem import AnyProblem
+from autotune.domain.stencil import check_dimension
+from autotune.language import constraint
+
+# --- transformations ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Interchange:
+    """Put the loops of a kernel in this order, outermost first."""
+
+    kernel: str
+    order: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.order or len(set(self.order)) != len(self.order):
+            raise ValueError(f"an order names each loop once, not {''.join(self.order)!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Fuse:
+    """Compute two neighbouring kernels in one sweep over the long dimension."""
+
+    first: str
+    second: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """Run a kernel over tiles of its long dimension, all its sweeps tile by tile."""
+
+    kernel: str
+    size: int
+
+    def __post_init__(self) -> None:
+        _check_tile(self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class FuseTiles:
+    """Run two kernels tile by tile, one after the other on each tile, across the corrector loop.
+
+    ``buffer`` names the array that the second writes and the first reads beyond its tile: it is
+    double-buffered.
+    """
+
+    first: str
+    second: str
+    size: int
+    buffer: str
+
+    def __post_init__(self) -> None:
+        _check_tile(self.size)
+
+
+@dataclass(frozen=True, slots=True)
+class Pad:
+    """Leading dimension of stored rows: rounded up to lines, plus ``lines`` cache lines."""
+
+    lines: int
+
+    def __post_init__(self) -> None:
+        if self.lines < 0:
+            raise ValueError(f"a padding must not be negative, but is {self.lines} lines")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Run a grid kernel block by block of one dimension.
+
+    The loops over blocks are outside all loops over points, in the order of the dimensions.
+    """
+
+    kernel: str
+    dimension: str
+    size: int
+
+    def __post_init__(self) -> None:
+        check_dimension(self.dimension)
+        if self.size < 1:
+            raise ValueError(f"a block needs at least one point, not {self.size}")
+
+
+@dataclass(frozen=True, slots=True)
+class Unroll:
+    """Write the body of a grid kernel's innermost loop out ``factor`` times.
+
+    ``dimension`` is the one with unit stride; points that are left over run one by one behind. The
+    unrolling is that of Ibeid et al. 2019, section III.B, where 0 stands for none; here 1 does.
+    """
+
+    kernel: str
+    dimension: str
+    factor: int
+
+    def __post_init__(self) -> None:
+        check_dimension(self.dimension)
+        if self.factor < 1:
+            raise ValueError(f"a loop is unrolled at least once, not {self.factor} times")
+
+
+Transformation = Interchange | Fuse | Tile | FuseTiles | Pad | Block | Unroll
+
+
+def _check_tile(size: int) -> None:
+    if size < 1:
+        raise ValueError(f"a tile needs at least one component, not {size}")
+
+
+# --- variants and candidates ----------------------------------------------------------------
+
+Value = constraint.Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variant:
+    """A skeleton with transformations, and the parameter values that they came from."""
+
+    skeleton: str
+    definition: str = ""
+    """Digest of what the skeleton computes."""
+    transformations: tuple[Transformation, ...]
+    parameters: Mapping[str, Value]
+
+    @property
+    def label(self) -> str:
+        """The parameter values, readable: ``jli``, ``ilj-t256-au``, ``lij-pad9``."""
+        parts = []
+        for name, value in self.parameters.items():
+            if value in (None, False, 0, "none"):
+                continue
+            parts.append(
+                name if value is True else value if isinstance(value, str) else f"{name}{value}"
+            )
+        return re.sub(r"[^\w.+-]+", "_", "-".join(parts)) or "plain"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Build:
+    """The compiler as asked for; its resolved flags and version are found by the toolchain."""
+
+    compiler: str = "gcc"
+    flags: tuple[str, ...] = ("-O3", "-march=native")
+
+
+NO_COMPILER = Build(compiler="none", flags=())
+"""Of programs that are built, if at all, by other means."""
+
+
+Exchange = Literal["allgather", "neighbour", "sparse"]
+Communication = Literal["none"] | Exchange
+EXCHANGES: tuple[Exchange, ...] = ("allgather", "neighbour", "sparse")
+"""How ranks exchange what the right-hand side reads: every component by MPI_Allgatherv, those
+within the access distance with both neighbours, or exactly what is read with whoever owns it."""
+
+
+Placement = Literal["compact", "scatter"]
+PLACEMENTS: tuple[Placement, ...] = ("compact", "scatter")
+"""Where the threads of a program run: on cores side by side, or as far apart as they can be, over
+all caches and memories of the node."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """What is predicted, built, measured, ranked: a variant, built and run one way."""
+
+    variant: Variant
+    problem: AnyProblem
+    build: Build = field(default_factory=Build)
+    threads: int = 1
+    """OpenMP threads of each rank."""
+    ranks: int = 1
+    """MPI ranks on all nodes together; 1: a program without MPI."""
+    nodes: int = 1
+    communication: Communication = "none"
+    placement: Placement = "compact"
+
+    def __post_init__(self) -> None:
+        if min(self.threads, self.ranks, self.nodes) < 1 or self.ranks % self.nodes:
+            raise ValueError(
+                f"{self.ranks} ranks of {self.threads} threads do not fit {self.nodes} nodes"
+            )
+        if (self.ranks == 1) != (self.communication == "none"):
+            raise ValueError(f"{self.ranks} ranks and communication {self.communication}")
+        if self.ranks > 1 and self.placement != "compact":
+            raise ValueError("ranks are placed side by side: scatter is for programs of one rank")
+
+    @property
+    def threads_per_node(self) -> int:
+        """The threads of all ranks of a node."""
+        return self.ranks // self.nodes * self.threads
+
+    def canonical(self) -> dict[str, object]:
+        """Everything that makes this candidate this one, in plain values."""
+        return {
+            "skeleton": self.variant.skeleton,
+            "step": self.variant.definition,
+            "transformations": [
+                {"kind": type(t).__name__}
+                | {name: _plain(getattr(t, name)) for name in t.__dataclass_fields__}
+                for t in self.variant.transformations
+            ],
+            "parameters": dict(sorted(self.variant.parameters.items())),
+            "compiler": self.build.compiler,
+            "flags": list(self.build.flags),
+            **self.problem.canonical(),
+            "threads": self.threads,
+            "ranks": self.ranks,
+            "communication": self.communication,
+            **({"nodes": self.nodes} if self.nodes > 1 else {}),
+            **({"placement": self.placement} if self.placement != "compact" else {}),
+        }
+
+    @property
+    def identity(self) -> str:
+        """12 hexadecimal digits of SHA-256 over the canonical form."""
+        text = json.dumps(self.canonical(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @property
+    def label(self) -> str:
+        """Readable, unique with the identity: ``jli-au@heat2d-N256-T2``."""
+        text = f"{self.variant.label}@{self.problem.label}-T{self.threads}"
+        if self.ranks > 1:
+            nodes = f"-P{self.nodes}" if self.nodes > 1 else ""
+            text += f"{nodes}-R{self.ranks}-{self.communication}"
+        if self.placement != "compact":
+            text += f"-{self.placement}"
+        return text
+
+    @property
+    def id(self) -> str:
+        """``label:identity``, as users name a candidate."""
+        return f"{self.label}:{self.identity}"
+
+
+def _plain(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value

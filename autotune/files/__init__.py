@@ -1,0 +1,1 @@
+"""Reading and keeping: YAML, files of other tools, the store."""

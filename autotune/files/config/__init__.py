@@ -1,0 +1,166 @@
+"""YAML to domain: every mistake of a file, and of the files that it names, at once.
+
+A name stands for a file of its collection (``heat2d`` for kernels/ivp/heat2d.yaml); a path that
+ends in .yaml is taken relative to the file that names it, or to the current folder.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from autotune import paths
+from autotune.domain.calibration import Calibration
+from autotune.domain.machine import Machine
+from autotune.domain.network import Network
+from autotune.domain.problem import ButcherTableau, Ivp
+from autotune.domain.program import Program
+from autotune.domain.reference import Reference
+from autotune.domain.setup import Setup
+from autotune.domain.skeleton import Skeleton
+from autotune.domain.space import Space
+from autotune.domain.stencil import Stencil
+from autotune.domain.tables.parameter_space import Space as DesignSpace
+from autotune.files.config import calibrations, networks, yaml_document
+from autotune.files.config.design_spaces import read_design
+from autotune.files.config.dump import dump_calibration, dump_machine, dump_network
+from autotune.files.config.ivps import read_ivp
+from autotune.files.config.kerncraft_text import kerncraft_gaps, kerncraft_text
+from autotune.files.config.machines import check_machine as _check_machine
+from autotune.files.config.machines import read_machine, read_sketch
+from autotune.files.config.methods import read_method
+from autotune.files.config.programs import read_program
+from autotune.files.config.references import read_reference
+from autotune.files.config.session import Session
+from autotune.files.config.skeletons import read_skeleton
+from autotune.files.config.spaces import read_space
+from autotune.files.config.stencils import read_stencil
+from autotune.files.config.studies import read_study
+
+__all__ = [
+    "check_machine",
+    "design",
+    "dump_calibration",
+    "dump_machine",
+    "dump_network",
+    "ivp",
+    "kerncraft_gaps",
+    "kerncraft_text",
+    "load",
+    "machine",
+    "method",
+    "program",
+    "read_calibration",
+    "read_network",
+    "reference",
+    "skeleton",
+    "space",
+    "stencil",
+]
+
+T = TypeVar("T")
+
+
+def load(path: str | Path) -> Setup:
+    """The study of a config file: a path, or the name of a config that comes with autotune.
+
+    Raises ConfigError with every fault of the file and of the files that it names.
+    """
+    session, found = Session(), Path(path)
+    if not found.exists():
+        shipped = paths.data_root() / found
+        if shipped.is_file() and not found.is_absolute():
+            found = shipped
+        elif str(path) in paths.names("configs"):
+            found = paths.folder("configs") / f"{path}.yaml"
+        else:
+            known = [
+                *paths.names("configs"),
+                *(f"configs/{n}.yaml" for n in paths.names("configs")),
+            ]
+            session.absent(yaml_document.shown(found), known)
+            session.finish()
+    return _finished(session, session.once(found, read_study))
+
+
+def machine(name: str | Path, *, complete: bool = True) -> Machine:
+    """A machine by name or path; ConfigError with every fault.
+
+    With ``complete`` every figure that a prediction needs must be there; without, a machine as it
+    was detected, not yet calibrated, is accepted.
+    """
+    return _named(name, "machines", read_machine if complete else read_sketch)
+
+
+def check_machine(name: str | Path) -> Machine:
+    """A machine by name or path whose figures can be true; ConfigError with every fault.
+
+    Figures may be absent, but for an in-core model.
+    """
+    return _named(name, "machines", _check_machine)
+
+
+def method(name: str | Path) -> ButcherTableau:
+    """A Butcher tableau by name or path; ConfigError with every fault."""
+    return _named(name, "kernels/method", read_method)
+
+
+def ivp(name: str | Path) -> Ivp:
+    """An initial value problem by name or path; ConfigError with every fault."""
+    return _named(name, "kernels/ivp", read_ivp)
+
+
+def stencil(name: str | Path) -> Stencil:
+    """A stencil by name or path; ConfigError with every fault."""
+    return _named(name, "kernels/stencil", read_stencil)
+
+
+def skeleton(name: str | Path) -> Skeleton:
+    """A skeleton by name or path; ConfigError with every fault."""
+    return _named(name, "variants/skeleton", read_skeleton)
+
+
+def space(name: str | Path) -> Space:
+    """A space of variants by name or path, checked against its skeleton; ConfigError otherwise."""
+    return _named(name, "variants/space", read_space)
+
+
+def program(name: str | Path) -> Program:
+    """An external program by name or path; ConfigError with every fault."""
+    return _named(name, "variants/program", read_program)
+
+
+def design(path: str | Path) -> DesignSpace:
+    """The parameters and constraints of a file for a design of experiments; ConfigError."""
+    session = Session()
+    return _finished(session, session.once(Path(path), read_design))
+
+
+def reference(name: str | Path) -> Reference:
+    """A published table by name or path; ConfigError with every fault."""
+    return _named(name, "benchmarks/published", read_reference)
+
+
+def read_calibration(path: str | Path) -> Calibration:
+    """The calibration of a file; ConfigError with every fault."""
+    session = Session()
+    return _finished(session, session.once(Path(path), calibrations.read_calibration))
+
+
+def read_network(path: str | Path) -> Network:
+    """The network of a file of its own; ConfigError with every fault."""
+    session = Session()
+    return _finished(session, session.once(Path(path), networks.read_network))
+
+
+def _named(
+    name: str | Path, collection: paths.Collection, reader: Callable[[Session, Path], T | None]
+) -> T:
+    session = Session()
+    path = session.resolve(str(name), collection, Path())
+    return _finished(session, session.once(path, reader) if path else None)
+
+
+def _finished(session: Session, value: T | None) -> T:
+    session.finish()
+    assert value is not None, "a reading without a value has a fault"
+    return value

@@ -1,0 +1,141 @@
+"""One reading: files by name or path, each read once, the faults of all of them together."""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar, cast
+
+from autotune import paths
+from autotune.errors import ConfigError, Fault, nearest, unknown_name
+from autotune.files.config import yaml_document
+from autotune.files.config.yaml_document import Document
+
+T = TypeVar("T")
+
+_BELONGS = {
+    "autotune.program": "a config names it, `program: FILE`; autotune init writes both",
+    "autotune.machine": "a config names it, `machine: FILE`",
+    "autotune.method": "a problem names it, `{ivp: NAME, method: FILE, ...}`",
+    "autotune.ivp": "a problem names it, `{ivp: FILE, method: NAME, ...}`",
+    "autotune.stencil": "a problem names it, `{stencil: FILE, size: 96}`",
+    "autotune.skeleton": "a config names it, `skeleton: FILE`",
+    "autotune.space": "a config names it, `space: FILE`",
+    "autotune.reference": "a config names it, `reference: FILE`",
+    "autotune.network": "a machine names it, `network: FILE`",
+    "autotune.design": "autotune learn design reads it",
+    "autotune.config": "autotune tune, rank and predict read it",
+    "autotune.calibration": "autotune machine calibrate keeps it",
+}
+"""What a file is for that was given where another kind is read."""
+
+_PLACE = re.compile(r"(.*?)(?::(\d+))?(?::(\d+))?")
+
+KINDS: dict[paths.Collection, str] = {
+    "machines": "machine",
+    "configs": "config",
+    "kernels/method": "method",
+    "kernels/ivp": "ivp",
+    "kernels/stencil": "stencil",
+    "variants/skeleton": "skeleton",
+    "variants/space": "space",
+    "variants/program": "program",
+    "benchmarks/published": "published table",
+}
+
+
+@dataclass(slots=True)
+class Session:
+    """Collects every fault of the files of one reading; ``finish`` raises them together."""
+
+    faults: list[Fault] = field(default_factory=list)
+    _done: dict[tuple[str, Path], object] = field(default_factory=dict)
+
+    def add(self, where: str, found: str, expected: str = "", hint: str = "") -> None:
+        """Note one fault."""
+        self.faults.append(Fault(where=where, found=found, expected=expected, hint=hint))
+
+    def finish(self) -> None:
+        """Raise ConfigError with every fault, each once; do nothing where there is none."""
+        if self.faults:
+            raise ConfigError(*_in_order(self.faults))
+
+    def once(self, path: Path, reader: "Callable[[Session, Path], T | None]") -> T | None:
+        """What ``reader`` makes of a file; the same value when it is asked for again."""
+        key = (reader.__name__, path.resolve())
+        if key not in self._done:
+            self._done[key] = reader(self, path)
+        return cast("T | None", self._done[key])
+
+    def open(self, path: Path, schema: str) -> Document | None:
+        """The document of a file of a schema such as ``autotune.ivp/1``, or None and faults."""
+        found = yaml_document.read(path, self.faults)
+        if found is None or not self._check_schema(found, schema):
+            return None
+        del found.root["schema"]
+        return found
+
+    def _check_schema(self, found: Document, schema: str) -> bool:
+        value = found.root.get("schema")
+        where = (
+            found.place(("schema",))
+            if "schema" in found.root
+            else f"{yaml_document.shown(found.path)}:1:1"
+        )
+        if value == schema:
+            return True
+        family = schema.partition("/")[0]
+        if "schema" not in found.root:
+            hint = f"write `schema: {schema}` as first line"
+            self.add(where, "the key 'schema' is missing", f"schema: {schema}", hint)
+        elif isinstance(value, str) and value.partition("/")[0] == family:
+            version = value.partition("/")[2]
+            self.add(where, f"version {version!r} of {family} is not known", schema)
+        else:
+            hint = _BELONGS.get(str(value).partition("/")[0], "")
+            self.add(where, f"the schema is {yaml_document.describe(value)}", schema, hint)
+        return False
+
+    def absent(self, name: str, known: list[str]) -> None:
+        """Note that there is no such file."""
+        self.add(name, "there is no such file", hint=nearest(name, known))
+
+    def resolve(
+        self,
+        name: str,
+        collection: paths.Collection,
+        folder: Path,
+        where: str = "",
+        also: tuple[str, ...] = (),
+    ) -> Path | None:
+        """The file of a name of a collection, or of a path ending in .yaml relative to ``folder``.
+
+        ``where`` is the place that a fault names; ``also`` are names that need no file.
+        """
+        if name.endswith((".yaml", ".yml")):
+            path = folder / name
+            if path.exists():
+                return path
+            known = sorted(p.name for p in path.parent.glob("*.yaml")) if "\0" not in name else []
+            found = f"there is no file {yaml_document.shown(path)!r}"
+            self.add(where, found, hint=nearest(path.name, known))
+            return None
+        known = paths.names(collection)
+        if name in known:
+            return paths.folder(collection) / f"{name}.yaml"
+        fault = unknown_name(where, KINDS[collection], name, [*also, *known])
+        expected = f"{fault.expected}, or a path that ends in .yaml"
+        self.add(where, fault.found, expected, fault.hint)
+        return None
+
+
+def _in_order(faults: list[Fault]) -> list[Fault]:
+    """Each fault once; file by file as they were read, from the top down in each."""
+    files: dict[str, int] = {}
+
+    def position(fault: Fault) -> tuple[int, int, int]:
+        match = _PLACE.fullmatch(fault.where)
+        file, line, column = match.groups() if match else (fault.where, None, None)
+        return files.setdefault(file, len(files)), int(line or 0), int(column or 0)
+
+    return sorted(dict.fromkeys(faults), key=position)

@@ -1,0 +1,85 @@
+"""The cache file of Kernel Tuner: configurations by key, written line by line while it tunes.
+
+Files that state no version (most) and those of versions 1.x of its schema are alike. Until the
+tuner closes it, the file lacks its last two brackets, and mostly ends in a comma. A time is in
+milliseconds (what Kernel Tuner's own observers give). A failure is the name of an error, in place
+of the objective or as ``__error__``. What the objective was does not matter: times are recorded
+beside others.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import TypeGuard
+
+from autotune.domain.results import Status
+from autotune.files.recorded import strict_json
+from autotune.files.recorded.recorded_faults import Faults
+from autotune.files.recorded.recorded_space import Row, Setting, positive, settings_of
+from autotune.files.recorded.t4_results import check_version
+
+_MILLI = 1e-3
+FAILURES: Mapping[str, Status | None] = {
+    "CompilationFailedConfig": "build-failed",
+    "RuntimeFailedConfig": "crashed",
+    "ErrorConfig": "wrong-result",
+    "InvalidConfig": None,
+}
+"""The errors that Kernel Tuner records, in our words; None: no legal candidate."""
+
+
+def closed(text: str, faults: Faults) -> dict[str, object] | None:
+    """The content of a cache that was left open at its end; None where that is not what it is."""
+    try:
+        content = strict_json.loads(text.rstrip().removesuffix(",") + "}}", faults)
+    except (json.JSONDecodeError, RecursionError):
+        return None
+    return content if isinstance(content, dict) and "cache" in content else None
+
+
+def rows(content: Mapping[str, object], faults: Faults) -> tuple[list[Row], str]:
+    """The rows of a cache, and the unit of their times, always ``s``. Faults are added."""
+    check_version(content, faults)
+    entries, names = content["cache"], content.get("tune_params_keys")
+    if not isinstance(entries, dict):
+        raise faults.fail("cache", f"{type(entries).__name__}", "configurations by their keys")
+    if not (isinstance(names, list) and names and all(isinstance(n, str) for n in names)):
+        raise faults.fail("tune_params_keys", "not a list of names", "the tunable parameters")
+    found = [_row(f"cache[{key!r}]", each, names, faults) for key, each in entries.items()]
+    return [row for row in found if row is not None], "s"
+
+
+def _row(place: str, raw: object, names: list[str], faults: Faults) -> Row | None:
+    if not isinstance(raw, dict):
+        return faults.skip(place, f"{type(raw).__name__}", "a configuration with its time")
+    missing = [name for name in names if name not in raw]
+    if missing:
+        return faults.skip(place, f"no {', '.join(missing)}", f"all of {', '.join(names)}")
+    settings: dict[str, Setting] | None = settings_of({name: raw[name] for name in names})
+    if settings is None:
+        return faults.skip(place, "a parameter that is not a scalar", "numbers, text, true, false")
+    failed = next((v for k, v in raw.items() if k not in names and _is_failure(v)), None)
+    if failed is not None:
+        status = FAILURES[failed]
+        if status is None:
+            return None
+        return Row(place=place, settings=settings, seconds=None, status=status)
+    seconds = positive(raw.get("time"))
+    if seconds is None:
+        others = ", ".join(k for k in raw if k not in names)
+        found = f"the time is {raw['time']!r}" if "time" in raw else f"no time, but {others}"
+        return faults.skip(place, found, _EXPECTED, "only times can be used")
+    times = raw.get("times")
+    samples = [positive(each) for each in times] if isinstance(times, list) else []
+    return Row(
+        place=place,
+        settings=settings,
+        seconds=seconds * _MILLI,
+        samples=tuple(each * _MILLI for each in samples if each is not None),
+    )
+
+
+def _is_failure(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and value in FAILURES
+
+
+_EXPECTED = f"a positive number or one of {', '.join(FAILURES)}"

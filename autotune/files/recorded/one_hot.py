@@ -1,0 +1,156 @@
+"""Undoing one-hot encoding: flags of which each row sets exactly one are one parameter.
+
+The rule looks at the values alone, so it holds for any table:
+
+1. Flags (columns of 0 and 1) of which every row sets exactly one become one parameter.
+2. Of the flags left, three or more of which no row sets two become one parameter with ``none``.
+3. Where the members of a group are named alike but for numbers (``bs_64x2``, ``bs_128x1``), the
+   numbers are the parameters.
+
+Nothing is lost: rows that differ before differ after.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autotune.files.recorded.recorded_space import Setting
+
+NONE = "none"
+_FEWEST_LOOSE = 3
+_MOST_TRIED = 100_000
+Flag = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Flags that are one parameter; ``loose``: a row may set none of them."""
+
+    members: tuple[str, ...]
+    loose: bool
+
+
+def decode(columns: Mapping[str, Sequence[Setting]]) -> dict[str, list[Setting]]:
+    """The columns of a table with each group of flags turned into what it encodes.
+
+    >>> decode({"a": [1, 0, 0], "b": [0, 1, 0], "c": [0, 0, 1], "size": [4, 8, 8]})
+    {'a/b/c': ['a', 'b', 'c'], 'size': [4, 8, 8]}
+    """
+    flags = {
+        name: np.array(values, dtype=bool)
+        for name, values in columns.items()
+        if set(values) == {0, 1}
+    }
+    found = groups(flags)
+    leader = {group.members[0]: group for group in found}
+    inside = {member for group in found for member in group.members}
+    decoded: dict[str, list[Setting]] = {}
+    for name, values in columns.items():
+        if name in leader:
+            decoded |= _unpacked(leader[name], flags, set(columns) | set(decoded))
+        elif name not in inside:
+            decoded[name] = list(values)
+    return decoded
+
+
+def groups(flags: Mapping[str, Flag]) -> list[Group]:
+    """The groups of flags, in the order of their first members."""
+    left = dict(flags)
+    found = []
+    for name in flags:
+        members = _partition(name, left) if name in left else None
+        if members:
+            found.append(Group(members, loose=False))
+            left = {key: flag for key, flag in left.items() if key not in members}
+    for name in list(left):
+        members = _exclusive(name, left) if name in left else ()
+        if len(members) >= _FEWEST_LOOSE:
+            found.append(Group(members, loose=True))
+            left = {key: flag for key, flag in left.items() if key not in members}
+    order = list(flags)
+    return sorted(found, key=lambda group: order.index(group.members[0]))
+
+
+def _partition(name: str, flags: Mapping[str, Flag]) -> tuple[str, ...] | None:
+    """Flags, ``name`` among them, of which every row sets exactly one; None where there are none.
+
+    The search takes the first row that no chosen flag covers and tries the flags that cover it.
+    """
+    tried = 0
+
+    def extend(chosen: list[str], covered: Flag) -> list[str] | None:
+        nonlocal tried
+        tried += 1
+        if covered.all() or tried > _MOST_TRIED:
+            return chosen if covered.all() else None
+        row = int(np.argmin(covered))
+        for key, flag in flags.items():
+            if flag[row] and not (flag & covered).any():
+                whole = extend([*chosen, key], covered | flag)
+                if whole is not None:
+                    return whole
+        return None
+
+    members = extend([name], flags[name])
+    return None if members is None else tuple(key for key in flags if key in members)
+
+
+def _exclusive(name: str, flags: Mapping[str, Flag]) -> tuple[str, ...]:
+    """``name`` and the flags after it that are never set together, taken in order."""
+    members, covered = [name], flags[name]
+    later = list(flags)[list(flags).index(name) + 1 :]
+    for key in later:
+        if not (flags[key] & covered).any():
+            members.append(key)
+            covered = covered | flags[key]
+    return tuple(members)
+
+
+def _unpacked(group: Group, flags: Mapping[str, Flag], taken: set[str]) -> dict[str, list[Setting]]:
+    members = np.array([flags[member] for member in group.members])
+    position = np.where(members.any(axis=0), members.argmax(axis=0), len(group.members))
+    stem = _stem(group.members)
+    labels: list[Setting] = [member.removeprefix(stem) for member in group.members]
+    numbers = None if group.loose else _numbers([str(label) for label in labels])
+    title = stem.rstrip("_.-=:") or "/".join(group.members)
+    if numbers is None:
+        labels.append(NONE)
+        return {_unused(title, taken): [labels[p] for p in position]}
+    varied = [i for i in range(len(numbers[0])) if len({each[i] for each in numbers}) > 1]
+    names = (
+        [title] if len(varied) == 1 else [f"{title}.{place + 1}" for place in range(len(varied))]
+    )
+    return {
+        _unused(name, taken): [numbers[p][i] for p in position]
+        for name, i in zip(names, varied, strict=True)
+    }
+
+
+def _stem(members: Sequence[str]) -> str:
+    """What all names begin with, up to a separator: of ``bs_64`` and ``bs_128`` it is ``bs_``."""
+    match = re.match(r"(.*[_.=:-])[^_.=:-]*\Z", members[0], re.DOTALL)
+    while match is not None:
+        stem = match.group(1)
+        if all(member.startswith(stem) and member != stem for member in members):
+            return stem
+        match = re.match(r"(.*[_.=:-])[^_.=:-]*\Z", stem.rstrip("_.=:-"), re.DOTALL)
+    return ""
+
+
+def _numbers(labels: Sequence[str]) -> list[tuple[int, ...]] | None:
+    """The numbers in names that are alike but for them; None where the names differ otherwise."""
+    if len({re.sub(r"\d+", "0", label) for label in labels}) > 1:
+        return None
+    found = [tuple(int(number) for number in re.findall(r"\d{1,15}", label)) for label in labels]
+    return found if found[0] and len(set(found)) == len(found) else None
+
+
+def _unused(name: str, taken: set[str]) -> str:
+    """The name itself, or with a number where a column has it already."""
+    number, free = 2, name
+    while free in taken:
+        free, number = f"{name} {number}", number + 1
+    return free

@@ -1,0 +1,127 @@
+"""Reading a recorded space, whatever the format: found by content, not by the name of the file."""
+
+import json
+import re
+from pathlib import Path
+
+from autotune.files.recorded import csv_table, kernel_tuner_cache, strict_json, t4_results
+from autotune.files.recorded import text_content as content
+from autotune.files.recorded.recorded_faults import Faults
+from autotune.files.recorded.recorded_space import RecordedSpace, Row, assemble
+
+_ENDINGS = (".gz", ".json", ".csv", ".txt")
+PROBLEM = "problem"
+"""The parameter that says what is computed, in files that autotune writes."""
+_OWN = re.compile(r'"autotuner": *"autotune-ecm"|parameter:')
+_HEAD = 4096
+"""So near to the start a file of ours says so."""
+
+
+def read(path: Path, *, several: bool = False) -> RecordedSpace:
+    """The recorded space of a file: T4 results, a Kernel Tuner cache, or CSV; each also gzipped.
+
+    T4 and CSV as ``autotune export`` writes them are among these; of several problems only where
+    ``several``, for a search cannot compare their times. Raises InputError, with the place inside
+    the file, where it is not one of them, of another version, cut off, or holds rows that cannot be
+    used.
+    """
+    faults = Faults(str(path))
+    text = content.text(path, faults, _FORMATS)
+    start = text.lstrip("\ufeff \t\r\n")[:1]
+    if not start:
+        raise faults.fail("", "the file is empty", _FORMATS)
+    device = ""
+    if start in ("{", "["):
+        parsed = _content(text, faults)
+        rows, unit, kind = _structured(parsed, faults)
+        device = _device(parsed)
+    else:
+        rows, unit = csv_table.rows(text, faults)
+        kind = "CSV"
+    faults.settle()
+    own = _OWN.search(text, 0, _HEAD) is not None
+    _check(rows, faults, one_problem=own and not several)
+    return assemble(rows, name=_name(path), source=f"{path} ({kind})", unit=unit, device=device)
+
+
+_FORMATS = "T4 results (JSON), a Kernel Tuner cache (JSON) or CSV with a header"
+
+
+def _content(text: str, faults: Faults) -> dict[str, object]:
+    content: object
+    try:
+        content = strict_json.loads(text, faults)
+    except RecursionError as error:
+        raise faults.fail("", "nested too deeply", _FORMATS) from error
+    except json.JSONDecodeError as error:
+        content = kernel_tuner_cache.closed(
+            text, faults
+        )  # a cache is open at its end until its tuner closes it
+        if content is None:
+            raise faults.fail(
+                f"{error.lineno}:{error.colno}",
+                f"not JSON: {error.msg}" + ("; the file ends here" if _at_end(error) else ""),
+                "a whole JSON document",
+                "cut off? copy or download it again",
+            ) from error
+    if not isinstance(content, dict):
+        raise faults.fail("", "JSON, but a list at its top", _FORMATS)
+    return content
+
+
+def _structured(content: dict[str, object], faults: Faults) -> tuple[list[Row], str, str]:
+    if "cache" in content:
+        return *kernel_tuner_cache.rows(content, faults), "Kernel Tuner cache"
+    if "results" in content:
+        return *t4_results.rows(content, faults), "T4"
+    keys = ", ".join(sorted(map(str, content))[:5]) or "nothing"
+    raise faults.fail("", f"JSON with the keys {keys}", "`results` (T4) or `cache` (Kernel Tuner)")
+
+
+def _device(content: dict[str, object]) -> str:
+    """The machine: ``device_name`` of a Kernel Tuner cache, ``metadata.device`` of our T4."""
+    metadata = content.get("metadata")
+    found = metadata.get("device") if isinstance(metadata, dict) else content.get("device_name")
+    return found if isinstance(found, str) else ""
+
+
+def _at_end(error: json.JSONDecodeError) -> bool:
+    return error.pos >= len(error.doc.rstrip())
+
+
+def _check(rows: list[Row], faults: Faults, *, one_problem: bool) -> None:
+    """Every row sets the same parameters, none twice the same, and at least one is ok."""
+    if not rows:
+        raise faults.fail("", "no rows", "at least one measured candidate")
+    names = list(rows[0].settings)
+    first: dict[tuple[object, ...], str] = {}
+    for row in rows:
+        missing = [name for name in names if name not in row.settings]
+        extra = [name for name in row.settings if name not in names]
+        if missing or extra:
+            found = ("no " + ", ".join(missing) if missing else "") or f"also {', '.join(extra)}"
+            faults.add(row.place, found, f"the parameters of the first row: {', '.join(names)}")
+            continue
+        values = tuple(row.settings[name] for name in names)
+        if values in first:
+            found = f"the same candidate as at {first[values]}"
+            hint = "keep one of them: a recorded space has one time for each"
+            faults.add(row.place, found, "every candidate once", hint)
+        first.setdefault(values, row.place)
+    faults.settle()
+    if not any(row.status == "ok" for row in rows):
+        statuses = ", ".join(sorted({row.status for row in rows}))
+        raise faults.fail("", f"all {len(rows)} candidates failed ({statuses})", "one that is ok")
+    problems = {str(row.settings.get(PROBLEM, "")) for row in rows}
+    if one_problem and len(problems) > 1:
+        hint = "export each by itself: autotune export STUDY --problem LABEL"
+        raise faults.fail("", f"{len(problems)} problems", "the candidates of one problem", hint)
+    if not any(len({row.settings[name] for row in rows}) > 1 for name in names):
+        raise faults.fail("", "one candidate", "at least two, to choose from")
+
+
+def _name(path: Path) -> str:
+    name = path.name
+    while name.endswith(_ENDINGS):
+        name = name.rsplit(".", 1)[0]
+    return name or path.name

@@ -1,0 +1,58 @@
+"""Faults of recorded files, collected: a file with a thousand wrong rows names the first few."""
+
+import unicodedata
+from dataclasses import dataclass, field
+
+from autotune.errors import Fault, InputError
+from autotune.files.recorded.recorded_space import Row
+
+_SHOWN = 8
+_LONGEST = 200
+
+
+_CONTROL = ("Cc", "Cs")
+"""Characters that no terminal shows as such: control characters, halves of surrogate pairs."""
+
+
+def printable(text: str, longest: int = _LONGEST) -> str:
+    r"""Text of a file as it may be printed: control characters escaped, cut where it is long.
+
+    >>> printable("a\x1b[31m")
+    'a\\x1b[31m'
+    """
+    cut = text if len(text) <= longest else text[:longest] + "..."
+    if cut.isprintable():
+        return cut
+    return "".join(ascii(c)[1:-1] if unicodedata.category(c) in _CONTROL else c for c in cut)
+
+
+@dataclass(slots=True)
+class Faults:
+    """What is wrong with one file."""
+
+    file: str
+    found: list[Fault] = field(default_factory=list)
+
+    def add(self, place: str, found: str, expected: str = "", hint: str = "") -> None:
+        """A fault at a place inside the file; an empty place is the file as a whole."""
+        where = f"{self.file}:{place}" if place else self.file
+        fault = Fault(where=where, found=printable(found), expected=expected, hint=hint)
+        self.found.append(fault)
+
+    def skip(self, place: str, found: str, expected: str = "", hint: str = "") -> Row | None:
+        """As ``add``; no row, for the reader of the row that it is about."""
+        self.add(place, found, expected, hint)
+        return None
+
+    def settle(self) -> None:
+        """Raise InputError if anything was found."""
+        if not self.found:
+            return
+        more = len(self.found) - _SHOWN
+        rest = [Fault(where=self.file, found=f"{more} more faults")] if more > 0 else []
+        raise InputError(*self.found[:_SHOWN], *rest)
+
+    def fail(self, place: str, found: str, expected: str = "", hint: str = "") -> InputError:
+        """The error to raise for a fault that ends the reading at once."""
+        self.add(place, found, expected, hint)
+        return InputError(self.found[-1])

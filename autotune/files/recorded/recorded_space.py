@@ -1,0 +1,171 @@
+"""A recorded search space: rows of parameter values, what each one took, or how it failed."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autotune.domain.results import STATUSES, Status
+
+Setting = str | int | float | bool | None
+"""A value of a parameter."""
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RecordedSpace:
+    """Candidates that somebody measured, one row of parameter values each.
+
+    ``seconds``: (n,), nan where the candidate failed. ``predicted``: (n,), what a model said before
+    it was measured, nan where there is none. ``samples``: the single times of each row, (n,) tuples
+    of any length; empty where the file has none.
+    """
+
+    name: str
+    source: str
+    """The file, and the format that it was found to be in."""
+    unit: str
+    """``s``; empty where the file states none: then only ratios of the times mean anything."""
+    parameters: Mapping[str, tuple[Setting, ...]]
+    """Name to its values, ascending; of at least two values each."""
+    constants: Mapping[str, Setting]
+    """Parameters that have the same value in all rows."""
+    rows: tuple[tuple[Setting, ...], ...]
+    seconds: Floats
+    statuses: tuple[Status, ...]
+    predicted: Floats
+    samples: tuple[tuple[float, ...], ...] = field(default=())
+    device: str = ""
+    """What the file says of the machine that it was measured on."""
+
+    def __post_init__(self) -> None:
+        count = len(self.rows)
+        for name in ("seconds", "statuses", "predicted"):
+            if len(getattr(self, name)) != count:
+                raise ValueError(f"{name} has {len(getattr(self, name))} entries for {count} rows")
+        if self.samples and len(self.samples) != count:
+            raise ValueError(f"there are samples of {len(self.samples)} of {count} rows")
+        if any(len(row) != len(self.parameters) for row in self.rows):
+            raise ValueError("every row has a value for each parameter")
+        if len(set(self.rows)) != count:
+            raise ValueError("two rows have the same values")
+        if not set(self.statuses) <= set(STATUSES):
+            raise ValueError(f"unknown status: {sorted(set(self.statuses) - set(STATUSES))}")
+        good = np.array([status == "ok" for status in self.statuses], dtype=bool)
+        if not ((self.seconds[good] > 0) & np.isfinite(self.seconds[good])).all():
+            raise ValueError("a candidate that is ok has a positive time")
+        if not np.isnan(self.seconds[~good]).all():
+            raise ValueError("a candidate that failed has no time")
+        if not good.any():
+            raise ValueError("no candidate is ok")
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The parameters, in the order of the values of a row."""
+        return tuple(self.parameters)
+
+    @property
+    def best(self) -> float:
+        """The smallest recorded time: what a search is held against."""
+        return float(np.nanmin(self.seconds))
+
+    @property
+    def failures(self) -> int:
+        """How many candidates failed."""
+        return int(np.isnan(self.seconds).sum())
+
+    def within(self, share: float) -> NDArray[np.bool_]:
+        """Which rows take at most ``1 + share`` times as long as the best, (n,)."""
+        return self.seconds <= (1 + share) * self.best  # nan compares false
+
+    def settings(self, row: int) -> dict[str, Setting]:
+        """The parameters of a row by name."""
+        return dict(zip(self.parameters, self.rows[row], strict=True))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One line of a file, read: what was set, and what became of it."""
+
+    place: str
+    """Where in the file it stands, for a message."""
+    settings: Mapping[str, Setting]
+    seconds: float | None
+    status: Status = "ok"
+    predicted: float | None = None
+    samples: tuple[float, ...] = ()
+
+
+def assemble(
+    rows: Sequence[Row], *, name: str, source: str, unit: str, device: str = ""
+) -> RecordedSpace:
+    """The space of rows that all set the same parameters and differ in them.
+
+    Parameters with one value become constants. Raises ValueError where the rows make no space.
+    """
+    values = {key: ascending([row.settings[key] for row in rows]) for key in rows[0].settings}
+    varied = [key for key in values if len(values[key]) > 1]
+    return RecordedSpace(
+        name=name,
+        source=source,
+        unit=unit,
+        parameters={key: values[key] for key in varied},
+        constants={key: values[key][0] for key in values if key not in varied},
+        rows=tuple(tuple(row.settings[key] for key in varied) for row in rows),
+        seconds=_floats([row.seconds if row.status == "ok" else None for row in rows]),
+        statuses=tuple(row.status for row in rows),
+        predicted=_floats([row.predicted for row in rows]),
+        samples=tuple(row.samples for row in rows) if any(row.samples for row in rows) else (),
+        device=device,
+    )
+
+
+def ascending(values: Iterable[Setting]) -> tuple[Setting, ...]:
+    """The distinct values: none first, then truth values and numbers by size, then text.
+
+    >>> ascending([8, "none", 2, 8, None])
+    (None, 2, 8, 'none')
+    """
+    return tuple(sorted(set(values), key=_order))
+
+
+def _order(value: Setting) -> tuple[int, float, str]:
+    if value is None:
+        return 0, 0.0, ""
+    if isinstance(value, str):
+        return 2, 0.0, value
+    return 1, float(value), ""
+
+
+def _floats(values: Sequence[float | None]) -> Floats:
+    return np.array([math.nan if value is None else value for value in values], dtype=np.float64)
+
+
+def positive(value: object) -> float | None:
+    """A time that can be: a positive finite number; None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) and value > 0 else None
+
+
+def settings_of(raw: object) -> dict[str, Setting] | None:
+    """Names and scalar values; None for anything else, and where there are none."""
+    if not isinstance(raw, dict) or not raw:
+        return None
+    if not all(isinstance(value, str | int | float | bool | None) for value in raw.values()):
+        return None
+    return {str(name): whole(value) for name, value in raw.items()}
+
+
+def whole(value: Setting) -> Setting:
+    """A whole number as one: 50.0 and 50 are the same setting.
+
+    >>> whole(50.0), whole(0.5), whole("50.0")
+    (50, 0.5, '50.0')
+    """
+    return int(value) if isinstance(value, float) and value.is_integer() else value

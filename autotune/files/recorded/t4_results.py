@@ -1,0 +1,137 @@
+"""T4 auto-tuning results: a list of configurations with times, validity and measurements.
+
+Source: the schema of T4 results, version 1.0.0, as Kernel Tuner 1.x ships and writes it.
+"""
+
+import math
+import re
+from collections.abc import Mapping
+from typing import TypeGuard, cast
+
+from autotune.domain.results import STATUSES, Status
+from autotune.files.recorded.recorded_faults import Faults
+from autotune.files.recorded.recorded_space import Row, positive, settings_of
+
+VERSION = "1.0.0"
+"""The version of the schema that is read and written; others of the same major number are read."""
+
+UNITS: Mapping[str, float] = {
+    "s": 1.0, "second": 1.0, "seconds": 1.0, "sec": 1.0,
+    "ms": 1e-3, "millisecond": 1e-3, "milliseconds": 1e-3, "milisecond": 1e-3, "miliseconds": 1e-3,
+    "us": 1e-6, "µs": 1e-6, "microsecond": 1e-6, "microseconds": 1e-6,
+    "ns": 1e-9, "nanosecond": 1e-9, "nanoseconds": 1e-9,
+}  # fmt: skip
+"""Names of units of time, as they are found in files, to seconds."""
+
+INVALIDITY: Mapping[str, Status] = {
+    "correct": "ok",
+    "compile": "build-failed",
+    "runtime": "crashed",
+    "timeout": "timed-out",
+    "correctness": "wrong-result",
+}
+"""What the format says of a configuration, in our words. ``constraints``: no legal candidate."""
+
+TIME, PREDICTED, STATUS = "time", "predicted", "status"
+"""Names of measurements: the time, what a model predicted for it, what became of the candidate."""
+
+
+def rows(content: Mapping[str, object], faults: Faults) -> tuple[list[Row], str]:
+    """The rows of T4 results, and the unit of their times, always ``s``.
+
+    Configurations that break a constraint of their space are left out. Faults are added.
+    """
+    check_version(content, faults)
+    metadata = content.get("metadata")
+    stated = metadata.get("timeunit") if isinstance(metadata, dict) else None
+    unit = "ms" if stated is None else str(stated)  # what Kernel Tuner writes, with or without
+    if unit.lower() not in UNITS:
+        raise faults.fail("metadata.timeunit", f"{unit!r}", f"one of {', '.join(UNITS)}")
+    results = content["results"]
+    if not isinstance(results, list):
+        raise faults.fail("results", f"{type(results).__name__}", "a list of configurations")
+    found = [_row(f"results[{i}]", each, unit, faults) for i, each in enumerate(results)]
+    return [row for row in found if row is not None], "s"
+
+
+def check_version(content: Mapping[str, object], faults: Faults) -> None:
+    """A fault for a schema of another major version; a file that states none is taken as 1."""
+    version = content.get("schema_version", VERSION)
+    if re.fullmatch(r"1\.\d+\.\d+", str(version)) is None:
+        hint = "convert it with the tool that wrote it"
+        raise faults.fail("schema_version", f"{version!r}", f"{VERSION} (any 1.x.y)", hint)
+
+
+def _row(place: str, raw: object, unit: str, faults: Faults) -> Row | None:
+    if not isinstance(raw, dict):
+        return faults.skip(place, f"{type(raw).__name__}", "a configuration with its times")
+    settings = settings_of(raw.get("configuration"))
+    if settings is None:
+        place = f"{place}.configuration"
+        found = "none" if not raw.get("configuration") else "not names with scalar values"
+        return faults.skip(place, found, "parameters: numbers, text, true, false")
+    invalidity = raw.get("invalidity", "correct")
+    if invalidity == "constraints":
+        return None
+    if invalidity not in INVALIDITY:
+        allowed = ", ".join([*INVALIDITY, "constraints"])
+        return faults.skip(f"{place}.invalidity", f"{invalidity!r}", f"one of {allowed}")
+    measured = _measurements(raw.get("measurements"), unit)
+    predicted = _in_seconds(measured.get(PREDICTED))
+    stated = measured.get(STATUS, (None, unit))[0]
+    status = next((s for s in STATUSES if s == stated), INVALIDITY[invalidity])
+    if status != "ok":
+        return Row(place=place, settings=settings, seconds=None, status=status, predicted=predicted)
+    seconds = _in_seconds(measured.get(TIME))
+    if seconds is None:
+        return faults.skip(
+            place, _odd(measured), "a positive number", "a failure has an invalidity"
+        )
+    samples = _samples(raw.get("times"), unit)
+    if samples is None:
+        return faults.skip(f"{place}.times.runtimes", "not positive numbers", "a list of times")
+    return Row(
+        place=place, settings=settings, seconds=seconds, predicted=predicted, samples=samples
+    )
+
+
+def _measurements(raw: object, unit: str) -> dict[str, tuple[object, str]]:
+    """Name to value and unit: its own where it states one, else that of the file."""
+    return {
+        str(each.get("name")): (each.get("value"), str(each.get("unit") or unit))
+        for each in (raw if isinstance(raw, list) else [])
+        if isinstance(each, dict)
+    }
+
+
+def _in_seconds(measured: tuple[object, str] | None) -> float | None:
+    if measured is None:
+        return None
+    number, factor = positive(measured[0]), UNITS.get(measured[1].lower())
+    return None if number is None or factor is None else number * factor
+
+
+def _odd(measured: Mapping[str, tuple[object, str]]) -> str:
+    if TIME not in measured:
+        others = ", ".join(sorted(measured)) or "nothing"
+        return f"no measurement named {TIME!r}, but {others}"
+    value, unit = measured[TIME]
+    return f"the time is {value!r}" + ("" if unit.lower() in UNITS else f" in {unit!r}")
+
+
+def _samples(times: object, unit: str) -> tuple[float, ...] | None:
+    listed = times.get("runtimes", []) if isinstance(times, dict) else []
+    if not isinstance(listed, list) or not _all_positive(listed):
+        return None
+    factor = UNITS[unit.lower()]
+    return tuple([each * factor for each in listed])
+
+
+def _all_positive(numbers: list[object]) -> TypeGuard[list[float]]:
+    """All are numbers above zero, and finite; at once, for there are many of them."""
+    if not numbers:
+        return True
+    if not {type(each) for each in numbers} <= {int, float}:
+        return False
+    found = cast("list[float]", numbers)
+    return min(found) > 0 and math.isfinite(sum(found))

@@ -1,0 +1,342 @@
+"""The results store: every sample is a durable row when it was taken.
+
+    store = Store.open("studies/autotune.sqlite")
+    store.begin_study("quickstart", config="quickstart", setup_text=text)
+    run = store.begin_run("quickstart", facts)
+    store.add_prepared(run, prepared)
+    store.add_sample(run, candidate, number, sample)
+    store.end_run(run)
+    record = store.load_study("quickstart")
+
+Every writing method commits before it returns, and may be repeated: the same row is not doubled.
+"""
+
+import datetime
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+import sqlalchemy as sa
+
+from autotune.domain.decision_map import DecisionMap
+from autotune.domain.results import Measurement, Prediction, Prepared, Sample, Status
+from autotune.domain.variant import Candidate
+from autotune.errors import Fault, StoreError, unknown_name
+from autotune.files.store import codec, store_reading, store_rows, store_tables
+from autotune.files.store.records import (
+    CandidateRecord,
+    Choice,
+    RunElsewhere,
+    RunFacts,
+    StudyRecord,
+    StudySummary,
+)
+from autotune.files.store.store_engine import bring_up_to_date, connect, speaking, writing
+from autotune.files.store.store_rows import Row
+
+DEFAULT_WAIT = 30.0
+
+
+class Store:
+    """A database of studies. Safe to use from several processes at once.
+
+    All methods raise StoreError where the database cannot be used: locked for longer than the
+    waiting time, corrupt, full, gone.
+    """
+
+    def __init__(self, engine: sa.Engine, shown: str, wait: float, *, older: bool = False) -> None:
+        self._engine = engine
+        self._older = older
+        self._wait = wait
+        self.shown = shown
+        """Where it lies, for messages."""
+
+    @classmethod
+    def open(
+        cls, location: str | Path, *, create: bool = True, wait: float = DEFAULT_WAIT
+    ) -> "Store":
+        """The store at a path or URL; made when there is none and ``create`` is True.
+
+        ``wait``: seconds to wait for another writer. StoreError names the file, what was found in
+        it, and what to do.
+        """
+        engine, shown, older = connect(location, create=create, wait=wait)
+        return cls(engine, shown, wait, older=older)
+
+    def close(self) -> None:
+        """Let go of all connections."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_exception: object) -> None:
+        self.close()
+
+    # --- writing ------------------------------------------------------------------------
+
+    def begin_study(
+        self, name: str, *, config: str, setup_text: str, versions: Mapping[str, str] | None = None
+    ) -> None:
+        """Make a study; one of the same name and the same configuration text is continued.
+
+        StoreError when the study of that name holds another configuration: its candidates would
+        be mixed with those of this one.
+        """
+        self._add_study(name, config, setup_text, versions)
+        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+            text = connection.execute(
+                sa.select(store_tables.studies.c.setup).where(store_tables.studies.c.name == name)
+            ).scalar_one()
+        if text != setup_text:
+            raise StoreError(
+                Fault(
+                    where=self.shown,
+                    found=f"study {name} was begun with another content of the configuration",
+                    expected="the same configuration, or another name",
+                    hint="run without --resume to begin a new study",
+                )
+            )
+
+    def _add_study(
+        self, name: str, config: str, setup_text: str, versions: Mapping[str, str] | None
+    ) -> bool:
+        row: Row = {
+            "name": name,
+            "config": config,
+            "setup": setup_text,
+            "created": now(),
+            "versions": codec.dump(dict(versions or {})),
+        }
+        return self._write(store_tables.studies, [row], replace=False) > 0
+
+    def unused_name(self, base: str) -> str:
+        """``base``, or ``base-2``, ``base-3``, ...: the first that no study has."""
+        taken = {summary.name for summary in self.studies()}
+        names = (base if k == 1 else f"{base}-{k}" for k in range(1, len(taken) + 2))
+        return next(name for name in names if name not in taken)
+
+    def new_study(
+        self, base: str, *, config: str, setup_text: str, versions: Mapping[str, str] | None = None
+    ) -> str:
+        """Make a study that nobody else has begun; its name: the first free one of ``base``.
+
+        Of several that begin at the same time each gets one of its own.
+        """
+        while True:
+            name = self.unused_name(base)
+            if self._add_study(name, config, setup_text, versions):
+                return name
+
+    def begin_run(self, study: str, facts: RunFacts) -> str:
+        """Begin a run of a study; its new id, which sorts by time."""
+        started = now()
+        run = f"{started[:19].replace('-', '').replace(':', '')}-{uuid.uuid4().hex[:8]}"
+        row: Row = {
+            "id": run,
+            "study": study,
+            "started": started,
+            "ended": None,
+            "state": "running",
+            "machine": codec.dump(facts.machine),
+            "machine_identity": facts.machine_identity,
+            "versions": codec.dump(facts.versions),
+            "conditions": codec.dump(facts.conditions),
+            "timings": "{}",
+        }
+        self._write(store_tables.runs, [row], replace=False)
+        return run
+
+    def add_candidates(
+        self, study: str, candidates: Sequence[Candidate], *, baselines: Sequence[str] = ()
+    ) -> None:
+        """Enter the candidates that a study chooses from; ``baselines`` are identities."""
+        self._write(
+            store_tables.candidates, [store_rows.candidate(c) for c in candidates], replace=False
+        )
+        members = store_rows.members(study, candidates, frozenset(baselines))
+        self._write(store_tables.members, members, replace=True)
+
+    def know_candidates(self, candidates: Sequence[Candidate]) -> None:
+        """Enter candidates that may be measured, but that no study chooses from."""
+        self._write(
+            store_tables.candidates, [store_rows.candidate(c) for c in candidates], replace=False
+        )
+
+    def add_map(self, study: str, value: DecisionMap) -> None:
+        """Enter a map of a study; one of the same label is replaced."""
+        row: Row = {"study": study, "label": value.label, "record": codec.dump(value)}
+        self._write(store_tables.maps, [row], replace=True)
+
+    def add_predictions(self, study: str, pairs: Sequence[tuple[Candidate, Prediction]]) -> None:
+        """Enter predictions of candidates that were added before; a later one replaces."""
+        new = [store_rows.prediction(study, c.identity, p) for c, p in pairs]
+        self._write(store_tables.predictions, new, replace=True)
+
+    def add_choices(self, run: str, choices: Sequence[Choice]) -> None:
+        """Enter which candidates a run measures, in which order and why."""
+        self._write(
+            store_tables.choices, [store_rows.choice(run, c) for c in choices], replace=True
+        )
+
+    def add_prepared(self, run: str, prepared: Prepared) -> None:
+        """Enter how the build and the verification of a candidate ended."""
+        self._write(store_tables.prepared, [store_rows.prepared(run, prepared)], replace=True)
+
+    def add_sample(self, run: str, candidate: str, number: int, sample: Sample) -> None:
+        """Enter one sample; it is on the disk when this returns.
+
+        ``number`` counts the samples of a launch, warm-ups and rejected ones too. ValueError when
+        another sample has that number already.
+        """
+        row = store_rows.sample(run, candidate, number, sample)
+        if self._write(store_tables.samples, [row], replace=False):
+            return
+        key = {c.name: row[c.name] for c in store_tables.samples.primary_key}
+        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+            query = sa.select(
+                store_tables.samples.c.seconds, store_tables.samples.c.taken
+            ).filter_by(**key)
+            stored = connection.execute(query).one()
+        if tuple(stored) != (sample.seconds, sample.taken):
+            raise ValueError(f"another sample is stored as {key}")
+
+    def add_measurements(self, run: str, measurements: Sequence[Measurement]) -> None:
+        """Enter, all at once, what was measured elsewhere: not built here, so not verified.
+
+        The run has none of them yet. The samples are numbered as those of one launch each.
+        """
+        samples = [
+            store_rows.sample(run, one.candidate, number, sample)
+            for one in measurements
+            for number, sample in enumerate(one.samples)
+        ]
+        outcomes = [
+            store_rows.outcome(run, one.candidate, one.status, one.detail, None)
+            for one in measurements
+        ]
+        with speaking(self.shown, self._wait), writing(self._engine) as connection:
+            for table, new in ((store_tables.samples, samples), (store_tables.outcomes, outcomes)):
+                if new:
+                    connection.execute(sa.insert(table), new)
+
+    def sample_writer(self, run: str, candidate: str) -> Callable[[Sample], None]:
+        """A callback for one launch that enters its samples, numbered as they come."""
+        number = 0
+
+        def write(sample: Sample) -> None:
+            nonlocal number
+            self.add_sample(run, candidate, number, sample)
+            number += 1
+
+        return write
+
+    def add_outcome(
+        self,
+        run: str,
+        candidate: str,
+        status: Status,
+        detail: str = "",
+        checksum: tuple[float, float] | None = None,
+    ) -> None:
+        """Enter how measuring a candidate ended; it then counts as finished in this run."""
+        row = store_rows.outcome(run, candidate, status, detail, checksum)
+        self._write(store_tables.outcomes, [row], replace=True)
+
+    def end_run(
+        self, run: str, *, state: str = "done", timings: Mapping[str, float] | None = None
+    ) -> None:
+        """Close a run: ``done``, ``interrupted`` or ``failed``; seconds per phase beside it."""
+        values = {"state": state, "ended": now(), "timings": codec.dump(dict(timings or {}))}
+        with speaking(self.shown, self._wait), writing(self._engine) as connection:
+            connection.execute(
+                sa.update(store_tables.runs).where(store_tables.runs.c.id == run).values(**values)
+            )
+
+    def add_conditions(self, run: str, conditions: Mapping[str, str]) -> None:
+        """What is known of the conditions of a run only when it is over."""
+        with speaking(self.shown, self._wait), writing(self._engine) as connection:
+            where = store_tables.runs.c.id == run
+            text = connection.execute(
+                sa.select(store_tables.runs.c.conditions).where(where)
+            ).scalar_one()
+            known = codec.load_conditions(text) | dict(conditions)
+            connection.execute(
+                sa.update(store_tables.runs).where(where).values(conditions=codec.dump(known))
+            )
+
+    def _write(self, table: sa.Table, new: Sequence[Row], *, replace: bool) -> int:
+        """Rows entered or replaced, in one transaction; those that exist are kept or replaced."""
+        with speaking(self.shown, self._wait):
+            if self._older:
+                bring_up_to_date(self._engine)
+                self._older = False
+        with speaking(self.shown, self._wait), writing(self._engine) as connection:
+            return sum(store_rows.upsert(connection, table, row, replace=replace) for row in new)
+
+    # --- reading ------------------------------------------------------------------------
+
+    def studies(self) -> list[StudySummary]:
+        """All studies, oldest first."""
+        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+            return store_reading.summaries(connection)
+
+    def latest_study(self, config: str | None = None) -> str | None:
+        """The name of the study that was begun last, of one configuration when it is named."""
+        names = [s.name for s in self.studies() if config in (None, s.config)]
+        return names[-1] if names else None
+
+    def load_study(self, name: str) -> StudyRecord:
+        """Everything that is known of a study; StoreError naming the nearest when unknown."""
+        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+            try:
+                record = store_reading.study(connection, name)
+            except ValueError as error:
+                raise StoreError(
+                    Fault(where=self.shown, found=f"study {name} cannot be read: {error}")
+                ) from error
+        if record is None:
+            known = [s.name for s in self.studies()]
+            raise StoreError(unknown_name(self.shown, "study", name, known))
+        return record
+
+    def finished(self, study: str) -> dict[str, int]:
+        """Run, of any study, to how many candidates of this study it finished."""
+        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+            return store_reading.finished(connection, study)
+
+    def elsewhere(self, study: str, runs: Sequence[str]) -> tuple[RunElsewhere, ...]:
+        """Runs of any study as far as they concern the candidates of this one, oldest first."""
+        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+            try:
+                return store_reading.elsewhere(connection, study, runs)
+            except ValueError as error:
+                raise StoreError(
+                    Fault(where=self.shown, found=f"a run cannot be read: {error}")
+                ) from error
+
+    def strangers(self, study: str) -> tuple[tuple[CandidateRecord, Measurement], ...]:
+        """The latest good result of each candidate that a study does not choose from."""
+        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+            try:
+                return store_reading.strangers(connection, study)
+            except ValueError as error:
+                raise StoreError(
+                    Fault(where=self.shown, found=f"a result cannot be read: {error}")
+                ) from error
+
+    def candidates(self, identities: Sequence[str]) -> tuple[CandidateRecord, ...]:
+        """The candidates of these identities that are known, of whatever study, in any order."""
+        with speaking(self.shown, self._wait), self._engine.connect() as connection:
+            try:
+                return store_reading.candidates(connection, identities)
+            except ValueError as error:
+                raise StoreError(
+                    Fault(where=self.shown, found=f"a candidate cannot be read: {error}")
+                ) from error
+
+
+def now() -> str:
+    """The time of day, ISO 8601, UTC, to the microsecond."""
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="microseconds")

@@ -1,0 +1,268 @@
+"""What a results store gives back: studies with their runs, as frozen values.
+
+Samples come grouped by run, never pooled: a statistic over two runs would mix two states of the
+machine.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from autotune.domain.decision_map import DecisionMap
+from autotune.domain.machine import Machine
+from autotune.domain.program import written
+from autotune.domain.results import Measurement, Prediction, Status
+from autotune.domain.variant import Value
+
+Conditions = Mapping[str, float | int | str]
+MAP = "map"
+"""Condition ``purpose`` of runs that measured for a decision map."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFacts:
+    """Where and with what one run measures; fixed when the run begins."""
+
+    machine: Machine
+    """With its calibration, as it was used."""
+    machine_identity: str
+    """CPU model, cache topology and cores, as a hash; the key that results are filed under."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Name of a tool (``autotune``, ``commit``, ``python``, ``osaca``) to its version."""
+    conditions: Conditions = field(default_factory=dict)
+    """Load, priority method, huge pages, clock: as they were at the start."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemFacts:
+    """What a stored candidate computes, in plain values."""
+
+    label: str
+    title: str
+    components: int
+    """n; of a stencil the interior points, of a program the argument that counts as size."""
+    key: str
+    """Equal for problems that compute the same."""
+    family: str = "ivp"
+    """``ivp``, ``stencil`` or ``program``."""
+    ivp: str = ""
+    method: str = ""
+    correctors: int = 0
+    size: int = 0
+    """N."""
+    step_fraction: float = 0.0
+    stencil: str = ""
+    grid: tuple[tuple[str, int], ...] = ()
+    """Dimensions of a stencil's grid and their interior points, slowest first."""
+    program: str = ""
+    arguments: Mapping[str, Value] = field(default_factory=dict)
+    """Of a program of the user's."""
+    size_argument: str = ""
+    """Which of the arguments counts as size; empty where none does."""
+
+    @property
+    def words(self) -> str:
+        """Size and method in words."""
+        if self.family == "program":
+            pairs = (
+                f"{k} = {'none' if v is None else written(v)}" for k, v in self.arguments.items()
+            )
+            return ", ".join(pairs) or "no arguments"
+        if self.family == "stencil":
+            names, extents = zip(*self.grid, strict=True)
+            return (
+                f"{' x '.join(name.upper() for name in names)} ="
+                f" {' x '.join(map(str, extents))} = {self.components} points"
+            )
+        return (
+            f"N = {self.size}, n = {self.components} components, {self.method} with"
+            f" {self.correctors} corrector steps, h = {self.step_fraction:g} of the stability bound"
+        )
+
+    @property
+    def suffix(self) -> str:
+        """What tells it from another problem of the same label."""
+        if self.family != "ivp":
+            return self.key.split()[0]
+        return f"{self.method}-m{self.correctors}-h{self.step_fraction:g}"
+
+
+def labels(problems: Sequence[ProblemFacts]) -> list[str]:
+    """Labels that tell the problems of a study apart, in their order."""
+    plain = [problem.label for problem in problems]
+    found = [
+        label if plain.count(label) == 1 else f"{label}-{problem.suffix}"
+        for label, problem in zip(plain, problems, strict=True)
+    ]
+    return [
+        label if found.count(label) == 1 else f"{label}-{found[: place + 1].count(label)}"
+        for place, label in enumerate(found)
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateRecord:
+    """A candidate as it was stored; its canonical form reproduces its identity."""
+
+    identity: str
+    label: str
+    variant: str
+    """Label of the variant: its parameter values, readable."""
+    parameters: Mapping[str, Value]
+    problem: ProblemFacts
+    compiler: str
+    flags: tuple[str, ...]
+    threads: int
+    ranks: int
+    communication: str
+    canonical: str
+    """JSON, sorted keys, as it is hashed."""
+    baseline: bool = False
+
+    @property
+    def id(self) -> str:
+        """``label:identity``, as users name a candidate."""
+        return f"{self.label}:{self.identity}"
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes the ranks are on."""
+        return int(json.loads(self.canonical).get("nodes", 1))
+
+    @property
+    def placement(self) -> str:
+        """How its threads are placed: ``compact`` or ``scatter``."""
+        return str(json.loads(self.canonical).get("placement", "compact"))
+
+    @property
+    def layout(self) -> str:
+        """Threads, ranks and nodes in words: ``2 ranks x 1 thread, neighbour``."""
+        threads = f"{self.threads} thread{'s' if self.threads > 1 else ''}"
+        if self.ranks == 1:
+            return threads + (f", {self.placement}" if self.placement != "compact" else "")
+        where = f" on {self.nodes} nodes" if self.nodes > 1 else ""
+        return f"{self.ranks} ranks x {threads}{where}, {self.communication}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredPrediction:
+    """The prediction of one candidate in a study."""
+
+    candidate: str
+    prediction: Prediction
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Why a candidate was taken for measuring in a run."""
+
+    candidate: str
+    place: int
+    """Order in which it was chosen, from 0."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredBuild:
+    """How the build and the verification of a candidate ended in a run."""
+
+    candidate: str
+    status: Status
+    detail: str
+    error: float | None
+    build: str
+    provenance: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord:
+    """One invocation of the tuner: where, with what, and what it measured."""
+
+    id: str
+    started: str
+    """ISO 8601, UTC."""
+    ended: str | None
+    """None: the run was killed, or still goes on."""
+    state: str
+    """``running``, ``done``, ``interrupted`` or ``failed``."""
+    machine: Machine
+    machine_identity: str
+    versions: Mapping[str, str]
+    conditions: Conditions
+    timings: Mapping[str, float]
+    """Phase (``predict``, ``build``, ...) to seconds."""
+    choices: tuple[Choice, ...]
+    builds: tuple[StoredBuild, ...]
+    measurements: tuple[Measurement, ...]
+    checksums: Mapping[str, tuple[float, float]]
+    """Candidate to the weighted sum of its state and the sum of magnitudes."""
+    finished: frozenset[str]
+    """Candidates whose outcome was recorded: a resumed run need not measure them again."""
+
+    @property
+    def for_map(self) -> bool:
+        """It measured for a decision map: two or three candidates of a problem at a time."""
+        return self.conditions.get("purpose") == MAP
+
+    def measurement(self, candidate: str) -> Measurement | None:
+        """What this run measured of a candidate; None when it did not get to it."""
+        return next((m for m in self.measurements if m.candidate == candidate), None)
+
+    def build(self, candidate: str) -> StoredBuild | None:
+        """How this run built a candidate; None when it did not get to it."""
+        return next((b for b in self.builds if b.candidate == candidate), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunElsewhere:
+    """A run of some study, as far as it concerns the candidates of another one."""
+
+    study: str
+    """The study that it belongs to."""
+    run: RunRecord
+    """With what was measured of those candidates only."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudySummary:
+    """A study in one line of a list."""
+
+    name: str
+    config: str
+    created: str
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyRecord:
+    """Everything that is known of a study; enough to compare, to report and to resume."""
+
+    name: str
+    config: str
+    """Name of the configuration it came from."""
+    setup_text: str
+    """The configuration, word for word."""
+    created: str
+    versions: Mapping[str, str]
+    candidates: tuple[CandidateRecord, ...]
+    predictions: tuple[StoredPrediction, ...]
+    runs: tuple[RunRecord, ...]
+    """In the order in which they began."""
+    maps: tuple[DecisionMap, ...] = ()
+    """By label."""
+
+    @property
+    def tunings(self) -> tuple[RunRecord, ...]:
+        """The runs but for those that measured for a decision map."""
+        return tuple(run for run in self.runs if not run.for_map)
+
+    def candidate(self, identity: str) -> CandidateRecord | None:
+        """The candidate of an identity."""
+        return next((c for c in self.candidates if c.identity == identity), None)
+
+    def prediction(self, identity: str, engine: str | None = None) -> Prediction | None:
+        """The prediction of a candidate; of any engine when none is named."""
+        for stored in self.predictions:
+            if stored.candidate == identity and engine in (None, stored.prediction.engine):
+                return stored.prediction
+        return None

@@ -1,0 +1,218 @@
+"""Opening a store and talking to its database: creation, versions, locks, errors in words."""
+
+import contextlib
+import os
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+
+from autotune.errors import Fault, MissingTool, StoreError
+from autotune.files.store import store_place, store_tables
+from autotune.version import VERSION
+
+_WRITE = "autotune_write"
+
+
+def connect(location: str | Path, *, create: bool, wait: float) -> tuple[sa.Engine, str, bool]:
+    """The engine of a store that exists, its name for messages, and whether its schema is older.
+
+    ``wait`` is how many seconds a writer waits for another one. StoreError where there is none
+    (and ``create`` is False), or where it is not a store of this schema.
+    """
+    where = store_place.understand(location)
+    if where.path is not None:
+        store_place.check_folder(where.path)
+        if not where.path.exists():
+            if not create:
+                raise _absent(where.shown)
+            _create_file(where.path)
+        store_place.check_file(where.path)
+    engine = _engine(where, wait)
+    with speaking(where.shown, wait):
+        if where.path is None:
+            _prepare_server(engine, where.shown, create=create)
+        older = check_schema(engine, where.shown)
+        if where.path is not None:
+            _check_pages(engine, where.path)
+    return engine, where.shown, older
+
+
+def _absent(shown: str) -> StoreError:
+    return StoreError(
+        Fault(
+            where=shown,
+            found="there are no results here",
+            expected="a results store",
+            hint="run autotune tune CONFIG first, or name the store with --store",
+        )
+    )
+
+
+def _engine(where: store_place.Place, wait: float) -> sa.Engine:
+    if where.path is None:
+        try:
+            return sa.create_engine(where.url, pool_pre_ping=True)
+        except ImportError as error:
+            raise MissingTool(
+                Fault(
+                    where="--store",
+                    found=f"{where.shown} needs the package psycopg, which is not installed",
+                    hint="pip install 'psycopg[binary]'",
+                )
+            ) from error
+    engine = sa.create_engine(where.url, connect_args={"timeout": wait})
+    sa.event.listen(engine, "connect", _on_connect)
+    sa.event.listen(engine, "begin", _on_begin)
+    return engine
+
+
+def _on_connect(connection: sqlite3.Connection, _record: object) -> None:
+    connection.isolation_level = None  # transactions begin where _on_begin says, nowhere else
+    # FULL: a sample that was acknowledged survives a power cut too, for one fsync of a few
+    # milliseconds against at least 20 ms of measuring.
+    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _on_begin(connection: sa.Connection) -> None:
+    """A writer takes the lock at once: a reader that became a writer later could not wait."""
+    writes = connection.get_execution_options().get(_WRITE)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+@contextlib.contextmanager
+def writing(engine: sa.Engine) -> Iterator[sa.Connection]:
+    """A transaction that writes: durable when the block is left, gone when it raises."""
+    with engine.execution_options(**{_WRITE: True}).begin() as connection:
+        yield connection
+
+
+@contextlib.contextmanager
+def speaking(shown: str, wait: float) -> Iterator[None]:
+    """Database errors inside the block become StoreErrors that say what to do."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise _in_words(shown, wait, str(error.orig)) from error
+
+
+def _in_words(shown: str, wait: float, text: str) -> StoreError:
+    if "locked" in text or "busy" in text:
+        return StoreError(
+            Fault(
+                where=shown,
+                found=f"another process has been writing to it for {wait:g} s",
+                expected="a store that is free",
+                hint="wait until it is done, or give this run its own with --store FILE",
+            )
+        )
+    if "malformed" in text or "not a database" in text or "corrupt" in text:
+        return store_place.unusable(shown, f"is corrupt: {text}")
+    if "readonly" in text or "read-only" in text:
+        return store_place.unusable(shown, "must not be written by this user", "a writable file")
+    if "full" in text:
+        return StoreError(
+            Fault(where=shown, found=f"cannot grow: {text}", hint="free some space, then --resume")
+        )
+    return StoreError(
+        Fault(where=shown, found=text.strip() or "the database failed", hint="check --store")
+    )
+
+
+def check_schema(engine: sa.Engine, shown: str) -> bool:
+    """Whether this is a store of an older schema; StoreError where it is none that can be read.
+
+    An older one is read as it is, and brought up to date before it is written.
+    """
+    with engine.connect() as connection:
+        if not sa.inspect(connection).has_table(store_tables.meta.name):
+            raise store_place.unusable(shown, f"has no table {store_tables.meta.name}")
+        rows = connection.execute(sa.select(store_tables.meta.c.key, store_tables.meta.c.value))
+        found = {str(key): str(value) for key, value in rows}
+    if found.get("application") != store_tables.APPLICATION:
+        raise store_place.unusable(
+            shown, f"belongs to {found.get('application', 'an unknown program')}"
+        )
+    if found.get("schema") in {str(number) for number in store_tables.OLDER}:
+        return True
+    if found.get("schema") != str(store_tables.SCHEMA):
+        raise StoreError(
+            Fault(
+                where=shown,
+                found=f"has schema {found.get('schema', 'unknown')}",
+                expected=f"schema {store_tables.SCHEMA}",
+                hint=f"it was begun by autotune {found.get('version', 'of unknown version')}: read"
+                " it with that version, or name another with --store FILE",
+            )
+        )
+    return False
+
+
+def bring_up_to_date(engine: sa.Engine) -> None:
+    """New fields have defaults in reading: new are the number, and tables that were not there."""
+    change = (
+        sa.update(store_tables.meta)
+        .where(store_tables.meta.c.key == "schema")
+        .values(value=str(store_tables.SCHEMA))
+    )
+    with writing(engine) as connection:
+        store_tables.metadata.create_all(connection)
+        connection.execute(change)
+
+
+def _check_pages(engine: sa.Engine, path: Path) -> None:
+    with engine.connect() as connection:
+        verdict = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar())
+    if verdict != "ok":
+        raise store_place.unusable(path, f"is corrupt: {verdict}")
+
+
+def _fill(connection: sa.Connection) -> None:
+    store_tables.metadata.create_all(connection)
+    facts = {
+        "application": store_tables.APPLICATION,
+        "schema": str(store_tables.SCHEMA),
+        "version": VERSION,
+    }
+    rows = [{"key": key, "value": value} for key, value in facts.items()]
+    connection.execute(sa.insert(store_tables.meta), rows)
+
+
+def _prepare_server(engine: sa.Engine, shown: str, *, create: bool) -> None:
+    with engine.begin() as connection:
+        tables = sa.inspect(connection).get_table_names()
+        if not create and store_tables.meta.name not in tables:
+            raise _absent(shown)
+        if store_tables.meta.name not in tables:
+            clash = sorted(set(tables) & set(store_tables.metadata.tables))
+            if clash:
+                raise store_place.unusable(shown, f"has a table {clash[0]} of another program")
+            _fill(connection)
+
+
+def _create_file(path: Path) -> None:
+    """A complete store appears at ``path`` at once, or not at all.
+
+    A process that is killed half-way leaves no half store behind, and of two that begin at the
+    same time one wins; both then use the same file.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".new", dir=path.parent)
+    except OSError as error:
+        found = f"cannot be created: {error.strerror}"
+        raise store_place.unusable(path, found, "a folder that this user may write") from error
+    os.close(handle)
+    try:
+        engine = sa.create_engine(f"sqlite:///{name}", poolclass=sa.NullPool)
+        with engine.begin() as connection:
+            connection.exec_driver_sql(f"PRAGMA application_id = {store_tables.APPLICATION_ID}")
+            _fill(connection)
+        with contextlib.suppress(FileExistsError):
+            os.link(name, path)
+    finally:
+        Path(name).unlink()

@@ -1,0 +1,347 @@
+"""Rows of the tables back to domain values, in one consistent look at the database."""
+
+import dataclasses
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import cast
+
+import sqlalchemy as sa
+
+from autotune.domain.decision_map import DecisionMap
+from autotune.domain.machine import Machine
+from autotune.domain.results import Measurement, Part, Prediction, Sample, Status
+from autotune.files.store import codec, store_tables
+from autotune.files.store.records import (
+    CandidateRecord,
+    Choice,
+    RunElsewhere,
+    RunRecord,
+    StoredBuild,
+    StoredPrediction,
+    StudyRecord,
+    StudySummary,
+)
+from autotune.units import Seconds
+
+
+def summaries(connection: sa.Connection) -> list[StudySummary]:
+    """All studies with their number of runs, oldest first."""
+    studies, runs = store_tables.studies.c, store_tables.runs.c
+    query = (
+        sa.select(studies.name, studies.config, studies.created, sa.func.count(runs.id))
+        .select_from(store_tables.studies.outerjoin(store_tables.runs))
+        .group_by(studies.name, studies.config, studies.created)
+        .order_by(studies.created, studies.name)
+    )
+    return [
+        StudySummary(name=name, config=config, created=created, runs=count)
+        for name, config, created, count in connection.execute(query)
+    ]
+
+
+def study(connection: sa.Connection, name: str) -> StudyRecord | None:
+    """A study with everything in it; None when there is none of that name.
+
+    ValueError when a stored text is not what the schema says.
+    """
+    query = sa.select(store_tables.studies).where(store_tables.studies.c.name == name)
+    row = connection.execute(query).mappings().one_or_none()
+    if row is None:
+        return None
+    runs = (
+        sa.select(store_tables.runs)
+        .where(store_tables.runs.c.study == name)
+        .order_by(store_tables.runs.c.started, store_tables.runs.c.id)
+    )
+    return StudyRecord(
+        name=name,
+        config=row["config"],
+        setup_text=row["setup"],
+        created=row["created"],
+        versions=codec.load_text_map(row["versions"]),
+        candidates=_candidates(connection, name),
+        predictions=_predictions(connection, name),
+        runs=tuple(_run(connection, found) for found in connection.execute(runs).mappings().all()),
+        maps=_maps(connection, name),
+    )
+
+
+def _maps(connection: sa.Connection, study_name: str) -> tuple[DecisionMap, ...]:
+    """None where the store is of an older schema and must not be written."""
+    table = store_tables.maps
+    if not sa.inspect(connection).has_table(table.name):
+        return ()
+    query = sa.select(table.c.record).where(table.c.study == study_name).order_by(table.c.label)
+    return tuple(codec.load(DecisionMap, text) for text in connection.execute(query).scalars())
+
+
+def _candidates(connection: sa.Connection, study_name: str) -> tuple[CandidateRecord, ...]:
+    members = store_tables.members.c
+    query = (
+        sa.select(store_tables.candidates.c.record, members.baseline)
+        .join_from(store_tables.members, store_tables.candidates)
+        .where(members.study == study_name)
+        .order_by(members.place, members.candidate)
+    )
+    return tuple(
+        dataclasses.replace(codec.load(CandidateRecord, text), baseline=bool(baseline))
+        for text, baseline in connection.execute(query)
+    )
+
+
+def candidates(connection: sa.Connection, identities: Sequence[str]) -> tuple[CandidateRecord, ...]:
+    """The candidates of these identities; ValueError when a stored text is not what it must be."""
+    table, found = store_tables.candidates.c, []
+    for start in range(0, len(identities), _AT_ONCE):
+        part = identities[start : start + _AT_ONCE]
+        query = sa.select(table.record).where(table.identity.in_(part))
+        found += [codec.load(CandidateRecord, text) for text in connection.execute(query).scalars()]
+    return tuple(found)
+
+
+_AT_ONCE = 500
+"""Identities in one query: databases limit how many values it may name."""
+
+
+def _predictions(connection: sa.Connection, study_name: str) -> tuple[StoredPrediction, ...]:
+    table = store_tables.predictions
+    query = (
+        sa.select(table)
+        .where(table.c.study == study_name)
+        .order_by(table.c.engine, table.c.candidate)
+    )
+    return tuple(
+        StoredPrediction(candidate=row["candidate"], prediction=_prediction(row))
+        for row in connection.execute(query).mappings()
+    )
+
+
+def _prediction(row: sa.RowMapping) -> Prediction:
+    interval = None if row["low"] is None else (Seconds(row["low"]), Seconds(row["high"]))
+    return Prediction(
+        seconds=row["seconds"],
+        interval=interval,
+        parts=codec.load_list(Part, row["parts"]),
+        engine=row["engine"],
+        reason=row["reason"],
+        notes=tuple(str(note) for note in json.loads(row["notes"])),
+    )
+
+
+Members = sa.Select[tuple[str]]
+"""A query of identities of candidates."""
+
+
+def finished(connection: sa.Connection, study_name: str) -> dict[str, int]:
+    """Run, of any study, to how many of a study's candidates it finished."""
+    members = _members(study_name)
+    found: dict[str, int] = {}
+    for table, wanted in (
+        (store_tables.outcomes, store_tables.outcomes.c.status != "contended"),
+        (store_tables.prepared, store_tables.prepared.c.status != "ok"),
+    ):
+        query = (
+            sa.select(table.c.run, sa.func.count())
+            .where(wanted, table.c.candidate.in_(members))
+            .group_by(table.c.run)
+        )
+        for run, count in connection.execute(query):
+            found[run] = found.get(run, 0) + count
+    return dict(sorted(found.items()))
+
+
+def elsewhere(
+    connection: sa.Connection, study_name: str, runs: Sequence[str]
+) -> tuple[RunElsewhere, ...]:
+    """Some runs as far as they concern the candidates of a study, oldest first.
+
+    ValueError when a stored text is not what the schema says.
+    """
+    table = store_tables.runs
+    query = sa.select(table).where(table.c.id.in_(runs)).order_by(table.c.started, table.c.id)
+    members = _members(study_name)
+    return tuple(
+        RunElsewhere(study=row["study"], run=_run(connection, row, members))
+        for row in connection.execute(query).mappings().all()
+    )
+
+
+def strangers(
+    connection: sa.Connection, study_name: str
+) -> tuple[tuple[CandidateRecord, Measurement], ...]:
+    """The latest good result of each candidate that a study does not choose from, newest first.
+
+    Only the newest ones, where there are very many. ValueError when a stored text is not what the
+    schema says.
+    """
+    outcomes, members = store_tables.outcomes, _members(study_name)
+    query = (
+        sa.select(outcomes.c.candidate, sa.func.max(outcomes.c.run).label("run"))
+        .where(outcomes.c.status == "ok", outcomes.c.candidate.not_in(members))
+        .group_by(outcomes.c.candidate)
+        .order_by(sa.desc("run"), outcomes.c.candidate)
+        .limit(_STRANGERS)
+    )
+    runs: dict[str, list[str]] = {}
+    for candidate, run in connection.execute(query):
+        runs.setdefault(run, []).append(candidate)
+    found = []
+    for run, identities in runs.items():
+        for start in range(0, len(identities), _AT_ONCE):
+            part = identities[start : start + _AT_ONCE]
+            wanted = sa.select(store_tables.candidates.c.identity).where(
+                store_tables.candidates.c.identity.in_(part)
+            )
+            samples = _samples(connection, run, wanted)
+            found += [
+                (record, Measurement(candidate=i, run=run, status="ok", samples=tuple(samples[i])))
+                for record in candidates(connection, part)
+                if samples[i := record.identity]
+            ]
+    return tuple(found)
+
+
+_STRANGERS = 2000
+
+
+def _members(study_name: str) -> Members:
+    members = store_tables.members.c
+    return sa.select(members.candidate).where(members.study == study_name)
+
+
+def _run(
+    connection: sa.Connection, row: sa.RowMapping, members: Members | None = None
+) -> RunRecord:
+    """A run with all that belongs to it, or to the members alone."""
+    run = str(row["id"])
+    builds = {b.candidate: b for b in _builds(connection, run, members)}
+    samples = _samples(connection, run, members)
+    outcomes = {
+        found["candidate"]: found
+        for found in _of_run(connection, store_tables.outcomes, run, members)
+    }
+    choices = tuple(
+        Choice(candidate=c["candidate"], place=c["place"], reason=c["reason"])
+        for c in _of_run(connection, store_tables.choices, run, members)
+    )
+    order = dict.fromkeys(
+        [c.candidate for c in sorted(choices, key=lambda c: c.place)]
+        + sorted({*builds, *samples, *outcomes})
+    )
+    found = (
+        _measurement(run, identity, builds.get(identity), samples[identity], outcomes.get(identity))
+        for identity in order
+    )
+    return RunRecord(
+        id=run,
+        started=row["started"],
+        ended=row["ended"],
+        state=row["state"],
+        machine=codec.load(Machine, row["machine"]),
+        machine_identity=row["machine_identity"],
+        versions=codec.load_text_map(row["versions"]),
+        conditions=codec.load_conditions(row["conditions"]),
+        timings=codec.load_number_map(row["timings"]),
+        choices=tuple(sorted(choices, key=lambda c: c.place)),
+        builds=tuple(builds.values()),
+        measurements=tuple(m for m in found if m is not None),
+        checksums={
+            identity: (outcome["checksum"], outcome["magnitude"])
+            for identity, outcome in outcomes.items()
+            if outcome["checksum"] is not None
+        },
+        finished=frozenset(i for i, o in outcomes.items() if o["status"] != "contended")
+        | {identity for identity, build in builds.items() if build.status != "ok"},
+    )
+
+
+def _of_run(
+    connection: sa.Connection, table: sa.Table, run: str, members: Members | None
+) -> list[sa.RowMapping]:
+    query = sa.select(table).where(table.c.run == run).order_by(table.c.candidate)
+    if members is not None:
+        query = query.where(table.c.candidate.in_(members))
+    return list(connection.execute(query).mappings())
+
+
+def _builds(connection: sa.Connection, run: str, members: Members | None) -> list[StoredBuild]:
+    return [
+        StoredBuild(
+            candidate=row["candidate"],
+            status=row["status"],
+            detail=row["detail"],
+            error=row["error"],
+            build=row["build"],
+            provenance=codec.load_text_map(row["provenance"]),
+        )
+        for row in _of_run(connection, store_tables.prepared, run, members)
+    ]
+
+
+def _samples(
+    connection: sa.Connection, run: str, members: Members | None
+) -> defaultdict[str, list[Sample]]:
+    table = store_tables.samples
+    query = (
+        sa.select(table)
+        .where(table.c.run == run)
+        .order_by(table.c.candidate, table.c.launch, table.c.number)
+    )
+    if members is not None:
+        query = query.where(table.c.candidate.in_(members))
+    samples: defaultdict[str, list[Sample]] = defaultdict(list)
+    for row in connection.execute(query).mappings():
+        samples[row["candidate"]].append(
+            Sample(
+                seconds=row["seconds"],
+                steps=row["steps"],
+                busy=row["busy"],
+                accepted=row["accepted"],
+                launch=row["launch"],
+                round=row["round"],
+                taken=row["taken"],
+                warm_up=row["warm_up"],
+                conditions=codec.load_conditions(row["conditions"]),
+            )
+        )
+    return samples
+
+
+def _measurement(
+    run: str,
+    identity: str,
+    build: StoredBuild | None,
+    samples: list[Sample],
+    outcome: sa.RowMapping | None,
+) -> Measurement | None:
+    """What the rows of one candidate say; None when it was built but never launched.
+
+    A run that was killed left samples without an outcome: they count for what they are.
+    """
+    status = _status(build, samples, outcome)
+    if status is None:
+        return None
+    return Measurement(
+        candidate=identity,
+        run=run,
+        status=status,
+        samples=tuple(samples),
+        detail=(outcome and outcome["detail"]) or (build.detail if build else ""),
+        verified=build is not None and build.status == "ok",
+        error=build.error if build else None,
+        build=build.build if build else "",
+    )
+
+
+def _status(
+    build: StoredBuild | None, samples: list[Sample], outcome: sa.RowMapping | None
+) -> Status | None:
+    if outcome is not None:
+        return cast(Status, outcome["status"])
+    if build is not None and build.status != "ok":
+        return build.status
+    timed = [s for s in samples if not s.warm_up]
+    if not timed:
+        return None
+    return "ok" if any(s.accepted for s in timed) else "contended"

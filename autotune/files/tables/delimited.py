@@ -1,0 +1,159 @@
+"""Lines of CSV as cells of text, what is in the cells, and what is left out of them."""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autotune.domain.tables.parameter import Parameter
+from autotune.errors import unknown_name
+from autotune.files.recorded.csv_table import cell
+from autotune.files.recorded.recorded_faults import Faults
+from autotune.files.tables.cleaning import Cell
+from autotune.files.tables.numbers import to_number
+
+_MISSING = ("", "nan", "null")
+_DECIMAL = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
+_MOST_ROWS = 2_000_000
+_MOST_COLUMNS = 10_000
+_MOST_CELLS = 20_000_000
+"""As text they take about a gigabyte of memory."""
+
+
+@dataclass(slots=True)
+class Lines:
+    """The cells of a file, as text, and what was left out of them."""
+
+    header: list[str]
+    rows: list[tuple[int, list[str]]]
+    decimal_comma: bool
+    treated: list[str]
+
+
+def split(text: str, faults: Faults, domains: Mapping[str, Parameter]) -> Lines:
+    """The header and the rows of a text; InputError with every line of another length.
+
+    ``domains``: the options of a variability model: then lines may list the chosen ones.
+    """
+    text = text.lstrip("\ufeff")
+    first = text.lstrip("\r\n").split("\n", 1)[0]
+    separator = separator_of(first)
+    if first.count(separator) >= _MOST_COLUMNS:
+        raise faults.fail("1", f"more than {_MOST_COLUMNS} columns", "a column per parameter")
+    lines = _parsed(text, separator, faults)
+    if separator == ";" and domains and _lists_options(lines[0][1], domains):
+        return _listed(lines, domains, faults)
+    table = Lines([name.strip() for name in lines[0][1]], lines[1:], separator != ",", [])
+    _unnamed_index(table)
+    _check_header(table.header, faults)
+    _check_widths(table, faults)
+    return table
+
+
+def setting(text: str, decimal_comma: bool) -> Cell:
+    """What a cell stands for; None for nothing, and for numbers that are not finite."""
+    text = text.strip()
+    if text.lower() in _MISSING:
+        return None
+    if decimal_comma and _DECIMAL.fullmatch(text):
+        text = text.replace(",", ".")
+    found = cell(text)
+    return None if isinstance(found, str) and to_number(found) is not None else found
+
+
+def same(text: str) -> bool:
+    """Whether a cell of this text is read as this text, or as a number that prints so."""
+    found = setting(text, False)
+    return not isinstance(found, bool) and found is not None and str(found) == text
+
+
+def separator_of(header: str) -> str:
+    """What separates the names of a header: the most frequent of comma, semicolon and tab."""
+    return max(",;\t", key=header.count)
+
+
+def number_of(text: str, decimal_comma: bool) -> float | None:
+    """The finite number in a cell; None where there is none."""
+    value = setting(text, decimal_comma)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value)
+
+
+def _parsed(text: str, separator: str, faults: Faults) -> list[tuple[int, list[str]]]:
+    """The lines that are not empty, with their numbers; at least one."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=separator)
+    lines: list[tuple[int, list[str]]] = []
+    cells = 0
+    try:
+        for line in reader:
+            if any(line):
+                lines.append((reader.line_num, line))
+                cells += len(line)
+            if len(lines) > _MOST_ROWS or cells > _MOST_CELLS:
+                found = f"more than {_MOST_ROWS} rows or {_MOST_CELLS} values"
+                raise faults.fail("", found, "a random part of them")
+    except csv.Error as error:
+        expected = "values between commas, semicolons or tabs"
+        raise faults.fail(str(reader.line_num), f"not CSV: {error}", expected) from error
+    if not lines:
+        raise faults.fail("", "lines without a value", "a header, and a row per measurement")
+    return lines
+
+
+def _lists_options(line: Sequence[str], domains: Mapping[str, Parameter]) -> bool:
+    """SPL Conqueror's CSV without a header: chosen binary options, and the measurement."""
+    listed = all(name.strip() in domains for name in line[:-1])
+    return listed and number_of(line[-1], True) is not None
+
+
+def _listed(
+    lines: Sequence[tuple[int, list[str]]], domains: Mapping[str, Parameter], faults: Faults
+) -> Lines:
+    options, rows = list(domains), []
+    for number, line in lines:
+        chosen = {name.strip() for name in line[:-1] if name.strip()}
+        for name in sorted(chosen - set(options)):
+            unknown = unknown_name("", "option", name, options)
+            faults.add(str(number), unknown.found, unknown.expected, unknown.hint)
+        flags = [str(int(name in chosen or name == "root")) for name in options]
+        rows.append((number, [*flags, line[-1]]))
+    faults.settle()
+    return Lines([*options, "performance"], rows, True, ["no header: each row lists its options"])
+
+
+def _unnamed_index(table: Lines) -> None:
+    """Take away the numbers of rows: a first column that the header does not name."""
+    width = len(table.header)
+    if table.rows and all(len(row) == width + 1 for _, row in table.rows):
+        table.header.insert(0, "")
+    nameless = [place for place, name in enumerate(table.header) if not name]
+    for place in reversed(nameless):
+        for row in (table.header, *(row for _, row in table.rows)):
+            del row[place : place + 1]
+    for place in nameless:
+        table.treated.append(f"column {place + 1} has no name: taken as an index and left out")
+
+
+def _check_header(header: Sequence[str], faults: Faults) -> None:
+    if len(header) < 2:
+        expected = "parameters, and what was measured in the last column"
+        raise faults.fail("1", f"columns: {', '.join(header) or 'none'}", expected)
+    if any(not isinstance(cell(name), str) for name in header):
+        raise faults.fail("1", "no header", "the names of the columns in the first line")
+    again = sorted(name for name, count in Counter(header).items() if count > 1)
+    if again:
+        raise faults.fail("1", f"two columns named {', '.join(again)}", "each name once")
+
+
+def _check_widths(table: Lines, faults: Faults) -> None:
+    width = len(table.header)
+    for number, row in table.rows:
+        if len(row) != width:
+            expected = f"{width}, as the header"
+            faults.add(str(number), f"{len(row)} values", expected, "cut off?")
+    faults.settle()
+    if not table.rows:
+        raise faults.fail("", "no rows", "at least one measurement")

@@ -1,0 +1,225 @@
+"""JSON input of Extra-P, in its four shapes.
+
+    new         {"parameters": [names], "measurements": {call path: {metric:
+                  [{"point": [numbers], "values": [repetitions]}]}}}
+    old         lists "parameters", "callpaths", "metrics", "coordinates" with ids, and
+                  "measurements" that name them: coordinate_id, callpath_id, metric_id, value
+    JSON Lines  {"params": {name: value}, "callpath", "metric", "value"} on each line
+    TaLPas      {"parameters": {name: value}; "callpath"; "metric"; "value"}, semicolons for commas
+
+Source: Extra-P 4, its JSON, JSON Lines and TaLPas file readers.
+"""
+
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping
+from typing import Literal, NoReturn, TypeVar
+
+from autotune.files.recorded import strict_json
+from autotune.files.recorded.recorded_faults import Faults
+from autotune.files.recorded.recorded_space import whole
+from autotune.files.tables.cleaning import Cell, Record
+from autotune.files.tables.numbers import to_number
+from autotune.files.tables.series import Series
+
+Lines = Literal["json-lines", "talpas"]
+T = TypeVar("T")
+_ROOT, _DEFAULT = "<root>", "<default>"
+"""What Extra-P calls a call path and a metric that a line does not name."""
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"|;')
+
+
+def document(content: Mapping[str, object], faults: Faults) -> list[Series]:
+    """The series of a JSON document, new or old."""
+    gathered = _Gathered(faults)
+    if "callpaths" in content or "coordinates" in content:
+        _old(content, gathered)
+    else:
+        _new(content, gathered)
+    return gathered.series()
+
+
+def lines(text: str, kind: Lines, faults: Faults) -> list[Series]:
+    """The series of a file with an object on each line."""
+    gathered = _Gathered(faults)
+    settings = "params" if kind == "json-lines" else "parameters"
+    for number, line in enumerate(text.lstrip("\ufeff").splitlines(), 1):
+        if not line.strip():
+            continue
+        found = parse_line(line, kind, faults)
+        if found is None:
+            faults.add(str(number), f"{line.strip()[:40]!r}", "a JSON object on each line")
+            continue
+        chosen = found.get(settings)
+        if not isinstance(chosen, dict) or "value" not in found:
+            expected = f"{settings} (an object) and value"
+            faults.add(str(number), f"keys {', '.join(map(str, found))}", expected)
+            continue
+        key = str(found.get("callpath", _ROOT)), str(found.get("metric", _DEFAULT))
+        gathered.add(key, f"line {number}", chosen, [found["value"]])
+    faults.settle()
+    return gathered.series()
+
+
+def parse_line(line: str, kind: Lines, faults: Faults) -> dict[str, object] | None:
+    """The object of a line; None where it holds none."""
+    if kind == "talpas":  # a semicolon inside of a string stays
+        line = _STRING.sub(lambda found: "," if found.group() == ";" else found.group(), line)
+    try:
+        found = strict_json.loads(line, faults)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+class _Gathered:
+    """The records of each call path and metric, in the order of first sight."""
+
+    def __init__(self, faults: Faults) -> None:
+        self.faults = faults
+        self._records: dict[tuple[str, str], list[Record]] = {}
+
+    def add(
+        self, key: tuple[str, str], place: str, chosen: Mapping[object, object], values: object
+    ) -> None:
+        """A point with its repetitions."""
+        settings = {str(name): _cell(value) for name, value in chosen.items()}
+        listed = values if isinstance(values, list) else [values]
+        times = tuple(_time(value) for value in listed)
+        shown = json.dumps(values)[:40] if any(math.isnan(time) for time in times) else ""
+        record = Record(place=place, settings=settings, times=times, found=shown)
+        self._records.setdefault(key, []).append(record)
+
+    def fail(self, place: str, found: str, expected: str) -> NoReturn:
+        """Give up on the file."""
+        raise self.faults.fail(place, found, expected)
+
+    def series(self) -> list[Series]:
+        """What was gathered."""
+        if not self._records:
+            self.fail("", "no measurement", "at least one point with a value")
+        return [
+            Series(
+                records=records,
+                quantity="time" if metric == _DEFAULT else metric,
+                part="" if part == _ROOT else part,
+            )
+            for (part, metric), records in self._records.items()
+        ]
+
+
+def _new(content: Mapping[str, object], gathered: _Gathered) -> None:
+    names, tree = content.get("parameters"), content.get("measurements")
+    if not isinstance(names, list) or not names or not isinstance(tree, dict):
+        expected = "parameters (a list of names) and measurements (an object)"
+        gathered.fail("", f"keys {', '.join(map(str, content))}", expected)
+    if not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        gathered.fail("parameters", json.dumps(names), "a list of names, each once")
+    for part, metrics in tree.items():
+        place = f"measurements.{part}"
+        for metric, points in _object(metrics, place, gathered).items():
+            for i, raw in enumerate(_list(points, f"{place}.{metric}", gathered)):
+                here = f"{place}.{metric}[{i}]"
+                found = _object(raw, here, gathered)
+                point = found.get("point")
+                point = point if isinstance(point, list) else [point]
+                if len(point) != len(names) or "values" not in found:
+                    expected = f"point ({len(names)} numbers) and values"
+                    gathered.fail(here, f"keys {', '.join(found)}", expected)
+                chosen = dict(zip(names, point, strict=True))
+                gathered.add((str(part), str(metric)), here, chosen, found["values"])
+
+
+def _old(content: Mapping[str, object], gathered: _Gathered) -> None:
+    parameters = _named(content, "parameters", gathered)
+    parts, metrics = (_named(content, key, gathered) for key in ("callpaths", "metrics"))
+    points: dict[str, dict[object, object]] = {}
+    for place, raw in _entries(content, "coordinates", gathered):
+        pairs = _list(raw.get("parameter_value_pairs"), f"{place}.parameter_value_pairs", gathered)
+        chosen: dict[object, object] = {}
+        for pair in pairs:
+            found = _object(pair, place, gathered)
+            name = parameters.get(_id(found, "parameter_id"))
+            if name is None or name in chosen:
+                what = "an unknown parameter_id" if name is None else f"{name} twice"
+                gathered.fail(place, what, "the id of a parameter, each once")
+            chosen[name] = _number(found.get("parameter_value"))
+        _put(points, raw, chosen, place, gathered)
+    merged: dict[tuple[str, str, str], tuple[str, list[object]]] = {}
+    for place, raw in _entries(content, "measurements", gathered):
+        where = _id(raw, "coordinate_id")
+        part, metric = parts.get(_id(raw, "callpath_id")), metrics.get(_id(raw, "metric_id"))
+        if part is None or metric is None or where not in points:
+            gathered.fail(place, "an unknown id", "ids of a coordinate, a call path and a metric")
+        merged.setdefault((part, metric, where), (place, []))[1].append(_number(raw.get("value")))
+    for (part, metric, where), (place, values) in merged.items():
+        gathered.add((part, metric), place, points[where], values)
+
+
+def _named(content: Mapping[str, object], key: str, gathered: _Gathered) -> dict[str, str]:
+    """Names by id, each of both once."""
+    found: dict[str, str] = {}
+    for place, raw in _entries(content, key, gathered):
+        name = raw.get("name")
+        if not isinstance(name, str) or name in found.values():
+            gathered.fail(place, f"the name {name!r}", "text, each name once")
+        _put(found, raw, name, place, gathered)
+    if not found:
+        gathered.fail(key, "nothing", "at least one, with id and name")
+    return found
+
+
+def _id(raw: Mapping[str, object], key: str = "id") -> str:
+    """An id as text: files have numbers and text, and anything where they are damaged."""
+    return json.dumps(raw.get(key))
+
+
+def _put(
+    into: dict[str, T], raw: Mapping[str, object], value: T, place: str, gathered: _Gathered
+) -> None:
+    """Note what an id stands for."""
+    if _id(raw) in into:
+        gathered.fail(place, f"the id {_id(raw)} again", "each id once")
+    into[_id(raw)] = value
+
+
+def _entries(
+    content: Mapping[str, object], key: str, gathered: _Gathered
+) -> Iterator[tuple[str, dict[str, object]]]:
+    for i, raw in enumerate(_list(content.get(key), key, gathered)):
+        yield f"{key}[{i}]", _object(raw, f"{key}[{i}]", gathered)
+
+
+def _list(value: object, place: str, gathered: _Gathered) -> list[object]:
+    if not isinstance(value, list):
+        gathered.fail(place, f"{type(value).__name__}", "a list")
+    return value
+
+
+def _object(value: object, place: str, gathered: _Gathered) -> dict[str, object]:
+    if not isinstance(value, dict):
+        gathered.fail(place, f"{type(value).__name__}", "an object")
+    return value
+
+
+def _number(value: object) -> object:
+    """The old shape writes its numbers as text too."""
+    found = to_number(value) if isinstance(value, str) else None
+    return value if found is None else found
+
+
+def _cell(value: object) -> Cell:
+    if isinstance(value, str | int | float | bool):
+        return whole(value)
+    return None
+
+
+def _time(value: object) -> float:
+    found = _number(value)
+    if isinstance(found, bool) or not isinstance(found, int | float):
+        return math.nan
+    try:
+        return float(found)
+    except OverflowError:
+        return math.inf

@@ -1,0 +1,77 @@
+"""Records of the same values as one row: their times are its repetitions."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.domain.tables.parameter import Parameter, Value
+from autotune.domain.tables.record import Heading, Record
+from autotune.domain.tables.table import Inputs, location
+
+
+@dataclass(slots=True)
+class Entry:
+    """Everything that was measured at the same values."""
+
+    times: tuple[float, ...]
+    locations: list[float]
+    predicted: list[float]
+    response: float = math.nan
+
+
+Merged = dict[tuple[Value, ...], Entry]
+
+
+def merged(
+    rows: Sequence[tuple[Value, ...]],
+    records: Sequence[Record],
+    heading: Heading,
+    notes: list[str],
+) -> Merged:
+    """One entry for each combination of values, in the order of first sight."""
+    found: Merged = {}
+    again: Counter[tuple[Value, ...]] = Counter()
+    for row, record in zip(rows, records, strict=True):
+        given = [] if record.location is None else [record.location]
+        known = [] if math.isnan(record.predicted) else [record.predicted]
+        if row in found:
+            again[row] += 1
+            found[row].times += record.times
+            found[row].locations += given
+            found[row].predicted += known
+        else:
+            found[row] = Entry(times=record.times, locations=given, predicted=known)
+    for entry in found.values():
+        if heading.statistic == "as given" and entry.locations:
+            entry.response = math.fsum(entry.locations) / len(entry.locations)
+        else:
+            entry.response = location(entry.times, heading.statistic)
+    if again:
+        apart = max(max(found[row].times) / min(found[row].times) - 1 for row in again)
+        count = sum(again.values())
+        verb = "row repeats" if count == 1 else "rows repeat"
+        notes.append(
+            f"{count} {verb} the values of another: merged, the times are repetitions of one row"
+            f" (up to {100 * apart:.3g} % apart)"
+        )
+    return found
+
+
+def inputs(parameters: Sequence[Parameter], merged: Merged) -> Inputs:
+    """The merged rows, each with the mean of what an analytical model said of its repetitions."""
+    guesses = [_mean(entry.predicted) if entry.predicted else math.nan for entry in merged.values()]
+    known = any(not math.isnan(guess) for guess in guesses)
+    return Inputs(
+        parameters=tuple(parameters),
+        rows=tuple(merged),
+        analytical=np.array(guesses, dtype=np.float64) if known else None,
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    """The mean; of equal values that value, to the last digit."""
+    same = min(values) == max(values)
+    return values[0] if same else math.fsum(values) / len(values)

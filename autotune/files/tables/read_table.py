@@ -1,0 +1,182 @@
+"""Reading a table of measurements, whatever the format."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from autotune.domain.tables.table import STATISTICS, Statistic, Table, Tables
+from autotune.errors import Fault, InputError, nearest, unknown_name
+from autotune.files.recorded import read_recorded as recorded
+from autotune.files.recorded import strict_json, text_content
+from autotune.files.recorded.recorded_faults import Faults
+from autotune.files.tables import (
+    csv_columns,
+    extrap_json,
+    extrap_text,
+    recorded_series,
+    spl_results,
+)
+from autotune.files.tables.cleaning import Heading, assemble
+from autotune.files.tables.format_of_text import EXPECTED, TITLES, Format, detect
+from autotune.files.tables.series import Columns, Series
+from autotune.files.tables.spl_model import VariabilityModel, read_model
+
+LARGEST = 1 << 28
+"""Bytes of the largest file that is read, unpacked."""
+_ENDINGS = (".gz", ".json", ".jsonl", ".csv", ".txt", ".xml")
+_SHOWN = 8
+
+
+def read(
+    path: Path,
+    *,
+    model: Path | None = None,
+    response: str | None = None,
+    format: Format | None = None,  # noqa: A002 the field's word
+    wanted: Columns | None = None,
+    statistic: Statistic = "mean",
+) -> Table | Tables:
+    """The table of a file; Tables where it holds several responses and none is asked for.
+
+    ``model``: a variability model of SPL Conqueror, whose options, domains and constraints hold.
+    ``response``: a column, or a call path and metric, ``compute: time`` (either is enough where it
+    names one). ``statistic``: what makes the response of repetitions, unless the file gives both.
+    Raises InputError, with the place inside the file, where it cannot be read, is cut off, of no
+    known format, larger than ``LARGEST``, or without a usable row.
+    """
+    faults = Faults(str(path))
+    if statistic not in STATISTICS:
+        raise InputError(unknown_name("statistic", "statistic", statistic, STATISTICS))
+    options = read_model(model) if model is not None else None
+    text = text_content.text(path, faults, EXPECTED, LARGEST)
+    kind = format or detect(text, faults)
+    source = _Source(path, text, kind, faults)
+    asked = wanted or Columns()
+    found = _series(source, response, asked, options)
+    heading = Heading(
+        name=_name(path),
+        where=str(path),
+        source=f"{path} ({TITLES[kind]})",
+        statistic=statistic,
+        domains={p.name: p for p in options.parameters} if options else {},
+        constraints=options.constraints if options else (),
+        categories=asked.categories,
+    )
+    notes = options.notes if options else ()
+    if len(found) == 1:
+        return _table(found[0], heading, notes)
+    return _tables(found, heading, notes)
+
+
+def read_one(
+    path: Path,
+    *,
+    model: Path | None = None,
+    response: str | None = None,
+    format: Format | None = None,  # noqa: A002
+    wanted: Columns | None = None,
+    statistic: Statistic = "mean",
+) -> Table:
+    """The one table of a file; InputError, naming the responses, where it holds several."""
+    found = read(
+        path, model=model, response=response, format=format, wanted=wanted, statistic=statistic
+    )
+    if isinstance(found, Table):
+        return found
+    what = f"{len(found)} responses"
+    hint = "name one as the response"
+    raise InputError(Fault(where=str(path), found=what, expected=_few(found.names), hint=hint))
+
+
+class _Source:
+    """A file whose text was read."""
+
+    def __init__(self, path: Path, text: str, kind: Format, faults: Faults) -> None:
+        self.path, self.text, self.kind, self.faults = path, text, kind, faults
+
+
+def _series(
+    source: _Source, response: str | None, wanted: Columns, options: VariabilityModel | None
+) -> list[Series]:
+    """The series that are asked for; all where none is."""
+    text, faults = source.text, source.faults
+    domains = {p.name: p for p in options.parameters} if options else {}
+    if source.kind == "csv" and not csv_columns.is_own(text):
+        return csv_columns.series(text, faults, response, wanted, domains)
+    named = [*wanted.without, *([wanted.analytical] if wanted.analytical else [])]
+    if named:
+        raise faults.fail("", f"columns {', '.join(named)} are named", "columns of CSV only")
+    match source.kind:
+        case "spl-conqueror":
+            found = spl_results.series(text, faults, domains)
+        case "extra-p":
+            found = extrap_text.series(text, faults)
+        case "extra-p-json":
+            found = extrap_json.document(_document(text, faults), faults)
+        case "json-lines" | "talpas" as kind:
+            found = extrap_json.lines(text, kind, faults)
+        case "recorded" | "csv":
+            found = [recorded_series.series(recorded.read(source.path, several=True))]
+    return found if response is None else _named(found, response, faults)
+
+
+def _document(text: str, faults: Faults) -> dict[str, object]:
+    try:
+        found = strict_json.loads(text, faults)
+    except json.JSONDecodeError as error:
+        place, wrong = f"{error.lineno}:{error.colno}", f"not JSON: {error.msg}"
+        raise faults.fail(place, wrong, "a whole JSON document", "cut off?") from error
+    except RecursionError as error:
+        raise faults.fail("", "nested too deeply", EXPECTED) from error
+    if not isinstance(found, dict):
+        raise faults.fail("", "JSON, but a list at its top", EXPECTED)
+    return found
+
+
+def _named(found: Sequence[Series], response: str, faults: Faults) -> list[Series]:
+    """The series of part and quantity, or of either."""
+    exact = [series for series in found if series.name == response]
+    loose = exact or [series for series in found if response in (series.quantity, series.part)]
+    if not loose:
+        names = [series.name for series in found]
+        hint = nearest(response, names)
+        raise faults.fail("", f"no response {response!r}", _few(names), hint)
+    return loose
+
+
+def _few(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    return "one of " + ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _table(series: Series, heading: Heading, notes: Sequence[str]) -> Table:
+    own = replace(
+        heading,
+        quantity=series.quantity,
+        unit=series.unit,
+        part=series.part,
+        statistic=series.statistic or heading.statistic,
+    )
+    return assemble(series.records, own, [*notes, *series.treated])
+
+
+def _tables(found: Sequence[Series], heading: Heading, notes: Sequence[str]) -> Tables:
+    """A table for each series; those that none can be made of are named in all the others."""
+    made: list[Table] = []
+    left: list[str] = []
+    for series in found:
+        try:
+            made.append(_table(series, replace(heading, name=series.name), notes))
+        except InputError as error:
+            left.append(f"{series.name} left out: {error.faults[0].found}")
+    if not made:
+        raise InputError(*(Fault(where=heading.where, found=text) for text in left[:_SHOWN]))
+    return Tables(tables=tuple(replace(t, treated=(*t.treated, *left)) for t in made))
+
+
+def _name(path: Path) -> str:
+    name = path.name
+    while name.endswith(_ENDINGS):
+        name = name.rsplit(".", 1)[0]
+    return name or path.name

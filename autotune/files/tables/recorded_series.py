@@ -1,0 +1,37 @@
+"""Recorded search spaces as series: T4 results, Kernel Tuner caches, our own tables."""
+
+from collections import Counter
+
+from autotune.files.recorded.recorded_space import RecordedSpace, Setting
+from autotune.files.tables.cleaning import Cell, Record
+from autotune.files.tables.series import Series
+
+
+def series(space: RecordedSpace) -> Series:
+    """The candidates of a space that are ok; the others are counted."""
+    failed = Counter(status for status in space.statuses if status != "ok")
+    treated = []
+    if failed:
+        shown = ", ".join(f"{count} {status}" for status, count in failed.most_common())
+        treated.append(f"{failed.total()} of {len(space)} candidates failed ({shown}): left out")
+    records = []
+    for row in range(len(space)):
+        if space.statuses[row] != "ok":
+            continue
+        seconds = float(space.seconds[row])
+        samples = space.samples[row] if space.samples else ()
+        settings = {**space.constants, **space.settings(row)}
+        records.append(
+            Record(
+                place=f"candidate {row + 1}",
+                settings={name: _cell(value) for name, value in settings.items()},
+                times=samples or (seconds,),
+                location=seconds,
+                predicted=float(space.predicted[row]),
+            )
+        )
+    return Series(records=records, unit=space.unit, treated=tuple(treated), statistic="as given")
+
+
+def _cell(value: Setting) -> Cell:
+    return "none" if value is None else value

@@ -1,0 +1,48 @@
+"""The text input of Extra-P of tables over the same points."""
+
+from collections.abc import Sequence
+
+from autotune.domain.tables.table import Table, Tables
+from autotune.errors import Fault, InputError
+
+_MOST_PARAMETERS = 4
+"""Extra-P 4 reads no more from text."""
+
+
+def to_extrap(tables: Table | Tables) -> str:
+    """The tables as text that Extra-P 4 reads: a region and a metric for each.
+
+    InputError for categorical parameters, more than four of them, names with blanks, or tables of
+    different points.
+    """
+    every = [tables] if isinstance(tables, Table) else list(tables)
+    faults = _faults(every)
+    if faults:
+        raise InputError(*faults)
+    first = every[0]
+    lines = [f"PARAMETER {parameter.name}" for parameter in first.parameters]
+    lines += [f"POINTS ( {' '.join(map(str, row))} )" for row in first.inputs.rows]
+    for table in every:
+        lines += ["", f"REGION {table.part or table.name}", f"METRIC {table.quantity}"]
+        lines += ["DATA " + " ".join(map(repr, times)) for times in table.repetitions]
+    return "\n".join(lines) + "\n"
+
+
+def _faults(tables: Sequence[Table]) -> list[Fault]:
+    first, found = tables[0], []
+    for parameter in first.parameters:
+        if not parameter.numeric:
+            text = f"{parameter.name} is categorical"
+            found.append(Fault(where="", found=text, expected="numbers: Extra-P has no categories"))
+        if len(parameter.name.split()) != 1:
+            text = f"the name {parameter.name!r}"
+            found.append(Fault(where="", found=text, expected="names without blanks"))
+    if len(first.parameters) > _MOST_PARAMETERS:
+        text = f"{len(first.parameters)} parameters"
+        found.append(Fault(where="", found=text, expected=f"at most {_MOST_PARAMETERS}"))
+    for table in tables[1:]:
+        if table.inputs.rows != first.inputs.rows or table.inputs.names != first.inputs.names:
+            text = f"{table.name} has other points than {first.name}"
+            hint = "write them to files of their own"
+            found.append(Fault(where="", found=text, expected="the same points", hint=hint))
+    return found

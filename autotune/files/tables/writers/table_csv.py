@@ -1,0 +1,72 @@
+"""CSV of a table: its parameters, the analytical model's predictions, what was measured."""
+
+import csv
+import io
+import math
+import unicodedata
+
+from autotune.domain.tables.table import Table
+from autotune.errors import Fault, InputError
+from autotune.files.tables.csv_columns import taken_for
+from autotune.files.tables.delimited import same, separator_of
+
+
+def to_csv(table: Table) -> str:
+    """The table as text: a line for each repetition, the response in the last column.
+
+    Columns of one value stand behind the parameters. The unit is in the title of the response
+    (``time_s``). ``autotune.files.tables.read`` gives the same rows and repetitions back; the
+    domains are then what occurs. A response that is not the mean of its repetitions is written in
+    their place. Categories that all look like numbers are numbers again unless the reader is told
+    (``--categorical``).
+
+    InputError for names and categories that would be read as something else: ``status``, ``nan``.
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    names = [parameter.name for parameter in table.parameters]
+    constants = dict(table.constants)
+    guesses = table.inputs.analytical
+    title = f"{table.quantity}_{table.unit}" if table.unit else table.quantity
+    said = ["predicted_s" if table.unit == "s" else "predicted"] if guesses is not None else []
+    writer.writerow([*names, *constants, *said, title])
+    faults = _faults(table, title, text.getvalue())
+    if faults:
+        raise InputError(*faults)
+    for i, row in enumerate(table.inputs.rows):
+        guess = (
+            [] if guesses is None else ["" if math.isnan(guesses[i]) else repr(float(guesses[i]))]
+        )
+        times = table.repetitions[i]
+        if table.statistic == "as given":
+            times = (float(table.response[i]),)
+        for time in times:
+            writer.writerow([*row, *constants.values(), *guess, repr(time)])
+    return text.getvalue()
+
+
+def _faults(table: Table, title: str, header: str) -> list[Fault]:
+    """What a reader of this text would take for something else."""
+    found = []
+    constants = dict(table.constants)
+    values = {p.name: p.values for p in table.parameters if not p.numeric}
+    values |= {name: (value,) for name, value in constants.items() if isinstance(value, str)}
+    for name in (*table.inputs.names, *constants):
+        meaning = taken_for(name, title) or ("" if _plain(name) else "another name")
+        if meaning:
+            what = f"parameter {name!r}, which reads as {meaning}"
+            found.append(Fault(where=table.name, found=what, expected="another name"))
+        for value in values.get(name, ()):
+            if not (_plain(str(value)) and same(str(value))):
+                what = f"{name} = {value!r}, which reads as another value or as none"
+                found.append(Fault(where=table.name, found=what, expected="another text"))
+    if separator_of(header) != ",":
+        what = "names with semicolons or tabs"
+        found.append(Fault(where=table.name, found=what, expected="fewer than the commas"))
+    return found
+
+
+def _plain(text: str) -> bool:
+    """Whether a cell of this text comes back: blanks around it and control characters do not."""
+    control = any(unicodedata.category(character) in ("Cc", "Cs") for character in text)
+    return text.strip() == text and not control and not text.startswith("\ufeff")

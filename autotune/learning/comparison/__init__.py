@@ -1,0 +1,1 @@
+"""Models against one another and against analytical ones."""

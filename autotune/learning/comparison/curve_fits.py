@@ -1,0 +1,274 @@
+"""Learning curves are made here: each model fitted to each split, and scored on the rest."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from autotune.domain.tables.table import Table
+from autotune.errors import Fault, InputError
+from autotune.learning.comparison import measures
+from autotune.learning.comparison.learning_curves import LEVEL, TOPS, CurveTable, Kind, Score, Trial
+from autotune.learning.comparison.noise_floor import Halves
+from autotune.learning.comparison.splits import Course, Split
+from autotune.learning.comparison.time_left import Pace, told
+from autotune.learning.models.base import Bools, Floats, Forecast, Model
+from autotune.progress import Progress
+from autotune.statistics import rank_correlation
+
+STAGE = "fit and score"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Contender:
+    """A model with the table it learns from: the analytical predictions in it may be its own."""
+
+    name: str
+    model: Model
+    table: Table
+    kind: Kind = "learned"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Scoring:
+    """What is scored, and how.
+
+    ``eligible``: (n,) rows that may be scored on; None: all. ``problems``: (n,) which problem each
+    row solves: only rows of one problem are alternatives, so that rankings and losses are those
+    within problems; empty: all solve the same. ``halves``: what was measured twice.
+    """
+
+    tops: tuple[int, ...] = TOPS
+    level: float = LEVEL
+    eligible: Bools | None = None
+    problems: tuple[str, ...] = ()
+    halves: Halves | None = None
+
+    def __post_init__(self) -> None:
+        if not self.tops or min(self.tops) < 1:
+            found = ", ".join(map(str, self.tops)) or "none"
+            raise InputError(Fault(where="top", found=found, expected="numbers of at least 1"))
+        if not 0 < self.level < 1:
+            expected = "a share between 0 and 1"
+            raise InputError(Fault(where="level", found=f"{self.level:g}", expected=expected))
+
+
+def learning_curve(
+    contenders: Sequence[Contender],
+    course: Course,
+    scoring: Scoring | None = None,
+    progress: Progress | None = None,
+) -> CurveTable:
+    """Fit and score each contender on each split.
+
+    The tables of all contenders hold the same rows in the same order. A model that cannot be fitted
+    to some rows has a trial without a score; InputError where rows are too few. KeyboardInterrupt
+    ends it with the trials made so far, once every model has one of every size. One thread: the
+    matrices are small, and threads of a busy host wait for one another.
+    """
+    scoring = scoring or Scoring()
+    if not contenders:
+        raise InputError(Fault(where="models", found="none", expected="at least one to score"))
+    table = contenders[0].table
+    if any(one.table.inputs.rows != table.inputs.rows for one in contenders):
+        raise ValueError("contenders need tables of the same rows")
+    splits = course.splits(table, scoring.eligible, scoring.problems)
+    if not splits:
+        found = "no row that may be scored on"
+        raise InputError(Fault(where=table.name, found=found))
+    work = [(split, one) for split in splits for one in contenders]
+    with threadpool_limits(limits=1):
+        trials = _made(work, course, scoring, progress)
+    done = {(t.repeat, t.group) for t in trials}
+    tests = {(s.repeat, s.group): s for s in splits if (s.repeat, s.group) in done}
+    floor = [_floor(scoring, split) for split in tests.values()]
+    return CurveTable(
+        models=tuple(one.name for one in contenders),
+        kinds=tuple(one.kind for one in contenders),
+        course=course,
+        trials=trials,
+        tops=scoring.tops,
+        level=scoring.level,
+        floor=tuple(score for score in floor if score is not None),
+        planned=len(work),
+    )
+
+
+def _made(
+    work: Sequence[tuple[Split, Contender]],
+    course: Course,
+    scoring: Scoring,
+    progress: Progress | None,
+) -> tuple[Trial, ...]:
+    """The trials; those that were made before an interruption if they reach to say something."""
+    trials: list[Trial] = []
+    pace = Pace()
+    needed = {(one.name, size) for _, one in work for size in course.sizes}
+    try:
+        for number, (split, one) in enumerate(work):
+            if progress is not None:
+                left = told(pace.left((c.name, s.size) for s, c in work[number:]))
+                detail = ", ".join(filter(None, (f"{one.name}, {split.size} rows", left)))
+                progress(STAGE, number, len(work), detail)
+            began = time.perf_counter()
+            trials.append(trial(one, split, course.seed, scoring))
+            pace.add(one.name, split.size, time.perf_counter() - began)
+    except KeyboardInterrupt:
+        if needed - {(t.model, t.size) for t in trials}:
+            raise
+    if progress is not None:
+        progress(STAGE, len(trials), len(work) if len(trials) == len(work) else len(trials))
+    return tuple(trials)
+
+
+def trial(contender: Contender, split: Split, seed: int, scoring: Scoring) -> Trial:
+    """One model on one split."""
+    started = time.perf_counter()
+    score, failure = None, ""
+    try:
+        fitted = contender.model.fit(contender.table.take(split.train), seed + split.repeat)
+        taken = time.perf_counter() - started
+        test = contender.table.take(split.test)
+        forecast = fitted.predict(test.inputs, scoring.level)
+        score = scored(forecast, test.response, scoring.tops, _problems(scoring, split))
+    except InputError as error:
+        taken, failure = time.perf_counter() - started, _reason(error)
+    return Trial(
+        model=contender.name,
+        size=split.size,
+        repeat=split.repeat,
+        group=split.group,
+        score=score,
+        failure=failure,
+        fit_seconds=taken,
+    )
+
+
+def _problems(scoring: Scoring, split: Split) -> tuple[str, ...]:
+    return tuple(scoring.problems[i] for i in split.test) if scoring.problems else ()
+
+
+# --- scores ---------------------------------------------------------------------------------
+
+
+def scored(
+    forecast: Forecast,
+    measured: Floats,
+    tops: Sequence[int] = TOPS,
+    problems: Sequence[str] = (),
+) -> Score:
+    """The measures of a forecast of rows that were measured; rankings within each problem."""
+    known = np.isfinite(forecast.median)
+    answered, outside = float(known.mean()), float(forecast.outside.mean())
+    if not known.any():
+        return Score(
+            rows=len(measured),
+            answered=0.0,
+            error_rate=None,
+            mdape=None,
+            tau_b=None,
+            top_loss={},
+            coverage=None,
+            half_width=None,
+            outside=outside,
+        )
+    median, truth = forecast.median[known], measured[known]
+    last = 2 * float(np.abs(median).max()) + 1
+    ranked = np.where(known, forecast.median, last)
+    within = (forecast.low[known] <= truth) & (truth <= forecast.high[known])
+    places = _places(problems, len(measured))
+    return Score(
+        rows=len(measured),
+        answered=answered,
+        error_rate=measures.mape(median, truth),
+        mdape=measures.mdape(median, truth),
+        tau_b=_tau(forecast.median, measured, places),
+        top_loss={k: v for k in tops if (v := _loss(ranked, measured, places, k)) is not None},
+        coverage=float(within.mean()),
+        half_width=float(np.median(forecast.half_width[known])),
+        outside=outside,
+    )
+
+
+def _places(problems: Sequence[str], count: int) -> list[NDArray[np.intp]]:
+    """The rows of each problem."""
+    if not problems:
+        return [np.arange(count)]
+    names = np.array(problems)
+    return [np.flatnonzero(names == name) for name in dict.fromkeys(problems)]
+
+
+def _tau(said: Floats, measured: Floats, places: Sequence[NDArray[np.intp]]) -> float | None:
+    found = []
+    for rows in places:
+        answered = rows[np.isfinite(said[rows])]
+        if len(answered) > 1:
+            found.append(rank_correlation.kendall(said[answered], measured[answered]))
+    values = [tau for tau in found if tau is not None]
+    return float(np.mean(values)) if values else None
+
+
+def _loss(
+    ranked: Floats, measured: Floats, places: Sequence[NDArray[np.intp]], k: int
+) -> float | None:
+    losses = [
+        rank_correlation.top_loss(ranked[rows], measured[rows], k)
+        for rows in places
+        if len(rows) > k
+    ]
+    known = [loss for loss in losses if loss is not None]
+    return float(np.mean(known)) if known else None
+
+
+def _floor(scoring: Scoring, split: Split) -> Score | None:
+    """What measuring the test rows again would score; None where fewer than two were."""
+    if scoring.halves is None:
+        return None
+    problems = _problems(scoring, split)
+    return scored_again(scoring.halves.take(split.test), replace(scoring, problems=problems))
+
+
+def scored_again(halves: Halves, scoring: Scoring) -> Score | None:
+    """The mean of what each half scores on the other; None for fewer than two rows in both.
+
+    ``problems`` of the scoring are those of the rows of the halves.
+    """
+    both = np.flatnonzero(np.isfinite(halves.early) & np.isfinite(halves.late))
+    if len(both) < 2:
+        return None
+    problems = tuple(scoring.problems[i] for i in both) if scoring.problems else ()
+    early, late = halves.early[both], halves.late[both]
+    there, back = (
+        scored(_bare(a), b, scoring.tops, problems) for a, b in ((early, late), (late, early))
+    )
+    return replace(
+        there,
+        error_rate=_mean(there.error_rate, back.error_rate),
+        mdape=_mean(there.mdape, back.mdape),
+        top_loss={k: (there.top_loss[k] + back.top_loss[k]) / 2 for k in there.top_loss},
+        coverage=None,
+        half_width=None,
+    )
+
+
+def _mean(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else (first + second) / 2
+
+
+def _bare(times: Floats) -> Forecast:
+    """A forecast without an interval."""
+    return Forecast(
+        median=times,
+        low=np.zeros(len(times)),
+        high=np.full(len(times), np.inf),
+        outside=np.zeros(len(times), dtype=np.bool_),
+    )
+
+
+def _reason(error: InputError) -> str:
+    """Why a model could not be fitted: without what depends on the rows drawn."""
+    fault = error.faults[0]
+    return f"{fault.found}; expected {fault.expected}" if fault.expected else fault.found

@@ -1,0 +1,176 @@
+"""Learning curves: how wrong models are by how many rows they have learned from.
+
+Every trial is one model fitted to the training rows of one split and scored on the rest. A point of
+a curve is the median over the trials of one model and one size, with their quartiles; of losses
+also the mean, which is what choosing by the model costs in the long run.
+"""
+
+import math
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from autotune.domain.tables.table import Value
+from autotune.learning.comparison.splits import Course
+
+Measure = Literal["error_rate", "mdape", "tau_b", "coverage", "half_width", "answered", "outside"]
+Kind = Literal["analytical", "learned", "hybrid"]
+"""What a model knows: only what an engine says, only what was measured, or both."""
+KINDS: tuple[Kind, ...] = ("analytical", "learned", "hybrid")
+TOPS = (1, 3, 10)
+LEVEL = 0.9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """How far one forecast was from what was measured; shares, None where there is no value.
+
+    Rows without a prediction count in ``answered`` only, and as the slowest ones in a ranking.
+    """
+
+    rows: int
+    answered: float
+    error_rate: float | None
+    """The mean absolute percentage error (MAPE)."""
+    mdape: float | None
+    """The median absolute percentage error."""
+    tau_b: float | None
+    """The mean over the problems."""
+    top_loss: Mapping[int, float]
+    """By k, the mean over the problems of more than k rows."""
+    coverage: float | None
+    """The share of the answered rows within their interval."""
+    half_width: float | None
+    """The median half width of the intervals over the prediction; inf where too few were seen."""
+    outside: float = 0.0
+    """The share of rows outside the training box: no interval is warranted there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One model on one split: its score, or why there is none."""
+
+    model: str
+    size: int
+    repeat: int
+    group: Value | None
+    score: Score | None
+    failure: str = ""
+    fit_seconds: float = field(default=0.0, compare=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spread:
+    """Median, quartiles and mean of the trials that have a value."""
+
+    median: float
+    low: float
+    high: float
+    mean: float
+    trials: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CurveTable:
+    """All trials; models, with what each knows, and sizes in the order they were asked for.
+
+    ``floor``: for each test set what measuring again would score, see ``noise_floor``;
+    empty where no row was measured twice. ``planned``: how many trials there were to be; more than
+    there are where the work was interrupted.
+    """
+
+    models: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    course: Course
+    trials: tuple[Trial, ...]
+    tops: tuple[int, ...] = TOPS
+    level: float = LEVEL
+    floor: tuple[Score, ...] = ()
+    planned: int = 0
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether fewer trials were made than planned."""
+        return self.planned > len(self.trials)
+
+    @property
+    def groups(self) -> tuple[Value, ...]:
+        """The values that were left out in turn; none where rows were split at random."""
+        return tuple(dict.fromkeys(t.group for t in self.trials if t.group is not None))
+
+    def kind(self, model: str) -> Kind:
+        """What a model knows."""
+        return self.kinds[self.models.index(model)]
+
+    def of_kind(self, kind: Kind) -> tuple[str, ...]:
+        """The models of a kind."""
+        return tuple(m for m, k in zip(self.models, self.kinds, strict=True) if k == kind)
+
+    def of(self, model: str, size: int, group: Value | None = None) -> tuple[Trial, ...]:
+        """The trials of a model and size, of one group if asked for."""
+        return tuple(
+            t
+            for t in self.trials
+            if (t.model, t.size) == (model, size) and (group is None or t.group == group)
+        )
+
+    def point(
+        self, model: str, size: int, measure: Measure, group: Value | None = None
+    ) -> Spread | None:
+        """A measure over the trials; None where none has a value."""
+        return _of(self.of(model, size, group), lambda score: getattr(score, measure))
+
+    def top_loss(self, model: str, size: int, k: int, group: Value | None = None) -> Spread | None:
+        """The top-k loss over the trials; None where none has one."""
+        return _of(self.of(model, size, group), lambda score: score.top_loss.get(k))
+
+    def floor_point(self, measure: Measure) -> Spread | None:
+        """A measure of measuring again, over the test sets."""
+        return spread(getattr(score, measure) for score in self.floor)
+
+    def floor_loss(self, k: int) -> Spread | None:
+        """The top-k loss of measuring again, over the test sets."""
+        return spread(score.top_loss.get(k) for score in self.floor)
+
+    def fit_seconds(self, model: str, size: int) -> float | None:
+        """The median time of a fit; None where none succeeded."""
+        times = [t.fit_seconds for t in self.of(model, size) if t.score is not None]
+        return statistics.median(times) if times else None
+
+    def failures(self) -> dict[tuple[str, str], tuple[int, ...]]:
+        """Why models could not be fitted: model and reason to the sizes where it was so."""
+        found: dict[tuple[str, str], list[int]] = {}
+        for trial in self.trials:
+            if trial.failure:
+                found.setdefault((trial.model, trial.failure), []).append(trial.size)
+        return {key: tuple(sorted(set(sizes))) for key, sizes in found.items()}
+
+
+def spread(values: Iterable[float | None]) -> Spread | None:
+    """Median, quartiles and mean of the values that are there; None where none is."""
+    found = sorted(number for number in values if number is not None)
+    if not found:
+        return None
+    return Spread(
+        median=_quantile(found, 0.5),
+        low=_quantile(found, 0.25),
+        high=_quantile(found, 0.75),
+        mean=math.fsum(found) / len(found) if math.isfinite(found[-1]) else math.inf,
+        trials=len(found),
+    )
+
+
+def _of(trials: Sequence[Trial], value: Callable[[Score], float | None]) -> Spread | None:
+    return spread(value(t.score) for t in trials if t.score is not None)
+
+
+def _quantile(ordered: Sequence[float], share: float) -> float:
+    """Linear between neighbours; inf, not nan, beside an infinite one."""
+    place = share * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    part = place - below
+    if part == 0 or ordered[below] == ordered[above]:
+        return ordered[below]
+    return ordered[below] + part * (ordered[above] - ordered[below])

@@ -1,0 +1,265 @@
+"""Models against what was measured, against the analytical model, and as formulas.
+
+    learning curve   every model, by how many rows it has seen                    ``curves``
+    semantic         predictions of a model fitted to the largest training set    ``measures``
+    syntactic        terms of learned formulas against those of an analytical one ``syntactic``
+
+Two strategies of Kaltenecker (2016, chapter 4), semantic and syntactic, with his convention of the
+distances on request.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from autotune.domain.tables.table import Table
+from autotune.errors import Fault, InputError, unknown_name
+from autotune.learning.comparison.curve_fits import Contender, Scoring, learning_curve
+from autotune.learning.comparison.learning_curves import CurveTable, Kind
+from autotune.learning.comparison.measures import Convention, Semantics, semantics
+from autotune.learning.comparison.noise_floor import halves_of
+from autotune.learning.comparison.splits import Course, Split
+from autotune.learning.comparison.syntactic_score import SyntacticScore, score
+from autotune.learning.formulas.base import Formula
+from autotune.learning.influence.influence_model import InfluencePredictor
+from autotune.learning.models import catalogue
+from autotune.learning.models.analytical_model import Untrained
+from autotune.learning.models.base import Explanation, Fitted, Floats, Forecast
+from autotune.learning.models.conformal import Calibrated
+from autotune.learning.models.formula_predictions import terms_of
+from autotune.learning.models.hybrid import analytical
+from autotune.learning.models.parts import ByPart
+from autotune.learning.models.terms import Sum
+from autotune.learning.pmnf.pmnf_model import FittedPmnf
+from autotune.progress import Progress
+
+ANALYTICAL = "analytical"
+MEASURED = "measured"
+LEARNED_POOL = "pool-learned"
+"""The pool without an analytical model, where there is one."""
+NAMES = (ANALYTICAL, *catalogue.MODELS, LEARNED_POOL)
+"""What contenders are called."""
+_ALWAYS = ("pool", "influence", "ridge", "trees", "gp")
+_HYBRID = ("am-scaled", "am-feature-log", "am-residual-gp")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """How to compare. ``formula``: an analytical one whose terms are compared with learned ones;
+    ``constant``: whether the constants count in that."""
+
+    course: Course
+    scoring: Scoring = field(default_factory=Scoring)
+    convention: Convention = "textbook"
+    formula: Formula | None = None
+    constant: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """The semantic measures of a model, relative to a reference over the same rows."""
+
+    model: str
+    semantics: Semantics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """What a model learned from the largest training set."""
+
+    model: str
+    formula: str | None
+    explanation: Explanation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Comparison:
+    """Models compared over one table."""
+
+    table: Table
+    request: Request
+    curve: CurveTable
+    trained: int
+    """Rows that the models of ``matches`` and ``learned`` were fitted to."""
+    matches: tuple[Match, ...]
+    """Against what was measured on rows not learned from; then, where there is one, the analytical
+    model relative to each learned one over all rows, as in Kaltenecker's Table 4.1."""
+    syntactic: tuple[tuple[str, SyntacticScore], ...] = ()
+    learned: tuple[Learned, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def default_models(table: Table, formula: Formula | None = None) -> tuple[str, ...]:
+    """The pool and its kinds; with an analytical model that and hybrids; with a formula also the
+    learned ones that are sums of terms."""
+    varying = [p for p in table.parameters if p.numeric]
+    few = len(varying) == len(table.parameters) <= 3
+    found = [*_ALWAYS, *(["pmnf"] if few else [])]
+    if formula is not None:
+        found.append("influence-raw")
+    if has_analytical(table):
+        found = [ANALYTICAL, found[0], LEARNED_POOL, *found[1:], *_HYBRID]
+    return tuple(found)
+
+
+def has_analytical(table: Table) -> bool:
+    """Whether an analytical model says something positive of at least one row."""
+    return bool(np.isfinite(analytical(table.inputs)).any())
+
+
+def contenders(table: Table, names: Sequence[str]) -> tuple[Contender, ...]:
+    """Models by name, ``analytical`` among them; InputError for unknown ones, and for those that
+    need an analytical model where there is none."""
+    found = []
+    for name in dict.fromkeys(names):
+        if name not in NAMES:
+            raise InputError(unknown_name("models", "model", name, NAMES))
+        if (name == ANALYTICAL or catalogue.analytical(name)) and not has_analytical(table):
+            raise InputError(
+                Fault(
+                    where="models",
+                    found=f"{name}, of a table without an analytical model",
+                    expected="predictions beside the rows",
+                    hint="a column predicted_s, --analytical COLUMN, or --formula NAME",
+                )
+            )
+        found.append(_contender(table, name))
+    return tuple(found)
+
+
+def by_part(
+    table: Table, parts: Mapping[str, Table], names: Sequence[str]
+) -> tuple[Contender, ...]:
+    """The learned models among ``names`` once more, one for each part of the program, summed.
+
+    ``table``: the whole. InputError where none of them can be summed.
+    """
+    bare = replace(table, inputs=replace(table.inputs, analytical=None))
+    summed = [n for n in names if n in catalogue.CALIBRATING and not catalogue.analytical(n)]
+    if not summed:
+        found = f"by part: {', '.join(names)}"
+        expected = "a learned model with held-out rows, such as pool or ridge"
+        raise InputError(Fault(where="models", found=found, expected=expected))
+    made = [ByPart(parts=parts, model=catalogue.CALIBRATING[name]()) for name in summed]
+    return tuple(Contender(name=one.name, model=one, table=bare) for one in made)
+
+
+def _contender(table: Table, name: str) -> Contender:
+    if name == ANALYTICAL:
+        return Contender(name=name, model=Untrained(), table=table, kind="analytical")
+    if name == LEARNED_POOL:
+        bare = replace(table, inputs=replace(table.inputs, analytical=None))
+        return Contender(name=name, model=catalogue.model(catalogue.DEFAULT), table=bare)
+    both = catalogue.analytical(name) or (name == catalogue.DEFAULT and has_analytical(table))
+    kind: Kind = "hybrid" if both else "learned"
+    return Contender(name=name, model=catalogue.model(name), table=table, kind=kind)
+
+
+def compare(
+    entered: Sequence[Contender], request: Request, progress: Progress | None = None
+) -> Comparison:
+    """All models over the table that they share; InputError where rows are too few.
+
+    What repeats of a row say of the noise is found in the table itself.
+    """
+    table = entered[0].table
+    scoring = request.scoring
+    if scoring.halves is None:
+        scoring = replace(scoring, halves=halves_of(table))
+    curve = learning_curve(entered, request.course, scoring, progress)
+    size = request.course.sizes[-1]
+    splits = request.course.splits(table, scoring.eligible, scoring.problems)
+    split = next(s for s in splits if s.size == size)
+    notes: list[str] = []
+    fits = _fits(entered, split, request.course.seed, notes)
+    matches = [
+        match
+        for name, fitted in fits.items()
+        if (match := _against_measured(name, fitted, table.take(split.test), request.convention))
+    ]
+    guess = analytical(table.inputs)
+    if np.isfinite(guess).any():
+        matches += _against_learned(fits, table, guess, request.convention)
+    sums = {name: terms for name, fitted in fits.items() if (terms := terms_learned(fitted))}
+    return Comparison(
+        table=table,
+        request=request,
+        curve=curve,
+        trained=size,
+        matches=tuple(matches),
+        syntactic=_syntactic(sums, request, notes),
+        learned=tuple(
+            Learned(model=name, formula=fitted.formula, explanation=fitted.explain())
+            for name, fitted in fits.items()
+            if name != ANALYTICAL
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _fits(
+    entered: Sequence[Contender], split: Split, seed: int, notes: list[str]
+) -> dict[str, Fitted]:
+    fits: dict[str, Fitted] = {}
+    for one in entered:
+        try:
+            fits[one.name] = one.model.fit(one.table.take(split.train), seed)
+        except InputError as error:
+            notes.append(f"{one.name}: {error}")
+    return fits
+
+
+def _against_measured(
+    name: str, fitted: Fitted, test: Table, convention: Convention
+) -> Match | None:
+    forecast: Forecast = fitted.predict(test.inputs)
+    known = np.isfinite(forecast.median)
+    if not known.any():
+        return None
+    found = semantics(
+        forecast.median[known],
+        test.response[known],
+        name=MEASURED,
+        unit=test.unit,
+        convention=convention,
+    )
+    return Match(model=name, semantics=found)
+
+
+def _against_learned(
+    fits: dict[str, Fitted], table: Table, guess: Floats, convention: Convention
+) -> list[Match]:
+    """The analytical model relative to each learned one, over all rows that both predict."""
+    found = []
+    for name, fitted in fits.items():
+        if name == ANALYTICAL:
+            continue
+        learned = fitted.predict(table.inputs).median
+        known = np.isfinite(learned) & np.isfinite(guess)
+        if known.any():
+            measured = semantics(
+                guess[known], learned[known], name=name, unit=table.unit, convention=convention
+            )
+            found.append(Match(model=ANALYTICAL, semantics=measured))
+    return found
+
+
+def terms_learned(fitted: Fitted) -> Sum | None:
+    """The terms of a model that is a sum of them; None for any other, such as a product."""
+    if isinstance(fitted, FittedPmnf):
+        return fitted.terms
+    if isinstance(fitted, Calibrated) and isinstance(fitted.predictor, InfluencePredictor):
+        return fitted.predictor.terms if fitted.predictor.target == "raw" else None
+    return None
+
+
+def _syntactic(
+    sums: dict[str, Sum], request: Request, notes: list[str]
+) -> tuple[tuple[str, SyntacticScore], ...]:
+    if request.formula is None:
+        return ()
+    if not sums:
+        notes.append("no model is a sum of terms: influence-raw and pmnf are")
+    ours = terms_of(request.formula)
+    return tuple((n, score(ours, terms, constant=request.constant)) for n, terms in sums.items())

@@ -1,0 +1,50 @@
+"""What measuring again would score: one half of the repetitions predicts the other half.
+
+No model can be asked to be nearer to a time than the time is to itself. The halves are the earlier
+and the later repetitions of each row, as far apart in time as they were taken; each half predicts
+the other once, and the two scores are averaged. The top-1 loss of this is the noise floor.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.domain.tables.table import Table, location
+from autotune.learning.models.base import Floats, Indices
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Halves:
+    """The times of each row in the earlier and in the later half, (n,); nan where there is none."""
+
+    early: Floats
+    late: Floats
+
+    def __post_init__(self) -> None:
+        if self.early.shape != self.late.shape or self.early.ndim != 1:
+            raise ValueError("every row has a time in each half, or nan")
+
+    @property
+    def known(self) -> int:
+        """How many rows have a time in both."""
+        return int((np.isfinite(self.early) & np.isfinite(self.late)).sum())
+
+    def take(self, rows: Indices) -> "Halves":
+        """These rows."""
+        return Halves(early=self.early[rows], late=self.late[rows])
+
+
+def halves_of(table: Table) -> Halves | None:
+    """The repetitions of a table in the order that it gives them; None where no row has two."""
+    pairs = [_halved(repetitions, table) for repetitions in table.repetitions]
+    found = Halves(early=np.array([a for a, _ in pairs]), late=np.array([b for _, b in pairs]))
+    return found if found.known else None
+
+
+def _halved(repetitions: Sequence[float], table: Table) -> tuple[float, float]:
+    half = len(repetitions) // 2
+    if not half:
+        return np.nan, np.nan
+    statistic = "median" if table.statistic == "as given" else table.statistic
+    return location(repetitions[:half], statistic), location(repetitions[-half:], statistic)

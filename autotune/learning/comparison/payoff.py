@@ -1,0 +1,158 @@
+"""From how many measured rows on learning pays: paired differences to an analytical model.
+
+Model and analytical model are scored on the same test rows of the same split, so that what is easy
+or hard about a split cancels. The difference is the median over the splits for the error rate, and
+the mean for a top-k loss, most of which are exactly 0. Its interval is a percentile bootstrap over
+the splits (over the values left out, where values were): of these rows, how much does the verdict
+depend on the draw?
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.learning.comparison.learning_curves import CurveTable, Kind, Trial
+
+RESAMPLES = 2000
+FEWEST = 5
+"""Splits, for an interval."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gain:
+    """How much lower a model's error or loss is than that of another one, in shares.
+
+    Positive: it is better. ``low`` and ``high`` are None for too few splits.
+    """
+
+    size: int
+    value: float
+    low: float | None
+    high: float | None
+    splits: int
+
+    @property
+    def sure(self) -> bool:
+        """Whether the whole interval is a gain."""
+        return self.low is not None and self.low > 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Payoff:
+    """One model against an analytical one, by training size. ``k``: of a top-k loss; None: error.
+
+    ``sizes``: all that were tried.
+    """
+
+    model: str
+    against: str
+    k: int | None
+    sizes: tuple[int, ...]
+    gains: tuple[Gain, ...]
+
+    @property
+    def seems(self) -> int | None:
+        """From which size on it is better, at that and all larger ones; None: at none."""
+        return self._from([gain.value > 0 for gain in self.gains])
+
+    @property
+    def sure(self) -> int | None:
+        """The same with the whole interval at that size, and better at all larger ones."""
+        start = self.seems
+        later = [g.size for g in self.gains if start is not None and g.size >= start and g.sure]
+        return later[0] if later else None
+
+    def _from(self, better: Sequence[bool]) -> int | None:
+        reached = None
+        if tuple(gain.size for gain in self.gains) != self.sizes[-len(self.gains) :]:
+            return None  # no value at the largest sizes
+        for gain, good in zip(reversed(self.gains), reversed(better), strict=True):
+            if not good:
+                break
+            reached = gain.size
+        return reached
+
+
+def payoff(found: CurveTable, model: str, against: str, k: int | None = None) -> Payoff:
+    """A model against another one, for the error rate or the top-k loss."""
+    gains = [_gain(found, model, against, size, k) for size in found.course.sizes]
+    return Payoff(
+        model=model,
+        against=against,
+        k=k,
+        sizes=found.course.sizes,
+        gains=tuple(gain for gain in gains if gain is not None),
+    )
+
+
+def best_analytical(found: CurveTable, k: int | None = None) -> str | None:
+    """The analytical model with the least error or loss at the largest size; None without one."""
+    size = found.course.sizes[-1]
+    values = {}
+    for name in found.of_kind("analytical"):
+        point = (
+            found.point(name, size, "error_rate") if k is None else found.top_loss(name, size, k)
+        )
+        if point is not None:
+            values[name] = point.median if k is None else point.mean
+    return min(values, key=lambda name: values[name]) if values else None
+
+
+def earliest(found: CurveTable, kind: Kind, k: int | None = None) -> Payoff | None:
+    """Of all models of a kind the one that pays first against the best analytical one.
+
+    First surely, then seemingly, then by the gain at the largest size. Chosen among several: the
+    smaller the lead of the first, the more it is luck. None without models of both kinds.
+    """
+    rival = best_analytical(found, k)
+    if rival is None:
+        return None
+    tried = [payoff(found, model, rival, k) for model in found.of_kind(kind)]
+    never = 2 * found.course.sizes[-1]
+    return min(
+        (one for one in tried if one.gains),
+        key=lambda one: (one.sure or never, one.seems or never, -one.gains[-1].value),
+        default=None,
+    )
+
+
+def _gain(found: CurveTable, model: str, against: str, size: int, k: int | None) -> Gain | None:
+    others = {(t.repeat, t.group): _value(t, k) for t in found.of(against, size)}
+    by_unit: dict[object, list[float]] = {}
+    for trial in found.of(model, size):
+        ours, theirs = _value(trial, k), others.get((trial.repeat, trial.group))
+        if ours is not None and theirs is not None:
+            unit = trial.repeat if trial.group is None else trial.group
+            by_unit.setdefault(unit, []).append(theirs - ours)
+    if not by_unit:
+        return None
+    centre = np.median if k is None else np.mean
+    differences = np.array([float(centre(values)) for values in by_unit.values()])
+    low, high = _interval(differences, found, k)
+    return Gain(
+        size=size,
+        value=float(centre(differences)),
+        low=low,
+        high=high,
+        splits=len(differences),
+    )
+
+
+def _value(trial: Trial, k: int | None) -> float | None:
+    if trial.score is None:
+        return None
+    return trial.score.error_rate if k is None else trial.score.top_loss.get(k)
+
+
+def _interval(
+    differences: "np.ndarray[tuple[int], np.dtype[np.float64]]", found: CurveTable, k: int | None
+) -> tuple[float | None, float | None]:
+    if len(differences) < FEWEST:
+        return None, None
+    generator = np.random.default_rng([found.course.seed, len(differences)])
+    drawn = differences[generator.integers(len(differences), size=(RESAMPLES, len(differences)))]
+    centres = np.median(drawn, axis=1) if k is None else np.mean(drawn, axis=1)
+    tail = (1 - found.level) / 2
+    low, high = np.quantile(centres, [tail, 1 - tail])
+    return float(low), float(high)

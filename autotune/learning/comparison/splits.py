@@ -1,0 +1,195 @@
+"""Which rows a model learns from and which it is scored on: repeated, seeded, paired, nested.
+
+Within a repeat every size is scored on the same rows, every model learns from the same rows, and
+a smaller training set lies within the larger ones, so that the points of a curve and the curves of
+different models are compared like with like.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from autotune.domain.tables.table import Table, Value
+from autotune.errors import Fault, InputError, unknown_name
+from autotune.learning.designs import Plan, chosen, members
+from autotune.learning.models.base import Bools, Indices
+
+Drawing = Literal["random", "sobol", "d-optimal"]
+"""How training rows are chosen among those measured."""
+PROBLEM = "problem"
+"""What ``leave_out`` calls a problem, where rows solve several."""
+_LARGEST = 256
+_FEWEST = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Split:
+    """Rows to learn from, (size,), and rows to score on, which are none of them."""
+
+    train: Indices
+    test: Indices
+    repeat: int
+    group: Value | None = None
+    """The value that no training row has; None where none is left out."""
+
+    @property
+    def size(self) -> int:
+        """Rows to learn from."""
+        return len(self.train)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Course:
+    """Training sizes, repeats, the seed, what is left out; InputError for what cannot be.
+
+    ``leave_out``: a parameter, or ``problem``: each of its values in turn is scored on and never
+    learned from.
+    """
+
+    sizes: tuple[int, ...]
+    repeats: int = 5
+    seed: int = 0
+    leave_out: str = ""
+    drawing: Drawing = "random"
+
+    def __post_init__(self) -> None:
+        if not self.sizes or min(self.sizes) < 2 or list(self.sizes) != sorted(set(self.sizes)):
+            found = ", ".join(map(str, self.sizes)) or "none"
+            expected = "at least 2 rows each, in ascending order"
+            raise InputError(Fault(where="sizes", found=found, expected=expected))
+        if self.repeats < 1:
+            raise InputError(Fault(where="repeats", found=str(self.repeats), expected="at least 1"))
+        if self.seed < 0:
+            raise InputError(Fault(where="seed", found=str(self.seed), expected="at least 0"))
+
+    def splits(
+        self, table: Table, eligible: Bools | None = None, problems: Sequence[str] = ()
+    ) -> tuple[Split, ...]:
+        """All splits by repeat, group and size. ``eligible``: (n,) rows that may be scored on;
+        ``problems``: (n,) which problem each row solves.
+
+        Of all rows what the largest size leaves over is scored on; of some of them half. InputError
+        where rows are too few.
+        """
+        may = np.ones(len(table), dtype=np.bool_) if eligible is None else eligible
+        if self.leave_out:
+            return self._by_group(table, may, problems)
+        found = []
+        for repeat in range(self.repeats):
+            generator = np.random.default_rng([self.seed, repeat])
+            order = generator.permutation(np.flatnonzero(may))
+            test = order[: held_out(len(table), may, self.sizes[-1])]
+            pool = np.setdiff1d(np.arange(len(table)), test)
+            found += self._grown(table, pool, test, repeat, None)
+        return tuple(found)
+
+    def _by_group(self, table: Table, may: Bools, problems: Sequence[str]) -> tuple[Split, ...]:
+        splits = []
+        groups = groups_of(table, self.leave_out, problems)
+        for repeat in range(self.repeats):
+            for value, rows in groups.items():
+                test = rows[may[rows]]
+                if len(test):
+                    pool = np.setdiff1d(np.arange(len(table)), rows)
+                    splits += self._grown(table, pool, test, repeat, value)
+        return tuple(splits)
+
+    def _grown(
+        self, table: Table, pool: Indices, test: Indices, repeat: int, group: Value | None
+    ) -> list[Split]:
+        """Training sets of each size from a pool."""
+        if self.sizes[-1] > len(pool):
+            left = f" without {self.leave_out} = {group}" if group is not None else ""
+            raise InputError(
+                Fault(
+                    where=table.name,
+                    found=f"{len(pool)} rows to learn from{left}",
+                    expected=f"{self.sizes[-1]} for the largest training size",
+                )
+            )
+        generator = np.random.default_rng([self.seed, repeat, 1])
+        order = generator.permutation(pool)
+        return [
+            Split(
+                train=order[:size] if self.drawing == "random" else self._drawn(table, pool, size,
+                                                                                repeat),
+                test=test,
+                repeat=repeat,
+                group=group,
+            )
+            for size in self.sizes
+        ]  # fmt: skip
+
+    def _drawn(self, table: Table, pool: Indices, size: int, repeat: int) -> Indices:
+        """The rows of a design among those of the pool."""
+        inputs = table.inputs.take(pool)
+        seed = int(np.random.default_rng([self.seed, repeat, 2]).integers(2**31))
+        plan = Plan(kind=self.drawing, rows=size, seed=seed)
+        design = plan.design(inputs.parameters, (members(inputs),))
+        return pool[chosen(design, inputs)]
+
+
+def groups_of(table: Table, name: str, problems: Sequence[str] = ()) -> dict[Value, Indices]:
+    """The rows of each value of a parameter, or of each problem.
+
+    InputError for an unknown parameter, and for one with a single value.
+    """
+    constant = dict(table.constants)
+    if name == PROBLEM and name not in table.inputs.names and problems:
+        names = np.array(problems)
+        groups: dict[Value, Indices] = {
+            each: np.flatnonzero(names == each) for each in dict.fromkeys(problems)
+        }
+    elif name in constant:
+        groups = {constant[name]: np.arange(len(table))}
+    elif name in table.inputs.names:
+        groups = table.groups(name)
+    else:
+        known = (*table.inputs.names, *([PROBLEM] if problems else []))
+        raise InputError(unknown_name("leave-out", "parameter", name, known))
+    if len(groups) < 2:
+        found = f"one value, {next(iter(groups))}, in all rows of {table.name}"
+        raise InputError(Fault(where=name, found=found, expected="two, to leave one out"))
+    return groups
+
+
+def held_out(rows: int, may: Bools, largest: int) -> int:
+    """How many rows are scored on; InputError where none is left."""
+    some = int(may.sum())
+    held = rows - largest if some == rows else -(-some // 2)
+    if held < 1 or rows - held < largest:
+        found = f"{rows} rows, of which {some} may be scored on"
+        expected = f"more, for {largest} to learn from"
+        raise InputError(Fault(where="sizes", found=found, expected=expected))
+    return held
+
+
+def learnable(
+    table: Table,
+    eligible: Bools | None = None,
+    leave_out: str = "",
+    problems: Sequence[str] = (),
+) -> int:
+    """How many rows may at most be learned from, whichever are scored on.
+
+    Of rows that all may be scored on three quarters, so that a quarter is.
+    """
+    rows = len(table)
+    may = np.ones(rows, dtype=np.bool_) if eligible is None else eligible
+    if leave_out:
+        groups = groups_of(table, leave_out, problems).values()
+        return rows - max((len(group) for group in groups if may[group].any()), default=0)
+    return 3 * rows // 4 if may.all() else rows - -(-int(may.sum()) // 2)
+
+
+def usual_sizes(most_rows: int, most: int = 5) -> tuple[int, ...]:
+    """Doubling from 8 to at most 256 and the rows there are: the largest ``most`` of them.
+
+    >>> usual_sizes(75), usual_sizes(7), usual_sizes(2000)
+    ((8, 16, 32, 64), (7,), (16, 32, 64, 128, 256))
+    """
+    limit = min(_LARGEST, most_rows)
+    found = [_FEWEST * 2**k for k in range(10) if _FEWEST * 2**k <= limit]
+    return tuple(found[-most:]) or (max(2, limit),)

@@ -1,0 +1,150 @@
+"""The allowed row nearest to a point that constraints forbid."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autotune.domain.tables.parameter import Parameter, Value
+from autotune.learning.designs.design_domain import Component, Domain, drawn_part
+from autotune.learning.designs.design_levels import position
+from autotune.learning.designs.row_rules import Row, fulfils
+
+_LOOKED_AT = 20_000
+"""Neighbours of a point that are tried where the allowed ones are not listed."""
+_OF_INTERVAL = 9
+"""Values of an interval that are tried."""
+_CHANGED = 2
+"""Parameters that are changed at once where the allowed ones are not listed."""
+_AT_MOST = 100_000
+"""Neighbours of all points together: about a second."""
+_SAMPLES, _TRIES = 500, 20_000
+"""Random allowed rows that the others are moved to, and draws for them."""
+
+
+@dataclass(slots=True)
+class Repair:
+    """Finds the nearest allowed row of a point.
+
+    Distance: the sum over parameters of the distance in their domains, by index from 0 to 1 (by
+    size in an interval); 1 for another category. Of rows as near, the first of the domain.
+
+    Where the allowed rows are too many to be listed, the nearest with one or two values changed;
+    where there is none, the nearest of some random ones, with each value of the point put back
+    that is allowed there.
+    """
+
+    domain: Domain
+    _listed: dict[tuple[int, ...], NDArray[np.float64]] = field(default_factory=dict)
+    _samples: dict[tuple[int, ...], list[Row]] = field(default_factory=dict)
+    _left: int = _AT_MOST
+
+    def nearest(self, point: Row) -> Row | None:
+        """The allowed row nearest to a point; None where none is found among its neighbours."""
+        parts = []
+        for component in self.domain.components:
+            part = self._part(component, self.domain.part(component, point))
+            if part is None:
+                return None
+            parts.append(part)
+        return self.domain.join(parts)
+
+    def _part(self, component: Component, part: Row) -> Row | None:
+        own = [self.domain.parameters[place] for place in component.places]
+        names = [parameter.name for parameter in own]
+        if _allowed(component, names, part):
+            return part
+        if component.rows is None:
+            return self._neighbour(own, component, part) or self._towards(own, component, part)
+        if component.places not in self._listed:
+            self._listed[component.places] = _positions(own, component.rows)
+        return component.rows[_closest(own, self._listed[component.places], part)]
+
+    def _neighbour(self, own: Sequence[Parameter], component: Component, part: Row) -> Row | None:
+        """The nearest allowed one with few values changed, of the first so many."""
+        if self._left <= 0:
+            return None
+        names = [parameter.name for parameter in own]
+        for row, _ in zip(_neighbours(own, part), range(_LOOKED_AT), strict=False):
+            self._left -= 1
+            if _allowed(component, names, row):
+                return row
+        return None
+
+    def _towards(self, own: Sequence[Parameter], component: Component, part: Row) -> Row | None:
+        """A random allowed one, brought as near as its values may be put back one by one."""
+        if component.places not in self._samples:
+            self._samples[component.places] = self._drawn(component)
+        known = self._samples[component.places]
+        if not known:
+            return None
+        names = [parameter.name for parameter in own]
+        row = known[_closest(own, _positions(own, known), part)]
+        for place, value in enumerate(part):
+            nearer = (*row[:place], value, *row[place + 1 :])
+            row = nearer if _allowed(component, names, nearer) else row
+        return row
+
+    def _drawn(self, component: Component) -> list[Row]:
+        rng, tries = np.random.default_rng(0), _TRIES
+        found: list[Row] = []
+        while tries > 0 and len(found) < _SAMPLES:
+            row, used = drawn_part(self.domain.parameters, component, rng, tries)
+            tries -= used + 1
+            if row is not None:
+                found.append(row)
+        return found
+
+
+def _allowed(component: Component, names: Sequence[str], row: Row) -> bool:
+    values = dict(zip(names, row, strict=True))
+    return all(fulfils(rule, values) for rule in component.rules)
+
+
+def _closest(parameters: Sequence[Parameter], known: NDArray[np.float64], part: Row) -> int:
+    """Which of these positions is nearest to a row."""
+    gap = np.abs(known - _positions(parameters, [part]))
+    text = np.array([not parameter.numeric for parameter in parameters])
+    return int(np.where(text & (gap > 0), 1.0, gap).sum(axis=1).argmin())
+
+
+def _positions(parameters: Sequence[Parameter], rows: Sequence[Row]) -> NDArray[np.float64]:
+    """Where the values of rows lie in their domains, (n, parameters)."""
+    columns = []
+    for i, parameter in enumerate(parameters):
+        known = {value: position(parameter, value) for value in {row[i] for row in rows}}
+        columns.append([known[row[i]] for row in rows])
+    return np.array(columns, dtype=np.float64).T
+
+
+def _neighbours(parameters: Sequence[Parameter], part: Row) -> Iterator[Row]:
+    """Rows with one value changed, then with two, the nearest first in each."""
+    for changed in range(1, _CHANGED + 1):
+        found: list[tuple[float, Row]] = []
+        for places in combinations(range(len(parameters)), changed):
+            others = [_others(parameters[place], part[place]) for place in places]
+            for choice in product(*others):
+                row = list(part)
+                for place, (_, value) in zip(places, choice, strict=True):
+                    row[place] = value
+                found.append((sum(distance for distance, _ in choice), tuple(row)))
+                if len(found) >= _LOOKED_AT:
+                    break
+        yield from (row for _, row in sorted(found, key=lambda each: each[0]))
+
+
+def _others(parameter: Parameter, value: Value) -> list[tuple[float, Value]]:
+    """The other values with their distances."""
+    if parameter.continuous:
+        steps = np.linspace(parameter.low, parameter.high, _OF_INTERVAL)
+        values: list[Value] = [float(step) for step in steps]
+    else:
+        values = list(parameter.values)
+    here = position(parameter, value)
+    return [
+        (1.0 if not parameter.numeric else abs(position(parameter, other) - here), other)
+        for other in values
+        if other != value
+    ]

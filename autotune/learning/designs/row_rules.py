@@ -1,0 +1,44 @@
+"""Rules that rows fulfil: constraints, and being one of given rows."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from autotune.domain.tables.parameter import Value
+from autotune.domain.tables.parameter_space import Rule
+from autotune.errors import Fault, InputError
+
+Row = tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Members:
+    """Only these rows are allowed: those of a table, or the candidates of a study."""
+
+    names: tuple[str, ...]
+    rows: tuple[Row, ...]
+    _known: frozenset[Row] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_known", frozenset(self.rows))
+
+    def holds(self, values: Mapping[str, Value]) -> bool:
+        """Whether these values are one of the rows."""
+        return tuple(values[name] for name in self.names) in self._known
+
+    def __str__(self) -> str:
+        return f"one of {len(self._known)} given rows"
+
+
+def fulfils(rule: Rule, values: Mapping[str, Value]) -> bool:
+    """Whether values fulfil a rule; InputError, with the values, where that has no answer."""
+    try:
+        return rule.holds(values)
+    except ValueError as error:
+        given = ", ".join(f"{name}={values[name]}" for name in rule.names if name in values)
+        raise InputError(
+            Fault(
+                where=f"constraint {rule}",
+                found=f"{error} for {given}",
+                expected="true or false for all values of the parameters",
+            )
+        ) from error

@@ -1,0 +1,145 @@
+"""The Sobol design: a scrambled low-discrepancy sequence, at the values of the domains."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.stats import qmc
+
+from autotune.domain.tables.parameter import Parameter
+from autotune.domain.tables.parameter_space import Rule
+from autotune.errors import Fault, InputError
+from autotune.learning.designs.base import (
+    TREATMENTS,
+    Design,
+    Made,
+    Treatment,
+    check_choice,
+    check_rows,
+    finish,
+)
+from autotune.learning.designs.design_domain import Domain, drawn_value
+from autotune.learning.designs.repair import Repair
+from autotune.learning.designs.row_rules import Row
+from autotune.progress import Progress
+
+_FARTHEST = 1 << 16
+"""Points of the sequence that are looked at."""
+_TOLD = 500
+"""Points between two words of progress: to move one may take milliseconds."""
+_PATIENCE = 1000
+"""Forbidden points, and 16 for each row, after which they are moved."""
+
+
+def sobol(
+    parameters: Sequence[Parameter],
+    constraints: Sequence[Rule] = (),
+    *,
+    rows: int,
+    seed: int = 0,
+    treatment: Treatment | None = None,
+    progress: Progress | None = None,
+) -> Design:
+    """The first ``rows`` different allowed points of a scrambled Sobol sequence.
+
+    Repeats are passed over, and the sequence goes on (I. M. Sobol 1967; scrambled as in
+    ``scipy.stats.qmc``, Owen 1998). ``treatment``: forbidden points are moved to the nearest
+    allowed row (repair) or passed over too (drop); None passes over 1000 and 16 for each row, then
+    moves: that suits few allowed rows among many combinations. How many is in the notes. A number
+    that is a power of two keeps the balance of the sequence. The same for the same seed.
+    """
+    check_rows("rows", rows)
+    check_choice("illegal", treatment, TREATMENTS)
+    domain = Domain(parameters=tuple(parameters), rules=tuple(constraints), progress=progress)
+    if len(domain.varied) > qmc.Sobol.MAXDIM:
+        found = f"{len(domain.varied)} parameters"
+        raise InputError(Fault(where="parameters", found=found, expected=f"{qmc.Sobol.MAXDIM}"))
+    taken = _taken(domain, rows, seed, treatment)
+    if not taken.rows:
+        raise InputError(
+            Fault(
+                where="constraints",
+                found=f"they forbid the first {taken.forbidden} points of the sequence",
+                expected="at least one allowed point",
+                hint="take a random design: it draws from the allowed ones only",
+            )
+        )
+    made = Made(
+        kind="sobol",
+        points=list(taken.rows),
+        notes=tuple(_notes(rows, taken)),
+        settings={"rows": rows, "seed": seed},
+        moved=taken.moved,
+    )
+    return finish(domain, made)
+
+
+@dataclass(slots=True)
+class _Taken:
+    """The points taken, in order, and how many were moved or passed over."""
+
+    rows: dict[Row, None] = field(default_factory=dict)
+    moved: int = 0
+    forbidden: int = 0
+    again: int = 0
+
+
+def _taken(domain: Domain, rows: int, seed: int, treatment: Treatment | None) -> _Taken:
+    taken, repair, allowed = _Taken(), Repair(domain), domain.count
+    wanted = rows if allowed is None else min(rows, allowed)
+    patience = {"repair": 0, "drop": _FARTHEST, None: _PATIENCE + 16 * rows}[treatment]
+    for number, point in enumerate(_sequence(domain, rows, seed)):
+        if domain.progress is not None and number % _TOLD == _TOLD - 1:
+            domain.progress("sobol design", len(taken.rows), wanted, f"{number + 1} points")
+        row: Row | None = point
+        if not domain.allows(point):
+            row = repair.nearest(point) if taken.forbidden >= patience else None
+        if row is None:
+            taken.forbidden += 1
+        elif row in taken.rows:
+            taken.again += 1
+        else:
+            taken.rows[row] = None
+            taken.moved += row != point
+        if len(taken.rows) == wanted:
+            break
+    return taken
+
+
+def _sequence(domain: Domain, rows: int, seed: int) -> Iterator[Row]:
+    """The points of the sequence at the values of the domains, allowed or not."""
+    if not domain.varied:
+        yield tuple(drawn_value(parameter, 0.0) for parameter in domain.parameters)
+        return
+    sequence = qmc.Sobol(d=len(domain.varied), scramble=True, seed=np.random.default_rng(seed))
+    looked = 0
+    while looked < max(_FARTHEST, rows):
+        block = sequence.random_base2(_power(rows)) if looked == 0 else sequence.random(looked)
+        looked += len(block)
+        for unit in block.tolist():
+            at = dict(zip(domain.varied, unit, strict=True))
+            yield tuple(drawn_value(p, at.get(i, 0.0)) for i, p in enumerate(domain.parameters))
+
+
+def _power(rows: int) -> int:
+    """The exponent of the power of two that is at least ``rows``."""
+    return (rows - 1).bit_length()
+
+
+def _notes(rows: int, taken: _Taken) -> list[str]:
+    notes, found = [], len(taken.rows)
+    if taken.forbidden or taken.again:
+        passed = [f"{taken.forbidden} forbidden by constraints"] * bool(taken.forbidden)
+        passed += [f"{taken.again} that repeat a row"] * bool(taken.again)
+        notes.append(f"points of the sequence passed over: {' and '.join(passed)}")
+    if taken.moved:
+        notes.append(
+            f"constraints forbid {taken.moved} more: moved to the nearest allowed row each"
+        )
+    if found < rows:
+        notes.append(f"{found} of {rows} rows: no more different ones were found")
+    elif rows & (rows - 1):
+        notes.append(
+            f"{rows} is no power of two: {1 << _power(rows)} rows would keep the sequence balanced"
+        )
+    return notes

@@ -1,0 +1,85 @@
+"""The random design: allowed rows, each as likely, none twice."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from autotune.domain.tables.parameter import Parameter
+from autotune.domain.tables.parameter_space import Rule
+from autotune.errors import Fault, InputError
+from autotune.learning.designs.base import Design, Made, check_rows, finish
+from autotune.learning.designs.design_domain import Domain
+from autotune.learning.designs.row_rules import Row
+from autotune.progress import Progress
+
+_DENSE = 4
+"""Of at most so many times as many rows as are wanted, all are shuffled."""
+_TRIES = 100_000
+"""Draws at least, and ten for each row, where repeats and forbidden rows are drawn too."""
+
+
+def random(
+    parameters: Sequence[Parameter],
+    constraints: Sequence[Rule] = (),
+    *,
+    rows: int,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Design:
+    """``rows`` allowed rows drawn without replacement, each subset of that size as likely.
+
+    Rows are drawn by index, never listed: a space of 1e12 combinations is as easy as one of a
+    hundred. All rows, in random order, where there are no more. The same for the same seed.
+    """
+    check_rows("rows", rows)
+    domain = Domain(parameters=tuple(parameters), rules=tuple(constraints), progress=progress)
+    found = drawn(domain, rows, np.random.default_rng(seed))
+    notes = []
+    if len(found) < rows:
+        why = "no more are allowed" if domain.count == len(found) else "no more were found"
+        notes = [f"{len(found)} of {rows} rows: {why}"]
+    made = Made(
+        kind="random",
+        points=found,
+        notes=tuple(notes),
+        settings={"rows": rows, "seed": seed},
+    )
+    return finish(domain, made)
+
+
+def drawn(domain: Domain, count: int, rng: np.random.Generator) -> list[Row]:
+    """Different allowed rows in random order; fewer where there are no more, or none is found.
+
+    InputError where not even one is found.
+    """
+    allowed = domain.count
+    if allowed is not None and allowed <= _DENSE * count:
+        order = rng.permutation(allowed)[:count]
+        return [_at(domain, int(index)) for index in order]
+    found: dict[Row, None] = {}
+    tries = max(_TRIES, 10 * count)
+    while len(found) < count and tries > 0:
+        row, used = domain.draw(rng, tries)
+        tries -= used
+        if row is not None:
+            found[row] = None
+    if not found:
+        raise InputError(
+            Fault(
+                where="constraints",
+                found=f"no allowed combination in {_TRIES} random ones",
+                expected="at least one",
+                hint="; ".join(str(rule) for rule in domain.rules[:3]),
+            )
+        )
+    return list(found)
+
+
+def _at(domain: Domain, index: int) -> Row:
+    """The allowed row of a number, below the count of them."""
+    parts: list[Row] = []
+    for component in reversed(domain.components):
+        assert component.rows is not None, "counted rows are listed"
+        index, place = divmod(index, len(component.rows))
+        parts.append(component.rows[place])
+    return domain.join(parts[::-1])

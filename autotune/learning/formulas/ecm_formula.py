@@ -1,0 +1,215 @@
+"""What an engine predicted for one candidate, as a formula of the problem size.
+
+    T(n) = sum of sweeps, barriers, communication, each linear in n^e between the sizes asked for
+
+so that at those sizes it is what the engine says. Several sizes are needed because a sweep is
+steeper where its data no longer fit a cache. Above the largest, the last line goes on; below the
+smallest, and for a single size, sweeps are in proportion to n^e and the rest is constant. A sweep
+is what the engine made of its parts (ECM: the larger of T_OL and T_nOL with all transfers, no less
+than the bandwidth allows); which of them bounds it stands in the text of its term.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.domain.results import Part, Prediction
+from autotune.errors import Fault, InputError
+from autotune.learning.formulas.base import Factor, Floats, FormulaTerm, Values, column, positive
+
+WHOLE = ("sweep", "barrier", "communication")
+"""The kinds of parts that add up to a time step."""
+_NOTHING = 1e-12
+"""Share of a part below which a constant or a slope of it is rounding."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeTerm:
+    """One part of a time step at each of the sizes asked for, ascending."""
+
+    name: str
+    seconds: tuple[float, ...]
+    bounds: tuple[str, ...]
+    """Of a sweep, the parts inside it that take longest."""
+    fixed: bool = False
+    """Does not follow the size where nothing else is known: barriers, communication."""
+
+    def __post_init__(self) -> None:
+        if not all(0 <= t < np.inf for t in self.seconds):
+            raise ValueError(f"{self.name}: seconds must be finite and not negative")
+
+    def lines(self, sizes: Floats) -> tuple[Floats, Floats]:
+        """Constant and slope below, between and above ``sizes`` (k,) to the power e, (k + 1,)."""
+        t = np.array(self.seconds)
+        below = 0.0 if self.fixed else t[0] / sizes[0]
+        slopes = np.diff(t) / np.diff(sizes)
+        above = max(float(slopes[-1]), 0.0) if len(slopes) else below
+        every = np.array([below, *slopes, above])
+        at = np.array([0, *range(len(t))])
+        return t[at] - every * sizes[at], every
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ecm:
+    """The predicted time step of a candidate as a function of one parameter, its size."""
+
+    parts: tuple[SizeTerm, ...]
+    sizes: tuple[float, ...]
+    """Where the engine was asked, ascending; beyond them the formula extrapolates."""
+    between: float
+    """How far the formula is off between two sizes at most, if the time per n^e lies between those
+    of both: the larger over the smaller, less 1; nan for a single size."""
+    engine: str
+    size: str = "n"
+    exponent: float = 1.0
+    """e: 1 where the size counts elements, 2 and 3 where it is an edge of a square or a cube."""
+    scale: float = 1.0
+    at: float | None = None
+    """Where the terms are taken; the largest size if None."""
+
+    def __post_init__(self) -> None:
+        positive(self.name, scale=self.scale, exponent=self.exponent)
+        if not self.parts:
+            raise ValueError("a time step has at least one part")
+        if sorted(set(self.sizes)) != list(self.sizes) or not self.sizes[0] > 0:
+            raise ValueError("sizes are positive and ascend")
+        if any(not len(part.seconds) == len(part.bounds) == len(self.sizes) for part in self.parts):
+            raise ValueError("every part has its seconds at each size")
+
+    @property
+    def name(self) -> str:
+        """``ecm`` and the engine that the parts are from."""
+        return f"ecm-{self.engine}"
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The size."""
+        return (self.size,)
+
+    def evaluate(self, values: Values) -> Floats:
+        """(n,) seconds per time step."""
+        n = column(values, self.size, self.name)
+        place = np.searchsorted(self.sizes, n)
+        x = n**self.exponent
+        constants, slopes = self._lines().sum(axis=1)
+        return np.asarray(self.scale * (constants[place] + slopes[place] * x), dtype=np.float64)
+
+    def terms(self) -> tuple[FormulaTerm, ...]:
+        """At ``at``: for each part what grows with the size, and what does not.
+
+        Their sum is the formula between the sizes around ``at``. A part that leaves a cache there
+        has a constant below zero.
+        """
+        n = self._point
+        place = int(np.searchsorted(self.sizes, n))
+        grows = frozenset([Factor("power", self.size, self.exponent)])
+        found = []
+        for part, (constant, slope) in zip(
+            self.parts, self._lines()[:, :, place].T.tolist(), strict=True
+        ):
+            x = n**self.exponent
+            value = constant + slope * x
+            for number, share, factors in ((slope, slope * x, grows), (constant, constant, None)):
+                if abs(share) > _NOTHING * value:
+                    found.append(
+                        FormulaTerm(
+                            coefficient=self.scale * number,
+                            factors=factors or frozenset(),
+                            text=_label(part, place),
+                        )
+                    )
+        return tuple(found)
+
+    def __str__(self) -> str:
+        factor = "" if self.scale == 1 else f"{self.scale:.4g} "
+        told = " + ".join(f"{term} [{term.text}]" for term in self.terms()).replace("+ -", "- ")
+        asked = ", ".join(f"{n:g}" for n in self.sizes)
+        off = "" if np.isnan(self.between) else f", within {100 * self.between:.1f} % between"
+        return (
+            f"T = {factor}({told}) s near {self.size} = {self._point:g};"
+            f" {self.engine} at {self.size} = {asked}{off}"
+        )
+
+    @property
+    def _point(self) -> float:
+        return self.sizes[-1] if self.at is None else self.at
+
+    def _lines(self) -> Floats:
+        """(2, parts, pieces): constants and slopes."""
+        x = np.array(self.sizes) ** self.exponent
+        lines = [part.lines(x) for part in self.parts]
+        return np.array([[line[k] for line in lines] for k in (0, 1)])
+
+
+def ecm(predictions: Mapping[float, Prediction], size: str = "n", exponent: float = 1.0) -> Ecm:
+    """The formula of one candidate's predictions by problem size.
+
+    InputError where there is none, where an engine could not say, where their parts do not add up.
+    """
+    if not predictions:
+        raise InputError(Fault(where="ecm", found="no prediction", expected="at least one"))
+    sizes = sorted(predictions)
+    given = [predictions[n] for n in sizes]
+    engines = sorted({made.engine for made in given})
+    if len(engines) > 1:
+        found = f"predictions of {' and '.join(engines)}"
+        raise InputError(Fault(where="ecm", found=found, expected="of one engine"))
+    shares = [_shares(n, made) for n, made in zip(sizes, given, strict=True)]
+    kinds = {name: kind for each in shares for name, (kind, _) in each.items()}
+    parts = tuple(
+        SizeTerm(
+            name=name,
+            seconds=tuple(each[name][1] if name in each else 0.0 for each in shares),
+            bounds=tuple(_bound(made, name) for made in given),
+            fixed=kind != "sweep",
+        )
+        for name, kind in kinds.items()
+    )
+    between = _between(np.array(sizes) ** exponent, np.sum([p.seconds for p in parts], axis=0))
+    return Ecm(
+        parts=parts, sizes=tuple(sizes), between=between, engine=engines[0], size=size,
+        exponent=exponent,
+    )  # fmt: skip
+
+
+def _between(x: Floats, seconds: Floats) -> float:
+    """The largest change of the time per x from one size to the next, as a share."""
+    if len(x) < 2:
+        return float("nan")
+    steps = np.abs(np.diff(np.log(seconds / x)))
+    return float(np.expm1(steps.max()))
+
+
+def _shares(n: float, prediction: Prediction) -> dict[str, tuple[str, float]]:
+    """Kind and seconds of each sweep, of the barriers, of the communication; all of the step."""
+    where = f"prediction at {n:g}"
+    if prediction.seconds is None:
+        raise InputError(Fault(where=where, found=prediction.reason))
+    found: dict[str, tuple[str, float]] = {}
+    for part in prediction.parts:
+        if part.kind in WHOLE:
+            name = _name(part)
+            found[name] = (part.kind, found.get(name, ("", 0.0))[1] + part.seconds)
+    whole = sum(seconds for _, seconds in found.values())
+    if not np.isclose(whole, prediction.seconds, rtol=1e-6):
+        told = f"parts of {whole:.6g} s for a step of {prediction.seconds:.6g} s"
+        raise InputError(Fault(where=where, found=told, expected="all of it"))
+    return found
+
+
+def _name(part: Part) -> str:
+    return part.sweep if part.kind == "sweep" else part.kind
+
+
+def _bound(prediction: Prediction, name: str) -> str:
+    """The parts inside a sweep by time, the two largest."""
+    inside = [p for p in prediction.parts if p.kind not in WHOLE and p.sweep == name]
+    order = sorted(inside, key=lambda part: (-part.seconds, part.kind))[:2]
+    return ", ".join(part.kind for part in order)
+
+
+def _label(part: SizeTerm, place: int) -> str:
+    """The part and, of a sweep, what bounds it at the upper end of a piece."""
+    bound = part.bounds[min(place, len(part.bounds) - 1)]
+    return f"{part.name}: {bound}" if bound else part.name

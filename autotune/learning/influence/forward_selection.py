@@ -1,0 +1,221 @@
+"""Stepwise forward selection: Algorithm 1 of Kaltenecker (2016), after Siegmund et al. (2015).
+
+    repeat   try every candidate term beside those of the model; add the one of the least error
+    until    the error fell by less than ``margin``, or is below ``threshold``
+
+All candidates of a round are tried at once: kept orthogonal to the terms of the model (Gram and
+Schmidt), a candidate w changes the residual r by w (w r) / (w w) and the leverage of a row by
+w^2 / (w w), which gives the error of leaving out each row without fitting again. By that criterion
+a term is not taken which lets a row have a leverage above 0.6: it would rest on that row alone.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from autotune.learning.models.base import Bools, Floats
+from autotune.learning.models.terms import ONE, Product, parameters
+
+Criterion = Literal["leave-one-out", "training"]
+Columns = Callable[[Sequence[Product]], Floats]
+"""The value of terms at the training rows, (n, terms)."""
+Error = Callable[[Floats], Floats]
+"""Residuals of several models (n, models) to the error of each, (models,)."""
+
+_INDEPENDENT = 1e-7
+"""What is left of a candidate of length 1 beside the model, below which it says nothing new."""
+_FREE = 0.4
+"""1 - leverage below which a row all but determines its own fit: a term that rests on one row."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """When to stop, and what counts as error.
+
+    ``margin``, ``threshold``: mean relative errors, as shares. ``criterion``: the error of each row
+    when it is left out, or (as published) that of the rows trained on, which falls with any term
+    that is added. ``rounds``: the largest number of terms.
+    """
+
+    margin: float = 0.001
+    threshold: float = 0.01
+    criterion: Criterion = "leave-one-out"
+    rounds: int = 70
+
+    def __post_init__(self) -> None:
+        if self.margin < 0 or self.threshold < 0:
+            raise ValueError("margin and threshold are shares, not below 0")
+        if self.rounds < 1:
+            raise ValueError("a model has at least one round to grow in")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """One round of the selection: the term that was added, and the error with it."""
+
+    term: Product
+    error: float
+    share: float
+    """What it explains of the sum of squares around the mean, beside the terms before it."""
+    stands_for: tuple[Product, ...] = ()
+    """Terms of one other parameter that with it say nothing new of these rows: its influence may be
+    theirs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Selection:
+    """The terms in the order in which they were added, the constant first, and their coefficients.
+
+    ``start``: the error of the constant alone. ``tried``: how many candidates there were.
+    """
+
+    terms: tuple[Product, ...]
+    coefficients: Floats
+    start: float
+    rounds: tuple[Round, ...]
+    tried: int
+    exhausted: bool = False
+    """It ended because there were too few rows to judge one more term by."""
+
+    @property
+    def error(self) -> float:
+        """The error by the criterion."""
+        return self.rounds[-1].error if self.rounds else self.start
+
+
+class _State:
+    """The model so far and the candidates, as columns beside it."""
+
+    def __init__(self, target: Floats, columns: Columns) -> None:
+        count = len(target)
+        self.columns = columns
+        self.basis: Floats = np.full((count, 1), count**-0.5)
+        self.residual: Floats = target - target.mean()
+        self.leverage: Floats = np.full(count, 1 / count)
+        self.terms: list[Product] = []
+        self.beside: Floats = np.empty((count, 0))  # candidates without their part in the model
+        self.known: set[Product] = {ONE}
+
+    def offer(self, terms: Sequence[Product]) -> None:
+        """Add candidates that were not there yet."""
+        fresh = [term for term in dict.fromkeys(terms) if term not in self.known]
+        if not fresh:
+            return
+        self.known.update(fresh)
+        raw = self.columns(fresh)
+        usable = np.asarray(np.isfinite(raw).all(axis=0), dtype=np.bool_)
+        raw, fresh = (
+            raw[:, usable],
+            [t for t, use in zip(fresh, usable.tolist(), strict=True) if use],
+        )
+        lengths = np.linalg.norm(raw, axis=0)
+        raw = raw / np.where(lengths > 0, lengths, 1.0)
+        self.beside = np.hstack([self.beside, self._orthogonal(raw)])
+        self.terms += fresh
+        self._drop(np.linalg.norm(self.beside, axis=0) > _INDEPENDENT)
+
+    def errors(self, error: Error, criterion: Criterion) -> Floats:
+        """The error of the model with each candidate, (candidates,)."""
+        squares = np.einsum("ij,ij->j", self.beside, self.beside)
+        steps = (self.residual @ self.beside) / squares
+        residuals = self.residual[:, None] - self.beside * steps
+        if criterion == "training":
+            return error(residuals)
+        free = 1 - self.leverage[:, None] - self.beside**2 / squares
+        errors = error(residuals / np.maximum(free, _FREE))
+        return np.where(free.min(axis=0) > _FREE, errors, np.inf)
+
+    def add(self, place: int) -> tuple[Product, float, list[Product]]:
+        """Take a candidate into the model; the fall of the sum of squares; what now follows."""
+        column = self._orthogonal(self.beside[:, [place]])[:, 0]
+        column = column / np.linalg.norm(column)
+        gain = float(column @ self.residual)
+        self.residual = self.residual - gain * column
+        self.leverage = self.leverage + column**2
+        self.basis = np.column_stack([self.basis, column])
+        term = self.terms[place]
+        self.beside = self.beside - np.outer(column, column @ self.beside)
+        kept = np.linalg.norm(self.beside, axis=0) > _INDEPENDENT
+        kept[place] = True
+        follows = [each for each, keep in zip(self.terms, kept.tolist(), strict=True) if not keep]
+        kept[place] = False
+        self._drop(kept)
+        return term, gain**2, follows
+
+    def _orthogonal(self, columns: Floats) -> Floats:
+        for _ in range(2):  # once leaves rounding errors of nearly dependent columns
+            columns = columns - self.basis @ (self.basis.T @ columns)
+        return columns
+
+    def _drop(self, kept: Bools) -> None:
+        self.beside = self.beside[:, kept]
+        self.terms = [term for term, keep in zip(self.terms, kept.tolist(), strict=True) if keep]
+
+
+def select(
+    target: Floats,
+    columns: Columns,
+    first: Sequence[Product],
+    grown: Callable[[Product], Sequence[Product]],
+    error: Error,
+    rule: Rule,
+) -> Selection:
+    """Grow a linear model of the target (n,) term by term.
+
+    ``first``: the candidates of the first round; ``grown``: those that a term which was added
+    brings. There are never more terms than rows less two, so that there is something left to judge
+    by. Deterministic: of equal errors the first candidate wins.
+    """
+    state = _State(target, columns)
+    state.offer(first)
+    total = float(state.residual @ state.residual)
+    count = len(target)
+    free = 1.0 if rule.criterion == "training" else 1 - 1 / count
+    start = last = float(error(state.residual[:, None] / free)[0])
+    errors: Floats = np.zeros(0)
+    rounds: list[Round] = []
+    while len(rounds) < min(rule.rounds, count - 2) and state.terms and last >= rule.threshold:
+        errors = state.errors(error, rule.criterion)
+        place = int(np.argmin(errors))
+        found = float(errors[place])
+        if not found < last:
+            break
+        term, gain, follows = state.add(place)
+        share = gain / total if total else 0.0
+        also = _others(follows, [*(step.term for step in rounds), term])
+        rounds.append(Round(term=term, error=found, share=share, stands_for=also))
+        if last - found < rule.margin:
+            break
+        last = found
+        state.offer(grown(term))
+    unsettled = bool(state.terms) and last >= rule.threshold
+    resting = len(errors) > 0 and bool(np.isinf(errors).all())  # each candidate on a single row
+    terms = (ONE, *(step.term for step in rounds))
+    return Selection(
+        terms=terms,
+        coefficients=_coefficients(columns(terms), target),
+        start=start,
+        rounds=tuple(rounds),
+        tried=len(state.known) - 1,
+        exhausted=unsettled and (resting or len(rounds) >= count - 2),
+    )
+
+
+def _others(follows: Sequence[Product], model: Sequence[Product]) -> tuple[Product, ...]:
+    """Of the terms that follow from a model, the first of each one parameter that is not in it."""
+    known = {name for term in model for name in parameters(term)}
+    found: dict[frozenset[str], Product] = {}
+    for term in follows:
+        about = parameters(term)
+        if len(about) == 1 and not about & known:
+            found.setdefault(about, term)
+    return tuple(found.values())
+
+
+def _coefficients(matrix: Floats, target: Floats) -> Floats:
+    """Least squares, with columns of equal length so that their units do not matter."""
+    lengths = np.linalg.norm(matrix, axis=0)
+    scale = np.where(lengths > 0, lengths, 1.0)
+    return np.asarray(np.linalg.lstsq(matrix / scale, target, rcond=None)[0] / scale)

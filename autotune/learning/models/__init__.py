@@ -1,0 +1,1 @@
+"""Learned models, and analytical ones beside them."""

@@ -1,0 +1,170 @@
+"""What every learned model keeps to: fit a table, forecast with an interval, explain itself.
+
+A *model* is fitted and then forecasts with an interval. A *regressor* is the simpler thing inside:
+it predicts a number for each row and knows nothing of intervals; ``conformal.Conformal(regressor)``
+makes a model of it. All models by name are in ``autotune.learning.models.catalogue.MODELS``.
+
+    Regressor.train(table) -> Predictor      one number for each row
+    Model.fit(table)       -> Fitted         a median and an interval for each row
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autotune.domain.tables.table import Inputs, Table
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Forecast:
+    """What a model expects of rows it has not seen, (n,) each, in the unit of the response.
+
+    ``low`` and ``high`` hold the response with at least the level asked for, as far as the rows are
+    drawn like those of the training; where too few were seen they are 0 and inf. ``outside``: the
+    row lies outside the training box, so that the interval is not warranted. ``median`` is nan
+    where nothing can be said. ``notes`` say in words what was not seen in training.
+    """
+
+    median: Floats
+    low: Floats
+    high: Floats
+    outside: Bools
+    notes: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        shapes = {self.median.shape, self.low.shape, self.high.shape, self.outside.shape}
+        if len(shapes) != 1 or self.median.ndim != 1:
+            raise ValueError("median, low, high and outside must have one entry for each row")
+        if (self.low > self.median).any() or (self.median > self.high).any():
+            raise ValueError("the median of a forecast must lie within its interval")
+
+    def __len__(self) -> int:
+        return len(self.median)
+
+    @property
+    def half_width(self) -> Floats:
+        """Half of the interval over the median, (n,); inf where the interval is."""
+        with np.errstate(over="ignore"):
+            width: Floats = (self.high / self.median - self.low / self.median) / 2
+        return width
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """One readable part of a model.
+
+    ``influence``: the share of the response's variation (of its logarithm where the model works on
+    that) over the training rows that is due to the term, in [0, 1]. ``coefficient`` is nan where
+    the model has none, as in trees.
+    """
+
+    text: str
+    coefficient: float
+    influence: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Why a model says what it says: ``terms`` with the largest influence first, ``notes``.
+
+    The notes state what was done to the data or left out, such as terms that cannot be told apart.
+    """
+
+    terms: tuple[Term, ...]
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, terms: Sequence[Term], notes: Sequence[str] = ()) -> "Explanation":
+        """In order of influence."""
+        ordered = sorted(terms, key=lambda term: (-term.influence, term.text))
+        return cls(terms=tuple(ordered), notes=tuple(notes))
+
+
+class Predictor(Protocol):
+    """A trained regressor."""
+
+    @property
+    def formula(self) -> str | None:
+        """The model as one line of arithmetic, in units of the table; None if there is none."""
+        ...
+
+    def predict(self, inputs: Inputs) -> Floats:
+        """The response of each row, (n,); nan where nothing can be said. Never raises for values
+        outside the training box or for unseen categories."""
+        ...
+
+    def explain(self) -> Explanation:
+        """The terms by influence."""
+        ...
+
+
+class Regressor(Protocol):
+    """Predicts one number for each row. Equal tables and seeds give equal predictors."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def extrapolates(self) -> bool:
+        """Whether it may answer outside the training box."""
+        ...
+
+    def train(self, table: Table, seed: int = 0) -> Predictor:
+        """Raises InputError where the table has nothing to learn from."""
+        ...
+
+
+@runtime_checkable
+class Continuing(Protocol):
+    """A regressor that takes less time where it was trained on nearly the same rows before."""
+
+    def resume(self, table: Table, seed: int, previous: Predictor) -> Predictor:
+        """As ``train``, helped by the previous predictor."""
+        ...
+
+
+class Fitted(Protocol):
+    """A model that has seen its training rows."""
+
+    @property
+    def formula(self) -> str | None:
+        """The model as one line of arithmetic; None if there is none."""
+        ...
+
+    def predict(self, inputs: Inputs, level: float = 0.9) -> Forecast:
+        """Median and interval of the given level of each row."""
+        ...
+
+    def explain(self) -> Explanation:
+        """The terms by influence."""
+        ...
+
+
+class Model(Protocol):
+    """Learns a response from a table. Equal tables and seeds give equal forecasts."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def extrapolates(self) -> bool:
+        """Whether it may answer outside the training box."""
+        ...
+
+    def fit(self, table: Table, seed: int = 0) -> Fitted:
+        """Raises InputError where the table has nothing to learn from."""
+        ...
+
+
+def resume(regressor: Regressor, table: Table, seed: int, previous: Predictor | None) -> Predictor:
+    """Train, helped by the previous predictor where there is one and the regressor can."""
+    if previous is not None and isinstance(regressor, Continuing):
+        return regressor.resume(table, seed, previous)
+    return regressor.train(table, seed)

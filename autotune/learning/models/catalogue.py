@@ -1,0 +1,70 @@
+"""All models by name; ``pool`` is the default."""
+
+from collections.abc import Callable, Mapping
+
+from autotune.errors import InputError, unknown_name
+from autotune.learning.influence import Influence
+from autotune.learning.models.base import Model, Regressor
+from autotune.learning.models.conformal import Calibrating, Conformal
+from autotune.learning.models.hybrid import Averaged, Residual, Scaled, Stacked
+from autotune.learning.models.kriging import Process
+from autotune.learning.models.pool import Pool
+from autotune.learning.models.ridge import Ridge
+from autotune.learning.models.trees import Trees
+from autotune.learning.pmnf import Pmnf
+
+DEFAULT = "pool"
+
+
+def _raw_stack() -> Regressor:
+    return Stacked(name="am-feature", base=Trees(name="trees-raw", log=False))
+
+
+_REGRESSORS: dict[str, Callable[[], Regressor]] = {
+    "influence": Influence,
+    "influence-raw": Influence.published,
+    "ridge": Ridge,
+    "trees": Trees,
+    "trees-raw": lambda: Trees(name="trees-raw", log=False),
+    "gp": Process,
+    "kriging": lambda: Process(name="kriging", trend=True),
+    "am-scaled": Scaled,
+    "am-feature": _raw_stack,
+    "am-bagged": lambda: Averaged(name="am-bagged", members=(_raw_stack(), Scaled())),
+    "am-feature-log": lambda: Stacked(name="am-feature-log", base=Trees()),
+    "am-feature-ridge": lambda: Stacked(name="am-feature-ridge", base=Ridge()),
+    "am-feature-kriging": lambda: Stacked(
+        name="am-feature-kriging", base=Process(name="kriging", trend=True)
+    ),
+    "am-residual-gp": lambda: Residual(name="am-residual-gp", base=Process()),
+    "am-residual-trees": lambda: Residual(name="am-residual-trees", base=Trees()),
+}
+
+
+def _conformal(make: Callable[[], Regressor]) -> Callable[[], Calibrating]:
+    return lambda: Conformal(regressor=make())
+
+
+CALIBRATING: Mapping[str, Callable[[], Calibrating]] = {
+    **{name: _conformal(make) for name, make in _REGRESSORS.items()},
+    DEFAULT: Pool,
+}
+"""Those that keep what they said of rows held out, so that they can be summed (``parts``)."""
+MODELS: Mapping[str, Callable[[], Model]] = {**CALIBRATING, "pmnf": Pmnf}
+"""How each model is made."""
+
+
+def model(name: str = DEFAULT) -> Model:
+    """The model of this name; InputError for an unknown one.
+
+    >>> model("ridge").extrapolates
+    True
+    """
+    if name not in MODELS:
+        raise InputError(unknown_name("model", "model", name, MODELS))
+    return MODELS[name]()
+
+
+def analytical(name: str) -> bool:
+    """Whether a model needs an analytical one."""
+    return name.startswith("am-")

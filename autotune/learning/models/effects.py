@@ -1,0 +1,62 @@
+"""How much each parameter matters to a model that has no coefficients.
+
+The total effect of a parameter is the share of the variance of log2 of the response that remains
+when all others are known (Sobol 1993; estimator of Jansen 1999): over rows in which only this
+parameter's values are exchanged, half the mean squared change over the variance.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from autotune.domain.tables.table import Inputs, Table
+from autotune.learning.models.base import Explanation, Floats, Term
+
+_ROWS = 500
+ANALYTICAL = "analytical model"
+"""How its predictions are called among the parameters."""
+
+
+def total_effects(
+    predict: Callable[[Inputs], Floats], table: Table, notes: tuple[str, ...] = ()
+) -> Explanation:
+    """The total effects of the parameters, and of the analytical model, over training rows.
+
+    They are scaled to sum up to 1, since exchanged values make interactions count more than once.
+    """
+    inputs = table.inputs.take(np.arange(min(len(table), _ROWS)))
+    order = np.random.default_rng(0).permutation(len(inputs))
+    usual = _log2(predict(inputs))
+    found: dict[str, float] = {}
+    for place, name in enumerate(inputs.names):
+        found[name] = _change(usual, _log2(predict(_exchanged(inputs, place, order))))
+    if inputs.analytical is not None:
+        other = replace(inputs, analytical=inputs.analytical[order])
+        found[ANALYTICAL] = _change(usual, _log2(predict(other)))
+    total = sum(found.values()) or 1.0
+    terms = [
+        Term(text=name, coefficient=np.nan, influence=value / total)
+        for name, value in found.items()
+        if value > 0
+    ]
+    return Explanation.of(terms, notes)
+
+
+def _exchanged(inputs: Inputs, place: int, order: np.ndarray) -> Inputs:
+    rows = tuple(
+        (*row[:place], inputs.rows[other][place], *row[place + 1 :])
+        for row, other in zip(inputs.rows, order.tolist(), strict=True)
+    )
+    return replace(inputs, rows=rows)
+
+
+def _change(usual: Floats, other: Floats) -> float:
+    both = np.isfinite(usual) & np.isfinite(other)
+    return float(np.mean((usual[both] - other[both]) ** 2)) / 2 if both.any() else 0.0
+
+
+def _log2(values: Floats) -> Floats:
+    positive = np.where(values > 0, values, np.nan)
+    found: Floats = np.log2(positive)
+    return found

@@ -1,0 +1,166 @@
+"""``learn fit``: models fitted to all rows of a table, and what they say of rows to come.
+
+Nothing is left to score on, so the error is that of cross-conformal fits: each row as it was
+predicted by a model of the other folds (``learn.conformal``).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.domain.tables.table import Table
+from autotune.errors import Fault, InputError
+from autotune.files.recorded.recorded_faults import printable
+from autotune.learning.comparison.curve_fits import Contender
+from autotune.learning.comparison.measures import absolute_percentage_errors
+from autotune.learning.comparison.model_comparison import default_models
+from autotune.learning.comparison.noise_floor import halves_of
+from autotune.learning.models.base import Fitted, Floats, Forecast
+from autotune.learning.models.conformal import Calibrated, one_thread
+from autotune.learning.models.rows_to_predict import Rows
+from autotune.progress import Progress
+
+_USUAL = ("pool", "influence", "pmnf")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeldOutError:
+    """|predicted - measured| / measured over the held-out rows that something was said of."""
+
+    rows: int
+    answered: int
+    """So many of the rows; the others have no error."""
+    mean: float
+    noise: float
+    """The standard error of the mean; nan for a single row."""
+    median: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fit:
+    """A model fitted to all rows, or the reason why it could not be."""
+
+    model: str
+    fitted: Fitted | None = None
+    error: HeldOutError | None = None
+    """None where the model keeps no held-out rows."""
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Fits:
+    """Models fitted to one table."""
+
+    table: Table
+    models: tuple[Fit, ...]
+    measured_again: float | None
+    """The mean error of half of the repetitions as predictions of the other half."""
+    interrupted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Predicted:
+    """What a model says of rows."""
+
+    model: str
+    level: float
+    rows: Rows
+    forecast: Forecast
+    notes: tuple[str, ...]
+
+
+def usual_models(table: Table) -> tuple[str, ...]:
+    """The pool, influence, and pmnf where a few numbers are all that varies."""
+    return tuple(name for name in _USUAL if name in default_models(table))
+
+
+def fit_all(table: Table, entered: Sequence[Contender], progress: Progress | None = None) -> Fits:
+    """Each model fitted to all rows of the table; InputError where none can be.
+
+    KeyboardInterrupt ends it with the models fitted so far, once there is one.
+    """
+    done: list[Fit] = []
+    interrupted = False
+    try:
+        with one_thread():
+            for number, one in enumerate(entered):
+                if progress is not None:
+                    progress("fit", number, len(entered), f"{one.name}, {len(one.table)} rows")
+                done.append(_fit(one))
+    except KeyboardInterrupt:
+        if not any(one.fitted for one in done):
+            raise
+        interrupted = True
+    if progress is not None:
+        progress("fit", len(done), len(done))
+    if not any(one.fitted for one in done):
+        raise InputError(*(_unfitted(one) for one in done))
+    again = _measured_again(table)
+    return Fits(table=table, models=tuple(done), measured_again=again, interrupted=interrupted)
+
+
+def predict(found: Fits, rows: Rows, level: float) -> Predicted:
+    """What the first of the models says of the rows; InputError where it could not be fitted."""
+    first = found.models[0]
+    if first.fitted is None:
+        raise InputError(_unfitted(first))
+    with one_thread():
+        said = first.fitted.predict(rows.inputs, level)
+    unsure = rows.differ
+    forecast = Forecast(
+        median=said.median,
+        low=np.where(unsure, 0.0, said.low),
+        high=np.where(unsure, np.inf, said.high),
+        outside=said.outside | unsure,
+    )
+    silent = int(np.isnan(said.median).sum())
+    notes = [*rows.notes, *(printable(note) for note in said.notes)]
+    notes += [f"nothing can be said of {silent} rows"] * bool(silent)
+    return Predicted(
+        model=first.model, level=level, rows=rows, forecast=forecast, notes=tuple(notes)
+    )
+
+
+def _unfitted(one: Fit) -> Fault:
+    return Fault(where="--models", found=f"{one.model} could not be fitted: {one.reason}")
+
+
+def _fit(one: Contender) -> Fit:
+    try:
+        fitted = one.model.fit(one.table)
+    except InputError as error:
+        return Fit(model=one.name, reason=str(error))
+    return Fit(model=one.name, fitted=fitted, error=_error(fitted, one.table.response))
+
+
+def _error(fitted: Fitted, response: Floats) -> HeldOutError | None:
+    if not isinstance(fitted, Calibrated):
+        return None
+    known = np.isfinite(fitted.held_out) & (fitted.held_out > 0)
+    count = int(known.sum())
+    if not count:
+        return None
+    errors = absolute_percentage_errors(fitted.held_out[known], response[known])
+    return HeldOutError(
+        rows=len(response),
+        answered=count,
+        mean=float(errors.mean()),
+        noise=float(errors.std(ddof=1)) / math.sqrt(count) if count > 1 else math.nan,
+        median=float(np.median(errors)),
+    )
+
+
+def _measured_again(table: Table) -> float | None:
+    """Each half predicts the other once; the mean of both. None where nothing was repeated."""
+    halves = halves_of(table)
+    if halves is None:
+        return None
+    known = np.isfinite(halves.early) & np.isfinite(halves.late)
+    early, late = halves.early[known], halves.late[known]
+    both = (
+        absolute_percentage_errors(early, late),
+        absolute_percentage_errors(late, early),
+    )
+    return float(np.concatenate(both).mean())

@@ -1,0 +1,280 @@
+"""A Gaussian process on the logarithm of the response, with or without a trend (kriging).
+
+    log2 T = c + x' b + f(x) + noise,   b ~ N(0, t^2),   f ~ GP(0, a^2 Matern-5/2 with a length
+    for each parameter)
+
+(Rasmussen and Williams 2006, eq. 4.17 and 2.39: a trend whose coefficients have a prior is a
+further term of the covariance.) With the trend it is universal kriging: it continues as a product
+of powers outside the training box; without, it returns to the mean. All categories of a parameter
+are equally far apart and share one length. The hyperparameters are those of the greatest posterior
+density under broad log-normal priors, which a few rows cannot overrule.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+from scipy.optimize import minimize
+from scipy.spatial.distance import cdist, pdist
+
+from autotune.domain.tables.table import Inputs, Table
+from autotune.learning.models.base import Explanation, Floats, Indices, Predictor
+from autotune.learning.models.effects import total_effects
+from autotune.learning.models.encode import Encoder, encoder_of
+
+_ROOT5 = math.sqrt(5.0)
+_JITTER = 1e-8
+_FITTED = 150
+"""So many rows are enough for the hyperparameters."""
+_MOST = 2000
+"""So many rows are taken in at most, evenly spread: time grows with their cube."""
+_ITERATIONS, _RESUMED = 60, 8
+_CONSTANT = 4.0
+"""Variance of the constant c, relative to that of the response."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prior:
+    """Medians and spreads (standard deviations of the logarithm) of the hyperparameters.
+
+    Relative to the standard deviations of columns and response. ``length`` is for one parameter and
+    grows with the root of their number, as distances do (Hvarfner, Hellsten and Nardi 2024).
+    """
+
+    length: float = 2.0
+    length_spread: float = 1.0
+    amplitude: float = 0.7
+    trend: float = 0.5
+    noise: float = 0.1
+    spread: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Columns:
+    """Standardised columns: those of one of the ``groups`` share a length."""
+
+    encoder: Encoder
+    mean: Floats
+    scale: Floats
+    groups: Indices
+
+    @classmethod
+    def of(cls, encoder: Encoder, matrix: Floats) -> "Columns":
+        """Numbers have unit variance; categories stay 0 and 1, two of them at distance sqrt(2)."""
+        texts = np.array([column.scale == "is" for column in encoder.columns], dtype=bool)
+        deviations = matrix.std(axis=0)
+        scale = np.where(texts | (deviations == 0), 1.0, deviations)
+        return cls(encoder=encoder, mean=matrix.mean(axis=0), scale=scale, groups=encoder.groups())
+
+    def __call__(self, matrix: Floats) -> Floats:
+        """The standardised columns of a matrix."""
+        found: Floats = (matrix - self.mean) / self.scale
+        return found
+
+    @property
+    def lengths(self) -> int:
+        """How many lengths there are."""
+        return int(self.groups.max()) + 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Shape:
+    """Hyperparameters: ``lengths`` (parameters,); the others are standard deviations."""
+
+    lengths: Floats
+    amplitude: float
+    trend: float
+    noise: float
+
+    @classmethod
+    def of(cls, theta: Floats, trend: bool) -> "Shape":
+        """From logarithms: lengths, amplitude, noise, and the trend where there is one."""
+        values = np.exp(theta)
+        tail = values[-3:] if trend else np.append(values[-2:], 0.0)
+        lengths = values[: len(values) - (3 if trend else 2)]
+        return cls(
+            lengths=lengths, amplitude=float(tail[0]), noise=float(tail[1]), trend=float(tail[2])
+        )
+
+
+def covariance(shape: Shape, groups: Indices, left: Floats, right: Floats) -> Floats:
+    """(len(left), len(right)) of what is not noise, of standardised columns."""
+    lengths = shape.lengths[groups]
+    away = cdist(left / lengths, right / lengths) * _ROOT5
+    smooth = (1 + away + away * away / 3) * np.exp(-away)
+    found: Floats = shape.amplitude**2 * smooth + shape.trend**2 * (left @ right.T) + _CONSTANT
+    return found
+
+
+class Evidence:
+    """The negative log posterior density of hyperparameters, with its gradient.
+
+    Of symmetric matrices only what is above the diagonal is kept, as a vector, and the diagonal.
+    """
+
+    def __init__(self, columns: Columns, x: Floats, y: Floats, prior: Prior, trend: bool) -> None:
+        """``x``: (n, columns) standardised; ``y``: (n,) standardised."""
+        self._y, self._trend = y, trend
+        count = columns.lengths
+        groups = range(count)
+        self._square = np.array([pdist(x[:, columns.groups == g], "sqeuclidean") for g in groups])
+        self._upper = np.triu_indices(len(y), 1)
+        self._dots = (x @ x.T)[self._upper]
+        self._own = np.einsum("ij,ij->i", x, x)
+        tail = [prior.amplitude, prior.noise, *([prior.trend] if trend else [])]
+        long = prior.length * math.sqrt(max(count, 1))
+        self.centre = np.log([*[long] * count, *tail])
+        self.spread = np.array([*[prior.length_spread] * count, *[prior.spread] * len(tail)])
+
+    def loss(self, theta: Floats) -> tuple[float, Floats]:
+        """The loss and its derivatives by the logarithms of the hyperparameters."""
+        shape = Shape.of(theta, self._trend)
+        count, n = len(shape.lengths), len(self._y)
+        lengths, power = shape.lengths**-2, shape.amplitude**2
+        away = np.sqrt(lengths @ self._square) * _ROOT5
+        falling = power * np.exp(-away)
+        smooth = (1 + away + away * away / 3) * falling
+        gram = np.empty((n, n), order="F")
+        gram[self._upper] = smooth + shape.trend**2 * self._dots + _CONSTANT
+        noise = shape.noise**2 + _JITTER
+        gram[np.diag_indices(n)] = power + shape.trend**2 * self._own + _CONSTANT + noise
+        factor, failed = dpotrf(gram, overwrite_a=True, clean=False)
+        if failed:
+            return 1e10, np.zeros_like(theta)
+        solved, _ = dpotrs(factor, self._y)
+        value = 0.5 * float(self._y @ solved) + float(np.log(np.diag(factor)).sum())
+        inverse, _ = dpotri(factor, overwrite_c=True)
+        first, second = self._upper
+        weight = inverse[self._upper] - solved[first] * solved[second]
+        own = np.diag(inverse) - solved * solved
+        steep = (5 / 3) * (1 + away) * falling
+        off = (theta - self.centre) / self.spread
+        gradient = np.empty_like(theta)
+        gradient[:count] = (self._square @ (weight * steep)) * lengths
+        gradient[count] = 2 * float(weight @ smooth) + power * float(own.sum())
+        gradient[count + 1] = shape.noise**2 * float(own.sum())
+        if self._trend:
+            both = 2 * float(weight @ self._dots) + float(own @ self._own)
+            gradient[count + 2] = shape.trend**2 * both
+        return value + 0.5 * float(off @ off), gradient + off / self.spread
+
+
+def fitted(evidence: Evidence, start: Floats | None, iterations: int) -> Floats:
+    """The logarithms of the hyperparameters of the greatest posterior density found."""
+    loss: Callable[[Floats], tuple[float, Floats]] = evidence.loss
+    bounds = zip(
+        evidence.centre - 5 * evidence.spread, evidence.centre + 5 * evidence.spread, strict=True
+    )
+    found = minimize(
+        loss,
+        evidence.centre if start is None or len(start) != len(evidence.centre) else start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=list(bounds),
+        options={"maxiter": iterations, "maxfun": iterations + 5},
+    )
+    return np.asarray(found.x, dtype=np.float64)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ProcessPredictor:
+    """The posterior of a Gaussian process; see the module."""
+
+    columns: Columns
+    theta: Floats
+    trend: bool
+    x: Floats
+    """(n, columns) what it was trained on, standardised."""
+    factor: Floats
+    solved: Floats
+    """(n,) the inverse covariance times the standardised response."""
+    mean: float
+    scale: float
+    """Of log2 of the response."""
+    table: Table
+    formula: None = None
+
+    def predict(self, inputs: Inputs) -> Floats:
+        """See Predictor: 2 to the posterior mean."""
+        between = self._between(inputs)
+        found: Floats = np.exp2(
+            np.clip(self.mean + self.scale * (between @ self.solved), -1e3, 1e3)
+        )
+        return found
+
+    def sd(self, inputs: Inputs) -> Floats:
+        """(n,) posterior standard deviation of log2 of the response, without the noise."""
+        shape = Shape.of(self.theta, self.trend)
+        x = self.columns(self.columns.encoder.matrix(inputs))
+        own = shape.amplitude**2 + shape.trend**2 * np.einsum("ij,ij->i", x, x) + _CONSTANT
+        taken = solve_triangular(
+            self.factor, self._between(inputs).T, lower=True, check_finite=False
+        )
+        variance = own - np.einsum("ij,ij->j", taken, taken)
+        found: Floats = self.scale * np.sqrt(np.maximum(variance, 0.0))
+        return found
+
+    def _between(self, inputs: Inputs) -> Floats:
+        x = self.columns(self.columns.encoder.matrix(inputs))
+        return covariance(Shape.of(self.theta, self.trend), self.columns.groups, x, self.x)
+
+    def explain(self) -> Explanation:
+        """Total effects of the parameters."""
+        return total_effects(self.predict, self.table)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Process:
+    """Gaussian process regression, with ``trend`` universal kriging; see the module."""
+
+    name: str = "gp"
+    trend: bool = False
+    prior: Prior = field(default_factory=Prior)
+
+    @property
+    def extrapolates(self) -> bool:
+        """Only the trend does."""
+        return self.trend
+
+    def train(self, table: Table, seed: int = 0) -> ProcessPredictor:
+        """Needs two rows that differ."""
+        return self._train(table, seed, None, _ITERATIONS)
+
+    def resume(self, table: Table, seed: int, previous: Predictor) -> ProcessPredictor:
+        """Train with hyperparameters searched for from those of nearly the same rows."""
+        start = previous.theta if isinstance(previous, ProcessPredictor) else None
+        return self._train(table, seed, start, _ITERATIONS if start is None else _RESUMED)
+
+    def _train(
+        self, table: Table, seed: int, start: Floats | None, iterations: int
+    ) -> ProcessPredictor:
+        chance = np.random.default_rng(seed)
+        if len(table) > _MOST:
+            table = table.take(np.sort(chance.permutation(len(table))[:_MOST]))
+        encoder = encoder_of(table)
+        matrix = encoder.matrix(table.inputs)
+        columns = Columns.of(encoder, matrix)
+        x, target = columns(matrix), np.log2(table.response)
+        mean, scale = float(target.mean()), float(target.std()) or 1.0
+        y = (target - mean) / scale
+        some = chance.permutation(len(y))[:_FITTED]
+        evidence = Evidence(columns, x[some], y[some], self.prior, self.trend)
+        theta = fitted(evidence, start, iterations)
+        shape = Shape.of(theta, self.trend)
+        gram = covariance(shape, columns.groups, x, x)
+        gram[np.diag_indices(len(y))] += shape.noise**2 + _JITTER
+        factor = np.asarray(np.linalg.cholesky(gram), dtype=np.float64)
+        return ProcessPredictor(
+            columns=columns,
+            theta=theta,
+            trend=self.trend,
+            x=x,
+            factor=factor,
+            solved=cho_solve((factor, True), y, check_finite=False),
+            mean=mean,
+            scale=scale,
+            table=table,
+        )

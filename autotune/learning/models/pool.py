@@ -1,0 +1,188 @@
+"""Several models weighted by how well each predicts rows that it has not seen.
+
+    log T = sum w_m log T_m / sum w_m,   w_m = (mean |log(T / T_m)| over held-out rows)^-4
+
+None of them leads on all tables; the weighted pool is as good as its best member, within noise, and
+is not hurt by one that fails. A row outside the training box is answered only by members that may
+extrapolate, a row that a member says nothing of by the others. Where a parameter differs that did
+not in training (a size, learned from another), only the analytical model can know what that does:
+there its scaled and residual members answer, if there are any. The interval comes from the same
+held-out predictions, weighted alike: it is as wide as the pool, not its members, was wrong.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from autotune.domain.tables.table import Inputs, Table
+from autotune.errors import InputError
+from autotune.learning.models.base import Bools, Explanation, Floats, Predictor, Regressor
+from autotune.learning.models.conformal import Calibrated, Fold, HeldOut, cut, hold_out, one_thread
+from autotune.learning.models.effects import total_effects
+from autotune.learning.models.encode import Encoder
+from autotune.learning.models.hybrid import Residual, Scaled, Stacked
+from autotune.learning.models.kriging import Process
+from autotune.learning.models.ridge import Ridge
+from autotune.learning.models.trees import Trees
+
+_POWER = 4
+_LEAST = 1e-6
+"""Errors below this are none."""
+
+
+def members() -> tuple[Regressor, ...]:
+    """What the pool holds; those with an analytical model drop out where there is none."""
+    return (
+        Ridge(),
+        Process(name="kriging", trend=True),
+        Trees(),
+        Scaled(),
+        Stacked(name="am-feature-ridge", base=Ridge()),
+        Stacked(name="am-feature-kriging", base=Process(name="kriging", trend=True)),
+        Stacked(name="am-feature-log", base=Trees()),
+        Residual(name="am-residual-gp", base=Process()),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Member:
+    """A trained member and what it said of rows it had not seen."""
+
+    name: str
+    predictor: Predictor
+    extrapolates: bool
+    relative: bool
+    """What it says is in proportion to the analytical model."""
+    held_out: HeldOut
+    error: float
+    """Mean |log(T / predicted)| over the held-out rows of which it says something, over the share
+    of these; inf where there are none."""
+
+    @property
+    def weight(self) -> float:
+        """Its weight; zero where it never said anything."""
+        return max(self.error, _LEAST) ** -_POWER if np.isfinite(self.error) else 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PoolPredictor:
+    """The weighted mean of the members' logarithms."""
+
+    members: tuple[Member, ...]
+    encoder: Encoder
+    table: Table
+    notes: tuple[str, ...]
+
+    @property
+    def formula(self) -> str | None:
+        """That of the only member with weight; else None."""
+        heavy = [member for member in self.members if self.weights()[member.name] > 0.99]
+        return heavy[0].predictor.formula if heavy else None
+
+    def weights(self) -> dict[str, float]:
+        """The weight of each member, summing up to 1; equal where none was ever tested."""
+        total = sum(member.weight for member in self.members)
+        even = 1 / len(self.members)
+        return {m.name: m.weight / total if total else even for m in self.members}
+
+    def predict(self, inputs: Inputs) -> Floats:
+        """See Predictor."""
+        said = [member.predictor.predict(inputs) for member in self.members]
+        beyond, novel = self.encoder.beyond(inputs), self.encoder.novel(inputs)
+        known = np.zeros(len(inputs), dtype=bool)
+        for member, values in zip(self.members, said, strict=True):
+            if member.relative and member.weight > 0:
+                known |= _usable(values) & (member.extrapolates | ~beyond)
+        silent = []
+        for member in self.members:
+            away = beyond if member.relative else beyond | novel
+            barred = away & (not member.extrapolates)
+            silent.append(barred if member.relative else barred | (novel & known))
+        return self._mean(said, silent)
+
+    def held_out(self) -> Floats:
+        """(n,) what the pool says of its training rows by members that have not seen them."""
+        held = [member.held_out for member in self.members]
+        silent = [m.held_out.outside & (not m.extrapolates) for m in self.members]
+        return self._mean([each.median for each in held], silent)
+
+    def _mean(self, said: Sequence[Floats], silent: Sequence[Bools]) -> Floats:
+        """``silent``: the rows of which a member is not asked."""
+        weights = self.weights()
+        total = np.zeros(len(said[0]))
+        sums = np.zeros(len(said[0]))
+        for member, values, barred in zip(self.members, said, silent, strict=True):
+            counts = _usable(values) & ~barred
+            weight = weights[member.name] * counts
+            sums += weight * np.log(np.where(counts, values, 1.0))
+            total += weight
+        found: Floats = np.where(total > 0, np.exp(sums / np.where(total > 0, total, 1.0)), np.nan)
+        return found
+
+    def explain(self) -> Explanation:
+        """Total effects of the parameters and the analytical model; the weights as notes."""
+        weights = sorted(self.weights().items(), key=lambda pair: -pair[1])
+        shares = ", ".join(f"{name} {100 * w:.0f} %" for name, w in weights if w >= 0.005)
+        notes = (f"weights: {shares}", *self.notes)
+        return total_effects(self.predict, self.table, notes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pool:
+    """The members of a pool; see the module."""
+
+    name: str = "pool"
+    extrapolates: bool = True
+    members: tuple[Regressor, ...] = field(default_factory=members)
+
+    def fit(self, table: Table, seed: int = 0) -> Calibrated:
+        """InputError where no member can learn from the table, as the first one says it."""
+        trained: list[Member] = []
+        left_out: dict[str, list[str]] = {}
+        faults: list[InputError] = []
+        cuts = cut(table, seed)
+        with one_thread():
+            for regressor in self.members:
+                try:
+                    trained.append(_member(regressor, table, cuts, seed))
+                except InputError as error:
+                    faults.append(error)
+                    left_out.setdefault(error.faults[0].found, []).append(regressor.name)
+        if not trained:
+            raise faults[0]
+        encoder = Encoder.fit(table.inputs)
+        predictor = PoolPredictor(
+            members=tuple(trained),
+            encoder=encoder,
+            table=table,
+            notes=tuple(f"without {', '.join(names)}: {why}" for why, names in left_out.items()),
+        )
+        held = HeldOut(median=predictor.held_out(), outside=trained[0].held_out.outside)
+        return Calibrated(
+            predictor=predictor,
+            encoder=encoder,
+            extrapolates=self.extrapolates,
+            held_out=held.median,
+            errors=held.errors(table.response),
+            held_outside=held.outside,
+        )
+
+
+def _usable(values: Floats) -> Bools:
+    return (values > 0) & np.isfinite(values)
+
+
+def _member(regressor: Regressor, table: Table, cuts: Sequence[Fold], seed: int) -> Member:
+    whole = regressor.train(table, seed)
+    held = hold_out(regressor, cuts, len(table), seed, whole)
+    errors = held.errors(table.response)
+    tested = errors[np.isfinite(errors)]
+    return Member(
+        name=regressor.name,
+        predictor=whole,
+        extrapolates=regressor.extrapolates,
+        relative=isinstance(regressor, Scaled | Residual),
+        held_out=held,
+        error=float(tested.mean()) * len(errors) / tested.size if tested.size else np.inf,
+    )

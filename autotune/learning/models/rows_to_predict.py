@@ -1,0 +1,189 @@
+"""Rows to predict, from a CSV that has the parameters of a table as columns.
+
+Other columns are kept. A value that is missing or no number where the table has numbers is an
+error, with its line; a category that was not measured is for the model to say. A column that had
+one value in all rows of the table need not be there; where it is there with another value, nothing
+was learned of what that does.
+"""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from autotune.domain.tables.parameter import Parameter, Value, is_number
+from autotune.domain.tables.table import Floats, Inputs, Table
+from autotune.errors import nearest
+from autotune.files.recorded import text_content
+from autotune.files.recorded.recorded_faults import Faults
+from autotune.files.recorded.t4_results import UNITS
+from autotune.files.tables.csv_columns import PREDICTED, quantity
+from autotune.files.tables.delimited import number_of, separator_of, setting
+from autotune.files.tables.read_table import LARGEST
+from autotune.learning.formulas.base import Formula
+from autotune.learning.models.base import Bools
+from autotune.learning.models.formula_predictions import predictions
+
+ADDED = ("median", "low", "high", "outside")
+"""The columns that predictions are written to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rows:
+    """Rows of a CSV as it has them, and as a model is asked about them."""
+
+    source: str
+    separator: str
+    header: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
+    inputs: Inputs
+    differ: Bools
+    """(n,) where a column that never varied in the table has another value."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Sheet:
+    """A CSV as text. ``lines``: where each row ends."""
+
+    separator: str
+    header: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
+    lines: tuple[int, ...]
+
+    def column(self, name: str) -> list[str]:
+        """The cells of a column, (n,)."""
+        place = self.header.index(name)
+        return [row[place] for row in self.cells]
+
+    @property
+    def decimal_comma(self) -> bool:
+        """Whether a comma may be the decimal point."""
+        return self.separator != ","
+
+
+def read_rows(
+    path: Path, table: Table, *, analytical: str | None = None, formula: Formula | None = None
+) -> Rows:
+    """The rows of a CSV as inputs like those of the table.
+
+    ``analytical``: the column of the analytical model's predictions; else the usual ones, or the
+    ``formula`` evaluated. InputError for a column that is missing or there twice, a name that
+    predictions would have, and every value that cannot be used, by line.
+    """
+    faults = Faults(str(path))
+    sheet = _sheet(text_content.text(path, faults, "CSV", LARGEST), faults)
+    _check_header(sheet.header, table, faults)
+    columns = [_values(sheet, parameter, faults) for parameter in table.parameters]
+    faults.settle()
+    inputs = Inputs(parameters=table.parameters, rows=tuple(zip(*columns, strict=True)))
+    notes: list[str] = []
+    if table.inputs.analytical is not None:
+        said = (
+            predictions(formula, inputs)
+            if formula is not None
+            else _said(sheet, table, analytical, faults, notes)
+        )
+        inputs = Inputs(parameters=inputs.parameters, rows=inputs.rows, analytical=said)
+    return Rows(
+        source=str(path),
+        separator=sheet.separator,
+        header=sheet.header,
+        cells=sheet.cells,
+        inputs=inputs,
+        differ=_differ(sheet, dict(table.constants), notes),
+        notes=tuple(notes),
+    )
+
+
+def _sheet(text: str, faults: Faults) -> _Sheet:
+    text = text.lstrip("\ufeff\r\n")
+    separator = separator_of(text.split("\n", 1)[0])
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=separator)
+    try:
+        found = [(reader.line_num, tuple(line)) for line in reader if line]
+    except csv.Error as error:
+        expected = "values between commas, semicolons or tabs"
+        raise faults.fail(str(reader.line_num), f"not CSV: {error}", expected) from error
+    if len(found) < 2:
+        raise faults.fail("", "no rows", "a header, and a row for each prediction")
+    header = tuple(name.strip() for name in found[0][1])
+    for number, row in found[1:]:
+        if len(row) != len(header):
+            expected = f"{len(header)}, as the header"
+            faults.add(str(number), f"{len(row)} values", expected, "cut off?")
+    faults.settle()
+    lines, cells = zip(*found[1:], strict=True)
+    return _Sheet(separator=separator, header=header, cells=cells, lines=lines)
+
+
+def _check_header(header: Sequence[str], table: Table, faults: Faults) -> None:
+    for name in (p.name for p in table.parameters if p.name not in header):
+        faults.add("1", f"no column {name}", "every parameter as a column", nearest(name, header))
+    again = sorted(name for name, count in Counter(header).items() if count > 1)
+    if again:
+        faults.add("1", f"two columns named {', '.join(again)}", "each name once")
+    taken = [name for name in ADDED if name in header]
+    if taken:
+        faults.add("1", f"columns named {', '.join(taken)}", "other names: predictions have these")
+    faults.settle()
+
+
+def _values(sheet: _Sheet, parameter: Parameter, faults: Faults) -> list[Value]:
+    """The column of a parameter, as the table has it; what cannot be is added to the faults."""
+    values: list[Value] = []
+    for line, text in zip(sheet.lines, sheet.column(parameter.name), strict=True):
+        value = _plain(text, sheet)
+        if value is None or (parameter.numeric and not is_number(value)):
+            expected = "a finite number" if parameter.numeric else "a category"
+            faults.add(str(line), f"{parameter.name} is {text.strip() or 'empty'!r}", expected)
+        else:
+            values.append(value if parameter.numeric else str(value))
+    return values
+
+
+def _plain(text: str, sheet: _Sheet) -> Value | None:
+    """As in a table: truth values and whole numbers are integers; None for nothing."""
+    found = setting(text, sheet.decimal_comma)
+    if found is None or isinstance(found, str):
+        return found
+    return int(found) if float(found).is_integer() else found
+
+
+def _differ(sheet: _Sheet, constants: Mapping[str, Value], notes: list[str]) -> Bools:
+    found = np.zeros(len(sheet.cells), dtype=bool)
+    for name, value in constants.items():
+        if name in sheet.header:
+            other = [str(_plain(text, sheet)) != str(value) for text in sheet.column(name)]
+            found |= np.array(other)
+            if any(other):
+                notes.append(
+                    f"{name} was {value} in every row learned from: nothing is known of others"
+                    f" ({sum(other)} rows)"
+                )
+    return found
+
+
+def _said(
+    sheet: _Sheet, table: Table, asked: str | None, faults: Faults, notes: list[str]
+) -> Floats | None:
+    """(n,) the analytical model's predictions in the unit of the table; None without a column."""
+    wanted = (asked,) if asked else PREDICTED
+    known = {quantity(name)[0] for name in wanted}
+    name = next((n for n in sheet.header if n in wanted or quantity(n)[0] in known), None)
+    if name is None:
+        notes.append(f"no column {wanted[0]}: predicted without the analytical model")
+        return None
+    factor = 1.0
+    if table.unit == "s":
+        unit = quantity(name)[1]
+        if not unit:
+            raise faults.fail("1", f"{name} states no unit", f"a name like {name}_s or {name}_ms")
+        factor = UNITS[unit]
+    numbers = [number_of(text, sheet.decimal_comma) for text in sheet.column(name)]
+    found = factor * np.array([x if x is not None and x > 0 else np.nan for x in numbers])
+    return np.where(np.isfinite(found), found, np.nan)

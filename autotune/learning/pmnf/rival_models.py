@@ -1,0 +1,153 @@
+"""Which other models the points allow, and so how far a forecast can be trusted.
+
+A few points do not fix an exponent: p, p^(5/4) and p^(2/3) log2(p)^2 may all fit, and differ
+widely where p is ten times larger. So every model of the family is fitted, by least squares of the
+relative error; those that a test does not tell from the best at the level asked for are its rivals:
+
+    (rrss - least rrss) / s^2 <= F(level; 1, n - k - 1)
+
+    s^2    least rrss / (n - k - 1), or the scatter of the repetitions where that is larger
+    n, k   points, coefficients of the best
+
+This is the confidence region of an exponent that is seen as one more parameter. The interval spans
+the prediction intervals (Student's t) of all rivals.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.stats
+
+from autotune.learning.models.base import Floats
+from autotune.learning.pmnf.one_parameter import EXPONENTS, FALLING, Exponents, allowed
+from autotune.learning.pmnf.several_parameters import Combined, Form, design, forms
+
+Shape = tuple[Form, tuple[Exponents | None, ...]]
+Bounds = tuple[Floats, Floats]
+
+
+_RANK = 1e-12
+"""Singular values below this share of the largest are none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rival:
+    """One model of the family, fitted to relative errors."""
+
+    form: Form
+    exponents: tuple[Exponents | None, ...]
+    coefficients: Floats
+    inverse: Floats
+    """Of the normal matrix of the relative least squares."""
+    rrss: float
+
+    def at(self, points: Floats) -> tuple[Floats, Floats]:
+        """Its value and the variance of that, over s^2, at points (n, parameters)."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            matrix = design(self.form, self.exponents, points)
+            variance = np.einsum("ij,jk,ik->i", matrix, self.inverse, matrix)
+            return matrix @ self.coefficients, variance
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Rivals:
+    """All models of the family, the best first; ``freedom``: n - k - 1 of the best."""
+
+    models: tuple[Rival, ...]
+    freedom: int
+    scatter: float
+    """s^2, of relative errors."""
+
+    def plausible(self, level: float) -> tuple[Rival, ...]:
+        """Those that cannot be told from the best; none where there are no degrees of freedom."""
+        if self.freedom < 1 or not self.models:
+            return ()
+        limit = self.models[0].rrss + self.scatter * float(
+            scipy.stats.f.ppf(level, 1, self.freedom)
+        )
+        return tuple(model for model in self.models if model.rrss <= limit)
+
+    def values(self, points: Floats, level: float) -> Bounds:
+        """From which to which value the rivals go at points (n, parameters)."""
+        found = [model.at(points)[0] for model in self.plausible(level)]
+        if not found:
+            return np.full(len(points), -math.inf), np.full(len(points), math.inf)
+        return np.min(found, axis=0), np.max(found, axis=0)
+
+    def interval(self, points: Floats, level: float) -> Bounds:
+        """Where the mean time of a new point lies, (n,) each; 0 and inf where nothing is known."""
+        low, high = np.full(len(points), math.inf), np.full(len(points), -math.inf)
+        rivals = self.plausible(level)
+        if not rivals:
+            return np.zeros(len(points)), high * -1
+        factor = float(scipy.stats.t.ppf((1 + level) / 2, self.freedom))
+        for rival in rivals:
+            value, variance = rival.at(points)
+            with np.errstate(over="ignore"):
+                half = factor * np.sqrt(self.scatter * (variance + value**2))
+            low, high = np.fmin(low, value - half), np.fmax(high, value + half)
+        return np.maximum(low, 0.0), np.maximum(high, 0.0)
+
+
+def rivals(points: Floats, values: Floats, chosen: Combined, noise: float) -> Rivals:
+    """The family around the chosen model, fitted to values (n,) at points (n, parameters).
+
+    ``noise``: the relative variance of the values as their repetitions show it; 0 if unknown.
+    """
+    found = [
+        model
+        for form, exponents in _family(chosen, points)
+        if (model := _fitted(form, exponents, points, values)) is not None
+    ]
+    found.sort(key=lambda model: model.rrss)
+    if not found:
+        return Rivals(models=(), freedom=0, scatter=noise)
+    freedom = len(values) - len(found[0].coefficients) - 1
+    scatter = max(found[0].rrss / freedom, noise) if freedom > 0 else noise
+    return Rivals(models=tuple(found), freedom=freedom, scatter=scatter)
+
+
+def _family(chosen: Combined, points: Floats) -> Iterator[Shape]:
+    """The chosen form with each exponent exchanged in turn, and the other forms of its terms.
+
+    A parameter without a term enters alone.
+    """
+    exponents = chosen.exponents
+    yield (), exponents
+    varying = tuple(place for place, pair in enumerate(exponents) if pair is not None)
+    if len(varying) > 1:
+        yield from ((form, exponents) for form in forms(varying) if form != chosen.form)
+    if chosen.form:
+        yield chosen.form, exponents
+    for place, own in enumerate(exponents):
+        present = any(place in term for term in chosen.form)
+        form = chosen.form if present else (*chosen.form, (place,))
+        for pair in allowed(points[:, place], EXPONENTS + FALLING):
+            if pair != own:
+                yield form, (*exponents[:place], pair, *exponents[place + 1 :])
+
+
+def _fitted(
+    form: Form, exponents: tuple[Exponents | None, ...], points: Floats, values: Floats
+) -> Rival | None:
+    """None where its terms cannot be told apart, or where there are more of them than points."""
+    matrix = design(form, exponents, points)
+    lengths = np.linalg.norm(matrix, axis=0)
+    scaled = matrix / lengths / values[:, None]
+    if scaled.shape[1] > len(values):
+        return None
+    u, sizes, rotation = np.linalg.svd(scaled, full_matrices=False)
+    if sizes[-1] <= _RANK * sizes[0]:
+        return None
+    inverse = rotation.T / sizes @ u.T
+    coefficients = inverse.sum(axis=1) / lengths
+    errors = matrix @ coefficients / values - 1
+    return Rival(
+        form=form,
+        exponents=exponents,
+        coefficients=coefficients,
+        inverse=(inverse @ inverse.T) / np.outer(lengths, lengths),
+        rrss=float(errors @ errors),
+    )

@@ -1,0 +1,136 @@
+"""Two or three parameters: the terms found along each axis, combined (Calotoiu et al. 2016).
+
+Each parameter is searched alone along the lines of points that differ in it only; the terms found
+are then combined to sums and products, refitted to all points, and the form of the least SMAPE
+wins. As in Extra-P 4 (modeler "Multi-Parameter", point selection "auto").
+"""
+
+import itertools
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.learning.models.base import Floats
+from autotune.learning.pmnf.goodness_of_fit import Figures, figures
+from autotune.learning.pmnf.one_parameter import CONTRIBUTION, Exponents, Single
+
+Form = tuple[tuple[int, ...], ...]
+"""Terms beside the constant, each by the parameters that are multiplied in it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Combined:
+    """A model of several parameters: coefficients of the constant and of each term of the form."""
+
+    form: Form
+    exponents: tuple[Exponents | None, ...]
+    coefficients: tuple[float, ...]
+    figures: Figures
+
+
+def line(points: Floats, values: Floats, axis: int) -> tuple[Floats, Floats]:
+    """What the points (n, parameters) say along one axis: distinct coordinates, ascending, and the
+    mean of the values there.
+
+    The means are over the longest lines along the axis, as far as they pass through all of the
+    coordinates of the first one.
+    """
+    lines: dict[tuple[float, ...], dict[float, float]] = {}
+    for point, value in zip(points.tolist(), values.tolist(), strict=True):
+        rest = (*point[:axis], *point[axis + 1 :])
+        lines.setdefault(rest, {})[point[axis]] = value
+    longest = max(len(found) for found in lines.values())
+    kept = [found for found in lines.values() if len(found) == longest]
+    first = next(iter(kept[0]))
+    through = [found for found in kept if first in found]
+    coordinates = sorted({coordinate for found in through for coordinate in found})
+    means = [
+        float(np.mean([found[coordinate] for found in through if coordinate in found]))
+        for coordinate in coordinates
+    ]
+    return np.array(coordinates), np.array(means)
+
+
+def forms(parameters: tuple[int, ...]) -> tuple[Form, ...]:
+    """The sums of products that are tried: 4 for two parameters, 23 for three.
+
+    >>> forms((0, 1))
+    (((0, 1),), ((0,), (1,)), ((0,), (0, 1)), ((1,), (0, 1)))
+    """
+    every = parameters
+    alone: Form = tuple((p,) for p in parameters)
+    if len(parameters) < 2:
+        return (alone,)
+    found: list[Form] = [(every,), alone]
+    if len(parameters) == 2:
+        return (*found, *((single, every) for single in alone))
+    pairs = tuple(itertools.combinations(parameters, 2))
+    rest = {pair: next((p,) for p in parameters if p not in pair) for pair in pairs}
+    found += [(every, single) for single in alone]
+    found += [(every, pair) for pair in pairs]
+    found += [(every, pair, rest[pair]) for pair in pairs]
+    found += [(every, *two) for two in itertools.combinations(alone, 2)]
+    for pair in pairs:
+        found.append((pair, rest[pair]))
+        found += [(pair, rest[pair], (p,)) for p in pair]
+    return tuple(found)
+
+
+def combine(points: Floats, values: Floats, singles: tuple[Single, ...]) -> Combined:
+    """The best combination of the models of each axis, at points (n, parameters)."""
+    exponents = tuple(single.exponents for single in singles)
+    varying = tuple(place for place, pair in enumerate(exponents) if pair is not None)
+    if not varying:
+        mean = float(values.mean())
+        found = figures(np.full(len(values), mean), values, terms=0)
+        return Combined(form=(), exponents=exponents, coefficients=(mean,), figures=found)
+    if len(varying) == 1:
+        return _one(points, values, singles, varying[0])
+    best: Combined | None = None
+    for form in forms(varying):
+        matrix = design(form, exponents, points)
+        coefficients = least_squares(matrix, values)
+        shares = np.abs(matrix * coefficients / values[:, None]).max(axis=0)
+        if best is not None and (shares[1:] < CONTRIBUTION).any():
+            continue
+        found = figures(matrix @ coefficients, values, terms=sum(map(len, form)))
+        if best is None or found.smape < best.figures.smape:
+            fitted = tuple(coefficients.tolist())
+            best = Combined(form=form, exponents=exponents, coefficients=fitted, figures=found)
+    assert best is not None
+    return best
+
+
+def _one(points: Floats, values: Floats, singles: tuple[Single, ...], place: int) -> Combined:
+    """Only one parameter matters: its model along the axis, or refitted to all, whichever fits."""
+    single, exponents = singles[place], tuple(single.exponents for single in singles)
+    form: Form = ((place,),)
+    matrix = design(form, exponents, points)
+    along = np.array([single.constant, single.slope])
+    again = least_squares(matrix, values)
+    known, refitted = (figures(matrix @ c, values, terms=1) for c in (along, again))
+    better = refitted.smape < known.smape
+    return Combined(
+        form=form,
+        exponents=exponents,
+        coefficients=tuple((again if better else along).tolist()),
+        figures=refitted if better else known,
+    )
+
+
+def design(form: Form, exponents: tuple[Exponents | None, ...], points: Floats) -> Floats:
+    """The constant and the terms of a form at points (n, parameters): (n, 1 + terms)."""
+    matrix = np.ones((len(points), 1 + len(form)))
+    for column, factors in enumerate(form, start=1):
+        for place in factors:
+            pair = exponents[place]
+            assert pair is not None
+            matrix[:, column] *= pair.of(points[:, place])
+    return matrix
+
+
+def least_squares(matrix: Floats, values: Floats) -> Floats:
+    """Coefficients, with columns of equal length so that their units do not matter."""
+    lengths = np.linalg.norm(matrix, axis=0)
+    scale = np.where(lengths > 0, lengths, 1.0)
+    return np.asarray(np.linalg.lstsq(matrix / scale, values, rcond=None)[0] / scale)

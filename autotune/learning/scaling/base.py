@@ -1,0 +1,208 @@
+"""What every scaling model keeps to: forecast times, and invert: which size takes a given time."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+import numpy as np
+
+from autotune.learning.models.base import Forecast
+from autotune.learning.scaling.scaling_runs import Points, Runs, Variables, logs
+from autotune.learning.scaling.weighted_regression import Bools, Floats
+
+Rule = Literal["Fieller", "band"]
+RULES: dict[Rule, str] = {
+    "Fieller": "sizes whose prediction interval holds the time, in closed form (Fieller 1954)",
+    "band": "sizes whose prediction interval holds the time, where its bounds take it",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inverse:
+    """The size that takes ``time`` on ``processors``, with the sizes that a run may need for it.
+
+    ``low`` and ``high``: a run of any size between them has ``time`` within its prediction interval
+    of the given level; 0 and inf where no size is excluded. In the unit of the size variable.
+    ``widened``: half-width, in log2 of the time, that a back-test adds; ``regression``: the
+    interval without it, None where it is the same.
+    """
+
+    processors: float
+    time: float
+    size: float
+    low: float
+    high: float
+    rule: Rule
+    notes: tuple[str, ...] = ()
+    widened: float = 0.0
+    regression: tuple[float, float] | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.low <= self.size <= self.high:
+            raise ValueError("the size must lie within its interval")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Band:
+    """Expected log2 of the time of points, (n,), with a prediction interval; inf where unknown."""
+
+    middle: Floats
+    low: Floats
+    high: Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coefficient:
+    """One coefficient: what of (time, a component, a level of processors), of which column."""
+
+    response: str
+    column: str
+    value: float
+    standard_error: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quality:
+    """How well a regression fits its own runs.
+
+    ``rmse`` in log2 of the time with ``spread_freedom`` degrees of freedom, nan without any:
+    deleted runs that are no outliers count in it. ``freedom``: of the ``count`` runs that remained.
+    """
+
+    response: str
+    count: int
+    r2: float
+    rmse: float
+    freedom: float
+    spread_freedom: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deleted:
+    """A run that is not in a model, by its Cook's distance, and the regression that it left."""
+
+    response: str
+    processors: float
+    size: float
+    covariates: tuple[float, ...]
+    time: float
+
+
+def deleted(runs: Runs, gone: Bools, response: str) -> tuple[Deleted, ...]:
+    """The runs of a mask (n,)."""
+    at = runs.points
+    return tuple(
+        Deleted(
+            response=response,
+            processors=float(at.processors[i]),
+            size=float(at.size[i]),
+            covariates=tuple(float(values[i]) for values in at.covariates),
+            time=float(runs.time[i]),
+        )
+        for i in np.flatnonzero(gone)
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Box:
+    """The smallest and largest log2 of each regressor over the runs of a model."""
+
+    names: tuple[str, ...]
+    low: Floats
+    high: Floats
+
+    @classmethod
+    def of(cls, runs: Runs) -> "Box":
+        """The box of the runs that a model was fitted to."""
+        rows = logs(runs.points)[:, 1:]
+        names = runs.variables.logarithms[1:]
+        return cls(names=names, low=rows.min(axis=0), high=rows.max(axis=0))
+
+    def outside(self, points: Points) -> Bools:
+        """Which points are extrapolated to, (n,)."""
+        rows = logs(points)[:, 1:]
+        beyond = (rows < self.low - 1e-9) | (rows > self.high + 1e-9)
+        return np.asarray(beyond.any(axis=1), dtype=np.bool_)
+
+    def notes(self, points: Points) -> tuple[str, ...]:
+        """In words how far beyond the runs the farthest of the points is, for each regressor."""
+        rows = logs(points)[:, 1:]
+        told = []
+        for k, name in enumerate(self.names):
+            above, below = rows[:, k].max() - self.high[k], self.low[k] - rows[:, k].min()
+            farthest = max(above, below)
+            if farthest > 1e-9:
+                side = "above" if above >= below else "below"
+                told.append(f"extrapolated: {name} lies {farthest:.2g} {side} that of the runs")
+        beyond = float(rows[:, 0].max() - self.high[0])
+        if beyond > 1 + 1e-9:
+            told.append(
+                "more than one doubling of the processors beyond the runs: the source of the method"
+                " never tested such forecasts"
+            )
+        return tuple(told)
+
+
+class ScalingModel(Protocol):
+    """A model of the time over processors and size, fitted to runs."""
+
+    @property
+    def name(self) -> str:
+        """The method."""
+        ...
+
+    @property
+    def variables(self) -> Variables:
+        """What its numbers mean: formulas, units, transformations."""
+        ...
+
+    @property
+    def box(self) -> Box:
+        """Where its runs lie."""
+        ...
+
+    @property
+    def coefficients(self) -> Sequence[Coefficient]:
+        """All of them, by response."""
+        ...
+
+    @property
+    def quality(self) -> Sequence[Quality]:
+        """Of each of its regressions."""
+        ...
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """What was left out or decided while it was fitted."""
+        ...
+
+    @property
+    def deleted(self) -> Sequence[Deleted]:
+        """The runs that Cook's distance deleted."""
+        ...
+
+    def band(self, points: Points, level: float) -> Band:
+        """Expected log2 time and its prediction interval."""
+        ...
+
+    def inverse(
+        self, processors: float, time: float, covariates: Sequence[float], level: float
+    ) -> Inverse:
+        """The size that takes ``time``. InputError where the time does not grow with the size."""
+        ...
+
+
+def forecast(model: ScalingModel, points: Points, level: float = 0.9) -> Forecast:
+    """Median times of single runs with prediction intervals, in the unit of the time variable.
+
+    The median, not the mean: 2 to the expected logarithm.
+    """
+    band = model.band(points, level)
+    with np.errstate(over="ignore"):
+        return Forecast(
+            median=np.exp2(band.middle),
+            low=np.exp2(band.low),
+            high=np.exp2(band.high),
+            outside=model.box.outside(points),
+            notes=model.box.notes(points),
+        )

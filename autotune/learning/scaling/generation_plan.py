@@ -1,0 +1,99 @@
+"""What a self-generated focal region is to reach, and what it asks for."""
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from autotune.learning.scaling.loglinear import LogLinear
+
+StageName = Literal["second level", "bracket", "lower levels", "recentre", "forecast"]
+_DEPTH = 5
+"""Lower levels asked for where none are named: with the two known ones the seven of the source."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizeGrid:
+    """Sizes that the program can have: base + k step, of the size's column where it is one."""
+
+    base: float = 0.0
+    step: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not self.step > 0:
+            raise ValueError("the step between sizes is positive")
+
+    def nearest(self, value: float) -> float:
+        """The nearest size above zero.
+
+        >>> SizeGrid(base=10, step=60).nearest(811.0)
+        790.0
+        """
+        found = self.base + round((value - self.base) / self.step) * self.step
+        while found <= 0:
+            found += self.step
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is to be reached: T0 at ``processors``, from runs on fewer.
+
+    ``spread``: share by which the sizes around a centre differ from it, or by which their expected
+    times do (``around``: the source does the first for BT, the second for CG). ``lower``: levels to
+    ask for below the two highest; None for halvings, whole squares where all levels are squares.
+    """
+
+    time: float
+    processors: float
+    spread: float = 0.10
+    around: Literal["size", "time"] = "size"
+    lower: tuple[float, ...] | None = None
+    grid: SizeGrid = SizeGrid()
+
+    def __post_init__(self) -> None:
+        if not (self.time > 0 and self.processors > 0):
+            raise ValueError("the time and the processors are positive")
+        if not 0 < self.spread < 1:
+            raise ValueError("the spread is a share between 0 and 1")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesignPoint:
+    """A run that is asked for. ``column``: its size in the size's own column, where it is one."""
+
+    processors: float
+    size: float
+    column: float | None
+    expected: float | None
+    """Time, in the unit of the runs."""
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """Where the plan stands: what to run next, and the model so far where there is one."""
+
+    name: StageName
+    asked: tuple[DesignPoint, ...]
+    model: LogLinear | None = None
+    notes: tuple[str, ...] = ()
+
+
+def lower_levels(highest: float, second: float, depth: int = _DEPTH) -> tuple[float, ...]:
+    """Numbers of processors below the two that are known, descending, by halves.
+
+    Powers of two where both are; else the nearest even squares where both are squares; else whole
+    numbers.
+
+    >>> lower_levels(1024, 512), lower_levels(1024, 484)
+    ((256, 128, 64, 32, 16), (256, 144, 64, 36, 16))
+    """
+    powers = all(math.log2(p).is_integer() for p in (highest, second))
+    squares = not powers and all(math.sqrt(p).is_integer() for p in (highest, second))
+    found: list[float] = []
+    for k in range(1, depth + 1):
+        exact = (second if not squares else highest / 2) / 2**k
+        whole = (2 * max(1, round(math.sqrt(exact) / 2))) ** 2 if squares else round(exact)
+        if whole >= 1 and whole < second and whole not in found:
+            found.append(whole)
+    return tuple(found)

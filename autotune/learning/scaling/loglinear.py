@@ -1,0 +1,192 @@
+"""log2 T = b0 + b1 log2 P + b2 log2 SIZE (+ b3 log2 X): Garren 2010, equations (4), (9), (11)."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import scipy.stats
+
+from autotune.learning.scaling.base import (
+    Band,
+    Box,
+    Coefficient,
+    Deleted,
+    Inverse,
+    Quality,
+    deleted,
+)
+from autotune.learning.scaling.inversion import no_growth, sized
+from autotune.learning.scaling.scaling_runs import Points, Runs, Variables, logs
+from autotune.learning.scaling.weighted_regression import (
+    Bools,
+    Floats,
+    Regression,
+    fit,
+    influential,
+    recounted,
+)
+
+_P, _SIZE = 1, 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LogLinear:
+    """One regression over all processors.
+
+    ``removed``: (n,) which of the runs that were given are not in it, by Cook's distance.
+    """
+
+    name: str
+    variables: Variables
+    regression: Regression
+    box: Box
+    removed: Bools
+    deleted: tuple[Deleted, ...] = ()
+    notes: tuple[str, ...] = ()
+    response: str = field(default="T")
+
+    @property
+    def coefficients(self) -> tuple[Coefficient, ...]:
+        """Of the intercept, processors, size, covariates."""
+        return told(self.regression, self.response)
+
+    @property
+    def quality(self) -> tuple[Quality, ...]:
+        """Of its one regression."""
+        return (quality(self.regression, self.response),)
+
+    @property
+    def exponent(self) -> float:
+        """e of SIZE ~ P^e at constant time: -b1/b2. Perfect speed-up of linear work has 1."""
+        b = self.regression.coefficients
+        return float(-b[_P] / b[_SIZE])
+
+    def band(self, points: Points, level: float) -> Band:
+        """Expected log2 time and its prediction interval (Student's t)."""
+        rows = logs(points)
+        return student_band(self.regression, rows, level)
+
+    def inverse(
+        self, processors: float, time: float, covariates: Sequence[float], level: float
+    ) -> Inverse:
+        """SIZE = 2^((log2 T - b0 - b1 log2 P)/b2), with the interval of Fieller (1954).
+
+        InputError where the time does not grow with the size.
+        """
+        base = np.array([1.0, math.log2(processors), 0.0, *(math.log2(x) for x in covariates)])
+        gap = math.log2(time) - float(base @ self.regression.coefficients)
+        slope = float(self.regression.coefficients[_SIZE])
+        if slope <= 0:
+            raise no_growth(slope)
+        low, high = fieller(self.regression, base, gap, level)
+        return sized(self, (processors, time), (gap / slope, low, high), covariates, "Fieller")
+
+    def delta(
+        self, processors: float, time: float, covariates: Sequence[float], level: float
+    ) -> tuple[float, float]:
+        """The interval of the size by the delta method: x +- t s sqrt(1 + x'Cx) / b2 in log2.
+
+        What Fieller's becomes where the slope is known well; too short where it is not.
+        """
+        base = np.array([1.0, math.log2(processors), 0.0, *(math.log2(x) for x in covariates)])
+        slope = float(self.regression.coefficients[_SIZE])
+        middle = (math.log2(time) - float(base @ self.regression.coefficients)) / slope
+        base[_SIZE] = middle
+        reach = quantile(self.regression.freedom, level) * self.regression.rmse / abs(slope)
+        reach *= math.sqrt(1 + float(self.regression.remoteness(base[None, :])[0]))
+        return 2.0 ** (middle - reach), 2.0 ** (middle + reach)
+
+
+def fitted(
+    runs: Runs, *, name: str, weights: Floats | None = None, delete: bool = True
+) -> LogLinear:
+    """The regression on runs; those with Cook's D > 2p/n are deleted, once, where ``delete``.
+
+    ``weights``: (n,) how much each run matters. InputError where the columns cannot be told apart.
+    """
+    rows, response, names = logs(runs.points), np.log2(runs.time), runs.variables.logarithms
+    first = fit(rows, response, names, weights)
+    removed = deletable(first, rows) if delete else np.zeros(len(runs), dtype=bool)
+    notes: list[str] = []
+    if removed.any():
+        kept, w = ~removed, np.ones(len(runs)) if weights is None else weights
+        first = fit(rows[kept], response[kept], names, w[kept])
+        first = recounted(first, rows[removed], response[removed], w[removed] / w.max())
+        notes.append(f"{int(removed.sum())} of {len(runs)} runs deleted: Cook's D above 2p/n")
+    return LogLinear(
+        name=name,
+        variables=runs.variables,
+        regression=first,
+        box=Box.of(runs.take(~removed)),
+        removed=removed,
+        deleted=deleted(runs, removed, "T"),
+        notes=tuple(notes),
+    )
+
+
+def deletable(found: Regression, rows: Floats) -> Bools:
+    """The rows of ``influential`` unless without them the columns cannot be told apart."""
+    chosen = influential(found)
+    rest = rows[~chosen]
+    enough = len(rest) > rows.shape[1] and np.linalg.matrix_rank(rest) == rows.shape[1]
+    return chosen if enough else np.zeros_like(chosen)
+
+
+def student_band(found: Regression, rows: Floats, level: float) -> Band:
+    """The prediction interval of a single new run at each row, in log2."""
+    middle = found.at(rows)
+    if found.freedom <= 0:
+        return Band(middle=middle, low=middle - np.inf, high=middle + np.inf)
+    reach = quantile(found.freedom, level) * found.rmse * np.sqrt(1 + found.remoteness(rows))
+    return Band(middle=middle, low=middle - reach, high=middle + reach)
+
+
+def quantile(freedom: float, level: float) -> float:
+    """Student's t that a share ``level`` lies within; inf without degrees of freedom."""
+    if not 0 < level < 1:
+        raise ValueError(f"a level lies between 0 and 1, not {level}")
+    return float(scipy.stats.t.ppf((1 + level) / 2, freedom)) if freedom > 0 else math.inf
+
+
+def fieller(found: Regression, base: Floats, gap: float, level: float) -> tuple[float, float]:
+    """The log2 sizes x with |gap - b2 x| <= t s sqrt(1 + z'Cz), z = base with x as its size.
+
+    A quadratic in x. Unbounded, (-inf, inf), where the slope may be zero at this level.
+    """
+    if found.freedom <= 0:
+        return -math.inf, math.inf
+    C, b2 = found.spread, float(found.coefficients[_SIZE])
+    q = (quantile(found.freedom, level) * found.rmse) ** 2
+    a = b2 * b2 - q * float(C[_SIZE, _SIZE])
+    if a <= 0:
+        return -math.inf, math.inf
+    half = b2 * gap + q * float(C[_SIZE] @ base)  # the quadratic is a x^2 - 2 half x + rest
+    rest = gap * gap - q * (1 + float(base @ C @ base))
+    root = math.sqrt(max(0.0, half * half - a * rest))
+    return (half - root) / a, (half + root) / a
+
+
+def told(found: Regression, response: str) -> tuple[Coefficient, ...]:
+    """The coefficients of a regression, in the order of its columns."""
+    return tuple(
+        Coefficient(
+            response=response,
+            column=name,
+            value=found.coefficient(name),
+            standard_error=found.standard_error(name),
+        )
+        for name in found.names
+    )
+
+
+def quality(found: Regression, response: str) -> Quality:
+    """How well a regression fits its runs."""
+    return Quality(
+        response=response,
+        count=found.count,
+        r2=found.r2,
+        rmse=found.rmse,
+        freedom=found.freedom - found.recounted,
+        spread_freedom=found.freedom,
+    )

@@ -1,0 +1,187 @@
+"""One regression per number of processors, its coefficients projected: Garren 2010, eq. (6).
+
+at each P_j:   log2 T = b0j + b1j log2 SIZE (+ b2j log2 X)
+over the P_j:  b_k = g_k + h_k log2 P, weighted geometrically: 1 for the most processors, r for
+               the next, r^2 ...
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.errors import Fault, InputError
+from autotune.learning.scaling.base import (
+    Band,
+    Box,
+    Coefficient,
+    Deleted,
+    Inverse,
+    Quality,
+    deleted,
+)
+from autotune.learning.scaling.inversion import by_band
+from autotune.learning.scaling.loglinear import deletable, quality, quantile, told
+from autotune.learning.scaling.scaling_runs import Points, Runs, Variables, logs
+from autotune.learning.scaling.weighted_regression import Bools, Floats, Regression, fit
+
+_WITHIN = (0, 2)
+"""Columns of the regression of one level, before the covariates: the intercept and the size."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Projected:
+    """Regressions at each of L levels of processors; lines through each of their coefficients.
+
+    ``levels``: log2 of the processors, (L,). ``weights``: (L,) of the levels in the projection.
+    ``spread``: pooled standard deviation of the runs about their level's regression, with
+    ``freedom`` degrees of freedom.
+    """
+
+    name: str
+    variables: Variables
+    box: Box
+    levels: Floats
+    fits: tuple[Regression, ...]
+    weights: Floats
+    spread: float
+    freedom: float
+    notes: tuple[str, ...] = ()
+    deleted: tuple[Deleted, ...] = ()
+
+    @property
+    def projections(self) -> tuple[Regression, ...]:
+        """The lines of the coefficients over log2 P, one for each column of a level."""
+        design = np.column_stack([np.ones(len(self.levels)), self.levels])
+        names = ("1", self.variables.processors.logarithm)
+        return tuple(
+            fit(design, np.array([f.coefficients[k] for f in self.fits]), names, self.weights)
+            for k in range(len(self.fits[0].names))
+        )
+
+    @property
+    def coefficients(self) -> tuple[Coefficient, ...]:
+        """Those of each level, then the lines that project them."""
+        found = [one for p, f in self._by_level() for one in told(f, f"T at P = {p:g}")]
+        names = self.fits[0].names
+        for name, line in zip(names, self.projections, strict=True):
+            found += told(line, f"coefficient of {name}")
+        return tuple(found)
+
+    @property
+    def quality(self) -> tuple[Quality, ...]:
+        """Of the regression of each level."""
+        return tuple(quality(f, f"T at P = {p:g}") for p, f in self._by_level())
+
+    def band(self, points: Points, level: float) -> Band:
+        """Expected log2 time and its prediction interval.
+
+        For one size the levels' regressions give L times, and the projection is the line through
+        them over log2 P; their scatter about it, with L - 2 degrees of freedom, and that of runs
+        about their level make the interval. Each level's own uncertainty is part of the first, so
+        the interval is rather too wide.
+        """
+        rows = logs(points)
+        within = rows[:, _columns(rows)]
+        curves = within @ np.array([f.coefficients for f in self.fits]).T  # (n, L)
+        design = np.column_stack([np.ones(len(self.levels)), self.levels])
+        names = ("1", self.variables.processors.logarithm)
+        middle, reach = np.empty(len(points)), np.empty(len(points))
+        for i, curve in enumerate(curves):
+            line = fit(design, curve, names, self.weights)
+            at = rows[i : i + 1, :2]
+            middle[i] = line.at(at)[0]
+            reach[i] = self._reach(line, at, level)
+        return Band(middle=middle, low=middle - reach, high=middle + reach)
+
+    def inverse(
+        self, processors: float, time: float, covariates: Sequence[float], level: float
+    ) -> Inverse:
+        """The size that takes ``time``, its interval by the bounds of the prediction interval."""
+        return by_band(self, processors, time, covariates, level)
+
+    def _reach(self, line: Regression, at: Floats, level: float) -> float:
+        """Half of the interval; degrees of freedom of the sum after Satterthwaite (1946)."""
+        if line.freedom <= 0 or self.freedom <= 0:
+            return float("inf")
+        between = line.rmse**2 * (1 + float(line.remoteness(at)[0]))
+        own = self.spread**2
+        total = between + own
+        if total == 0:
+            return 0.0
+        freedom = total**2 / (between**2 / line.freedom + own**2 / self.freedom)
+        return quantile(freedom, level) * float(np.sqrt(total))
+
+    def _by_level(self) -> list[tuple[float, Regression]]:
+        return [(2.0**x, f) for x, f in zip(self.levels, self.fits, strict=True)]
+
+
+def fitted(runs: Runs, *, name: str, ratio: float = 1.0, delete: bool = True) -> Projected:
+    """A regression per level with enough runs, projected over log2 P.
+
+    ``ratio``: weight of a level over that of the next with more processors; 1 for equal weights.
+    InputError for fewer than two such levels.
+    """
+    if not 0 < ratio <= 1:
+        found = f"a level weight of {ratio}"
+        raise InputError(Fault(where="", found=found, expected="above 0, at most 1"))
+    levels, fits, used, notes = [], [], np.zeros(len(runs), dtype=bool), []
+    removed: list[Deleted] = []
+    for p in runs.levels:
+        rows = runs.at_level(p)
+        try:
+            here = runs.take(rows)
+            regression, kept = _level(here, delete)
+        except InputError as error:
+            notes.append(f"P = {p:g} left out: {error.faults[0].found}")
+            continue
+        levels.append(np.log2(p))
+        fits.append(regression)
+        used[np.flatnonzero(rows)[kept]] = True
+        removed += deleted(here, ~kept, f"T at P = {p:g}")
+    if len(levels) < 2:
+        raise InputError(
+            Fault(
+                where="",
+                found=f"{len(levels)} numbers of processors have runs enough for their own fit",
+                expected="at least two, and three for an interval",
+                hint="; ".join(notes) or "add runs of other sizes",
+            )
+        )
+    if removed:
+        total = int(used.sum()) + len(removed)
+        notes.append(f"{len(removed)} of {total} runs deleted: Cook's D above 2p/n of a level")
+    if len(levels) == 2:
+        notes.append("two levels: their coefficients are projected exactly, without an interval")
+    squares = sum(float(f.residuals @ f.residuals) for f in fits)
+    freedom = float(sum(f.count - len(f.names) for f in fits))
+    return Projected(
+        name=name,
+        variables=runs.variables,
+        box=Box.of(runs.take(used)),
+        levels=np.array(levels),
+        fits=tuple(fits),
+        weights=ratio ** np.arange(len(levels) - 1, -1, -1, dtype=np.float64),
+        spread=float(np.sqrt(squares / freedom)) if freedom > 0 else float("nan"),
+        freedom=freedom,
+        notes=tuple(notes),
+        deleted=tuple(removed),
+    )
+
+
+def _level(runs: Runs, delete: bool) -> tuple[Regression, Bools]:
+    """The regression of the runs of one level, and which of them are in it."""
+    rows = logs(runs.points)
+    chosen = _columns(rows)
+    names = tuple(runs.variables.logarithms[k] for k in chosen)
+    design, response = rows[:, chosen], np.log2(runs.time)
+    found = fit(design, response, names)
+    gone = deletable(found, design) if delete and found.freedom > 0 else np.zeros(len(runs), bool)
+    if gone.any():
+        found = fit(design[~gone], response[~gone], names)
+    return found, ~gone
+
+
+def _columns(rows: Floats) -> list[int]:
+    """Those of a level's regression: all but the processors."""
+    return [*_WITHIN, *range(3, rows.shape[1])]

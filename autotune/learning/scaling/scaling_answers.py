@@ -1,0 +1,57 @@
+"""What a scaling study says: sizes that keep the time, times of sizes, how well that is known."""
+
+from dataclasses import dataclass
+
+from autotune.learning.models.base import Forecast
+from autotune.learning.scaling.base import Inverse, ScalingModel
+from autotune.learning.scaling.discrepancy import Discrepancy
+from autotune.learning.scaling.forecast_accuracy import BackTest
+from autotune.learning.scaling.generation_plan import Stage
+from autotune.learning.scaling.scaling_methods import Method, Settings
+from autotune.learning.scaling.scaling_runs import Points, Runs
+
+BackTests = tuple[tuple[Method, BackTest | str], ...]
+"""Of each method, or why there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForecastAt:
+    """Forecast times at some processors and sizes: ``told`` is ``regression``, widened."""
+
+    points: Points
+    told: Forecast
+    regression: Forecast
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scaled:
+    """One region: its runs, its model, what it says, how it fares on runs that are known."""
+
+    label: str
+    runs: Runs
+    keep: float
+    level: float
+    settings: Settings
+    model: ScalingModel | None
+    """None where a self-generated region has too few runs for one."""
+    inverses: tuple[Inverse, ...]
+    forecasts: tuple[ForecastAt, ...]
+    back_tests: BackTests
+    """Empty for a self-generated region."""
+    discrepancy: Discrepancy | None = None
+    """What widens the intervals; None where no back-test could."""
+    stage: Stage | None = None
+    notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def recommended(self) -> tuple[Method, BackTest] | None:
+        """The method with the least median error in the back-test; the one used if it ties."""
+        best: tuple[Method, BackTest] | None = None
+        for method, test in self.back_tests:
+            if isinstance(test, str):
+                continue
+            error, own = test.errors.mdape, method == self.settings.method
+            if best is None or error < (least := best[1].errors.mdape) or (own and error == least):
+                best = method, test
+        return best

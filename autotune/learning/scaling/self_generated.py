@@ -1,0 +1,251 @@
+"""A focal region that makes itself: which runs to do next. Garren 2010, sections 3.3 and 3.5.
+
+    second level    a run on fewer processors that takes about T0
+    bracket         sizes 10 % above and below both known runs: six runs
+    lower levels    three sizes at each lower number of processors, from the regression on the six
+    recentre        three new sizes wherever T0 lies outside the times measured (only named there:
+                    not re-centring is what the source blames for its failure on CG)
+    forecast        nothing more is needed; sizes that would check the forecast
+
+Each answer follows from the runs there are, so a session is: run what is asked, add the rows, ask
+again. The forecast is part of every answer from ``lower levels`` on.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from autotune.errors import Fault, InputError
+from autotune.learning.scaling import focal, loglinear
+from autotune.learning.scaling.base import forecast
+from autotune.learning.scaling.generation_plan import DesignPoint, Plan, Stage, lower_levels
+from autotune.learning.scaling.loglinear import LogLinear
+from autotune.learning.scaling.scaling_runs import Runs, points
+from autotune.learning.scaling.variables import Variable
+from autotune.learning.scaling.weighted_regression import Bools
+
+CHECKS = (0.8, 0.9, 1.0, 1.1, 1.2)
+"""Shares of T0 at which the source checked its forecasts."""
+_EACH = 3
+"""Sizes at each level."""
+_NEAR = 0.55
+"""Doublings of the processors: a level this near stands for one that was not named."""
+
+
+def next_stage(runs: Runs, plan: Plan, *, delete: bool = False) -> Stage:
+    """The next runs of a plan after those there are.
+
+    InputError for covariates (they must be held constant by conditions), for runs at or above the
+    processors asked for only, for lower levels that are not below the known ones, and where the
+    time does not grow with the size.
+    """
+    _check(runs, plan)
+    below = runs.take(runs.points.processors < plan.processors)
+    top = below.levels[-2:][::-1]
+    asked = _brackets(below, plan, top)
+    if asked:
+        return Stage(name="bracket", asked=asked)
+    if len(top) < 2:
+        return Stage(name="second level", asked=(_second(below, plan),))
+    six = below.take(_nearest_of(below, plan, top))
+    first = loglinear.fitted(six, name="self-generated", delete=False)
+    wanted = plan.lower if plan.lower is not None else lower_levels(top[0], top[1])
+    lower = [level for level in wanted if level < top[1] and not _known_near(below, level, plan)]
+    asked = tuple(p for level in lower for p in _level(below, plan, first, level))
+    chosen = focal.nearest(below, below.time, plan.time, _EACH)
+    model = loglinear.fitted(below.take(chosen), name="self-generated", delete=delete)
+    if asked:
+        return Stage(name="lower levels", asked=asked, model=model)
+    off = [level for level in below.levels if not _centred(below, plan, level)]
+    named = ", ".join(f"{level:g}" for level in off)
+    notes = (f"T0 = {plan.time:g} lies outside the times measured at P = {named}",) if off else ()
+    nearer = tuple(p for level in off for p in _recentred(below, plan, model, level))
+    if nearer:
+        return Stage(name="recentre", asked=nearer, model=model, notes=notes)
+    return Stage(name="forecast", asked=_checks(plan, model), model=model, notes=notes)
+
+
+def _known_near(runs: Runs, level: float, plan: Plan) -> bool:
+    """Whether another number of processors, near a level that nobody named, has its three sizes."""
+    return plan.lower is None and any(
+        p != level
+        and abs(math.log2(p / level)) < _NEAR
+        and len(np.unique(runs.points.size[runs.at_level(p)])) >= _EACH
+        for p in runs.levels
+    )
+
+
+def _check(runs: Runs, plan: Plan) -> None:
+    if runs.variables.covariates:
+        raise InputError(
+            Fault(
+                where="--covariate",
+                found="a self-generated region over more than processors and size",
+                expected="the other inputs held constant: --condition NZ=14",
+            )
+        )
+    if not (runs.points.processors < plan.processors).any():
+        raise InputError(
+            Fault(
+                where="--to",
+                found=f"no run on fewer than {plan.processors:g} processors",
+                expected="at least one, that takes about the time to keep",
+            )
+        )
+    highest = max(p for p in runs.levels if p < plan.processors)
+    too_many = [level for level in plan.lower or () if level >= highest]
+    if too_many:
+        raise InputError(
+            Fault(
+                where="--lower",
+                found=f"{too_many[0]:g} processors",
+                expected=f"fewer than the {highest:g} that are known",
+            )
+        )
+
+
+def _nearest_of(runs: Runs, plan: Plan, levels: Sequence[float]) -> Bools:
+    """The three runs of each of the levels that take the time nearest to T0."""
+    chosen = focal.nearest(runs, runs.time, plan.time, _EACH)
+    kept: Bools = chosen & np.isin(runs.points.processors, levels)
+    return kept
+
+
+def _brackets(runs: Runs, plan: Plan, levels: Sequence[float]) -> tuple[DesignPoint, ...]:
+    """The sizes around the run nearest to T0 of each level, as far as they are not there."""
+    asked = []
+    for level in levels:
+        here = runs.take(runs.at_level(level))
+        nearest = int(np.argmin(np.abs(np.log2(here.time / plan.time))))
+        centre = float(here.points.size[nearest])
+        if len(np.unique(here.points.size)) >= _EACH:
+            continue
+        for factor in (1 - plan.spread, 1 + plan.spread):
+            point = _point(runs, plan, (level, centre * factor), None, "bracket the known run")
+            if not _there(here, plan, point):
+                asked.append(point)
+    return tuple(asked)
+
+
+def _second(runs: Runs, plan: Plan) -> DesignPoint:
+    """Half the processors, with the size that perfect speed-up would finish in T0."""
+    highest = runs.levels[-1]
+    lower = plan.lower or lower_levels(2 * highest, highest, 1) or (highest / 2,)
+    slope = _slope(runs)
+    here = int(np.argmin(np.abs(np.log2(runs.time / plan.time))))
+    work = plan.time / float(runs.time[here]) * lower[0] / highest
+    size = float(runs.points.size[here]) * work ** (1 / slope)
+    return _point(runs, plan, (lower[0], size), plan.time, "a second number of processors")
+
+
+def _level(runs: Runs, plan: Plan, first: LogLinear, level: float) -> list[DesignPoint]:
+    """Three sizes at a lower level by the regression on the six runs, those not there."""
+    here = runs.take(runs.at_level(level))
+    if len(np.unique(here.points.size)) >= _EACH:
+        return []
+    asked = []
+    for factor in (1 - plan.spread, 1.0, 1 + plan.spread):
+        time = plan.time * (factor if plan.around == "time" else 1.0)
+        size = first.inverse(level, time, (), 0.9).size
+        size *= factor if plan.around == "size" else 1.0
+        point = _point(runs, plan, (level, size), None, "a lower level, from the highest two")
+        if not _there(here, plan, point):
+            asked.append(point)
+    moved = _apart(asked, runs.variables.size, plan)
+    return [_expecting(point, first) for point in moved]
+
+
+def _recentred(runs: Runs, plan: Plan, model: LogLinear, level: float) -> list[DesignPoint]:
+    """Three sizes about the one that the level's own runs let expect T0, those not there yet."""
+    here = runs.take(runs.at_level(level))
+    nearest = int(np.argmin(np.abs(np.log2(here.time / plan.time))))
+    slope = _slope(here) if len(np.unique(here.points.size)) > 1 else _model_slope(model)
+    gap = plan.time / float(here.time[nearest])
+    asked = []
+    for factor in (1 - plan.spread, 1.0, 1 + plan.spread):
+        power = (gap * (factor if plan.around == "time" else 1.0)) ** (1 / slope)
+        power *= factor if plan.around == "size" else 1.0
+        size = float(here.points.size[nearest]) * power
+        expected = plan.time * (factor if plan.around == "time" else factor**slope)
+        asked.append(_point(runs, plan, (level, size), expected, "nearer to the time to keep"))
+    moved = _apart(asked, runs.variables.size, plan)
+    return [p for p in moved if not np.isclose(here.points.size, p.size, rtol=1e-9).any()]
+
+
+def _apart(asked: Sequence[DesignPoint], variable: Variable, plan: Plan) -> list[DesignPoint]:
+    """Points that fell on one size of a coarse grid, moved to the next larger one."""
+    found: list[DesignPoint] = []
+    for point in asked:
+        while any(one.size == point.size for one in found):
+            column = (point.size if point.column is None else point.column) + plan.grid.step
+            size = column if point.column is None else variable.value({variable.columns[0]: column})
+            moved = None if point.column is None else column
+            point = replace(point, size=size, column=moved, expected=None)
+        found.append(point)
+    return found
+
+
+def _checks(plan: Plan, model: LogLinear) -> tuple[DesignPoint, ...]:
+    """Runs on the processors asked for that would show whether the forecast holds."""
+    return tuple(
+        _placed(
+            model.variables.size,
+            plan,
+            (plan.processors, model.inverse(plan.processors, share * plan.time, (), 0.9).size),
+            share * plan.time,
+            f"check: expected to take {share:g} T0",
+        )
+        for share in CHECKS
+    )
+
+
+def _centred(runs: Runs, plan: Plan, level: float) -> bool:
+    times = runs.time[runs.at_level(level)]
+    return bool(times.min() <= plan.time <= times.max())
+
+
+def _slope(runs: Runs) -> float:
+    """d log2 T / d log2 SIZE at one level of processors; 1 where it does not grow."""
+    x, y = np.log2(runs.points.size), np.log2(runs.time)
+    slope = float(np.polyfit(x, y, 1)[0])
+    return slope if slope > 0.05 else 1.0
+
+
+def _model_slope(model: LogLinear) -> float:
+    """The power of the size in the time."""
+    return float(model.regression.coefficients[2])
+
+
+def _there(here: Runs, plan: Plan, point: DesignPoint) -> bool:
+    """Whether a run of about that size is among those of its level."""
+    if not len(here):
+        return False
+    apart = np.abs(np.log2(here.points.size / point.size))
+    return bool(apart.min() < math.log2(1 + plan.spread) / 2)
+
+
+def _point(
+    runs: Runs, plan: Plan, at: tuple[float, float], expected: float | None, why: str
+) -> DesignPoint:
+    return _placed(runs.variables.size, plan, at, expected, why)
+
+
+def _placed(
+    variable: Variable, plan: Plan, at: tuple[float, float], expected: float | None, why: str
+) -> DesignPoint:
+    """A run of a size that the program can have, nearest to the one wanted."""
+    processors, size = at
+    column = variable.column(size)
+    if column is None:
+        size = plan.grid.nearest(size)
+    else:
+        column = plan.grid.nearest(column)
+        size = variable.value({variable.columns[0]: column})
+    return DesignPoint(processors=processors, size=size, column=column, expected=expected, why=why)
+
+
+def _expecting(point: DesignPoint, model: LogLinear) -> DesignPoint:
+    told = forecast(model, points([point.processors], [point.size]))
+    return replace(point, expected=float(told.median[0]))

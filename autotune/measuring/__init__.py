@@ -1,0 +1,1 @@
+"""All that runs on hardware: candidates, programs, this host, networks."""

@@ -1,0 +1,226 @@
+"""The independent reference: a problem evaluated straight from its data, with NumPy.
+
+It knows no loop tree and no transformation. Each region is one affine block of components; an
+expression is evaluated over a block by NumPy's own functions, chunk by chunk, so that temporaries
+stay in cache and n = 4 million needs little more than the 2s + 2 vectors of the method.
+"""
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.lib.stride_tricks import as_strided
+from numpy.typing import NDArray
+
+from autotune.domain.problem import Ivp, Problem, Region, offset
+from autotune.language.expression import Bin, Call, Cond, Expr, Neg, Num, Ref, Sym, references, show
+
+Vector = NDArray[np.float64]
+Value = float | int | NDArray[np.float64] | NDArray[np.int64]
+"""What an expression has over a block: a number, or an array of the block's shape."""
+
+_CHUNK = 1 << 15
+"""Components per chunk, about: 256 KiB per temporary."""
+
+
+def initial(ivp: Ivp, size: int) -> Vector:
+    """y(t0): the initial values at size N."""
+    y = np.empty(int(ivp.values(size)["n"]))
+    _Rhs(ivp, size, ivp.initial)(ivp.start, np.empty(0), y)
+    return y
+
+
+def rhs(ivp: Ivp, size: int) -> Callable[[float, Vector], Vector]:
+    """f at size N as a function of (t, y) that returns a new vector.
+
+    Raises ValueError where a body reads outside y[0] .. y[n - 1].
+    """
+    evaluate = _Rhs(ivp, size, ivp.regions)
+
+    def f(t: float, y: Vector) -> Vector:
+        return evaluate(t, y, np.empty_like(y))
+
+    return f
+
+
+def integrate(problem: Problem, steps: int, *, y0: Vector | None = None) -> Vector:
+    """y after ``steps`` time steps of the PIRK method, from ``y0`` or the initial values.
+
+    Every step is, with F_l evaluated at t + c_l h: F_l = f(y); then m times Y_l = y + h sum_i
+    a_li F_i and F_l = f(Y_l); then y + h sum_l b_l F_l (Scherg et al. 2019, Eq. 1-3).
+    """
+    method, h, s = problem.method, problem.h, problem.method.stages
+    f = _Rhs(problem.ivp, problem.size, problem.ivp.regions)
+    y = initial(problem.ivp, problem.size) if y0 is None else np.array(y0, dtype=np.float64)
+    if y.shape != (problem.n,):
+        raise ValueError(f"y0 has shape {y.shape}, the problem has {problem.n} components")
+    F, Y = np.empty((s, problem.n)), np.empty((s, problem.n))
+    t = problem.ivp.start
+    with np.errstate(all="ignore"):  # a state that overflows is for the caller to judge
+        for _ in range(steps):
+            for node, F_l in zip(method.c, F, strict=True):
+                f(t + node * h, y, F_l)
+            for _ in range(problem.correctors):
+                for row, Y_l in zip(method.A, Y, strict=True):
+                    _combine(y, h, row, F, Y_l)
+                for node, Y_l, F_l in zip(method.c, Y, F, strict=True):
+                    f(t + node * h, Y_l, F_l)
+            _combine(y, h, method.b, F, y)
+            t += h
+    return y
+
+
+def _combine(y: Vector, h: float, weights: tuple[float, ...], F: Vector, out: Vector) -> None:
+    """``out = y + h sum_i weights_i F_i``; ``out`` may be ``y``."""
+    for first in range(0, y.size, _CHUNK):
+        part = slice(first, first + _CHUNK)
+        total = weights[0] * F[0, part]
+        for weight, F_i in zip(weights[1:], F[1:], strict=True):
+            total += weight * F_i[part]
+        total *= h
+        np.add(total, y[part], out=out[part])
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """The components origin + r * stride + q for 0 <= r < rows, 0 <= q < width."""
+
+    origin: int
+    rows: int
+    stride: int
+    width: int
+
+    def view(self, vector: Vector, shift: int = 0) -> Vector:
+        """The elements of ``vector`` at the block's components, moved by ``shift``; no copy."""
+        first = self.origin + shift
+        last = first + (self.rows - 1) * self.stride + self.width - 1
+        if first < 0 or last >= vector.size:
+            raise ValueError(f"components {first} .. {last} lie outside [0, {vector.size})")
+        if self.rows == 1:
+            return vector[first : last + 1]
+        item = vector.strides[0]
+        return as_strided(vector[first:], (self.rows, self.width), (self.stride * item, item))
+
+    def components(self) -> NDArray[np.int64]:
+        """The component numbers j."""
+        columns = np.arange(self.origin, self.origin + self.width, dtype=np.int64)
+        if self.rows == 1:
+            return columns
+        return columns + np.arange(self.rows, dtype=np.int64)[:, None] * self.stride
+
+    def chunks(self) -> Iterator["_Block"]:
+        """The block in parts of about ``_CHUNK`` components."""
+        if self.rows == 1:
+            for q in range(0, self.width, _CHUNK):
+                yield _Block(self.origin + q, 1, 0, min(_CHUNK, self.width - q))
+            return
+        step = max(1, _CHUNK // self.width)
+        for r in range(0, self.rows, step):
+            first = self.origin + r * self.stride
+            yield _Block(first, min(step, self.rows - r), self.stride, self.width)
+
+
+def _blocks(ivp: Ivp, region: Region, size: int) -> Iterator[_Block]:
+    """A region as blocks: one, or three where its range begins or ends within a row."""
+    lower, upper, first, end = ivp.bounds(region, size)
+    row = ivp.row_length(size)
+    if region.columns is None or row is None:
+        if upper > lower:
+            yield _Block(lower, 1, 0, upper - lower)
+        return
+    whole = (-(-lower // row), upper // row)
+    if whole[1] > whole[0] and end > first:
+        yield _Block(whole[0] * row + first, whole[1] - whole[0], row, end - first)
+    for r in {lower // row, upper // row} - set(range(*whole)):
+        start, stop = max(lower, r * row + first), min(upper, r * row + end)
+        if stop > start:
+            yield _Block(start, 1, 0, stop - start)
+
+
+class _Rhs:
+    """The bodies of regions at one size, ready to be evaluated into a vector."""
+
+    def __init__(self, ivp: Ivp, size: int, regions: tuple[Region, ...]) -> None:
+        self._values = ivp.values(size)
+        self._locals = ivp.locals
+        bodies = (*(region.body for region in regions), *ivp.locals.values())
+        self._shifts = {
+            ref: offset(ref, self._values) for body in bodies for ref in references(body)
+        }
+        self._parts = [
+            (chunk, region.body)
+            for region in regions
+            for block in _blocks(ivp, region, size)
+            for chunk in block.chunks()
+        ]
+
+    def __call__(self, t: float, y: Vector, out: Vector) -> Vector:
+        scalars = {**self._values, "t": t}
+        for block, body in self._parts:
+            over = _Evaluation(block, scalars, self._locals, y, self._shifts)
+            block.view(out)[...] = over.of(body)
+        return out
+
+
+class _Evaluation:
+    """Expressions over one block; ``j`` and the locals are made when first used."""
+
+    def __init__(
+        self,
+        block: _Block,
+        scalars: Mapping[str, float | int],
+        temporaries: Mapping[str, Expr],
+        y: Vector,
+        shifts: Mapping[Ref, int],
+    ) -> None:
+        self._block = block
+        self._scalars = scalars
+        self._temporaries = temporaries
+        self._y = y
+        self._shifts = shifts
+        self._known: dict[str, Value] = {}
+
+    def of(self, expr: Expr) -> Value:
+        """The value of an expression; ValueError for an unknown name."""
+        match expr:
+            case Bin(op=op, left=left, right=right):
+                return OPERATORS[op](self.of(left), self.of(right))
+            case Num(value=value):
+                return value
+            case Ref():
+                return self._block.view(self._y, self._shifts[expr])
+            case Sym(name=name):
+                return self._symbol(name)
+            case Neg(operand=operand):
+                return -self.of(operand)
+            case Call(function=function, arguments=arguments):
+                return FUNCTIONS[function](*(self.of(argument) for argument in arguments))
+            case Cond(left=left, op=op, right=right, then=then, other=other):
+                holds = OPERATORS[op](self.of(left), self.of(right))
+                chosen: Value = np.where(holds, self.of(then), self.of(other))
+                return chosen
+        raise ValueError(f"{show(expr)} is not an expression")
+
+    def _symbol(self, name: str) -> Value:
+        if name in self._scalars:
+            return self._scalars[name]
+        if name not in self._known:
+            if name == "j":
+                self._known[name] = self._block.components()
+            elif name in self._temporaries:
+                self._known[name] = self.of(self._temporaries[name])
+            else:
+                raise ValueError(f"unknown name {name!r}")
+        return self._known[name]
+
+
+OPERATORS: Mapping[str, Callable[..., Value]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+    "%": operator.mod, "//": operator.floordiv, "**": operator.pow,
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+FUNCTIONS: Mapping[str, Callable[..., Value]] = {
+    "sin": np.sin, "cos": np.cos, "tan": np.tan, "exp": np.exp, "log": np.log, "sqrt": np.sqrt,
+    "abs": np.abs, "tanh": np.tanh, "min": np.minimum, "max": np.maximum,
+}  # fmt: skip

@@ -1,0 +1,130 @@
+"""Listening to a launch: its lines become samples, its end becomes a verdict."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from autotune.domain.results import Sample, Status
+from autotune.measuring.candidates import protocol, quiet
+from autotune.measuring.candidates.base import Launch
+from autotune.measuring.candidates.resource_use import Gauges
+from autotune.toolchain.child_process import TAIL
+from autotune.units import Seconds
+
+
+@dataclass(slots=True, kw_only=True)
+class Listener:
+    """Turns the lines of one launch into samples and a verdict; mutable while it listens."""
+
+    threads: int
+    """Of each rank."""
+    ranks: int = 1
+    busy: float
+    launch: int
+    round: int
+    on_sample: Callable[[Sample], None]
+    conditions: Mapping[str, float | int | str]
+    samples: list[Sample] = field(default_factory=list)
+    start: protocol.Start | None = None
+    check: protocol.Check | None = None
+    final: protocol.Final | None = None
+    ended: bool = False
+    wrong: str = ""
+    """The first thing that is not as it should be."""
+    watch: quiet.Watch = field(default_factory=quiet.Watch)
+    gauges: Gauges | None = None
+    """What reads memory and energy when a sample is taken."""
+
+    def hear(self, text: str) -> bool:
+        """One line of output; True for a sample, which is kept when this returns."""
+        try:
+            line = protocol.parse(text)
+        except ValueError as error:
+            self.wrong = self.wrong or str(error)
+            return False
+        match line:
+            case protocol.Start():
+                self.start = line
+                if line.threads != self.threads:
+                    self.wrong = (
+                        self.wrong or f"ran with {line.threads}, not {self.threads} threads"
+                    )
+                if line.ranks != self.ranks:
+                    self.wrong = self.wrong or f"ran with {line.ranks}, not {self.ranks} ranks"
+            case protocol.Check():
+                self.check = line
+            case protocol.Timed() if not self.wrong:
+                self._take(line)
+            case protocol.Final():
+                self.final = line
+            case protocol.End():
+                self.ended = True
+        return isinstance(line, protocol.Timed)
+
+    def _take(self, line: protocol.Timed) -> None:
+        start = self.start
+        cpus = ",".join(map(str, sorted(set(start.affinity)))) if start else ""
+        sample = Sample(
+            seconds=Seconds(line.seconds),
+            steps=line.steps,
+            busy=line.busy,
+            accepted=line.accepted and line.busy >= self.busy,
+            launch=self.launch,
+            round=self.round,
+            taken=datetime.fromtimestamp(line.taken, UTC).isoformat(timespec="milliseconds"),
+            warm_up=line.warm_up,
+            conditions={
+                **self.conditions,
+                **self.watch.conditions(),
+                **(self.gauges.of_sample(line.seconds) if self.gauges else {}),
+                "cpus": cpus,
+                "leading": start.leading if start else 0,
+                "voluntary": line.voluntary,
+                "involuntary": line.involuntary,
+            },
+        )
+        self.samples.append(sample)
+        self.on_sample(sample)
+
+    def finish(self, status: Status, detail: str, printed: str = "") -> Launch:
+        """What the launch gave; ``status`` and ``detail`` say how its process ended."""
+        if status == "ok":
+            status, detail = self._verdict(printed)
+        check = self.check
+        return Launch(
+            status=status,
+            samples=tuple(self.samples),
+            detail=detail,
+            checksum=(check.sum, check.magnitude) if check and check.finite else None,
+        )
+
+    def _verdict(self, printed: str) -> tuple[Status, str]:
+        if self.wrong:
+            return "crashed", self.wrong
+        for state, when in (
+            (self.check, "after the check steps"),
+            (self.final, "after the last timed step"),
+        ):
+            if state and (not state.finite or state.denormal):
+                what = "denormal numbers" if state.finite else "numbers that are not finite"
+                return "wrong-result", f"{what} in the state at the timed size {when}"
+        for missing, there in (
+            ("start", self.start),
+            ("check", self.check),
+            ("samples", any(not s.warm_up for s in self.samples)),
+            ("end", self.ended),
+        ):
+            if not there:
+                last = printed.strip()[-TAIL:]
+                text = f"the program printed no {missing}"
+                return "crashed", f"{text}; its last lines:\n{last}" if last else text
+        if not any(s.accepted and not s.warm_up for s in self.samples):
+            best = max(s.busy for s in self.samples if not s.warm_up)
+            return "contended", (
+                f"every sample was rejected: at best {best:.2f} of the CPU time of"
+                f" {self.threads} thread(s){self._each()}, {self.busy:g} is wanted"
+            )
+        return "ok", ""
+
+    def _each(self) -> str:
+        return f" of one of {self.ranks} ranks" if self.ranks > 1 else ""

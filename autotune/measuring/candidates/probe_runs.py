@@ -1,0 +1,129 @@
+"""Probes on this host: built, and launched round by round like candidates."""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from autotune.codegen.probes.probe_text import Part
+from autotune.domain.results import Prepared, Sample, Status
+from autotune.domain.variant import Candidate
+from autotune.errors import AutotuneError
+from autotune.measuring.candidates.base import Launch
+from autotune.measuring.candidates.host_measurer import HostMeasurer
+from autotune.progress import Progress
+from autotune.statistics import estimators
+from autotune.toolchain import build_cache
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Probe:
+    """A program that runs one part of one sweep with its data in one level.
+
+    ``units``: its sources; None where there is no such probe, for the ``reason`` that is given.
+    """
+
+    sweep: str
+    part: Part
+    level: str
+    candidate: Candidate
+    """How it is built and run: compiler, flags, threads; the problem at the size of the probe."""
+    units: Mapping[str, str] | None
+    iterations: float
+    """Source iterations of the slowest thread in a time step of the probe."""
+    expected: float | None = None
+    """Predicted seconds of that step."""
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a probe gave; mutable while rounds go on."""
+
+    probe: Probe
+    status: Status = "ok"
+    detail: str = ""
+    build: str = ""
+    samples: list[Sample] = field(default_factory=list)
+
+    @property
+    def runs(self) -> bool:
+        """It is launched in the next round."""
+        return bool(self.build) and self.status in ("ok", "contended")
+
+    def cycles(self, clock: float) -> tuple[float, tuple[float, float] | None] | None:
+        """Cycles per iteration and their interval; None without an accepted sample."""
+        launches = estimators.by_launch(self.samples)
+        if not launches:
+            return None
+        factor = clock / self.probe.iterations
+        times = [time for launch in launches for time in launch]
+        span = estimators.interval(launches)
+        return (
+            estimators.location(times) * factor,
+            (span[0] * factor, span[1] * factor) if span else None,
+        )
+
+    @property
+    def reason(self) -> str:
+        """Why there is no time."""
+        if self.probe.reason:
+            return self.probe.reason
+        return f"{self.status}: {self.detail}" if self.detail else self.status
+
+
+class Dissector:
+    """Builds probes and runs them in interleaved rounds; what was measured stays on Ctrl-C."""
+
+    def __init__(self, measurer: HostMeasurer, probes: Sequence[Probe], progress: Progress) -> None:
+        self._measurer = replace(measurer, measuring=replace(measurer.measuring, verify_steps=1))
+        self._progress = progress
+        self.outcomes = [Outcome(probe) for probe in probes]
+        self.rounds = 0
+        """Finished ones."""
+
+    def build(self) -> None:
+        """Build all probes; the compiler's refusal is a result."""
+        for done, outcome in enumerate(self.outcomes):
+            probe = outcome.probe
+            self._progress("build the probes", done, len(self.outcomes), probe.sweep)
+            if probe.units is None:
+                continue
+            compiler = self._measurer.compiler(probe.candidate.build)
+            built = build_cache.build(probe.units, compiler, limit=self._measurer.limits.compile)
+            outcome.build = built.key if built.executable else ""
+            if not built.executable:
+                outcome.status, outcome.detail = "build-failed", built.detail
+        self._progress("build the probes", len(self.outcomes), len(self.outcomes))
+
+    def run(self, rounds: int, seed: int = 1) -> None:
+        """Launch every probe once a round, each round in an order of its own."""
+        for number in range(rounds):
+            order = [outcome for outcome in self.outcomes if outcome.runs]
+            random.Random(seed + number).shuffle(order)
+            for done, outcome in enumerate(order):
+                probe = outcome.probe
+                what = f"{probe.sweep}: {probe.part} in {probe.level}"
+                done_all = number * len(order) + done
+                self._progress("run the probes", done_all, rounds * len(order), what)
+                self._launch(outcome, number)
+            self.rounds += 1
+        self._progress("run the probes", 1, 1)
+
+    def _launch(self, outcome: Outcome, number: int) -> None:
+        probe = outcome.probe
+        prepared = Prepared(candidate=probe.candidate, status="ok", build=outcome.build)
+        keep: Callable[[Sample], None] = outcome.samples.append
+        try:
+            launch = self._measurer.launch(
+                prepared,
+                round_number=number,
+                launch=number,
+                expected=probe.expected,
+                on_sample=keep,
+            )
+        except AutotuneError as error:
+            launch = Launch(status="crashed", detail=str(error))
+        counted = any(s.accepted and not s.warm_up for s in outcome.samples)
+        if launch.status == "contended" and counted:
+            return
+        outcome.status, outcome.detail = launch.status, launch.detail

@@ -1,0 +1,214 @@
+"""What the generated program is told and what it prints: its command line and its JSON lines.
+
+prog verify --size N --n n --h H --threads T --steps K --out FILE    y after K steps, float64
+prog time   --size N --n n --h H --threads T --check K --samples S --warm W --attempts A
+            --busy B --min-seconds X                                 one JSON object per line
+prog phases ...as time...                                            seconds per kernel
+
+Programs on a grid take their extents as the size, slowest first, and no step size:
+prog verify --size KxJxI --n n --threads T --steps K --out FILE      interior of u after K sweeps
+
+Programs of several ranks also take --ranks R --communication allgather|neighbour|sparse; --threads
+is that of each rank. Rank 0 prints: ``affinity`` has the CPUs of all ranks' threads, ``busy`` is
+that of the least busy rank, ``seconds`` those of the slowest, switches are those of all; the last
+line says what each rank sent.
+"""
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune.domain.problem import Problem
+from autotune.domain.setup import Measuring
+from autotune.domain.variant import Candidate
+
+WARM_UPS = 1
+"""Samples at the start of every launch that are kept but never counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The program has its memory and its threads."""
+
+    threads: int
+    affinity: tuple[int, ...]
+    """CPU of each thread, rank by rank."""
+    leading: int
+    """Leading dimension of the rows, in components."""
+    ranks: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """The state at the timed size after the check steps."""
+
+    sum: float
+    """Sum of y_j (1 + (j % 7) / 8): it notices components that changed places."""
+    magnitude: float
+    """Sum of abs(y_j)."""
+    finite: bool
+    denormal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """One sample."""
+
+    warm_up: bool
+    seconds: float
+    """Wall time per time step."""
+    steps: int
+    busy: float
+    taken: float
+    """Seconds since the epoch."""
+    voluntary: int
+    involuntary: int
+    accepted: bool
+    """The program's own verdict."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Time of one kernel per time step, the slowest thread's, in seconds."""
+
+    name: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """The state at the timed size after the last step."""
+
+    finite: bool
+    denormal: bool
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """The program reached its end; what its ranks sent in a time step."""
+
+    exchanges: float = 0.0
+    """Communications of a row."""
+    messages: tuple[float, ...] = ()
+    """Of each rank; a rank's part in an Allgather is one."""
+    bytes: tuple[float, ...] = ()
+    """Of each rank; empty for a program of one."""
+
+
+Line = Start | Check | Timed | Phase | Final | End
+
+
+def parse(text: str) -> Line | None:
+    """What a printed line says; None for a line of something else, such as a launcher's banner.
+
+    Raises ValueError, in words, for a JSON object that is not one of the protocol's.
+    """
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        row = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"not a JSON object: {text[:200]!r}") from error
+    try:
+        return _line(row)
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"a line without what it should say: {text[:200]!r}") from error
+
+
+def _line(row: Mapping[str, object]) -> Line:
+    match row["kind"]:
+        case "start":
+            affinity = row["affinity"]
+            if not isinstance(affinity, list):
+                raise TypeError
+            return Start(
+                _whole(row, "threads"), tuple(map(int, affinity)), _whole(row, "ld"),
+                _whole(row, "ranks") if "ranks" in row else 1,
+            )  # fmt: skip
+        case "check":
+            return Check(
+                _real(row, "sum"), _real(row, "magnitude"),
+                row["finite"] is True, row["denormal"] is True,
+            )  # fmt: skip
+        case "sample":
+            return Timed(
+                row["warm_up"] is True,
+                _positive(row, "seconds"), _whole(row, "steps"),
+                _real(row, "busy"), _positive(row, "taken"),
+                _whole(row, "voluntary"), _whole(row, "involuntary"),
+                row["accepted"] is True,
+            )  # fmt: skip
+        case "phase":
+            return Phase(str(row["name"]), _real(row, "seconds"))
+        case "final":
+            return Final(row["finite"] is True, row["denormal"] is True)
+        case "end":
+            if "exchanges" not in row:
+                return End()
+            return End(_real(row, "exchanges"), _reals(row, "messages"), _reals(row, "bytes"))
+        case kind:
+            raise ValueError(f"a line of unknown kind {kind!r}")
+
+
+def _real(row: Mapping[str, object], name: str) -> float:
+    value = row[name]
+    # a state that is not finite prints as null or NaN; ``finite`` tells
+    if value is None:
+        return math.nan
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(name)
+    return float(value)
+
+
+def _reals(row: Mapping[str, object], name: str) -> tuple[float, ...]:
+    values = row[name]
+    if not isinstance(values, list):
+        raise TypeError(name)
+    return tuple(map(float, values))
+
+
+def _positive(row: Mapping[str, object], name: str) -> float:
+    value = _real(row, name)
+    if not (math.isfinite(value) and value > 0):
+        raise ValueError(f"{name} must be positive, not {value!r}")
+    return value
+
+
+def _whole(row: Mapping[str, object], name: str) -> int:
+    value = row[name]
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(name)
+    return value
+
+
+def verify_arguments(candidate: Candidate, steps: int, out: Path) -> list[str]:
+    """Arguments of a verification run that writes its state to ``out``."""
+    return ["verify", *_common(candidate), "--steps", str(steps), "--out", str(out)]
+
+
+def time_arguments(candidate: Candidate, measuring: Measuring, command: str = "time") -> list[str]:
+    """Arguments of a timed launch (or of an instrumented one, ``phases``)."""
+    return [
+        command,
+        *_common(candidate),
+        *("--check", str(measuring.verify_steps)),
+        *("--samples", str(measuring.samples)),
+        *("--warm", str(WARM_UPS)),
+        *("--attempts", str(measuring.attempts)),
+        *("--busy", repr(measuring.busy)),
+        *("--min-seconds", repr(float(measuring.min_sample))),
+    ]
+
+
+def _common(candidate: Candidate) -> list[str]:
+    problem = candidate.problem
+    several = ["--ranks", str(candidate.ranks), "--communication", candidate.communication]
+    return [
+        *("--size", problem.size_text),
+        *("--n", str(problem.n)),
+        *(("--h", problem.h.hex()) if isinstance(problem, Problem) else ()),
+        *("--threads", str(candidate.threads)),
+        *(several if candidate.ranks > 1 else []),
+    ]

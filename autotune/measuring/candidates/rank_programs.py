@@ -1,0 +1,91 @@
+"""Programs of several ranks: how they are built, started and kept from disturbing each other."""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from autotune.domain.variant import Candidate
+from autotune.measuring.candidates import quiet
+from autotune.toolchain import build_cache, launcher, mpi
+
+_SLOTS = ("not enough slots", "More processors requested than", "exceeds the available")
+"""What launchers say that have fewer places than ranks: Open MPI, Slurm, MPICH."""
+
+_SETTINGS = (
+    "OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_WAIT_POLICY", "OMP_DYNAMIC", "AUTOTUNE_PIN",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Libraries:
+    """What a build needs on top of the compiler's own flags."""
+
+    compile: tuple[str, ...] = build_cache.OPENMP
+    link: tuple[str, ...] = build_cache.LINK
+    title: str = ""
+    """The MPI and its version; empty for programs of one rank."""
+
+
+def libraries(candidate: Candidate) -> Libraries:
+    """OpenMP, and for several ranks the MPI that is found.
+
+    Raises MissingTool with the install command where there is none.
+    """
+    if candidate.ranks == 1:
+        return Libraries()
+    found = mpi.find()
+    compiling, linking = mpi.compile_flags(found)
+    return Libraries((*build_cache.OPENMP, *compiling), (*build_cache.LINK, *linking), found.title)
+
+
+def command(template: str, candidate: Candidate, threads: int, words: Sequence[str]) -> list[str]:
+    """The command line that starts all ranks of a candidate; they end with this process.
+
+    ``template``: the user's; empty for the mpiexec that is found.
+    """
+    if not template:
+        template = mpi.launch_template(
+            mpi.find(), candidate.ranks, candidate.nodes, threads, _SETTINGS
+        )
+    numbers = {"nodes": candidate.nodes, "ranks": candidate.ranks, "threads": threads}
+    return launcher.tethered(launcher.expand(template, words, "mpi_launcher", numbers))
+
+
+def environment(
+    template: str, candidate: Candidate, threads: int, *, timed: bool
+) -> Mapping[str, str]:
+    """Settings of OpenMP and MPI for one run.
+
+    OpenMP cannot share out the cores of a node among ranks, so the program binds its threads
+    itself: a core for each, where the ranks of a node have enough of them.
+    """
+    active = timed and (bool(template) or fits(candidate))
+    values = (str(threads), "false", "active" if active else "passive", "false", str(int(active)))
+    settings = dict(zip(_SETTINGS, values, strict=True))
+    found = mpi.environment(mpi.find(), candidate.ranks, candidate.nodes, threads, alone=timed)
+    return settings | found
+
+
+@contextlib.contextmanager
+def scratch(candidate: Candidate) -> Iterator[Mapping[str, str]]:
+    """Variables that keep what a launch leaves behind in a folder that goes with it."""
+    if candidate.ranks == 1:
+        yield {}
+        return
+    with mpi.scratch(mpi.find(), candidate.nodes) as variables:
+        yield variables
+
+
+def fits(candidate: Candidate) -> bool:
+    """Every thread of every rank can have a CPU of this process."""
+    return candidate.ranks * candidate.threads <= quiet.cpus()
+
+
+def remark(text: str, candidate: Candidate) -> str:
+    """What a launch's failure means, where its launcher's words are known; else nothing."""
+    if any(words in text for words in _SLOTS):
+        return (
+            f"the launcher has fewer slots than {candidate.ranks} ranks: ask the batch system for"
+            " more, or let mpi_launcher say that it may oversubscribe\n"
+        )
+    return ""

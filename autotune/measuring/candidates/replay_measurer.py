@@ -1,0 +1,103 @@
+"""A measurer that gives recorded times: everything above it runs without a compiler, quietly."""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from autotune.domain.results import Prepared, Sample, Status
+from autotune.domain.variant import Candidate
+from autotune.measuring.candidates.base import Launch
+from autotune.units import Seconds
+
+_EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+_BEFORE_LAUNCH: tuple[Status, ...] = ("build-failed", "wrong-result")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recording:
+    """What became of one candidate.
+
+    A candidate that fails to build or is wrong fails when it is prepared, one that crashes or
+    times out when it is launched, after the samples of that launch.
+    """
+
+    launches: Sequence[Sequence[float]] = ()
+    """Seconds per step of the samples of each launch; later launches start again with the first."""
+    status: Status = "ok"
+    detail: str = ""
+    error: float | None = 1e-16
+    checksum: tuple[float, float] | None = (1.0, 1.0)
+    busy: float = 1.0
+    """Below 0.95 all samples are rejected."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayMeasurer:
+    """Replays recordings, keyed by the identity of the candidate; deterministic.
+
+    ``fallback`` gives the recording of a candidate that is not among them.
+    """
+
+    recordings: Mapping[str, Recording] = field(default_factory=dict)
+    fallback: Callable[[Candidate], Recording] | None = None
+
+    def prepare(self, candidate: Candidate) -> Prepared:
+        """The recorded outcome of building and verifying."""
+        recording = self._recording(candidate)
+        failed = recording.status in _BEFORE_LAUNCH
+        return Prepared(
+            candidate=candidate,
+            status=recording.status if failed else "ok",
+            detail=recording.detail if failed else "",
+            error=None if recording.status == "build-failed" else recording.error,
+            build=hashlib.sha256(candidate.identity.encode()).hexdigest()[:32],
+            provenance={"compiler": "replay"},
+        )
+
+    def interrupt(self) -> None:
+        """Nothing runs."""
+
+    def launch(
+        self,
+        prepared: Prepared,
+        *,
+        round_number: int,
+        launch: int,
+        expected: float | None,  # noqa: ARG002 - nothing runs that could take too long
+        on_sample: Callable[[Sample], None],
+    ) -> Launch:
+        """The recorded samples of one launch."""
+        recording = self._recording(prepared.candidate)
+        times = recording.launches[launch % len(recording.launches)] if recording.launches else ()
+        samples = []
+        for number, seconds in enumerate(times):
+            taken = _EPOCH + timedelta(seconds=100 * round_number + number)
+            sample = Sample(
+                seconds=Seconds(seconds),
+                steps=1,
+                busy=recording.busy,
+                accepted=recording.busy >= 0.95,
+                launch=launch,
+                round=round_number,
+                taken=taken.isoformat(timespec="milliseconds"),
+                conditions={"priority": "none", "threads": prepared.candidate.threads},
+            )
+            samples.append(sample)
+            on_sample(sample)
+        status = recording.status
+        if status == "ok" and not any(sample.accepted for sample in samples):
+            status = "contended"
+        return Launch(
+            status=status,
+            samples=tuple(samples),
+            detail=recording.detail,
+            checksum=recording.checksum if status in ("ok", "contended") else None,
+        )
+
+    def _recording(self, candidate: Candidate) -> Recording:
+        if candidate.identity in self.recordings:
+            return self.recordings[candidate.identity]
+        if self.fallback is not None:
+            return self.fallback(candidate)
+        raise KeyError(f"nothing is recorded for {candidate.id}")

@@ -1,0 +1,281 @@
+"""Measure this host: clock, bandwidth over working set, threads and streams, constants.
+
+Rounds over all points are repeated until the budget is used, so that the samples of a point lie
+apart in time and a disturbance hits all points alike. No root, no counters, no likwid.
+"""
+
+import os
+import random
+import resource
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from autotune.domain.calibration import Calibration
+from autotune.domain.machine import Machine
+from autotune.errors import Fault, InputError, WorkFailed
+from autotune.measuring.host import calibration_plan as plan
+from autotune.measuring.host import constants as figures
+from autotune.measuring.host import estimates, host_facts, host_probe
+from autotune.measuring.host.calibration_plan import SHORT, Block, Plan
+from autotune.measuring.host.constants import Measured
+from autotune.measuring.host.host_probe import Item, Kind, Probe, Ran, Sample
+from autotune.measuring.host.stored_calibrations import identity, save, stored
+from autotune.units import BytesPerSecond, Hertz, Seconds
+
+__all__ = ["DEFAULT_BUDGET", "Recheck", "calibrate", "identity", "recheck", "save", "stored"]
+
+Progress = Callable[[str, float], None]
+"""What is being done, and the share of the whole that is done, 0..1."""
+
+DEFAULT_BUDGET = 45.0
+"""Seconds of wall time."""
+_MOST_ROUNDS = 15
+_CHAINS = 12
+"""Chains of additions in a round."""
+_BESIDE: tuple[Kind, ...] = ("load", "divide")
+"""Work beside a stream."""
+_LEAST_SLOT = 0.05
+
+
+def calibrate(
+    machine: Machine,
+    *,
+    budget_seconds: float = DEFAULT_BUDGET,
+    progress: Progress | None = None,
+) -> Calibration:
+    """Measure the host that ``machine`` describes, within about ``budget_seconds`` of wall time
+    once the measuring program is built.
+
+    ``contended`` is set when the threads did not get their cores or other processes used more than
+    a twentieth of them. Raises MissingTool without a compiler, WorkFailed when nothing came of it.
+    """
+    report = progress or _silent
+    report("building the calibration program", 0.0)
+    program = host_probe.build()
+    started, deadline = time.monotonic(), time.monotonic() + budget_seconds
+    load = _Load()
+    session = _Session(
+        program,
+        plan.make(machine, deadline - time.monotonic(), host_facts.available_memory()),
+        deadline,
+    )
+
+    def tell(text: str) -> None:
+        used = (time.monotonic() - started) / max(budget_seconds, 1e-3)
+        report(f"measuring, {text}", min(0.99, used))
+
+    count = 1
+    while len(session.rounds) < count:
+        before = time.monotonic()
+        session.round(tell)
+        if not session.rounds[-1]:
+            break
+        took = time.monotonic() - before
+        left = (deadline - time.monotonic()) / took
+        count = min(_MOST_ROUNDS, len(session.rounds) + int(left))
+    report("measured", 1.0)
+    return _calibration(machine, session, load, Seconds(time.monotonic() - started))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recheck:
+    """What two seconds of measuring say about a stored calibration: ratios are now over then."""
+
+    clock: Hertz
+    clock_ratio: float
+    threads: int
+    bandwidth: BytesPerSecond
+    """From memory, per thread, all threads running."""
+    bandwidth_ratio: float
+    contended: bool
+
+    def __str__(self) -> str:
+        text = (
+            f"clock {self.clock_ratio:.2f} and memory bandwidth {self.bandwidth_ratio:.2f}"
+            f" of the calibrated figures"
+        )
+        return text + (" (contended: other processes were running)" if self.contended else "")
+
+
+def recheck(machine: Machine) -> Recheck:
+    """Measure clock and memory bandwidth again, within two seconds once the program is built.
+
+    Raises InputError for a machine that was never calibrated.
+    """
+    known = machine.calibration or stored(machine)
+    if known is None:
+        fault = Fault(
+            where=machine.name,
+            found="this host is not calibrated",
+            hint="run: autotune machine calibrate",
+        )
+        raise InputError(fault)
+    curve = known.loads[-1]
+    program = host_probe.build()
+    load = _Load()
+    size = min(
+        curve.working_set[-1], plan.top(machine, curve.threads, host_facts.available_memory())
+    )
+    clocks = [Item(kind="clock")] * _CHAINS
+    chains = host_probe.run(program, curve.threads, clocks, sample=SHORT, until=0.5)
+    streams = host_probe.run(
+        program, curve.threads, [host_probe.load(size)] * 9, sample=0.02, until=1.0
+    )
+    if not chains.samples or not streams.samples:
+        raise WorkFailed(f"the host could not be measured: {chains.detail or streams.detail}")
+    clock, _ = estimates.clock(chains.samples)
+    now = estimates.curves(streams.samples, clock)[0].bandwidth[0] * clock
+    return Recheck(
+        clock=clock,
+        clock_ratio=clock / known.clock,
+        threads=curve.threads,
+        bandwidth=BytesPerSecond(now),
+        bandwidth_ratio=now / (curve.at(size) * known.clock),
+        contended=load.contended([*chains.samples, *streams.samples]),
+    )
+
+
+class _Session:
+    """The rounds of one calibration."""
+
+    def __init__(self, program: Probe, plan: Plan, deadline: float) -> None:
+        self.program, self.plan, self.deadline = program, plan, deadline
+        self.rounds: list[list[Sample]] = []
+        self.beside: dict[Kind, dict[str, int]] = {}
+        """Kind of the work beside a stream to level to how much of it; after one round."""
+        self.priority = "none"
+        self.detail = ""
+
+    def round(self, tell: Callable[[str], None]) -> None:
+        """Take a sample of every item, in an order of its own."""
+        number = len(self.rounds)
+        order = random.Random(number)
+        counts = list(self.plan.threads)
+        order.shuffle(counts)
+        samples: list[Sample] = []
+        for position, threads in enumerate(counts):
+            tell(f"round {number + 1}, {threads} thread{'s' * (threads > 1)}")
+            # the first round shares the time out, so that no thread count is left without a point
+            share = 1 / (len(counts) - position) if number == 0 else 1.0
+            short, long = self.plan.short(threads), self.plan.long(threads)
+            if threads == self.plan.threads[-1]:  # the clock that a full processor keeps up
+                short += [(Item(kind="clock"),)] * _CHAINS
+            if threads == 1:
+                long += self._overlap()
+            samples += self._run(threads, short, order, min(SHORT, self.plan.sample), share / 2)
+            samples += self._run(threads, long, order, self.plan.sample, share)
+        self.rounds.append(samples)
+        if not self.beside and samples:
+            levels = self.plan.levels[1]
+            self.beside = {
+                kind: {name: estimates.beside(samples, kind, size) for name, size in levels.items()}
+                for kind in _BESIDE
+            }
+
+    def _overlap(self) -> list[Block]:
+        """Streams with work beside them; in the first round the work alone, to choose from."""
+        if not self.beside:
+            return [plan.candidates(kind) for kind in _BESIDE]
+        return [
+            plan.beside(kind, self.plan.levels[1][level], extra)
+            for kind, found in self.beside.items()
+            for level, extra in found.items()
+        ]
+
+    def _run(
+        self, threads: int, blocks: list[Block], order: random.Random, sample: float, share: float
+    ) -> tuple[Sample, ...]:
+        left = (self.deadline - time.monotonic()) * share
+        if left < _LEAST_SLOT or not blocks:
+            return ()
+        order.shuffle(blocks)
+        items = [item for block in blocks for item in block]
+        ran: Ran = host_probe.run(self.program, threads, items, sample=sample, until=left)
+        self.priority, self.detail = ran.priority, ran.detail or self.detail
+        return ran.samples
+
+
+def _calibration(machine: Machine, session: _Session, load: "_Load", took: Seconds) -> Calibration:
+    samples = [sample for samples in session.rounds for sample in samples]
+    if not {"clock", "load"} <= {sample.item.kind for sample in samples}:
+        raise WorkFailed(
+            "the calibration measured nothing: "
+            + (session.detail or "the budget is too short; allow some more seconds")
+        )
+    clock, clock_spread = estimates.clock(samples)
+    contended = load.contended(samples)
+    measured = Measured(
+        plan=session.plan,
+        clock=clock,
+        width=session.program.width,
+        line=machine.line,
+        beside=session.beside,
+    )
+    constants = figures.constants(
+        session.rounds, clock, figures.figures(measured), contended=contended
+    )
+    return Calibration(
+        identity=identity(machine),
+        taken=datetime.now(UTC).isoformat(timespec="seconds"),
+        seconds=took,
+        clock=clock,
+        clock_spread=clock_spread,
+        curves=estimates.curves(samples, clock),
+        barriers={
+            int(name.partition("@")[2]): Seconds(constant.value)
+            for name, constant in constants.items()
+            if name.startswith("barrier@")
+        },
+        exposed={
+            name.partition(".")[2]: constant.value
+            for name, constant in constants.items()
+            if name.startswith("exposed.")
+        },
+        contended=contended,
+        priority=session.priority,
+        compiler=session.program.compiler,
+        constants=constants,
+    )
+
+
+def _silent(text: str, share: float) -> None:
+    """Progress that nobody follows."""
+
+
+class _Load:
+    """What other processes took of the CPUs of this process, from its making to the verdict."""
+
+    def __init__(self) -> None:
+        self._started, self._busy, self._own = time.monotonic(), _busy(), _own()
+
+    def contended(self, samples: Sequence[Sample]) -> bool:
+        """Whether the threads missed their cores, or others used more than a twentieth of them."""
+        wall = sum(s.threads * s.seconds for s in samples)
+        kept = sum(s.threads * s.seconds * min(1.0, s.busy) for s in samples) / wall
+        elapsed = (time.monotonic() - self._started) * len(os.sched_getaffinity(0))
+        others = max(0.0, (_busy() - self._busy) - (_own() - self._own)) / elapsed
+        return min(kept, 1 - others) < estimates.BUSY
+
+
+def _own() -> float:
+    """Processor seconds of this process and its ended children."""
+    usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def _busy() -> float:
+    """Seconds since boot in which the usable CPUs were not idle (proc(5), /proc/stat)."""
+    try:
+        text = Path("/proc/stat").read_text(encoding="ascii")
+    except OSError:
+        return 0.0
+    wanted = {f"cpu{cpu}" for cpu in os.sched_getaffinity(0)}
+    ticks = 0
+    for name, *values in (line.split() for line in text.splitlines()):
+        if name in wanted:
+            user, nice, system, _, _, *rest = map(int, values)
+            ticks += user + nice + system + sum(rest[:3])
+    return ticks / os.sysconf("SC_CLK_TCK")

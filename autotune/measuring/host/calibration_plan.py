@@ -1,0 +1,237 @@
+"""What a calibration measures: thread counts, working sets, what else, the length of a sample."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from autotune.domain.machine import Machine
+from autotune.measuring.host.host_probe import EXTRAS, GROUP, PAGE, STREAMS, Item, Kind, load
+from autotune.units import Bytes, Seconds
+
+MEMORY = "MEM"
+SHORT = 0.004
+"""Seconds of a sample in which no cache but L1 plays a part."""
+RESIDENT = Bytes(PAGE)
+"""A working set that stays in any L1 beside the probe's other buffer."""
+TRIPS = (32, 64, 96)
+"""Doubles of a short loop, always the same or on average."""
+VARIED = 8
+"""Doubles by which the varied lengths of a short loop differ."""
+RUNS = (16, 64)
+"""Groups of a short stretch of a stream."""
+WHOLE = 1024
+"""Groups of a stretch whose start does not count."""
+LARGEST_L1 = Bytes(2 * PAGE)
+"""The largest working set that lies in every L1 with what is beside it."""
+
+Block = tuple[Item, ...]
+"""Items that are compared, and so are measured right after one another."""
+
+_LEAST_TOP = Bytes(64 << 20)
+_ROUNDS = 3
+"""Rounds that should fit into the budget."""
+_OVERHEAD = 0.08
+"""Seconds of one process beside its samples: start, first touch."""
+_WARM = 1.7
+"""Time of a sample with what leads to it, over the sample."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """The points of one round."""
+
+    threads: tuple[int, ...]
+    sizes: Mapping[int, tuple[Bytes, ...]]
+    """Threads to working sets per thread of one stream, ascending."""
+    levels: Mapping[int, Mapping[str, Bytes]]
+    """Threads to each level with a working set per thread that lies well inside it."""
+    streams: tuple[int, ...]
+    """Numbers of streams beside one, for one thread and for all."""
+    way: Bytes
+    """Bytes of one way of L1: as far apart, lines share a set."""
+    ways: int
+    sample: Seconds
+
+    def long(self, threads: int) -> list[Block]:
+        """Items of one round whose working sets reach beyond L1."""
+        blocks: list[Block] = [(load(size),) for size in self.sizes[threads]]
+        if threads not in (1, self.threads[-1]):
+            return blocks
+        levels = self.levels[threads]
+        for size in sorted({self.sizes[threads][0], *levels.values()}):
+            blocks.append(tuple(load(size, streams=n) for n in (1, *self.streams)))
+        for size in levels.values():
+            blocks.append((load(size), one("update", size), one("store", size)))
+        if threads == 1:
+            blocks += [tuple(items) for items in map(stretches, levels.values())]
+        return blocks
+
+    def short(self, threads: int) -> list[Block]:
+        """Items of one round of which all lies in L1, or between the caches of cores."""
+        if threads > 1:
+            blocks: list[Block] = [(Item(kind="barrier"),)]
+            if threads in (2, self.threads[-1]):
+                blocks.append(handed(self.levels[threads]))
+            return blocks
+        return [
+            (Item(kind="add"), Item(kind="forward"), Item(kind="blocked")),
+            (offset(0), offset(8)),
+            tuple(trip(n) for n in TRIPS) + tuple(trip(n, varied=True) for n in TRIPS),
+            tuple(stretches(LARGEST_L1)),
+            *([self.clash()] if self.clash() else []),
+        ]
+
+    def clash(self) -> Block:
+        """Twice as many arrays as L1 has ways, in the same sets and apart; none: too many ways."""
+        count = next((n for n in STREAMS if n >= 2 * self.ways and n % 4 == 0), None)
+        if count is None or self.way % PAGE:
+            return ()
+        size = Bytes(count * PAGE // 4)
+        return (
+            load(size, streams=count),
+            Item(kind="clash", bytes=size, streams=count, extra=self.way),
+        )
+
+    @property
+    def cost(self) -> Seconds:
+        """Estimated time of one round."""
+        long = sum(len(block) for n in self.threads for block in self.long(n))
+        short = sum(len(block) for n in self.threads for block in self.short(n))
+        beside = 6 * len(self.levels[1])  # overlap, which depends on the first round
+        seconds = (long + beside) * self.sample + short * min(SHORT, self.sample)
+        return Seconds(seconds * _WARM + 2 * len(self.threads) * _OVERHEAD)
+
+
+def one(kind: Kind, size: Bytes, extra: int = 0) -> Item:
+    """An item of one stream."""
+    return Item(kind=kind, bytes=size, streams=1, extra=extra)
+
+
+def offset(distance: int) -> Item:
+    """Vector loads from L1 that begin some bytes behind a border."""
+    return Item(kind="offset", bytes=LARGEST_L1, streams=1, extra=distance)
+
+
+def trip(length: int, *, varied: bool = False) -> Item:
+    """Calls of a loop over ``length`` doubles, or ``length`` on average."""
+    if not varied:
+        return Item(kind="entry", bytes=LARGEST_L1, run=length)
+    return Item(kind="entry", bytes=LARGEST_L1, extra=VARIED, run=length - 7 * VARIED // 2)
+
+
+def stretches(size: Bytes) -> Iterator[Item]:
+    """Short stretches of a stream of a working set, then without starts: long ones, or all of it.
+
+    A small working set has no stretches of which the start would not count.
+    """
+    near = Bytes(1 << round(math.log2(size)))
+    for groups in RUNS:
+        yield Item(kind="runs", bytes=near, run=groups)
+    long = Item(kind="runs", bytes=near, run=WHOLE)
+    yield long if near >= 2 * WHOLE * GROUP else load(near)
+
+
+def handed(levels: Mapping[str, Bytes]) -> Block:
+    """What a thread wrote, read by another and by itself, and written again after that.
+
+    It fits into the first own cache.
+    """
+    size = min(levels.values())
+    return one("handed", size), one("kept", size), one("lent", size), one("owned", size)
+
+
+def make(machine: Machine, budget: float, memory: Bytes | None) -> Plan:
+    """The finest plan of which some rounds fit into ``budget`` seconds.
+
+    ``memory`` is what may be taken at most, in bytes; a quarter of it is used.
+    """
+    for per_octave, all_counts, streams, sample in (
+        (2, True, (2, 4, 8, 16), 0.015), (2, True, (2, 4, 8, 16), 0.01), (1, True, (4, 16), 0.01),
+        (1, False, (4, 16), 0.005), (1, False, (4,), 0.002),
+    ):  # fmt: skip
+        plan = _plan(machine, memory, per_octave, all_counts, streams, sample)
+        if plan.cost * _ROUNDS <= budget:
+            break
+    return plan
+
+
+def thread_counts(cores: int) -> tuple[int, ...]:
+    """All up to four, then powers of two, and all cores.
+
+    >>> thread_counts(12)
+    (1, 2, 3, 4, 8, 12)
+    """
+    powers = {2**k for k in range(3, cores.bit_length())}
+    return tuple(sorted({n for n in (1, 2, 3, 4, *powers, cores) if n <= cores}))
+
+
+def _plan(
+    machine: Machine,
+    memory: Bytes | None,
+    per_octave: int,
+    all_counts: bool,
+    streams: tuple[int, ...],
+    sample: float,
+) -> Plan:
+    counts = thread_counts(machine.cores) if all_counts else tuple(sorted({1, machine.cores}))
+    first = machine.caches[0]
+    sizes = {
+        count: _grid(first.size // 2, top(machine, count, memory), per_octave) for count in counts
+    }
+    return Plan(
+        threads=counts,
+        sizes=sizes,
+        levels={count: _representatives(machine, count, sizes[count][-1]) for count in counts},
+        streams=streams,
+        way=Bytes(first.sets * first.line),
+        ways=first.ways,
+        sample=Seconds(sample),
+    )
+
+
+def top(machine: Machine, threads: int, memory: Bytes | None) -> Bytes:
+    """The largest working set per thread: in memory whatever the last cache does.
+
+    Four times the thread's share of the last cache, and 64 MiB for up to four threads.
+    """
+    last = machine.caches[-1]
+    share = last.size // min(threads, last.cores)
+    wanted = max(_LEAST_TOP * 4 // max(threads, 4), 4 * share)
+    if memory is not None:
+        wanted = min(wanted, memory // 4 // threads)
+    return _pages(max(wanted, 2 * machine.caches[0].size))
+
+
+def _grid(first: int, last: int, per_octave: int) -> tuple[Bytes, ...]:
+    steps = max(1, round(per_octave * math.log2(last / first)))
+    return tuple(sorted({_pages(first * (last / first) ** (k / steps)) for k in range(steps + 1)}))
+
+
+def _pages(size: float) -> Bytes:
+    return Bytes(max(1, round(size / PAGE)) * PAGE)
+
+
+def _representatives(machine: Machine, threads: int, largest: Bytes) -> dict[str, Bytes]:
+    """The geometric mean of each cache's borders, and the largest working set for memory.
+
+    The borders are what a thread has of a cache that others share.
+    """
+    result: dict[str, Bytes] = {}
+    inner = machine.caches[0].size
+    for level in machine.caches[1:]:
+        share = level.size // min(threads, level.cores)
+        size = _pages(math.sqrt(inner * share))
+        if inner < size < largest:
+            result[level.name] = size
+        inner = Bytes(share)
+    return result | {MEMORY: largest}
+
+
+def beside(kind: Kind, size: Bytes, extra: int) -> Block:
+    """The times whose difference tells the overlap of ``extra`` loads or divides per group."""
+    return (one(kind, RESIDENT, extra), load(size), one(kind, size, extra))
+
+
+def candidates(kind: Kind) -> Block:
+    """Work beside a stream, of which the first round chooses."""
+    return tuple(one(kind, RESIDENT, extra) for extra in EXTRAS if extra)

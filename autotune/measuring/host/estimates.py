@@ -1,0 +1,101 @@
+"""From samples to the figures of a calibration: pure arithmetic.
+
+A figure is a quartile on the fast side: most disturbances slow a sample down, so that the maximum
+is far more stable than the mean, but memory bandwidth has phases, of which the maximum would show
+only the best. Contended samples do not count where there are others.
+"""
+
+import math
+import statistics
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+
+from autotune.domain.calibration import BandwidthCurve
+from autotune.measuring.host import calibration_plan
+from autotune.measuring.host.host_probe import GROUP, Item, Kind, Sample, load
+from autotune.units import Bytes, BytesPerCycle, Hertz
+
+BUSY = 0.95
+"""A sample below this share of processor time per wall time is contended."""
+
+
+def accepted(samples: Sequence[Sample]) -> list[Sample]:
+    """The samples that are not contended; all of them where none is left."""
+    return [s for s in samples if s.busy >= BUSY] or list(samples)
+
+
+def clock(samples: Sequence[Sample]) -> tuple[Hertz, float]:
+    """The fastest chain of dependent additions, one per cycle, and the spread of all chains."""
+    rates = [1 / s.each for s in accepted([s for s in samples if s.item.kind == "clock"])]
+    return Hertz(max(rates)), spread(rates)
+
+
+def curves(samples: Sequence[Sample], clock: Hertz) -> tuple[BandwidthCurve, ...]:
+    """One curve per number of streams and of threads: upper quartile at each working set.
+
+    Data further out cannot come faster. Where they seem to, the point was disturbed: it is taken
+    as fast as what lies further out, with the difference as its spread, or left out where it is
+    less than half as fast.
+    """
+    loads = [s for s in samples if s.item.kind == "load" and s.item.extra == 0]
+    result = []
+    for streams, threads in sorted({(s.item.streams, s.threads) for s in loads}):
+        alike = [s for s in loads if (s.item.streams, s.threads) == (streams, threads)]
+        points = _grouped(alike, lambda s: s.item.bytes)
+        rates = {size: [GROUP / s.each / clock for s in accepted(points[size])] for size in points}
+        sizes = sorted(rates)
+        seen = [quartile(rates[size], 3) for size in sizes]
+        least = list(accumulate(reversed(seen), max))[::-1]
+        kept = [
+            (size, low, max(spread(rates[size]), low / value - 1))
+            for size, value, low in zip(sizes, seen, least, strict=True)
+            if value >= low / 2
+        ]
+        result.append(
+            BandwidthCurve(
+                threads=threads,
+                streams=streams,
+                working_set=tuple(Bytes(size) for size, _, _ in kept),
+                bandwidth=tuple(BytesPerCycle(value) for _, value, _ in kept),
+                spread=tuple(wide for _, _, wide in kept),
+            )
+        )
+    return tuple(result)
+
+
+def beside(samples: Sequence[Sample], kind: Kind, size: Bytes) -> int:
+    """Loads from L1, or divides, that take about as long as streaming a group from a working set.
+
+    The share of two equal times that adds up is what their overlap shows best.
+    """
+    stream = _fastest(samples, load(size))
+    times = {item.extra: _fastest(samples, item) for item in calibration_plan.candidates(kind)}
+    known = {extra: seconds for extra, seconds in times.items() if seconds}
+    if not stream or not known:
+        return calibration_plan.candidates(kind)[-1].extra
+    return min(known, key=lambda extra: abs(math.log(known[extra] / stream)))
+
+
+def quartile(values: Sequence[float], which: int) -> float:
+    """The lower (1), middle (2) or upper (3) quartile."""
+    if len(values) == 1:
+        return values[0]
+    return statistics.quantiles(values, n=4, method="inclusive")[which - 1]
+
+
+def spread(values: Sequence[float]) -> float:
+    """Interquartile range over median."""
+    return (quartile(values, 3) - quartile(values, 1)) / quartile(values, 2)
+
+
+def _grouped(samples: Sequence[Sample], key: Callable[[Sample], int]) -> dict[int, list[Sample]]:
+    groups: dict[int, list[Sample]] = {}
+    for sample in samples:
+        groups.setdefault(key(sample), []).append(sample)
+    return groups
+
+
+def _fastest(samples: Sequence[Sample], item: Item) -> float | None:
+    """Lower quartile of the seconds per group of one thread."""
+    wanted = [s for s in samples if s.item == item and s.threads == 1]
+    return quartile([s.each for s in accepted(wanted)], 1) if wanted else None

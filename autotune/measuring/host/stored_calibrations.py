@@ -1,0 +1,135 @@
+"""What was measured of a host, kept in the user's data folder: a file per hardware and kind."""
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from autotune import paths
+from autotune.domain.calibration import Calibration
+from autotune.domain.machine import Machine
+from autotune.domain.network import Network
+from autotune.errors import Fault, InputError
+from autotune.files import config
+
+T = TypeVar("T")
+
+_REMEDY = "delete the file, or run: autotune machine calibrate"
+_NETWORK_REMEDY = "delete the file, or fit it anew: autotune comm fit FILE --machine host"
+
+
+def identity(machine: Machine) -> str:
+    """Processor, cores and cache topology as 16 hexadecimal digits of SHA-256.
+
+    The reported clock is left out: it changes from one reading to the next.
+    """
+    value = {
+        "architecture": machine.architecture,
+        "processor": machine.title,
+        "cores": [machine.cores, machine.threads_per_core, machine.sockets, machine.memory.cores],
+        "caches": [[c.name, c.size, c.line, c.ways, c.cores] for c in machine.caches],
+    }
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def location(key: str) -> Path:
+    """The file of the calibration with this identity."""
+    return paths.user_data_dir() / "calibrations" / f"{key}.yaml"
+
+
+def stored(machine: Machine) -> Calibration | None:
+    """The calibration of this machine, if there is one.
+
+    Raises InputError, naming the file and the remedy, for a file that cannot be used.
+    """
+    key = identity(machine)
+    path = location(key)
+    if not path.exists():
+        return None
+    calibration = _read(path, config.read_calibration, _REMEDY)
+    if not calibration.curves:
+        raise InputError(Fault(where=str(path), found="has no bandwidth curve", hint=_REMEDY))
+    if calibration.identity != key:
+        fault = Fault(
+            where=str(path),
+            found=f"holds the calibration of another machine, {calibration.identity}",
+            expected=key,
+            hint=_REMEDY,
+        )
+        raise InputError(fault)
+    return calibration
+
+
+def save(calibration: Calibration) -> Path:
+    """Keep a calibration, replacing an earlier one at once; returns its file."""
+    return _write(location(calibration.identity), config.dump_calibration(calibration))
+
+
+def network_location(key: str) -> Path:
+    """The file of the network curves of the machine with this identity."""
+    return paths.user_data_dir() / "networks" / f"{key}.yaml"
+
+
+def stored_network(machine: Machine) -> Network | None:
+    """The network curves that were measured on this machine, if there are any.
+
+    Raises InputError, naming the file and the remedy, for a file that cannot be used.
+    """
+    path = network_location(identity(machine))
+    return _read(path, config.read_network, _NETWORK_REMEDY) if path.exists() else None
+
+
+def save_network(machine: Machine, network: Network) -> Path:
+    """Keep the network curves of this machine, replacing earlier ones at once; their file."""
+    return _write(network_location(identity(machine)), config.dump_network(network))
+
+
+def _read(path: Path, reader: Callable[[Path], T], remedy: str) -> T:
+    try:
+        return reader(path)
+    except InputError as error:
+        raise InputError(
+            *(
+                Fault(where=f.where or str(path), found=f.found, expected=f.expected, hint=remedy)
+                for f in error.faults
+            )
+        ) from error
+    except OSError as error:
+        raise InputError(
+            Fault(where=str(path), found=f"cannot be read: {error.strerror}", hint=remedy)
+        ) from error
+
+
+def _write(path: Path, text: str) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(path, text)
+    except OSError as error:
+        fault = Fault(
+            where=str(path),
+            found=f"cannot be written: {error.strerror}",
+            expected="a folder that can be written",
+            hint="AUTOTUNE_DATA names another",
+        )
+        raise InputError(fault) from error
+    return path
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write beside the file, then rename over it: a reader never sees half of it."""
+    handle, name = tempfile.mkstemp(prefix=".", suffix=".yaml", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(name).unlink()
+        raise

@@ -1,0 +1,264 @@
+"""From samples to cost curves: pieces chosen by cross-validation, intervals, outliers.
+
+The curve is fitted to the pooled repeats without contended samples and outliers; its interval is
+that of all samples that were not contended.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.domain.network import OPERATIONS, CostCurve, Operation, Segment
+from autotune.errors import Fault, InputError
+from autotune.files.config.networks import readable
+from autotune.measuring.network import curve_validation, piecewise_regression
+from autotune.measuring.network.curve_validation import Errors, Validated, medians
+from autotune.measuring.network.outliers import Outlier, Points, far_off, outliers, spread
+from autotune.measuring.network.piecewise_regression import Piece
+from autotune.measuring.network.samples import Recorded, Run, Sample
+from autotune.units import Bytes, BytesPerSecond, Dimension, Seconds, parse, show
+
+_QUANTILES = (0.05, 0.95)
+
+Key = tuple[Operation, int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fitted:
+    """One curve and what it rests on."""
+
+    curve: CostCurve
+    run: Run
+    """Conditions of the first run."""
+    used: int
+    """Samples that entered the fit."""
+    repeats: int
+    contended: int
+    outliers: tuple[Outlier, ...]
+    validated: Validated
+    """Cross-validated errors by number of pieces; 1 is the line weighted by 1/y^2."""
+    spread: float | None
+    """Between repeats: median over sizes of the coefficient of variation; None for one repeat."""
+    notes: tuple[str, ...]
+
+    @property
+    def chosen(self) -> Errors | None:
+        """The cross-validated errors of a curve with as many pieces as this one.
+
+        Scored without outliers, and by the folds that chose the number of pieces.
+        """
+        return self.validated.errors.get(len(self.curve.segments))
+
+    @property
+    def disturbed(self) -> Errors | None:
+        """The same, scored with outliers."""
+        return self.validated.disturbed.get(len(self.curve.segments))
+
+
+def fit(recorded: Sequence[Recorded], *, contended: bool = False) -> list[Fitted]:
+    """A curve for each operation, number of nodes and ranks; ``contended``: those samples too.
+
+    Raises InputError for samples that must not enter one curve, for operations with one size only,
+    and where every sample was contended; all faults at once.
+    """
+    faults: list[Fault] = []
+    found: list[Fitted] = []
+    for key, members in sorted(_grouped(recorded).items(), key=lambda item: _order(item[0])):
+        try:
+            _must_agree(key, [run for run, _, _ in members])
+            found.append(_fitted(key, members, contended=contended))
+        except InputError as error:
+            faults += error.faults
+    if faults:
+        raise InputError(*faults)
+    return found
+
+
+Member = tuple[Run, int, Sample]
+"""Conditions, number of the repeat, sample."""
+
+
+def _grouped(recorded: Sequence[Recorded]) -> dict[Key, list[Member]]:
+    groups: dict[Key, list[Member]] = {}
+    repeats: dict[tuple[int, int], int] = {}
+    for number, one in enumerate(recorded):
+        for sample in one.samples:
+            repeat = repeats.setdefault((number, sample.launch), len(repeats))
+            key = (sample.operation, one.run.nodes, one.run.ranks)
+            groups.setdefault(key, []).append((one.run, repeat, sample))
+    return groups
+
+
+def _order(key: Key) -> tuple[int, int, int]:
+    return OPERATIONS.index(key[0]), key[1], key[2]
+
+
+def _must_agree(key: Key, runs: Iterable[Run]) -> None:
+    first: Run | None = None
+    for run in runs:
+        first = first or run
+        if run is first:
+            continue
+        for name, value in run.conditions.items():
+            if value != first.conditions[name]:
+                fault = Fault(
+                    where=_named(key),
+                    found=f"samples with different {name}: {first.conditions[name]!r} and"
+                    f" {value!r}",
+                    expected="the same conditions in all samples of a curve",
+                    hint="fit the files apart",
+                )
+                raise InputError(fault)
+
+
+def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> Fitted:
+    run = members[0][0]
+    kept = [m for m in members if contended or not m[2].contended(m[0])]
+    if not kept:
+        fault = Fault(
+            where=_named(key),
+            found=f"all {len(members)} samples were contended: other processes ran",
+            hint="measure again on an idle machine, or use them all the same: --contended",
+        )
+        raise InputError(fault)
+    points = Points(
+        np.array([float(m[2].bytes) for m in kept]),
+        np.array([m[2].seconds for m in kept]),
+        np.array([m[1] for m in kept], dtype=np.intp),
+        np.array([m[2].taken for m in kept]),
+    )
+    far = far_off(points)
+    inner = points.only(~far)
+    sized = key[0] != "barrier"
+    if sized and len(np.unique(inner.x)) < 2:
+        fault = Fault(
+            where=_named(key),
+            found=f"samples of one size only, {_shown(inner.x[0])}",
+            expected="at least two sizes: a curve has a slope",
+        )
+        raise InputError(fault)
+    if sized:
+        validated = curve_validation.validated(points, far)
+        chosen = piecewise_regression.pieces(inner.x, inner.y, validated.chosen)[-1]
+    else:
+        validated = curve_validation.level_errors(points, far)
+        chosen = (curve_validation.level(inner),)
+    segments = _segments(chosen)
+    curve = CostCurve(
+        operation=key[0],
+        benchmark=run.benchmark,
+        nodes=key[1],
+        ranks=key[2],
+        segments=segments,
+        measured=(Bytes(int(points.x.min())), Bytes(int(points.x.max()))),
+        residual=_residual(segments, points),
+        points=tuple(
+            (Bytes(int(x)), Seconds(_rounded(float(np.median(points.y[points.x == x])), "time")))
+            for x in np.unique(points.x)
+        ),
+        source=_source(run, members),
+    )
+    left = len(members) - len(kept)
+    return Fitted(
+        curve=curve,
+        run=run,
+        used=len(inner.x),
+        repeats=len(np.unique(points.repeat)),
+        contended=sum(m[2].contended(m[0]) for m in members),
+        outliers=outliers(points, far),
+        validated=validated,
+        spread=spread(points),
+        notes=_notes(run, inner, chosen, left, len(members)),
+    )
+
+
+# --- the fit ------------------------------------------------------------------------------------
+
+
+def _segments(found: Sequence[Piece]) -> tuple[Segment, ...]:
+    segments = []
+    for lower, piece in zip(piecewise_regression.joints(found), found, strict=True):
+        bandwidth = _rounded(1 / piece.slope, "bandwidth") if piece.slope > 0 else None
+        # a line through the origin is one but for the last digits
+        through = abs(piece.intercept) <= 1e-9 * piece.at(piece.first)
+        latency = 0.0 if through else piece.intercept
+        if bandwidth is not None and latency < 0:
+            # rounding must not carry a small difference of large numbers below zero
+            latency = piece.at(piece.first) - piece.first / bandwidth
+        segments.append(
+            Segment(
+                lower=Bytes(int(lower)),
+                latency=Seconds(_rounded(latency, "time")),
+                bandwidth=None if bandwidth is None else BytesPerSecond(bandwidth),
+            )
+        )
+    return tuple(segments)
+
+
+def _residual(segments: Sequence[Segment], points: Points) -> tuple[float, float]:
+    lowers = [segment.lower for segment in segments]
+    which = np.searchsorted(lowers, points.x, side="right") - 1
+    fitted = np.array([segments[k].at(x) for k, x in zip(which, points.x, strict=True)])
+    low, high = np.quantile(points.y / fitted, _QUANTILES)
+    return min(float(f"{low:.4g}"), 1.0), max(float(f"{high:.4g}"), 1.0)
+
+
+def _rounded(value: float, dimension: Dimension) -> float:
+    """As a file holds it."""
+    return parse(readable(value, dimension), dimension)
+
+
+# --- words --------------------------------------------------------------------------------------
+
+
+def _notes(
+    run: Run, points: Points, chosen: Sequence[Piece], left: int, total: int
+) -> tuple[str, ...]:
+    notes = []
+    if left:
+        notes.append(f"{left} of {total} samples left out: contended")
+    if run.oversubscribed:
+        notes.append(
+            f"oversubscribed: {run.ranks // run.nodes} ranks took turns on {run.cores} cores"
+        )
+    if run.program == "mpi4py":
+        notes.append("measured through mpi4py: small messages carry the cost of Python calls")
+    if len(np.unique(points.repeat)) == 1:
+        notes.append("one repeat: the interval knows nothing of the spread from run to run")
+    for piece in chosen:
+        if piece.free_slope < 0:
+            ends = points.only((points.x == piece.first) | (points.x == piece.last))
+            x, y = medians(ends)
+            notes.append(
+                f"from {_shown(x[0])} to {_shown(x[-1])} larger messages were faster"
+                f" ({show(float(y[0]), 'time')} to {show(float(y[-1]), 'time')}): a constant"
+                " instead of a negative slope"
+            )
+    return tuple(notes)
+
+
+def _source(run: Run, members: Sequence[Member]) -> str:
+    tools = {
+        "autotune": "autotune comm bench",
+        "osu": "OSU Micro-Benchmarks",
+        "imb": "Intel MPI Benchmarks",
+    }
+    repeats = len({repeat for _, repeat, _ in members})
+    parts = [
+        f"{tools.get(run.benchmark, run.benchmark)} ({run.program})" if run.program else "",
+        run.mpi,
+        f"{run.buffers} buffers in turn" if run.buffers else "",
+        run.taken,
+        f"{len(members)} samples in {repeats} repeat{'s' if repeats > 1 else ''}",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _named(key: Key) -> str:
+    nodes = "1 node" if key[1] == 1 else f"{key[1]} nodes"
+    return f"{key[0]} of {key[2]} ranks on {nodes}"
+
+
+def _shown(x: float) -> str:
+    return show(int(x), "size")

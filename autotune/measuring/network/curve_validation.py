@@ -1,0 +1,176 @@
+"""What a fit is worth shows on what it has not seen.
+
+Each fold leaves out one repeat *and* one octave of sizes, because the neighbours of a size, and the
+other samples of its launch, give it away.
+
+The same folds choose the number of pieces (of four at most), so the error that they tell of the
+chosen curve is a little too good.
+"""
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from autotune.measuring.network import piecewise_regression
+from autotune.measuring.network.outliers import Points
+from autotune.measuring.network.piecewise_regression import Floats, Piece
+
+MOST = 4
+"""Pieces that are tried at most."""
+_PLAIN = 0
+_WORTH = 0.1
+"""More pieces must make the mean error smaller by so much."""
+_MOST_ERROR = 1.0
+"""What a fold counts at most, so that none decides alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Errors:
+    """Relative errors abs(fitted / measured - 1) on what the fit had not seen."""
+
+    median: float
+    p90: float
+    count: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Validated:
+    """Number of pieces to errors; empty where there is too little to leave out."""
+
+    errors: Mapping[int, Errors] = field(default_factory=dict)
+    """Scored without outliers."""
+    disturbed: Mapping[int, Errors] = field(default_factory=dict)
+    """Scored with outliers: they happened."""
+    plain: Errors | None = None
+    """Of one ordinary least squares line, scored without outliers."""
+    floor: Errors | None = None
+    """Of the other repeats' median at the very size, for each repeat: what no fit can beat."""
+    chosen: int = 1
+    """The number of pieces to take, by the very folds that the errors are of."""
+
+
+def level(points: Points) -> Piece:
+    """What has no size: the constant with the smallest squared relative error."""
+    value = float(np.sum(1 / points.y) / np.sum(1 / points.y**2))
+    return Piece(first=0.0, last=0.0, intercept=value, slope=0.0, free_slope=0.0)
+
+
+def octaves(x: Floats) -> npt.NDArray[np.intp]:
+    """The octave of each size: sizes from 2^k up to 2^(k+1) are one."""
+    return np.floor(np.log2(np.maximum(x, 1.0)) + 1e-9).astype(np.intp)
+
+
+def _enough(folds: Mapping[int, Sequence[float]]) -> int:
+    """The smallest number of pieces that is hardly worse than the best, by what the folds tell.
+
+    ``folds``: number of pieces to the mean error of each octave left out. The standard error is
+    that of the differences between two fits over the same folds (Breiman et al. 1984, section
+    3.4.3, paired).
+    """
+    means = {count: float(np.mean(errors)) for count, errors in folds.items()}
+    best = min(means, key=lambda count: (means[count], count))
+    for count in sorted(means):
+        apart = np.array(folds[count]) - np.array(folds[best])
+        spread = float(np.std(apart, ddof=1)) if len(apart) > 1 else 0.0
+        standard = spread / np.sqrt(len(apart))
+        if np.mean(apart) <= max(standard, _WORTH * means[best]):
+            return count
+    return best
+
+
+def validated(points: Points, far: npt.NDArray[np.bool_]) -> Validated:
+    """Errors of 1 to MOST pieces and of a plain line over the folds; empty for too few sizes.
+
+    ``far``: outliers, which no fit sees. An octave whose every sample is one has no vote.
+    """
+    octave = octaves(points.x)
+    if len(np.unique(octave)) < 3:
+        return Validated()
+    several = len(np.unique(points.repeat)) > 1
+    inner: dict[int, list[Floats]] = {}
+    whole: dict[int, list[Floats]] = {}
+    folds: dict[int, list[float]] = {}
+    for left_out in np.unique(octave):
+        begun = {count: len(parts) for count, parts in inner.items()}
+        for repeat in np.unique(points.repeat):
+            test = (octave == left_out) & (points.repeat == repeat)
+            train = ~far & (octave != left_out) & ((points.repeat != repeat) | (not several))
+            if not test.any() or len(np.unique(points.x[train])) < 2:
+                continue
+            models = _models(points.only(train))
+            for score, members in ((inner, test & ~far), (whole, test)):
+                if not members.any():
+                    continue
+                x, y = medians(points.only(members))
+                for count, model in models.items():
+                    score.setdefault(count, []).append(np.abs(model(x) / y - 1))
+        for count, parts in inner.items():
+            if count != _PLAIN and len(parts) > begun.get(count, 0):
+                fold = np.concatenate(parts[begun.get(count, 0) :])
+                folds.setdefault(count, []).append(float(np.minimum(fold, _MOST_ERROR).mean()))
+    plain = inner.pop(_PLAIN, [])
+    return Validated(
+        errors={count: _errors(parts) for count, parts in inner.items()},
+        disturbed={count: _errors(parts) for count, parts in whole.items() if count != _PLAIN},
+        plain=_errors(plain) if plain else None,
+        floor=_floor(points.only(~far)),
+        chosen=_enough(folds) if folds else 1,
+    )
+
+
+def _floor(points: Points) -> Errors | None:
+    parts = []
+    for repeat in np.unique(points.repeat):
+        own, others = (points.only(points.repeat == repeat), points.only(points.repeat != repeat))
+        if len(others.x):
+            expected = dict(zip(*medians(others), strict=True))
+            known = [
+                y / expected[x] - 1 for x, y in zip(*medians(own), strict=True) if x in expected
+            ]
+            parts += [np.abs(np.array(known))] if known else []
+    return _errors(parts) if parts else None
+
+
+def _models(seen: Points) -> dict[int, Callable[[Floats], Floats]]:
+    """Number of pieces to the fit with so many; _PLAIN: one line by absolute error."""
+    fits = piecewise_regression.pieces(seen.x, seen.y, MOST)
+    models: dict[int, Callable[[Floats], Floats]] = {
+        count: functools.partial(piecewise_regression.evaluate, fits[min(count, len(fits)) - 1])
+        for count in range(1, MOST + 1)
+    }
+    intercept, slope = piecewise_regression.plain_line(seen.x, seen.y)
+    return models | {_PLAIN: lambda x: intercept + slope * x}
+
+
+def level_errors(points: Points, far: npt.NDArray[np.bool_]) -> Validated:
+    """Errors of the constant of the other repeats; empty for one repeat."""
+    inner: list[Floats] = []
+    whole: list[Floats] = []
+    for repeat in np.unique(points.repeat):
+        seen = points.only(~far & (points.repeat != repeat))
+        if not len(seen.x):
+            continue
+        value = level(seen).intercept
+        for score, members in ((inner, ~far), (whole, np.ones_like(far))):
+            y = points.y[members & (points.repeat == repeat)]
+            if len(y):
+                score.append(np.abs(np.array([value / np.median(y) - 1])))
+    return Validated(
+        errors={1: _errors(inner)} if inner else {}, disturbed={1: _errors(whole)} if whole else {}
+    )
+
+
+def medians(points: Points) -> tuple[Floats, Floats]:
+    """Each size, and the median of its samples."""
+    sizes = np.unique(points.x)
+    return sizes, np.array([np.median(points.y[points.x == x]) for x in sizes])
+
+
+def _errors(parts: Sequence[Floats]) -> Errors:
+    values = np.concatenate(parts)
+    return Errors(
+        median=float(np.median(values)), p90=float(np.quantile(values, 0.9)), count=len(values)
+    )

@@ -1,0 +1,158 @@
+"""Text output of other benchmarks as samples: which tool wrote it, what it says.
+
+Readers take what times one of our operations and name what they leave out. A rate of many messages
+in flight, as osu_bw and Uniband print it, is not the time of a message: it is refused.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from autotune.domain.network import Operation
+from autotune.errors import Fault, InputError
+from autotune.measuring.network import imb, osu
+from autotune.measuring.network.samples import Recorded, Run, Sample, read_text
+from autotune.measuring.network.text_block import Block, Refused
+from autotune.units import Bytes, Seconds
+
+Tool = Literal["osu", "imb"]
+TOOLS: dict[Tool, str] = {"osu": "OSU Micro-Benchmarks", "imb": "Intel MPI Benchmarks"}
+_READERS: dict[Tool, Callable[[Sequence[str]], list[Block]]] = {"osu": osu.read, "imb": imb.read}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Imported:
+    """What a file holds."""
+
+    tool: Tool
+    recorded: tuple[Recorded, ...]
+    notes: tuple[str, ...] = field(default=())
+    """What was left out, and why."""
+
+
+def load(path: Path, tool: Tool | None, ranks: int | None, nodes: int) -> Imported:
+    """The samples of a file that another benchmark printed; ``tool`` None: found out.
+
+    ``ranks``: on all nodes together; OSU's output does not say, Intel's does, and only its blocks
+    of so many are taken. Raises InputError, naming the line, for the output of another tool, for a
+    text that was cut off, and where it times none of our operations.
+    """
+    faults: list[Fault] = []
+    text = read_text(path, faults)
+    if text is None:
+        raise InputError(*faults)
+    lines = text.splitlines()
+    found = _tool(path, lines, tool)
+    try:
+        blocks = _READERS[found](lines)
+        if text and not text.endswith("\n"):
+            _check_end(lines, blocks)
+    except Refused as refused:
+        where = f"{path}:{refused.line}"
+        raise InputError(
+            Fault(where=where, found=str(refused), expected=f"the whole output of {TOOLS[found]}")
+        ) from refused
+    return _taken(path, found, blocks, ranks, nodes)
+
+
+def _tool(path: Path, lines: Sequence[str], wanted: Tool | None) -> Tool:
+    number, found = next(
+        ((n, tool) for n, line in enumerate(lines, 1) if (tool := _wrote(line))), (1, None)
+    )
+    names = " or ".join(TOOLS.values())
+    if found is None:
+        title = f"output of {TOOLS[wanted]}" if wanted else f"output of {names}"
+        raise InputError(
+            Fault(
+                where=f"{path}:1", found="no title of a benchmark is in this text", expected=title
+            )
+        )
+    if wanted not in (None, found):
+        assert wanted is not None
+        fault = Fault(
+            where=f"{path}:{number}",
+            found=f"this is output of {TOOLS[found]}",
+            expected=f"output of {TOOLS[wanted]}",
+            hint=f"--tool {found}",
+        )
+        raise InputError(fault)
+    return found
+
+
+def _wrote(line: str) -> Tool | None:
+    text = line.strip()
+    if text.startswith("# OSU "):
+        return "osu"
+    intel = "MPI Benchmark" in text and "Intel" in text
+    return "imb" if intel or text.startswith("# Benchmarking ") else None
+
+
+def _check_end(lines: Sequence[str], blocks: Sequence[Block]) -> None:
+    """Without a line end the last number may lack digits; tools print two decimals."""
+    last = max((row.line for block in blocks for row in block.rows), default=0)
+    word = lines[-1].split()[-1]
+    if last == len(lines) and "." in word and len(word.partition(".")[2]) < 2:
+        raise Refused(last, f"the text ends in the middle of a number, {word!r}")
+
+
+def _taken(
+    path: Path, tool: Tool, blocks: Sequence[Block], ranks: int | None, nodes: int
+) -> Imported:
+    notes: list[str] = []
+    runs: dict[tuple[int, int, str], Recorded] = {}
+    launches: dict[tuple[Operation, int], int] = {}
+    for block in blocks:
+        where = f"{path}:{block.line}"
+        if block.operation is None:
+            notes.append(f"{where}: {block.title} left out: {block.why}")
+            continue
+        pair = block.operation == "pingpong"
+        count = 2 if pair else (block.ranks or ranks)
+        on = min(nodes, 2) if pair else nodes
+        if count is None:
+            fault = Fault(
+                where="--ranks",
+                found=f"{TOOLS[tool]} does not print how many ranks ran {block.title}",
+                expected="their number, on all nodes together",
+            )
+            raise InputError(fault)
+        if ranks is not None and not pair and count != ranks:
+            notes.append(f"{where}: {block.title} of {count} ranks left out: not {ranks} ranks")
+            continue
+        if count < on or count % on:
+            notes.append(f"{where}: {count} ranks are not spread evenly over {on} nodes: left out")
+            continue
+        key = (count, on, block.version)
+        recorded = runs.setdefault(
+            key,
+            Recorded(Run(benchmark=tool, nodes=on, ranks=count, program=block.version)),
+        )
+        again = (block.operation, count)
+        launch = launches[again] = launches.get(again, -1) + 1
+        recorded.samples += [
+            Sample(
+                operation=block.operation,
+                bytes=Bytes(row.bytes),
+                seconds=Seconds(row.seconds),
+                count=row.count,
+                launch=launch,
+            )
+            for row in block.rows
+        ]
+        notes += [f"{where}: {block.title}: {note}" for note in block.notes]
+    if not any(recorded.samples for recorded in runs.values()):
+        why = "; ".join(dict.fromkeys(notes)) or "it has no rows"
+        fault = Fault(
+            where=str(path),
+            found=f"no sample of our operations: {why}",
+            expected=_timed(tool),
+        )
+        raise InputError(fault)
+    return Imported(tool=tool, recorded=tuple(runs.values()), notes=tuple(dict.fromkeys(notes)))
+
+
+def _timed(tool: Tool) -> str:
+    if tool == "osu":
+        return "osu_latency, osu_allgather or osu_barrier"
+    return "PingPong, Allgather, Exchange or Barrier"

@@ -1,0 +1,384 @@
+"""Measure MPI operations on this system: shuffled rounds, several launches, every sample kept.
+
+A round takes one sample of each operation and size, in an order of its own, so that a disturbance
+hits all of them alike; a launch is a repeat, because launches differ by more than the samples of
+one. The samples go to a file as they are taken.
+
+Operations take turns with several buffers, as programs exchange the rows of their arrays one after
+another: large messages come from memory, not from a cache that the one before them has filled.
+"""
+
+import math
+import os
+import random
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+
+from autotune.domain.network import OPERATIONS, Operation
+from autotune.errors import Fault, InputError, WorkFailed, unknown_name
+from autotune.measuring.candidates import quiet
+from autotune.measuring.host import host_facts
+from autotune.measuring.network import benchmark_program as programs
+from autotune.measuring.network.benchmark_program import Program, Start, Taken
+from autotune.measuring.network.samples import BUSY, Run, Sample, Writer
+from autotune.progress import Progress
+from autotune.toolchain import child_process, launcher, mpi
+from autotune.toolchain.mpi import Mpi
+from autotune.units import Bytes, Seconds, parse
+
+SIZES = tuple(Bytes(round(8 * 2 ** (k / 2))) for k in range(41))
+"""8 B to 8 MiB by factors of sqrt 2."""
+REPEATS = 10
+BUDGET = 60.0
+"""Seconds of wall time."""
+_LARGEST = 1 << 30
+_LARGEST_VECTOR = 1 << 31
+"""Bytes of all blocks of an Allgather: MPI counts them in a C int."""
+BUFFERS = 8
+"""That operations with messages take turns with: rows of all arrays that a step exchanges."""
+_ROUNDS = 1
+"""Of a launch: each is slow or fast as a whole, so more launches tell more than more rounds."""
+_TRIES = 3
+_BARRIERS = 8
+"""Samples of a round: what has one point only is spread over the round."""
+_LONGEST, _SHORTEST = 0.010, 0.001
+"""Seconds of one sample."""
+_OVERHEAD = 1.6
+"""Time of a sample with what leads to it, over its own."""
+_START = 30.0
+"""Seconds that starting and ending the ranks may take, beside the samples."""
+_FULL_SLOTS = ("not enough slots", "more processes than", "too many tasks", "not enough processors")
+_SHARE = 0.25
+"""Of the memory that is free, what the messages of all ranks of a node may take."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What is to be measured."""
+
+    ranks: int = 2
+    """On all nodes together."""
+    nodes: int = 1
+    operations: tuple[Operation, ...] = OPERATIONS
+    sizes: tuple[Bytes, ...] = SIZES
+    repeats: int = REPEATS
+    budget_seconds: float = BUDGET
+    launcher: str = ""
+    """Template of the command line; empty: the mpiexec that is found."""
+
+    def __post_init__(self) -> None:
+        faults = []
+        if self.ranks < 2:
+            faults.append(_fault("--ranks", f"{self.ranks} ranks", "at least 2: one has no peer"))
+        if not 1 <= self.nodes <= self.ranks or self.ranks % self.nodes:
+            faults.append(
+                _fault("--nodes", f"{self.ranks} ranks on {self.nodes} nodes", "equal shares")
+            )
+        if not self.operations:
+            faults.append(_fault("--operations", "no operation", ", ".join(OPERATIONS)))
+        if set(self.operations) != {"barrier"} and len(set(self.sizes)) < 2:
+            found = f"{len(set(self.sizes))} size"
+            faults.append(_fault("--sizes", found, "at least two: a curve has a slope"))
+        if faults:
+            raise InputError(*faults)
+
+    def points(self) -> list[tuple[Operation, int]]:
+        """Operations with their sizes, those left out that memory or MPI's counts cannot hold."""
+        free = host_facts.available_memory()
+        most = math.inf if free is None else _SHARE * free
+        on_node = self.ranks // self.nodes
+        found: list[tuple[Operation, int]] = []
+        for operation in self.operations:
+            if operation == "barrier":
+                found += [(operation, 0)] * _BARRIERS
+                continue
+            # to send from: one; to receive into: all ranks', or both neighbours'
+            blocks = self.ranks + 1 if operation == "allgather" else 3
+            found += [
+                (operation, n)
+                for n in self.sizes
+                if on_node * BUFFERS * blocks * n <= most and blocks * n < _LARGEST_VECTOR
+            ]
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Benched:
+    """What came of it."""
+
+    path: Path
+    run: Run
+    samples: int
+    contended: int
+    launches: int
+    seconds: Seconds
+    notes: tuple[str, ...]
+
+
+def bench(plan: Plan, path: Path, machine: str, progress: Progress) -> Benched:
+    """Measure, appending to ``path``; ``machine`` is the identity of this host.
+
+    Raises MissingTool without MPI, InputError for a launcher that cannot start these ranks or
+    starts others, WorkFailed when a rank dies or hangs. Whatever is raised, KeyboardInterrupt
+    too: the samples that were taken are in the file.
+    """
+    started = time.monotonic()
+    found = mpi.find("comm bench")
+    template = _template(plan, found)
+    program = programs.provide(found)
+    points = plan.points()
+    writer = Writer(path)
+    session = _Session(
+        plan=plan,
+        mpi=found,
+        program=program,
+        template=template,
+        machine=machine,
+        writer=writer,
+        progress=progress,
+        points=points,
+    )
+    try:
+        for number in range(plan.repeats):
+            left = plan.budget_seconds - (time.monotonic() - started)
+            if number and left < _SHORTEST * len(points):
+                break
+            session.launch(number, left / (plan.repeats - number))
+    finally:
+        writer.close()
+    if session.run is None or not writer.samples:
+        raise WorkFailed("nothing was measured: the budget is too short; allow more seconds")
+    return Benched(
+        path=path,
+        run=session.run,
+        samples=writer.samples,
+        contended=session.contended,
+        launches=session.launches,
+        seconds=Seconds(time.monotonic() - started),
+        notes=session.notes(),
+    )
+
+
+def _template(plan: Plan, found: Mpi) -> str:
+    template = plan.launcher or mpi.launch_template(
+        found, plan.ranks, plan.nodes, where="--launcher"
+    )
+    for name, value in (("nodes", plan.nodes), ("ranks", plan.ranks), ("threads", 1)):
+        template = template.replace(f"{{{name}}}", str(value))
+    launcher.check(template, "--launcher")
+    return template
+
+
+@dataclass(slots=True, kw_only=True)
+class _Session:
+    """The launches of one benchmark."""
+
+    plan: Plan
+    mpi: Mpi
+    program: Program
+    template: str
+    """Command line with {command}."""
+    machine: str
+    writer: Writer
+    progress: Progress
+    points: Sequence[tuple[Operation, int]]
+    run: Run | None = None
+    contended: int = 0
+    launches: int = 0
+    _number: int = 0
+    """Of the running launch."""
+    _position: int = 0
+    """Points that it has visited."""
+    _last: tuple[str, int] = ("", -1)
+    _ended: bool = False
+    _seen: set[tuple[Operation, int]] = field(default_factory=set)
+
+    def launch(self, number: int, seconds: float) -> None:
+        """One repeat, of about ``seconds`` at most."""
+        rounds = []
+        for k in range(_ROUNDS):
+            order = list(self.points)
+            random.Random(f"{number}-{k}").shuffle(order)
+            rounds.append(order)
+        least = seconds / (_OVERHEAD * _ROUNDS * len(self.points))
+        command = [
+            *self.program.command,
+            *programs.arguments(
+                [point for order in rounds for point in order],
+                least=min(_LONGEST, max(_SHORTEST, least)),
+                until=seconds,
+                tries=1 if self._crowded else _TRIES,
+                busy=BUSY,
+                buffers=BUFFERS,
+            ),
+        ]
+        self._ended = False
+        self._number, self._position, self._last = number, 0, ("", -1)
+        with mpi.scratch(self.mpi, self.plan.nodes) as folders:
+            outcome = child_process.run(
+                launcher.tethered(launcher.expand(self.template, command, "--launcher")),
+                timeout=seconds + _START,
+                environment={**self._environment(), **folders},
+                on_line=self._hear,
+                output_limit=1 << 28,
+                niceness=quiet.RAISED,
+            )
+        self.launches += 1
+        self.writer.sync()
+        if not (outcome.ok and self._ended):
+            self._refuse(outcome)
+
+    @property
+    def _crowded(self) -> bool:
+        return self.plan.ranks // self.plan.nodes > quiet.cpus()
+
+    def _environment(self) -> dict[str, str]:
+        own = {"AUTOTUNE_PDEATHSIG": "1", "AUTOTUNE_NICE": str(quiet.RAISED), "LC_ALL": "C"}
+        return {**os.environ, **mpi.environment(self.mpi, self.plan.ranks, self.plan.nodes), **own}
+
+    def _hear(self, line: str) -> None:
+        said = programs.parse(line)
+        if isinstance(said, Start):
+            self._begin(said)
+        elif isinstance(said, Taken) and self.run is not None:
+            self._keep(said, self.run)
+        elif said == "end":
+            self._ended = True
+
+    def _begin(self, said: Start) -> None:
+        if said.ranks != self.plan.ranks:
+            hint = "give the launcher of the MPI that mpicc belongs to"
+            found = f"each program sees {said.ranks} rank(s): {self.template}"
+            raise InputError(_fault("--launcher", found, f"{self.plan.ranks} ranks", hint))
+        hosts = tuple(dict.fromkeys(said.hosts))
+        if len(hosts) != self.plan.nodes:
+            hint = "name the nodes with --launcher, as for srun -N {nodes} -n {ranks} {command}"
+            found = f"the ranks ran on {len(hosts)} node(s): {', '.join(hosts[:4])}"
+            raise InputError(_fault("--nodes", found, f"{self.plan.nodes} nodes", hint))
+        if self.run is not None:
+            return
+        self.run = Run(
+            benchmark="autotune",
+            nodes=self.plan.nodes,
+            ranks=self.plan.ranks,
+            cores=said.cores,
+            mpi=said.library or self.mpi.title,
+            program=self.program.kind,
+            launcher=self.template,
+            hosts=hosts,
+            machine=self.machine,
+            taken=datetime.now(UTC).isoformat(timespec="seconds"),
+            priority=said.priority,
+            buffers=BUFFERS,
+        )
+        self.writer.begin(self.run)
+
+    def _keep(self, said: Taken, run: Run) -> None:
+        point = (said.operation, int(said.bytes))
+        self._position += point != self._last  # a contended one is repeated at once
+        self._last = point
+        sample = Sample(
+            operation=said.operation,
+            bytes=said.bytes,
+            seconds=Seconds(said.seconds),
+            count=said.count,
+            busy=said.busy,
+            launch=self._number,
+            round=(self._position - 1) // len(self.points),
+            taken=said.taken,
+        )
+        self.writer(sample)
+        self._seen.add(point)
+        self.contended += sample.contended(run)
+        all_points = self.plan.repeats * _ROUNDS * len(self.points)
+        done = self._number * _ROUNDS * len(self.points) + self._position
+        self.progress(
+            f"measure {self.plan.ranks} ranks",
+            min(done, all_points),
+            all_points,
+            f"{said.operation} {said.bytes} B, launch {self._number + 1} of {self.plan.repeats}",
+        )
+
+    def _refuse(self, outcome: child_process.Outcome) -> None:
+        kept = f"; the {self.writer.samples} samples before it are kept in {self.writer.path}"
+        kept = kept if self.writer.samples else ""
+        said = f"{outcome.err}\n{outcome.out}".lower()
+        if any(words in said for words in _FULL_SLOTS):
+            hint = (
+                "ask for fewer ranks, name the nodes with --launcher, or share cores:"
+                " --oversubscribe of Open MPI (their times are then not those of the network)"
+            )
+            found = f"the launcher has too few slots for {self.plan.ranks} ranks: {self.template}"
+            raise InputError(_fault("--ranks", found + kept, "", hint))
+        number = f"launch {self._number + 1}"
+        if outcome.timed_out:
+            raise WorkFailed(f"a rank hangs: {number} did not end in {outcome.seconds:.0f} s{kept}")
+        if outcome.ok:
+            raise WorkFailed(f"the launcher ran no benchmark: {self.template}{kept}")
+        raise WorkFailed(f"{number} failed{kept}: {outcome.describe()}")
+
+    def notes(self) -> tuple[str, ...]:
+        """What a reader of the samples should know."""
+        notes = [self.program.note] if self.program.note else []
+        if self.run is not None and self.run.oversubscribed:
+            notes.append(
+                f"oversubscribed: {self.plan.ranks // self.plan.nodes} ranks took turns on"
+                f" {self.run.cores} cores; these are not times of the network"
+            )
+        if self.launches < self.plan.repeats:
+            notes.append(f"the budget ended after {self.launches} of {self.plan.repeats} launches")
+        wanted = len(set(self.points))
+        missing = wanted - len(self._seen)
+        if missing:
+            notes.append(f"{missing} of {wanted} points have no sample: too little time")
+        if self.writer.samples and 2 * self.contended > self.writer.samples:
+            notes.append("most samples are contended: measure again when nothing else runs")
+        return tuple(notes)
+
+
+def _fault(where: str, found: str, expected: str = "", hint: str = "") -> Fault:
+    return Fault(where=where, found=found, expected=expected, hint=hint)
+
+
+def sizes(text: str) -> tuple[Bytes, ...]:
+    """Sizes from text: ``8 B:8 MiB`` (by factors of sqrt 2) or ``8 B,1 KiB,1 MiB``.
+
+    Raises InputError, in words, for anything else.
+
+    >>> sizes("64 B:256 B")
+    (64, 91, 128, 181, 256)
+    """
+    try:
+        if ":" not in text:
+            return tuple(sorted({_whole(part) for part in text.split(",")}))
+        low, high = (_whole(part) for part in text.split(":", 1))
+        if low > high:
+            raise ValueError(f"{text!r} does not ascend")
+    except ValueError as error:
+        raise InputError(_fault("--sizes", str(error), "8 B:8 MiB, or 8 B,1 KiB,1 MiB")) from error
+    steps = range(int(2 * math.log2(high / low) + 1e-9) + 1)
+    return tuple(sorted({Bytes(round(low * 2 ** (k / 2))) for k in steps}))
+
+
+def operations(text: str) -> tuple[Operation, ...]:
+    """Operations from their names, between commas; raises InputError for others."""
+    names = [name.strip() for name in text.split(",") if name.strip()]
+    unknown = [name for name in names if name not in OPERATIONS]
+    if unknown or not names:
+        raise InputError(
+            *(
+                unknown_name("--operations", "operation", name, OPERATIONS)
+                for name in unknown or [""]
+            )
+        )
+    return tuple(operation for operation in OPERATIONS if operation in names)
+
+
+def _whole(text: str) -> Bytes:
+    value = parse(text.strip(), "size")
+    if value != int(value) or not 1 <= value <= _LARGEST:
+        raise ValueError(f"{text.strip()!r} is not a whole number of bytes from 1 B to 1 GiB")
+    return Bytes(int(value))

@@ -1,0 +1,164 @@
+"""Samples as arrays, and those among them that do not fit the others."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from autotune.measuring.network.piecewise_regression import Floats
+from autotune.units import Bytes, Seconds
+
+_FAR = 5.0
+"""Robust standard deviations from the median of its size at which a sample is an outlier."""
+_LEAST_FAR = 0.2
+_MOST = 0.1
+"""Share of the samples of a size, and of a launch, beyond which they are no outliers but a mode."""
+
+
+@dataclass(frozen=True, slots=True)
+class Points:
+    """Samples as arrays."""
+
+    x: Floats
+    y: Floats
+    repeat: npt.NDArray[np.intp]
+    taken: Floats
+
+    def only(self, where: npt.NDArray[np.bool_]) -> "Points":
+        """Those that ``where`` is true of."""
+        return Points(self.x[where], self.y[where], self.repeat[where], self.taken[where])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlier:
+    """A sample far from the others of its size; it did not enter the fit."""
+
+    bytes: Bytes
+    seconds: Seconds
+    ratio: float
+    """Over the median of its size."""
+    repeat: int
+    taken: float
+    """Seconds since the epoch; 0: not known."""
+
+
+def far_off(points: Points) -> npt.NDArray[np.bool_]:
+    """Samples far from the median of their size; with one sample a size, far from its neighbours.
+
+    The scale is robust: 1.4826 times the median absolute deviation of all logarithms. Where a size
+    or a launch has many of them (see ``_MOST``; one is always few), none of its samples is an
+    outlier: that is how the system behaves, not a disturbance.
+    """
+    return _few(points, _far(points))
+
+
+def _few(points: Points, far: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    result = far.copy()
+    for group in (points.x, points.repeat):
+        for value in np.unique(group[far]):
+            members = group == value
+            if far[members].sum() > max(1.0, _MOST * members.sum()):
+                result[members] = False
+    return result
+
+
+def _far(points: Points) -> npt.NDArray[np.bool_]:
+    level = np.zeros(len(points.x))
+    counts = np.zeros(len(points.x), dtype=np.intp)
+    logs = np.log(points.y)
+    for x in np.unique(points.x):
+        same = points.x == x
+        level[same], counts[same] = np.median(logs[same]), same.sum()
+    if counts.max() < 3:
+        return _spikes(points)
+    deviation = np.where(counts >= 3, np.abs(logs - level), 0.0)
+    scale = 1.4826 * float(np.median(deviation[counts >= 3]))
+    result: npt.NDArray[np.bool_] = deviation > max(_FAR * scale, _LEAST_FAR)
+    return result
+
+
+def _spikes(points: Points) -> npt.NDArray[np.bool_]:
+    """Single samples off the line between their neighbours by a factor of two, worst first.
+
+    They must lie outside the range of both neighbours: where the protocol changes, the cost jumps.
+    Slow ones come before fast ones, since a disturbance costs time; and what remains must be
+    smoother without them, or it is a neighbour that is wrong.
+    """
+    keep = np.ones(len(points.x), dtype=np.bool_)
+    x, y = np.log(np.maximum(points.x, 1.0)), np.log(points.y)
+    while keep.sum() > 4:
+        where = np.flatnonzero(keep)[np.argsort(points.x[keep], kind="stable")]
+        if len(np.unique(x[where])) < len(where):
+            break
+        spike = _worst(x[where], y[where])
+        if spike is None:
+            break
+        keep[where[spike]] = False
+    result: npt.NDArray[np.bool_] = ~keep
+    return result
+
+
+def _worst(x: Floats, y: Floats) -> int | None:
+    """The sample to leave out next, of logarithms that ascend in ``x``."""
+    off = _bends(x, y)
+    least = max(math.log(2), _FAR * 1.4826 * float(np.median(off[1:-1])))
+    above = np.zeros(len(y))
+    below = np.zeros(len(y))
+    above[1:-1] = y[1:-1] - np.maximum(y[:-2], y[2:])
+    below[1:-1] = np.minimum(y[:-2], y[2:]) - y[1:-1]
+    for beyond in (above, below):
+        for k in np.argsort(-off, kind="stable"):
+            if off[k] >= least and beyond[k] > _LEAST_FAR and _calms(x, y, int(k)):
+                return int(k)
+    return None
+
+
+def _bends(x: Floats, y: Floats) -> Floats:
+    """How far each sample is off the line between its neighbours; 0 at the ends."""
+    result = np.zeros(len(y))
+    between = y[:-2] + (y[2:] - y[:-2]) * (x[1:-1] - x[:-2]) / (x[2:] - x[:-2])
+    result[1:-1] = np.abs(y[1:-1] - between)
+    return result
+
+
+def _calms(x: Floats, y: Floats, k: int) -> bool:
+    """Without sample ``k`` its two neighbours are less off, together."""
+    before, after = _bends(x, y), _bends(np.delete(x, k), np.delete(y, k))
+    return bool(after[k - 1] + after[k] < before[k - 1] + before[k + 1])
+
+
+def outliers(points: Points, far: npt.NDArray[np.bool_]) -> tuple[Outlier, ...]:
+    """Those that ``far`` is true of, by size."""
+    found = []
+    for k in np.flatnonzero(far):
+        same = points.y[points.x == points.x[k]]
+        level = float(np.median(same)) if len(same) > 2 else _between(points, far, int(k))
+        found.append(
+            Outlier(
+                bytes=Bytes(int(points.x[k])),
+                seconds=Seconds(float(points.y[k])),
+                ratio=float(points.y[k]) / level,
+                repeat=int(points.repeat[k]),
+                taken=float(points.taken[k]),
+            )
+        )
+    return tuple(sorted(found, key=lambda o: (o.bytes, o.seconds)))
+
+
+def _between(points: Points, far: npt.NDArray[np.bool_], k: int) -> float:
+    """What the samples next in size say."""
+    kept = points.only(~far)
+    order = np.argsort(kept.x)
+    return float(np.exp(np.interp(points.x[k], kept.x[order], np.log(kept.y[order]))))
+
+
+def spread(points: Points) -> float | None:
+    """Median over sizes of standard deviation over mean of the repeats' medians."""
+    values = []
+    for x in np.unique(points.x):
+        same = points.only(points.x == x)
+        repeats = [np.median(same.y[same.repeat == r]) for r in np.unique(same.repeat)]
+        if len(repeats) > 1:
+            values.append(float(np.std(repeats, ddof=1) / np.mean(repeats)))
+    return float(np.median(values)) if values else None

@@ -1,0 +1,340 @@
+"""Samples of communication times: JSON Lines, each line written when its sample is taken.
+
+    {"schema": "autotune.comm-samples/1", "benchmark": "autotune", "nodes": 1, "ranks": 2, ...}
+    {"operation": "allgather", "bytes": 64, "seconds": 4.1e-07, "count": 19000, "busy": [...], ...}
+
+A header begins a run; the samples below it were taken under its conditions. A file may hold
+several runs, so files may be joined. A line that a killed process cut short is left out.
+"""
+
+import json
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import IO
+
+from autotune.domain.network import OPERATIONS, Operation
+from autotune.errors import Fault, InputError
+from autotune.units import Bytes, Seconds
+
+SCHEMA = "autotune.comm-samples/1"
+BUSY = 0.95
+"""A sample with a rank below this share of processor time per wall time is contended."""
+LARGEST = 1 << 28
+"""Bytes of the largest file that is read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Under which conditions samples were taken."""
+
+    benchmark: str
+    """``autotune``, ``osu``, ``imb``: times of different kinds do not compare."""
+    nodes: int
+    ranks: int
+    """On all nodes together."""
+    cores: int = 0
+    """Of each node, that the ranks may use; 0: not known."""
+    mpi: str = ""
+    """Flavour and version."""
+    program: str = ""
+    """``c``, ``mpi4py``, or the version of another tool."""
+    launcher: str = ""
+    hosts: tuple[str, ...] = ()
+    machine: str = ""
+    """Identity of the hardware; empty: not known."""
+    taken: str = ""
+    """Date and time, ISO 8601."""
+    priority: str = ""
+    buffers: int = 0
+    """That the operations took turns with; 0: not known."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.nodes <= self.ranks or self.ranks % self.nodes:
+            raise ValueError(f"{self.ranks} ranks cannot be spread evenly over {self.nodes} nodes")
+
+    @property
+    def oversubscribed(self) -> bool:
+        """More ranks on a node than cores: they take turns, and times are no longer those of the
+        network."""
+        return 0 < self.cores < self.ranks // self.nodes
+
+    @property
+    def conditions(self) -> dict[str, object]:
+        """What must agree before samples enter one curve."""
+        return {
+            "benchmark": self.benchmark,
+            "machine": self.machine,
+            "hosts": len(self.hosts),
+            "mpi": self.mpi,
+            "program": self.program,
+            "cores": self.cores,
+            "buffers": self.buffers,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """One stretch of ``count`` operations in a row; the slowest rank's time."""
+
+    operation: Operation
+    bytes: Bytes
+    """What one rank contributes to one operation; 0 for a barrier."""
+    seconds: Seconds
+    """Of one operation."""
+    count: int
+    busy: tuple[float, ...] = ()
+    """Processor time over wall time of each rank; empty: not known."""
+    launch: int = 0
+    """A repeat: launches of a run are independent of one another."""
+    round: int = 0
+    taken: float = 0.0
+    """Seconds since the epoch."""
+
+    def __post_init__(self) -> None:
+        if self.operation not in OPERATIONS:
+            raise ValueError(f"{self.operation!r} is not one of {', '.join(OPERATIONS)}")
+        if not (math.isfinite(self.seconds) and self.seconds > 0):
+            raise ValueError(f"{self.seconds} s is not a positive time")
+        if self.bytes < 0 or self.count < 1:
+            raise ValueError(f"{self.count} operations of {self.bytes} B")
+
+    def contended(self, run: Run) -> bool:
+        """A rank missed its core; oversubscribed: the ranks did not get the cores they share."""
+        if not self.busy:
+            return False
+        if not run.oversubscribed:
+            return min(self.busy) < BUSY
+        return sum(self.busy) / (run.cores * run.nodes) < BUSY
+
+
+@dataclass(slots=True)
+class Recorded:
+    """One run and its samples."""
+
+    run: Run
+    samples: list[Sample] = field(default_factory=list)
+
+
+class Writer:
+    """Appends runs to a file; what was written is there after a kill."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises InputError for a file that holds something else, or cannot be written."""
+        self.path = path
+        try:
+            self._old = path.stat().st_size if path.is_file() else 0
+            if self._old:
+                _check_head(path)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._file: IO[bytes] = path.open("ab")
+        except OSError as error:
+            raise InputError(
+                Fault(where=str(path), found=f"cannot be written: {error.strerror}")
+            ) from error
+        self.samples = 0
+
+    def begin(self, run: Run) -> None:
+        """The samples from here on were taken under these conditions."""
+        if self._old and not _ends_line(self.path):
+            self._file.write(b"\n")
+        self._line({"schema": SCHEMA, **asdict(run)})
+
+    def __call__(self, sample: Sample) -> None:
+        """Keep one sample."""
+        self._line(asdict(sample))
+        self.samples += 1
+
+    def _line(self, row: Mapping[str, object]) -> None:
+        self._file.write(json.dumps(row).encode() + b"\n")
+        self._file.flush()
+
+    def sync(self) -> None:
+        """Wait until the disk has it: between launches, so that it disturbs none."""
+        os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Close the file; a new one that nothing came into is removed."""
+        self.sync()
+        empty = self._file.tell() == 0
+        self._file.close()
+        if empty:
+            self.path.unlink(missing_ok=True)
+
+
+def read(paths: Sequence[Path]) -> list[Recorded]:
+    """The runs of some files, in order.
+
+    Raises InputError with every fault: ``file:line``, what was found, what is expected.
+    """
+    faults: list[Fault] = []
+    found = [recorded for path in paths for recorded in _file(path, faults)]
+    if not faults and not any(recorded.samples for recorded in found):
+        where = ", ".join(map(str, paths))
+        faults.append(Fault(where=where, found="no samples", hint="autotune comm bench takes some"))
+    if faults:
+        raise InputError(*faults)
+    return found
+
+
+def _file(path: Path, faults: list[Fault]) -> list[Recorded]:
+    text = read_text(path, faults)
+    if text is None:
+        return []
+    lines = text.splitlines()
+    runs: list[Recorded] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        where = f"{path}:{number}"
+        try:
+            row = json.loads(line)
+        except (ValueError, RecursionError):
+            if runs and _cut(lines, number):
+                continue  # its process was killed
+            expected = f"JSON Lines of {SCHEMA}"
+            hint = "for the output of other benchmarks: autotune comm import"
+            faults.append(Fault(where=where, found="not JSON", expected=expected, hint=hint))
+            return runs
+        try:
+            _take(row, runs)
+        except (KeyError, TypeError, ValueError) as error:
+            words = f"lacks {error}" if isinstance(error, KeyError) else str(error)
+            faults.append(Fault(where=where, found=words, expected=f"JSON Lines of {SCHEMA}"))
+            return runs
+    return runs
+
+
+def _take(row: object, runs: list[Recorded]) -> None:
+    if not isinstance(row, dict):
+        raise ValueError("not a JSON object")
+    if "schema" in row:
+        if row["schema"] != SCHEMA:
+            raise ValueError(f"the schema is {row['schema']!r}")
+        runs.append(Recorded(_run(row)))
+    elif not runs:
+        raise ValueError(f'the first line has no "schema": "{SCHEMA}"')
+    else:
+        runs[-1].samples.append(_sample(row))
+
+
+def _run(row: Mapping[str, object]) -> Run:
+    return Run(
+        benchmark=_text(row, "benchmark"),
+        nodes=_whole(row, "nodes"),
+        ranks=_whole(row, "ranks"),
+        cores=_whole(row, "cores"),
+        mpi=_text(row, "mpi"),
+        program=_text(row, "program"),
+        launcher=_text(row, "launcher"),
+        hosts=tuple(map(str, _list(row, "hosts"))),
+        machine=_text(row, "machine"),
+        taken=_text(row, "taken"),
+        priority=_text(row, "priority"),
+        buffers=_whole(row, "buffers") if "buffers" in row else 0,
+    )
+
+
+def _sample(row: Mapping[str, object]) -> Sample:
+    operation = _text(row, "operation")
+    known = next((name for name in OPERATIONS if name == operation), None)
+    if known is None:
+        raise ValueError(f"operation {operation!r} is not one of {', '.join(OPERATIONS)}")
+    return Sample(
+        operation=known,
+        bytes=Bytes(_whole(row, "bytes")),
+        seconds=Seconds(_number(row["seconds"])),
+        count=_whole(row, "count"),
+        busy=tuple(_number(value) for value in _list(row, "busy")),
+        launch=_whole(row, "launch"),
+        round=_whole(row, "round"),
+        taken=_number(row["taken"]),
+    )
+
+
+def _text(row: Mapping[str, object], key: str) -> str:
+    value = row[key]
+    if not isinstance(value, str):
+        raise TypeError(f"{key} is not text")
+    return value
+
+
+def _whole(row: Mapping[str, object], key: str) -> int:
+    value = row[key]
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{key} is not a whole number")
+    return value
+
+
+def _list(row: Mapping[str, object], key: str) -> list[object]:
+    value = row[key]
+    if not isinstance(value, list):
+        raise TypeError(f"{key} is not a list")
+    return value
+
+
+def _number(value: object) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        raise TypeError(f"{value!r} is not a finite number")
+    return float(value)
+
+
+def _cut(lines: Sequence[str], number: int) -> bool:
+    """The line is the last one, or a new run begins after it."""
+    if number == len(lines):
+        return True
+    try:
+        following = json.loads(lines[number])
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(following, dict) and "schema" in following
+
+
+def read_text(path: Path, faults: list[Fault]) -> str | None:
+    """The text of a file, or None and a fault: absent, not a file, too large, not text."""
+    where = str(path)
+    try:
+        if not path.is_file():
+            absent = "there is no such file" if not path.exists() else "this is not a file"
+            faults.append(Fault(where=where, found=absent))
+            return None
+        if path.stat().st_size > LARGEST:
+            faults.append(Fault(where=where, found=f"the file has more than {LARGEST} B"))
+            return None
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        found = f"byte {error.start} is not UTF-8 text"
+        faults.append(Fault(where=where, found=found, expected="a text file"))
+    except (OSError, ValueError) as error:
+        words = getattr(error, "strerror", None) or str(error)
+        faults.append(Fault(where=where, found=f"cannot be read: {words}"))
+    return None
+
+
+def _check_head(path: Path) -> None:
+    """Refuse to append to a file of something else."""
+    faults: list[Fault] = []
+    text = read_text(path, faults)
+    head = (text or "").lstrip().partition("\n")[0]
+    if text is not None:
+        try:
+            row = json.loads(head)
+            right = isinstance(row, dict) and row.get("schema") == SCHEMA
+        except (ValueError, RecursionError):
+            right = False
+        if not right:
+            hint = "name another file with -o"
+            found = "the file holds something else: nothing is appended"
+            faults.append(
+                Fault(where=str(path), found=found, expected=f"samples of {SCHEMA}", hint=hint)
+            )
+    if faults:
+        raise InputError(*faults)
+
+
+def _ends_line(path: Path) -> bool:
+    with path.open("rb") as file:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"

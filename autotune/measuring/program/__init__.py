@@ -1,0 +1,1 @@
+"""Programs of a user, built, run and timed."""

@@ -1,0 +1,199 @@
+"""The command lines of an external program: its templates with a candidate's values put in."""
+
+import importlib.metadata
+import os
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune.domain.problem import ProgramProblem
+from autotune.domain.program import Command, Program, digest, filled
+from autotune.domain.variant import Build, Candidate, Value
+from autotune.measuring.candidates import quiet
+from autotune.toolchain import build_cache
+from autotune.toolchain import compiler as compilers
+from autotune.toolchain.compiler import Compiler
+
+
+def program_problem(candidate: Candidate) -> ProgramProblem:
+    """The problem of a candidate of a program; TypeError for generated code."""
+    if not isinstance(candidate.problem, ProgramProblem):
+        raise TypeError(f"{candidate.label} is generated code")
+    return candidate.problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """What a candidate's build came to."""
+
+    key: str
+    """Hash of everything that decides on it."""
+    output: Path | None
+    """The file that it made; None where nothing is built, or the build failed."""
+    detail: str = ""
+    """Why it failed; empty where it did not."""
+    provenance: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workshop:
+    """Builds candidates of programs; ``compiler`` gives what ``{compiler}`` stands for."""
+
+    compiler: Callable[[Build], Compiler]
+    limit: float
+    """Seconds of each command of a build."""
+
+    def build(self, candidate: Candidate) -> Made:
+        """The build of a candidate, from the cache where it is known.
+
+        Raises MissingTool for a command that is not installed, and what ``compiler`` raises.
+        """
+        program = program_problem(candidate).program
+        compiler = self.compiler(candidate.build) if program.compiled else None
+        provenance = _provenance(program, compiler)
+        parts = [*_symbolic(candidate, compiler), *provenance.values(), *_states(program.build)]
+        if _digest(program) != program.digest:
+            detail = f"the sources in {program.source_folder} have changed since they were read"
+            return Made(key="", output=None, detail=detail, provenance=provenance)
+        if not program.build:
+            return Made(key=digest({"": "\0".join(parts).encode()}), output=None,
+                        provenance=provenance)  # fmt: skip
+
+        def commands(target: Path) -> list[list[str]]:
+            values = places(candidate, str(target), compiler)
+            flags = compiler.flags if compiler else ()
+            return [filled(command, values, flags) for command in program.build]
+
+        built = build_cache.by_commands(parts, commands, self.limit)
+        return Made(
+            key=built.key, output=built.executable, detail=built.detail, provenance=provenance
+        )
+
+    def ready(self, candidate: Candidate, key: str) -> "Ready | None":
+        """What starts a run of a build; None where what was built is no longer there."""
+        program = program_problem(candidate).program
+        output = build_cache.executable(key, "command") if program.build else None
+        if program.build and output is None:
+            return None
+        compiler = self.compiler(candidate.build) if program.compiled else None
+        flags = compiler.flags if compiler else ()
+        values = places(candidate, str(output or ""), compiler)
+        variables = {
+            name: template.fill({**values, "flags": " ".join(flags)})
+            for name, template in program.environment.items()
+        }
+        return Ready(tuple(filled(program.run, values, flags)), variables)
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A command line, and the variables that the program's description sets."""
+
+    command: tuple[str, ...]
+    variables: Mapping[str, str | None]
+    """None: the variable is not set."""
+
+    def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
+        """The whole environment of a run: this process's, settings, what the program wants."""
+        made = {**compilers.environment(), **settings, **self.variables}
+        return {name: text for name, text in made.items() if text is not None}
+
+
+def places(candidate: Candidate, output: str, compiler: Compiler | None) -> dict[str, Value]:
+    """What the names in templates stand for, all but ``{flags}``."""
+    problem = program_problem(candidate)
+    return {
+        "output": output,
+        "source folder": problem.program.source_folder,
+        "compiler": compiler.path if compiler else "",
+        "python": sys.executable,
+        "threads": candidate.threads,
+        **problem.arguments,
+        **candidate.variant.parameters,
+    }
+
+
+def openmp(candidate: Candidate, *, timed: bool = True) -> dict[str, str]:
+    """OpenMP's settings of a candidate; none where a program runs as many threads as it likes."""
+    program = program_problem(candidate).program
+    if program.threads == "own" and not program.spread:
+        return {}
+    return quiet.openmp(candidate.threads, timed=timed, placement=candidate.placement)
+
+
+def _symbolic(candidate: Candidate, compiler: Compiler | None) -> list[str]:
+    """The commands of a build as they are wherever the files lie."""
+    problem = program_problem(candidate)
+    values = {
+        **places(candidate, "{output}", compiler),
+        "source folder": "{source folder}",
+        "compiler": "{compiler}",
+    }
+    flags = compiler.flags if compiler else ()
+    words = [("--", *filled(command, values, flags)) for command in problem.program.build]
+    return [problem.program.digest, *(word for command in words for word in command)]
+
+
+def _digest(program: Program) -> str:
+    """Of the sources as they are now."""
+    found: dict[str, bytes] = {}
+    for name in program.sources:
+        try:
+            found[name] = Path(program.source_folder, name).read_bytes()
+        except OSError:
+            return ""
+    return digest(found)
+
+
+def _provenance(program: Program, compiler: Compiler | None) -> dict[str, str]:
+    found = {"sources": program.digest}
+    if compiler is not None:
+        found |= {
+            "compiler": compiler.path,
+            "version": compiler.version,
+            "flags": " ".join(compiler.flags),
+            "resolved_flags": " ".join(compiler.resolved_flags),
+            "identity": compiler.identity,
+            "notes": "; ".join(compiler.notes),
+        }
+    return found | _python(program)
+
+
+def _python(program: Program) -> dict[str, str]:
+    found = {}
+    if "python" in program.named:
+        found["python"] = sys.version.split()[0]
+    if program.packages:
+        found["packages"] = ", ".join(
+            f"{package.name} {importlib.metadata.version(package.name)}"
+            for package in program.packages
+        )
+    return found
+
+
+def tools(program: Program) -> str:
+    """What a program is built and run with beside the compilers of a config.
+
+    The interpreter, its packages, and the tools that its commands name, each in its state.
+    """
+    python = [f"{name} {version}" for name, version in _python(program).items()]
+    return "; ".join([*python, *_states((*program.build, program.run))])
+
+
+def _states(commands: tuple[Command, ...]) -> list[str]:
+    """What tells one state of the installed tools of command lines from another."""
+    found = []
+    for tool in literal_tools(commands):
+        path = shutil.which(tool)
+        if path is not None:
+            facts = os.stat(Path(path).resolve())  # noqa: PTH116 - of the file behind links
+            found.append(f"{tool} {facts.st_size} {facts.st_mtime_ns}")
+    return found
+
+
+def literal_tools(commands: tuple[Command, ...]) -> list[str]:
+    """The programs that command lines start and that are found on PATH."""
+    first = (command[0] for command in commands)
+    return [t.text for t in first if not t.names and "/" not in t.text]

@@ -1,0 +1,47 @@
+"""Whether an external program had its cores to itself, from what the kernel says about its run.
+
+A program of the user's tells nothing about the CPU time of what it times, so the whole run is
+judged. Its first thread has been disturbed when it was ready and waited for a CPU. Of several
+threads, the CPU time over (threads x wall time) depends on how much of the run is serial: it is
+compared with the largest share that any run of the candidate had.
+"""
+
+import threading
+from dataclasses import dataclass, field
+
+from autotune.domain.variant import Candidate
+from autotune.measuring.program.command_line import program_problem
+from autotune.toolchain.child_process import Usage
+
+_SHORT = 0.1
+"""Seconds; the wall time of a shorter run is not known well enough to compare its share."""
+
+
+@dataclass(slots=True)
+class Shares:
+    """Judges runs and remembers the largest share of each candidate; safe for threads."""
+
+    _largest: dict[str, float] = field(default_factory=dict)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def busy(self, candidate: Candidate, usage: Usage) -> float:
+        """From 0 to 1: the part of the CPU time that it could use and did use."""
+        program = program_problem(candidate).program
+        undelayed = _undelayed(usage)
+        if program.threads == "one" and undelayed is None:
+            return min(1.0, usage.cpu / usage.wall)
+        if not program.spread or usage.wall < _SHORT:
+            return 1.0 if undelayed is None else undelayed
+        share = usage.cpu / (candidate.threads * usage.wall)
+        with self._lock:
+            largest = max(share, self._largest.get(candidate.identity, 0.0))
+            self._largest[candidate.identity] = largest
+        relative = share / largest if largest > 0 else 1.0
+        return relative if undelayed is None else min(undelayed, relative)
+
+
+def _undelayed(usage: Usage) -> float | None:
+    """Part of the time that the run was not kept from a CPU; None: the kernel does not tell."""
+    if usage.waited is None or usage.wall <= 0:
+        return None
+    return max(0.0, 1 - usage.waited / usage.wall)

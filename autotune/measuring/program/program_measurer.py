@@ -1,0 +1,327 @@
+"""Candidates of external programs on this host: built, compared with the baseline, and timed.
+
+A launch runs the program as often as it takes to read the wanted number of times. A run counts when
+it ends well within its limits, tells a time, and its check value is that of the reference run.
+"""
+
+import contextlib
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from autotune import paths
+from autotune.domain.problem import ProgramProblem
+from autotune.domain.program import Program
+from autotune.domain.results import Prepared, Sample, Status
+from autotune.domain.setup import Limits, Measuring
+from autotune.domain.variant import Candidate
+from autotune.measuring.candidates import energy, quiet
+from autotune.measuring.candidates.base import CHECKSUM_TOLERANCE, Launch
+from autotune.measuring.candidates.resource_use import Gauges
+from autotune.measuring.program import printed_output
+from autotune.measuring.program.command_line import Workshop, openmp, program_problem
+from autotune.measuring.program.contention import Shares
+from autotune.measuring.program.printed_output import Answer, Unreadable, compare
+from autotune.toolchain import child_process, launcher
+from autotune.toolchain.child_process import Outcome
+from autotune.units import Seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """What one run of a program gave: its times and its answer, or why it counts for nothing."""
+
+    status: Status
+    detail: str = ""
+    times: tuple[Seconds, ...] = ()
+    answer: Answer | None = None
+    """None: the program has no check value."""
+    outcome: Outcome | None = None
+
+
+class References:
+    """The reference runs, one for each problem, and all answers seen; safe for threads."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Run] = {}
+        self._answers: dict[str, list[Answer]] = {}
+        self._lock = threading.Lock()
+
+    def get(self, problem: ProgramProblem, make: Callable[[], Run]) -> Run:
+        """The reference run of a problem; made anew while it was disturbed."""
+        with self._lock:
+            known = self._known.get(problem.key)
+            if known is None or known.status == "contended":
+                known = self._known[problem.key] = make()
+            return known
+
+    def known(self, problem: ProgramProblem) -> Answer | None:
+        """The answer of the reference run of a problem; None where there was none, or it failed."""
+        run = self._known.get(problem.key)
+        return run.answer if run is not None and run.status == "ok" else None
+
+    def alike(self, key: str, answer: Answer, tolerance: float) -> Answer:
+        """The first answer under a key that this one agrees with; itself where there is none."""
+        with self._lock:
+            seen = self._answers.setdefault(key, [])
+            for other in seen:
+                if not compare(answer, other, tolerance).fault:
+                    return other
+            seen.append(answer)
+            return answer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProgramMeasurer:
+    """Builds, verifies and launches candidates of a program of the user's on this host.
+
+    ``baseline`` gives the candidate whose answer is the reference of a problem. ``environment`` is
+    set on top of OpenMP's settings, below what the program's own description sets.
+    """
+
+    measuring: Measuring
+    limits: Limits
+    workshop: Workshop
+    baseline: Callable[[ProgramProblem], Candidate]
+    launcher: str = launcher.PLACE
+    environment: Mapping[str, str] = field(default_factory=dict)
+    references: References = field(default_factory=References)
+    shares: Shares = field(default_factory=Shares)
+    meter: energy.Meter | None = field(default_factory=lambda: energy.find()[0])
+    """Reads the energy of the node; None where it cannot be read."""
+
+    def prepare(self, candidate: Candidate) -> Prepared:
+        """Build, run, and compare the answer with that of the baseline; safe for several threads.
+
+        Never raises for a candidate that fails. Raises InputError for a compiler, launcher or
+        command that cannot work for any candidate.
+        """
+        made = self.workshop.build(candidate)
+        if made.detail:
+            return Prepared(
+                candidate=candidate,
+                status="build-failed",
+                detail=made.detail,
+                build=made.key,
+                provenance=made.provenance,
+            )
+        run, error = self._verify(candidate, made.key)
+        return Prepared(
+            candidate=candidate,
+            status=run.status,
+            detail=run.detail,
+            error=error,
+            build=made.key,
+            provenance=made.provenance,
+        )
+
+    def interrupt(self) -> None:
+        """End the commands and programs that other threads wait for."""
+        child_process.end_all()
+
+    def launch(
+        self,
+        prepared: Prepared,
+        *,
+        round_number: int,
+        launch: int,
+        expected: float | None,
+        on_sample: Callable[[Sample], None],
+    ) -> Launch:
+        """Run the program until the wanted number of times is accepted, or it is run too often.
+
+        The samples of a run go to ``on_sample`` when it has ended well. ``expected``: seconds that
+        the program tells; the limit of a run is ``limits.run``, or ``limits.factor`` times that
+        when it is more.
+        """
+        candidate = prepared.candidate
+        wanted, taken = self.measuring.samples, list[Sample]()
+        agreed: Answer | None = None
+        for _ in range(self.measuring.attempts * wanted):
+            gauges = Gauges(meter=self.meter)
+            watch = quiet.Watch()
+            run = self._run(candidate, prepared.build, expected, gauges=gauges)
+            agreed, fault = self._agreed(candidate, run)
+            if run.status != "ok" or fault:
+                status: Status = "wrong-result" if fault else run.status
+                return Launch(status=status, samples=tuple(taken), detail=fault or run.detail)
+            samples = self._samples(candidate, run, gauges, watch)
+            for sample in samples:
+                placed = replace(sample, launch=launch, round=round_number)
+                taken.append(placed)
+                on_sample(placed)
+            if sum(s.accepted and not s.warm_up for s in taken) >= wanted:
+                break
+        accepted = any(s.accepted and not s.warm_up for s in taken)
+        return Launch(
+            status="ok" if accepted else "contended",
+            samples=tuple(taken),
+            detail="" if accepted else self._disturbed(taken),
+            checksum=_checksum(agreed, program_problem(candidate).program),
+        )
+
+    def time_limit(self, expected: float | None) -> float:
+        """Seconds that a run may take, from the expected seconds that it tells."""
+        return max(self.limits.run, self.limits.factor * (expected or 0.0))
+
+    # --- verifying ----------------------------------------------------------------------------
+
+    def _verify(self, candidate: Candidate, key: str) -> tuple[Run, float | None]:
+        """The run of a candidate at the arguments of the verification, and its error."""
+        problem = program_problem(candidate)
+        at = problem.at(problem.program.verify)
+        own = self._run(replace(candidate, problem=at), key, None, verifying=True)
+        if own.status != "ok" or problem.program.check is None or own.answer is None:
+            return own, None
+        safe = replace(self.baseline(problem), problem=at)
+        reference = own
+        if safe.identity != replace(candidate, problem=at).identity:
+            reference = self.references.get(at, lambda: self._reference(safe))
+        else:
+            reference = self.references.get(at, lambda: own)
+        if reference.status != "ok" or reference.answer is None:
+            text = f"there is nothing to compare with, the baseline {safe.label} failed"
+            return replace(own, status=reference.status, detail=f"{text}: {reference.detail}"), None
+        compared = compare(own.answer, reference.answer, problem.program.check.tolerance)
+        if compared.fault:
+            detail = f"{at.size_name}: {compared.fault}"
+            return replace(own, status="wrong-result", detail=detail), compared.error
+        return own, compared.error
+
+    def _reference(self, safe: Candidate) -> Run:
+        made = self.workshop.build(safe)
+        if made.detail:
+            return Run("build-failed", made.detail)
+        return self._run(safe, made.key, None, verifying=True)
+
+    def _agreed(self, candidate: Candidate, run: Run) -> tuple[Answer | None, str]:
+        """The answer that a timed run agrees with, and what is wrong with its own.
+
+        That is the baseline's, where it was verified at these arguments. Elsewhere it is the first
+        answer of any candidate that is the same, and a candidate must not change from one to
+        another; which of several is right, is not known here.
+        """
+        problem = program_problem(candidate)
+        check = problem.program.check
+        if check is None or run.status != "ok" or run.answer is None:
+            return None, ""
+        reference = self.references.known(problem)
+        if reference is not None:
+            fault = compare(run.answer, reference, check.tolerance).fault
+            return reference, fault and f"{problem.size_name}, in a timed run: {fault}"
+        found = self.references.alike(problem.key, run.answer, check.tolerance)
+        first = self.references.alike(candidate.identity, found, 0.0)
+        if compare(found, first, check.tolerance).fault:
+            return None, (
+                f"{problem.size_name}: its answer changes from run to run: the check value is"
+                f" {run.answer!r}, it was {first!r}"
+            )
+        return found, ""
+
+    # --- running ------------------------------------------------------------------------------
+
+    def _run(
+        self,
+        candidate: Candidate,
+        key: str,
+        expected: float | None,
+        *,
+        verifying: bool = False,
+        gauges: Gauges | None = None,
+    ) -> Run:
+        program = program_problem(candidate).program
+        ready = self.workshop.ready(candidate, key)
+        if ready is None:
+            return Run("build-failed", "what was built is no longer in the cache")
+        settings = {**openmp(candidate, timed=not verifying), **self.environment}
+        with _folder(program.folder) as folder:
+            outcome = child_process.run(
+                launcher.bound(launcher.expand(self.launcher, ready.command)),
+                timeout=self.limits.run if verifying else self.time_limit(expected),
+                environment=ready.environment(settings),
+                memory=self.limits.memory,
+                output_limit=self.limits.output,
+                largest_file=self.limits.file,
+                niceness=quiet.VERIFYING if verifying else quiet.RAISED,
+                folder=folder,
+                gauge=gauges,
+            )
+        if not outcome.ok:
+            status: Status = "timed-out" if outcome.timed_out else "crashed"
+            if outcome.starved:
+                status = "contended"
+            return Run(status, outcome.describe(), outcome=outcome)
+        if outcome.strays:
+            text = f"it left {outcome.strays} processes behind, which were ended"
+            return Run("crashed", text, outcome=outcome)
+        try:
+            times = printed_output.times(program.time, outcome)
+            found = printed_output.answer(program.check, outcome) if program.check else None
+        except Unreadable as error:
+            return Run("crashed", str(error), outcome=outcome)
+        return Run("ok", times=times, answer=found, outcome=outcome)
+
+    def _samples(
+        self, candidate: Candidate, run: Run, gauges: Gauges, watch: quiet.Watch
+    ) -> list[Sample]:
+        program = program_problem(candidate).program
+        usage = run.outcome.usage if run.outcome else None
+        busy = self.shares.busy(candidate, usage) if usage else 1.0
+        conditions = {
+            "priority": quiet.attainable_priority(),
+            "threads": candidate.threads,
+            "wait": openmp(candidate).get("OMP_WAIT_POLICY", "own"),
+            **watch.conditions(),
+        }
+        if usage is not None:
+            conditions |= {"wall_s": usage.wall, "cpu_s": usage.cpu}
+            conditions["involuntary"] = usage.involuntary
+            if usage.waited is not None:
+                conditions["waited_s"] = usage.waited
+        taken = datetime.now(UTC).isoformat(timespec="milliseconds")
+        return [
+            Sample(
+                seconds=seconds,
+                steps=1,
+                busy=busy,
+                accepted=busy >= self.measuring.busy,
+                launch=0,
+                round=0,
+                taken=taken,
+                warm_up=number < program.warm_ups,
+                conditions={**conditions, **gauges.of_launch(seconds)},
+            )
+            for number, seconds in enumerate(run.times)
+        ]
+
+    def _disturbed(self, samples: list[Sample]) -> str:
+        timed = [s.busy for s in samples if not s.warm_up]
+        if not timed:
+            return "every time that the program tells is a warm-up: see warm_ups"
+        return (
+            f"every sample was rejected: at best {max(timed):.2f} of the CPU time that its threads"
+            f" could use, {self.measuring.busy:g} is wanted"
+        )
+
+
+def _checksum(agreed: Answer | None, program: Program) -> tuple[float, float] | None:
+    """Answers that differ by no more than the tolerance have checksums that agree."""
+    if program.check is None or not isinstance(agreed, float):
+        return None
+    return agreed, (abs(agreed) or 1.0) * program.check.tolerance / CHECKSUM_TOLERANCE
+
+
+@contextlib.contextmanager
+def _folder(named: str) -> Iterator[Path]:
+    """The working folder of a run: the one that is named, else a fresh one."""
+    if named:
+        yield Path(named)
+        return
+    # beside the builds, not in /tmp: a launcher may run the program on another node
+    scratch = paths.cache_dir() / "run"
+    scratch.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=scratch, ignore_cleanup_errors=True) as folder:
+        yield Path(folder)

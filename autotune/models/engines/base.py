@@ -1,0 +1,28 @@
+"""What a predictor does, for everything above it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from autotune.domain.results import Prediction
+from autotune.domain.variant import Candidate
+from autotune.models.base import InCoreResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop:
+    """A sweep of a candidate with what was found in its compiled loop."""
+
+    sweep: str
+    kernel: str
+    """Fused kernels joined by ``+``."""
+    result: InCoreResult
+
+
+class Predictor(Protocol):
+    """Predicts candidates without running them."""
+
+    name: str
+
+    def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
+        """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""

@@ -1,0 +1,181 @@
+"""Why a candidate takes as long as predicted: parts per sweep, and one line in words."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from autotune.domain.results import Part
+from autotune.models.base import InCoreResult
+from autotune.models.engines.reuse.analysed_programs import Case
+from autotune.models.engines.reuse.batch import Whole
+from autotune.models.engines.reuse.evaluation_pieces import Node, Piece
+from autotune.models.engines.reuse.line_cost import LineCosts
+from autotune.models.engines.reuse.time_model import StepTimes
+from autotune.models.traffic import Floats, Traffic
+from autotune.units import Seconds
+
+BARRIER = "barrier"
+STORES = "stores"
+"""Bytes that are stored through a cache that does not keep them back."""
+ENTRY = "entry"
+"""Entries into loops, and starts of their streams."""
+_TOLD = 2
+"""So many kernels are named in a reason."""
+
+
+@dataclass(slots=True)
+class _Kernel:
+    """What the passes of one kernel add up to."""
+
+    seconds: float = 0.0
+    bounds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    streams: dict[str, int] = field(default_factory=dict)
+    bottleneck: tuple[float, str] = (0.0, "")
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """What the sweeps of some cases contribute."""
+
+    first: Whole
+    """(cases + 1,): where the sweeps of each case begin."""
+    seconds: Floats
+    """(sweeps, kinds): on the critical path."""
+    streams: Whole
+    """(sweeps, levels): the most rows that one pass streams from each level, the innermost first"""
+
+
+def kinds(costs: LineCosts) -> tuple[str, ...]:
+    """The kinds of parts of a sweep, in order."""
+    return ("T_OL", "T_nOL", *costs.names[1:], STORES, ENTRY, "sweep")
+
+
+def shares(node: Node, piece: Piece, step: StepTimes, sweeps: Whole, clock: float) -> Shares:
+    """The contributions of the sweeps of cases, which have ``sweeps`` of them each."""
+    core = piece.core
+    first = np.concatenate([[0], np.cumsum(sweeps)])
+    place = first[piece.owner] + node.flows.sweep[piece.at]
+    data = node.mean[:, piece.at]
+    if piece.conflicts is not None:
+        data = data + piece.conflicts[0]
+    columns = [core.T_OL, core.T_nOL, *data, core.stored, core.entry, piece.cycles]
+    found = [np.bincount(place, column * step.weight, first[-1]) for column in columns]
+    seconds = np.stack(found, axis=1) / clock
+    seconds[:, -1] *= np.repeat(step.stretch, sweeps)
+    rows = node.streams[:, piece.at].T
+    streams = np.zeros((int(first[-1]), rows.shape[1]), dtype=np.int64)
+    np.maximum.at(streams, place, rows)
+    return Shares(first, seconds, streams)
+
+
+@dataclass(frozen=True, slots=True)
+class Contributions:
+    """What the sweeps of one case contribute."""
+
+    seconds: Floats
+    """(sweeps, kinds): on the critical path."""
+    streams: Whole
+    """(sweeps, levels)"""
+    barriers: float
+    """Seconds of all barriers."""
+
+
+def parts(case: Case, found: Contributions, costs: LineCosts) -> tuple[Part, ...]:
+    """The contributions of each sweep along the critical path, in program order.
+
+    ``T_OL``, ``T_nOL`` and the levels overlap; ``sweep`` is what they combine to. The ``sweep`` and
+    ``barrier`` parts add up to the time step.
+    """
+    made = []
+    names = kinds(costs)
+    counted = dict.fromkeys(names, 0.0)
+    alike: dict[str, list[int]] = defaultdict(list)
+    for index, sweep in enumerate(case.traffic.schedule.sweeps):
+        alike[sweep.name].append(index)
+    for name, indices in alike.items():
+        rough = any(case.results[index].approximate for index in indices)
+        kernel = case.traffic.schedule.sweeps[indices[0]].kernel
+        several = len(indices) > 1
+        row = found.seconds[indices].sum(axis=0) if several else found.seconds[indices[0]]
+        most = found.streams[indices].max(axis=0) if several else found.streams[indices[0]]
+        counts = counted | dict(zip(costs.names[1:], most[1:].tolist(), strict=True))
+        for kind, value in zip(names, row.tolist(), strict=True):
+            if value > 0:
+                unsure = rough if kind in ("T_OL", "T_nOL") else kind in costs.extrapolated
+                made.append(
+                    Part(
+                        sweep=name,
+                        kind=kind,
+                        seconds=Seconds(value),
+                        extrapolated=unsure and kind != "sweep",
+                        kernel=kernel,
+                        count=float(counts[kind]),
+                    )
+                )
+    if found.barriers > 0:
+        made.append(Part(sweep=BARRIER, kind=BARRIER, seconds=Seconds(found.barriers)))
+    return tuple(made)
+
+
+def reason(case: Case, streams: Whole, made: Sequence[Part], seconds: float) -> str:
+    """One line: the kernels that take most of the step, and what bounds each.
+
+    For example: "LC streams 8 rows from L3: 62 % of the step; RHS bound in core (port 5): 20 %".
+    ``streams``: (sweeps, levels), the most rows that a pass streams from each level.
+    """
+    kernels = _kernels(case.traffic, made, case.results)
+    _count_streams(case.traffic, streams, kernels)
+    told: list[str] = []
+    for name, kernel in sorted(kernels.items(), key=lambda item: -item[1].seconds)[:_TOLD]:
+        share = f"{100 * kernel.seconds / seconds:.0f} %" + ("" if told else " of the step")
+        bound = max(kernel.bounds, key=lambda kind: kernel.bounds[kind])
+        if bound in ("T_OL", "T_nOL"):
+            told.append(f"{name} bound in core ({kernel.bottleneck[1]}): {share}")
+        elif bound == STORES:
+            told.append(f"{name} bound by stores through the innermost cache: {share}")
+        elif bound == ENTRY:
+            told.append(f"{name} bound by entries into short loops: {share}")
+        else:
+            rows = kernel.streams.get(bound, 0)
+            rows_text = f"{rows} row{'s' if rows != 1 else ''} " if rows else ""
+            told.append(f"{name} streams {rows_text}from {bound}: {share}")
+    barriers = sum(part.seconds for part in made if part.kind == BARRIER)
+    if barriers > 0.05 * seconds:
+        told.append(f"barriers: {100 * barriers / seconds:.0f} %")
+    return "; ".join(told)
+
+
+def _kernels(
+    traffic: Traffic, made: Sequence[Part], results: Sequence[InCoreResult]
+) -> dict[str, _Kernel]:
+    sweeps = {sweep.name: k for k, sweep in enumerate(traffic.schedule.sweeps)}
+    kernels: dict[str, _Kernel] = defaultdict(_Kernel)
+    for part in made:
+        if part.kind == BARRIER:
+            continue
+        index = sweeps[part.sweep]
+        kernel = kernels[_shown(traffic.schedule.sweeps[index].kernel)]
+        if part.kind == "sweep":
+            kernel.seconds += part.seconds
+            candidate = (float(part.seconds), results[index].bottleneck)
+            kernel.bottleneck = max(kernel.bottleneck, candidate)
+        else:
+            kernel.bounds[part.kind] += part.seconds
+    return kernels
+
+
+def _count_streams(traffic: Traffic, streams: Whole, kernels: dict[str, _Kernel]) -> None:
+    """The most rows that one pass of a kernel streams from each level."""
+    names = [name for name, _ in traffic.levels]
+    for sweep, counts in zip(traffic.schedule.sweeps, streams.tolist(), strict=True):
+        kernel = kernels.get(_shown(sweep.kernel))
+        if kernel is not None:
+            for level, count in zip(names, counts, strict=True):
+                kernel.streams[level] = max(kernel.streams.get(level, 0), count)
+
+
+def _shown(kernel: str) -> str:
+    """A kernel as the literature writes it: LC, RHS, APPROX, UPDATE."""
+    return kernel.upper()

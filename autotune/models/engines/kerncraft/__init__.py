@@ -1,0 +1,1 @@
+"""Engine ``kerncraft``: the ECM model as published."""

@@ -1,0 +1,183 @@
+"""What a program runs on a node: stretches as kerncraft kernels, how often, on which components.
+
+A kernel of the program is one sweep over all components, or one band of regions after another that
+cover them together (a right-hand side and its boundaries). kerncraft sees the *long* stretches of a
+kernel, those that keep their share of the components as N grows. The components of the other ones,
+the boundaries, count as if they belonged to the long stretches, in proportion: so the iterations of
+a kernel always add up to the block.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autotune.codegen import communication, loop_tree
+from autotune.codegen.kerncraft_c import KernelText, kernel_text
+from autotune.domain.problem import Ivp
+from autotune.language.expression import Expr, Num, number
+from autotune.models.traffic.schedule import Schedule, schedule
+
+_LARGE = 10_007
+"""A size at which stretches that lose their share are told from long ones."""
+_LONG = 1e-3
+"""Share of the components from which on a stretch is long there."""
+
+Values = Mapping[str, float | int]
+Interval = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Components ``lower <= j < upper``, of these the ``columns`` of rows of length ``row``."""
+
+    lower: Expr
+    upper: Expr
+    columns: tuple[Expr, Expr] | None
+    row: Expr | None
+
+    def within(self, block: Interval, values: Values) -> int:
+        """How many components of a block lie in the region."""
+        lower = max(block[0], int(number(self.lower, values)))
+        upper = min(block[1], int(number(self.upper, values)))
+        if upper <= lower:
+            return 0
+        if self.columns is None or self.row is None:
+            return upper - lower
+        row = int(number(self.row, values))
+        first, end = (int(number(e, values)) for e in self.columns)
+
+        def before(j: int) -> int:
+            return j // row * (end - first) + min(max(j % row - first, 0), end - first)
+
+        return before(upper) - before(lower)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch:
+    """A long stretch of a kernel, as kerncraft sees it."""
+
+    sweep: str
+    kernel: str
+    region: Region
+    text: KernelText
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kernel:
+    """A kernel over all components: its long stretches, and executions per time step."""
+
+    stretches: tuple[Stretch, ...]
+    executions: int
+
+    def components(self, block: Interval, values: Values) -> list[float]:
+        """Components of a block that count for each stretch; they add up to the block."""
+        if len(self.stretches) == 1:
+            return [float(block[1] - block[0])]
+        found = [stretch.region.within(block, values) for stretch in self.stretches]
+        if not any(found):  # only boundary: as the whole problem is
+            everything = (0, int(values["n"]))
+            found = [stretch.region.within(everything, values) or 1 for stretch in self.stretches]
+        scale = (block[1] - block[0]) / sum(found)
+        return [count * scale for count in found]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """One time step as kerncraft kernels."""
+
+    kernels: tuple[Kernel, ...]
+    barriers: int
+    granule: int
+    """Blocks of ranks are multiples of this many components."""
+
+    @property
+    def stretches(self) -> list[tuple[Kernel, Stretch]]:
+        """Every stretch with its kernel, in program order."""
+        return [(kernel, stretch) for kernel in self.kernels for stretch in kernel.stretches]
+
+
+def plan(program: loop_tree.Program, ivp: Ivp) -> Plan | str:
+    """The program as kerncraft kernels, or the reason why kerncraft cannot say."""
+    if _has_tiles(program.body):
+        return "kerncraft takes no loop variable in the bounds of a loop, so no tiles"
+    found = schedule(program)
+    bands = _bands(found, ivp)
+    if isinstance(bands, str):
+        return bands
+    made = []
+    for group, executions in bands.items():
+        stretches = _long(tuple(_on_components(found.sweeps[index]) for index in group), ivp)
+        if isinstance(stretches, str):
+            return stretches
+        made.append(Kernel(stretches=stretches, executions=executions))
+    return Plan(kernels=tuple(made), barriers=found.steps[-1].barriers, granule=program.granule)
+
+
+def _on_components(sweep: loop_tree.AnySweep) -> loop_tree.Sweep:
+    assert isinstance(sweep, loop_tree.Sweep), "programs of IVPs have no other sweeps"
+    return sweep
+
+
+def _has_tiles(block: loop_tree.Block) -> bool:
+    return any(
+        isinstance(node, loop_tree.Tiles)
+        or (isinstance(node, loop_tree.Repeat) and _has_tiles(node.body))
+        for node in block.nodes
+    )
+
+
+def _bands(found: Schedule, ivp: Ivp) -> dict[tuple[int, ...], int] | str:
+    """Consecutive calls that cover all components together, with their executions."""
+    step = found.steps[-1]
+    executions: Counter[int] = Counter()
+    for region in step.regions:
+        executions.update(dict(region))
+    values = ivp.values(max(_LARGE, ivp.minimum))
+    n = int(values["n"])
+    bands: Counter[tuple[int, ...]] = Counter()
+    group: tuple[int, ...] = ()
+    covered = 0
+    for number_, call in enumerate(step.calls):
+        sweep = _on_components(found.sweeps[call.sweep])
+        group += (call.sweep,)
+        covered += sum(region.within((0, n), values) for region, _ in _regions(sweep))
+        if covered < n:
+            continue
+        if covered > n:
+            return f"the sweeps up to {sweep.name} do not cover every component once"
+        bands[group] += executions[number_]
+        group, covered = (), 0
+    if group:
+        return f"the sweeps up to {found.sweeps[group[-1]].name} leave components out"
+    return dict(bands)
+
+
+def _regions(sweep: loop_tree.Sweep) -> list[tuple[Region, loop_tree.Stretch]]:
+    """The regions of a sweep; rows of fixed length are one, as they share a loop."""
+    first = sweep.stretches[0]
+    if first.columns is not None and isinstance(first.row, Num):
+        return [(Region(first.lower, first.upper, None, None), first)]
+    return [(Region(s.lower, s.upper, s.columns, s.row), s) for s in sweep.stretches]
+
+
+def _long(group: Sequence[loop_tree.Sweep], ivp: Ivp) -> tuple[Stretch, ...] | str:
+    values = ivp.values(max(_LARGE, ivp.minimum))
+    n = int(values["n"])
+    made = []
+    for sweep in group:
+        for region, stretch in _regions(sweep):
+            if region.within((0, n), values) < _LONG * n:
+                continue
+            text = kernel_text(sweep, stretch, ivp)
+            if isinstance(text, str):
+                return text
+            made.append(Stretch(sweep=sweep.name, kernel=sweep.kernel, region=region, text=text))
+    return tuple(made) or f"no stretch of {group[0].name} is long: nothing for kerncraft to look at"
+
+
+def node_blocks(n: int, granule: int, ranks: int, nodes: int) -> list[Interval]:
+    """The components of each node: the blocks of its ranks together; empty ones left out."""
+    blocks = communication.blocks(n, granule, ranks)
+    per_node = ranks // nodes
+    found = [(blocks[k][0], blocks[k + per_node - 1][1]) for k in range(0, ranks, per_node)]
+    return [block for block in found if block[1] > block[0]]

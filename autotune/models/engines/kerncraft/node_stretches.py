@@ -1,0 +1,189 @@
+"""Eq. 8 and 9 for many stretches at once: requests collected, evaluated text by text in arrays."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from autotune.domain.machine import Machine
+from autotune.domain.setup import Saturation
+from autotune.models.engines.ecm_arithmetic import (
+    Floats,
+    floor_cycles,
+    kernel_cycles,
+    paper_cycles,
+    saturation_point,
+)
+from autotune.models.kerncraft import EcmTimes
+
+_ALL = 1 - 1e-12
+"""A bound this close to the whole is the whole, but for rounding."""
+
+
+class KernelModel(Protocol):
+    """The ECM model of one kernel on one machine."""
+
+    @property
+    def constants(self) -> tuple[str, ...]:
+        """The sizes that it needs."""
+
+    def evaluate(
+        self, sizes: Mapping[str, npt.NDArray[np.int64]], cores: Sequence[int]
+    ) -> EcmTimes:
+        """Times over sizes and numbers of cores."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timing:
+    """Seconds of requests: how long the cores of a node take together, and what of it is what."""
+
+    levels: tuple[str, ...]
+    seconds: Floats
+    """phi, Eq. 9."""
+    T_OL: Floats
+    T_nOL: Floats
+    transfers: Floats
+    """(requests, levels): of one core; that of the memory, the last one, with the wait for other
+    cores, and all of the time where memory is saturated."""
+    full: Floats
+    """With every part overlapping."""
+    serial: Floats
+    """With no transfer overlapping."""
+    saturation: Floats
+    """Cores from which on memory is saturated; inf: never."""
+
+    def at(self, rows: npt.NDArray[np.int64]) -> "Timing":
+        """The same for some requests."""
+        return Timing(
+            levels=self.levels,
+            seconds=self.seconds[rows],
+            T_OL=self.T_OL[rows],
+            T_nOL=self.T_nOL[rows],
+            transfers=self.transfers[rows],
+            full=self.full[rows],
+            serial=self.serial[rows],
+            saturation=self.saturation[rows],
+        )
+
+
+@dataclass(slots=True)
+class _Group:
+    """The requests of one text on one number of cores."""
+
+    names: tuple[str, ...]
+    positions: list[int] = field(default_factory=list)
+    sizes: list[tuple[int, ...]] = field(default_factory=list)
+    iterations: list[float] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Requests:
+    """Stretches to evaluate on one machine by one rule of saturation."""
+
+    machine: Machine
+    saturation: Saturation
+    _groups: dict[tuple[str, int], _Group] = field(default_factory=dict)
+    _count: int = 0
+
+    def add(self, text: str, sizes: Mapping[str, int], cores: int, iterations: float) -> int:
+        """The position of a request: ``iterations`` of a text, all cores of a domain together."""
+        group = self._groups.get((text, cores))
+        if group is None:
+            group = self._groups[text, cores] = _Group(tuple(sizes))
+        group.positions.append(self._count)
+        group.sizes.append(tuple(sizes.values()))
+        group.iterations.append(iterations)
+        self._count += 1
+        return self._count - 1
+
+    def evaluate(self, models: Mapping[str, KernelModel | str]) -> Timing:
+        """The times of all requests, by position."""
+        found: list[tuple[list[int], Timing]] = []
+        for (text, cores), group in self._groups.items():
+            model = models[text]
+            assert not isinstance(model, str), "only what was analysed is asked for"
+            found.append((group.positions, self._timing(model, cores, group)))
+        return _together(found, self._count)
+
+    def _timing(self, model: KernelModel, cores: int, group: _Group) -> Timing:
+        distinct, place = np.unique(
+            np.array(group.sizes, dtype=np.int64), axis=0, return_inverse=True
+        )
+        sizes = {name: distinct[:, group.names.index(name)] for name in model.constants}
+        times = model.evaluate(sizes, [cores])
+        rows = place.reshape(-1)
+        alpha, memory = times.T_ECM[rows, 0], times.memory[rows, 0]
+        together = self._cycles(times, cores)[rows]
+        T_OL, T_nOL = np.full(len(rows), times.T_OL), np.full(len(rows), times.T_nOL)
+        transfers = times.transfers[rows, 0]
+        core = np.maximum(T_OL, T_nOL)
+        full = np.maximum(core, transfers.max(axis=1))
+        serial = np.maximum(T_OL, T_nOL + transfers.sum(axis=1))
+        least = self._floor(times)[rows]
+        moved = transfers / cores
+        moved[:, -1] = np.where(
+            np.maximum(memory, least) >= together * _ALL,
+            together,
+            moved[:, -1] + np.maximum(together - alpha / cores, 0.0),
+        )
+        beta = np.array(group.iterations)
+
+        def seconds(cycles: Floats) -> Floats:
+            """Eq. 8 and the clock of Eq. 9."""
+            zeta = kernel_cycles(cycles, beta, times.iterations_per_line)
+            result: Floats = zeta / float(self.machine.frequency)
+            return result
+
+        sigma = (
+            saturation_point(alpha, memory)
+            if self.saturation == "paper"
+            else times.saturation_at[rows, 0]
+        )
+        bounds = [np.maximum(paper_cycles(c, memory, cores), least) for c in (full, serial)]
+        return Timing(
+            levels=times.levels,
+            seconds=seconds(together),
+            T_OL=seconds(T_OL / cores),
+            T_nOL=seconds(T_nOL / cores),
+            transfers=np.stack([seconds(column) for column in moved.T], axis=1),
+            full=seconds(np.minimum(bounds[0], together)),
+            serial=seconds(np.maximum(bounds[1], together)),
+            saturation=sigma,
+        )
+
+    def _cycles(self, times: EcmTimes, cores: int) -> Floats:
+        """Cycles per line of work of all cores together, never below bytes over bandwidth."""
+        if self.saturation == "paper":
+            cycles = paper_cycles(times.T_ECM[:, 0], times.memory[:, 0], cores)
+        else:
+            cycles = times.scaling[:, 0]
+        return np.maximum(cycles, self._floor(times))
+
+    def _floor(self, times: EcmTimes) -> Floats:
+        line, clock = int(self.machine.line), float(self.machine.frequency)
+        return floor_cycles(times.memory_lines[:, 0], line, times.bandwidth[:, 0], clock)
+
+
+def _together(found: list[tuple[list[int], Timing]], count: int) -> Timing:
+    """Groups put back in the order of their requests."""
+    order = np.empty(count, dtype=np.int64)
+    order[[position for positions, _ in found for position in positions]] = np.arange(count)
+    timings = [timing for _, timing in found]
+    if not timings:
+        empty = np.empty(0)
+        return Timing(
+            levels=(), seconds=empty, T_OL=empty, T_nOL=empty, transfers=empty.reshape(0, 0),
+            full=empty, serial=empty, saturation=empty,
+        )  # fmt: skip
+    return Timing(
+        levels=timings[0].levels,
+        seconds=np.concatenate([t.seconds for t in timings]),
+        T_OL=np.concatenate([t.T_OL for t in timings]),
+        T_nOL=np.concatenate([t.T_nOL for t in timings]),
+        transfers=np.concatenate([t.transfers for t in timings]),
+        full=np.concatenate([t.full for t in timings]),
+        serial=np.concatenate([t.serial for t in timings]),
+        saturation=np.concatenate([t.saturation for t in timings]),
+    ).at(order)

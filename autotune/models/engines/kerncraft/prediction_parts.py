@@ -1,0 +1,110 @@
+"""What a prediction of engine ``kerncraft`` is made of: parts per sweep, bounds, a reason."""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from autotune.domain.machine import Machine
+from autotune.domain.results import Part, Prediction
+from autotune.models.engines.explain import BARRIER
+from autotune.models.engines.kerncraft.node_plan import Plan
+from autotune.models.engines.kerncraft.node_stretches import Timing
+from autotune.units import Seconds
+
+_ALL = 1 - 1e-9
+"""A part this close to the whole is the whole, but for rounding."""
+_TOLD = 2
+"""So many kernels are named in a reason."""
+
+
+def parts(plan: Plan, timing: Timing, barriers: float) -> tuple[Part, ...]:
+    """The contributions of each sweep in program order, sweeps of equal name together.
+
+    ``T_OL``, ``T_nOL`` and the levels are those of one core with its part of the iterations;
+    ``sweep`` is what the node takes. The memory's part holds the wait for the other cores, all of
+    the time where it is saturated. The ``sweep`` and ``barrier`` parts add up to the time step.
+    """
+    total: dict[str, dict[str, float]] = {}
+    for index, (_, stretch) in enumerate(plan.stretches):
+        kinds = total.setdefault(stretch.sweep, defaultdict(float))
+        for kind, seconds in _row(timing, index):
+            kinds[kind] += seconds
+    made = [
+        Part(sweep=name, kind=kind, seconds=Seconds(seconds))
+        for name, kinds in total.items()
+        for kind, seconds in kinds.items()
+        if seconds > 0
+    ]
+    if barriers > 0:
+        made.append(Part(sweep=BARRIER, kind=BARRIER, seconds=Seconds(barriers)))
+    return tuple(made)
+
+
+def _row(timing: Timing, index: int) -> Iterator[tuple[str, float]]:
+    """Kinds and seconds of one stretch."""
+    yield "T_OL", float(timing.T_OL[index])
+    yield "T_nOL", float(timing.T_nOL[index])
+    yield from zip(timing.levels, timing.transfers[index].tolist(), strict=True)
+    yield "sweep", float(timing.seconds[index])
+
+
+def interval(
+    machine: Machine, timing: Timing, barriers: float, seconds: float
+) -> tuple[Seconds, Seconds] | None:
+    """From full overlap to none, where the machine lets some transfers overlap; else None.
+
+    The model is a point: where a machine is documented as serial there is nothing to span.
+    """
+    names = [*(cache.name for cache in machine.caches), "MEM"]
+    if all(machine.exposed(name) == 1 for name in names):
+        return None
+    low, high = float(timing.full.sum()) + barriers, float(timing.serial.sum()) + barriers
+    return Seconds(min(low, seconds)), Seconds(max(high, seconds))
+
+
+@dataclass(slots=True)
+class _Kernel:
+    seconds: float = 0.0
+    bounds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    saturated: list[float] = field(default_factory=list)
+
+
+def reason(plan: Plan, timing: Timing, barriers: float, seconds: float, cores: int) -> str:
+    """One line: the kernels that take most of the step, and what bounds each.
+
+    ``cores`` are those of a NUMA domain in use. For example: "LC bound by MEM, saturated from 2.4
+    of 8 cores: 62 % of the step".
+    """
+    kernels: dict[str, _Kernel] = defaultdict(_Kernel)
+    for index, (_, stretch) in enumerate(plan.stretches):
+        kernel = kernels[stretch.kernel.upper()]
+        row = dict(_row(timing, index))
+        took = row.pop("sweep")
+        hidden = row.pop("T_OL")
+        kernel.seconds += took
+        if hidden >= took * _ALL:
+            kernel.bounds["T_OL"] += hidden
+            continue
+        for kind, value in row.items():
+            kernel.bounds[kind] += value
+        if timing.saturation[index] <= cores:
+            kernel.saturated.append(float(timing.saturation[index]))
+    told: list[str] = []
+    for name, kernel in sorted(kernels.items(), key=lambda item: -item[1].seconds)[:_TOLD]:
+        share = f"{100 * kernel.seconds / seconds:.0f} %" + ("" if told else " of the step")
+        bound = max(kernel.bounds, key=lambda kind: kernel.bounds[kind])
+        where = f"by {bound}"
+        if bound in ("T_OL", "T_nOL"):
+            where = f"in core ({bound})"
+        elif kernel.saturated and bound == timing.levels[-1]:
+            where += f", saturated from {min(kernel.saturated):.2g} of {cores} cores"
+        told.append(f"{name} bound {where}: {share}")
+    if barriers > 0.05 * seconds:
+        told.append(f"barriers: {100 * barriers / seconds:.0f} %")
+    return "; ".join(told)
+
+
+def with_notes(prediction: Prediction, *more: str | None) -> Prediction:
+    """The same prediction with further notes, where there are any."""
+    added = [note for note in more if note]
+    return replace(prediction, notes=(*prediction.notes, *added)) if added else prediction

@@ -1,0 +1,1 @@
+"""Engine ``planes``: the cache-miss model of stencils."""

@@ -1,0 +1,195 @@
+"""The analytic choice of blocks: the largest ones for which a layer condition holds.
+
+    rows along i that j needs again        rows  x 8 B x (bi + 2 r)  <=  C / 2
+    planes that k needs again              the same with the rows of the planes, bj and halo;
+                                           bi too where one whole row is too long
+    the step needs everything again        all arrays of the thread
+
+C is the share of a thread of a cache; half of it is the usual margin for what else the cache holds
+and for replacement that is not ideal (Stengel, Treibig, Hager, Wellein, ICS 2015; Hammer, Hager,
+Eitzinger, Wellein, PMBS 2015). Rows are counted as LRU replacement keeps them: those of all arrays
+that are touched until a line comes again.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+
+from autotune.domain.machine import Machine
+from autotune.domain.problem import StencilProblem
+from autotune.domain.stencil import TARGET
+from autotune.models.engines.reuse.line_cost import line_costs
+from autotune.models.traffic.grid.grid_shape import GridAccess, accesses
+from autotune.models.traffic.grid.grid_window import Windows, rows_touched
+from autotune.models.traffic.passes import DOUBLE
+from autotune.units import Bytes
+
+MARGIN = 0.5
+"""Share of a cache that a layer condition may fill."""
+_HALO = 8
+"""Rows of a block, in units of the radius, where bi is chosen too: a quarter more for the halo."""
+
+Along = Literal["rows", "planes", "step"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LayerCondition:
+    """Whether a cache keeps what a loop needs again, and the largest block for which it does."""
+
+    level: str
+    reuse: Along
+    """What is kept: rows until the next row, planes until the next plane, all until the next
+    step."""
+    dimension: str
+    """The loop that needs it again; empty for a time step."""
+    needed: Bytes
+    """Without blocks."""
+    limit: Bytes
+    """Half of the cache, shared caches divided by the threads."""
+    blocks: tuple[tuple[str, int], ...]
+    """The largest blocks; empty where none is needed, and where none helps (``possible``)."""
+    possible: bool
+
+    @property
+    def holds(self) -> bool:
+        """Without blocks."""
+        return self.needed <= self.limit
+
+
+def block_choice(
+    problem: StencilProblem, machine: Machine, threads: int = 1
+) -> tuple[LayerCondition, ...]:
+    """The layer conditions of a stencil in every cache, from the core outwards.
+
+    Threads own contiguous parts of the slowest dimension and share outer caches.
+    """
+    costs = line_costs(machine, threads)
+    found = _Stencil(problem, threads, int(machine.line) // DOUBLE)
+    return tuple(
+        condition
+        for level, size in zip(costs.names, costs.borders.tolist(), strict=False)
+        for condition in found.conditions(level, MARGIN * size)
+    )
+
+
+class _Stencil:
+    """Sizes of a stencil problem in three dimensions; in two the middle one has one row."""
+
+    def __init__(self, problem: StencilProblem, threads: int, per_line: int) -> None:
+        stencil = problem.stencil
+        self.names = stencil.dimensions
+        self.planar = len(problem.extents) == 2
+        self.radius = stencil.radius
+        self.per_line = per_line
+        self.accesses = accesses(stencil.reads, TARGET)
+        K, *middle, self.width = problem.extents
+        self.planes = -(-K // threads)
+        self.rows = 1 if self.planar else middle[0]
+
+    def conditions(self, level: str, limit: float) -> list[LayerCondition]:
+        """All conditions of one cache; ``limit`` in bytes."""
+        found = []
+        if not self.planar:
+            found.append(self._of_rows(level, limit))
+        found.append(self._of_planes(level, limit))
+        total = sum(self._all(access) for access in self.accesses)
+        found.append(
+            LayerCondition(
+                level=level,
+                reuse="step",
+                dimension="",
+                needed=Bytes(total),
+                limit=_whole(limit),
+                blocks=(),
+                possible=total <= limit,
+            )
+        )
+        return found
+
+    def _of_rows(self, level: str, limit: float) -> LayerCondition:
+        """Rows until the next row comes to the same line."""
+        gap = _gap([[dj for dk, dj in a.rows if dk == k] for a in self.accesses for k in _dk(a)])
+        rows = self._touched(nj=4 * self.rows + gap, planes=0, ahead=gap)
+        width = self._width(lambda bi: rows * self._row(bi), limit)
+        return self._condition("rows", level, limit, rows * self._row(self.width), ("i", width))
+
+    def _of_planes(self, level: str, limit: float) -> LayerCondition:
+        """Planes until the next plane comes to the same line; rows in two dimensions."""
+        gap = _gap([list(_dk(access)) for access in self.accesses])
+
+        def needed(bj: int, bi: int) -> float:
+            return self._touched(nj=bj, planes=gap, ahead=0) * self._row(bi)
+
+        whole = needed(self.rows, self.width)
+        if not self.planar:
+            depth = self._largest(lambda bj: needed(bj, self.width), limit, self.rows)
+            if depth:
+                return self._condition("planes", level, limit, whole, ("j", depth))
+        rows = min(self.rows, _HALO * self.radius)
+        width = self._width(lambda bi: needed(rows, bi), limit)
+        if self.planar:
+            return self._condition("rows", level, limit, whole, ("i", width))
+        return self._condition("planes", level, limit, whole, ("j", rows), ("i", width))
+
+    def _condition(
+        self, reuse: Along, level: str, limit: float, needed: float, *blocks: tuple[str, int]
+    ) -> LayerCondition:
+        """``blocks`` by position: ``i`` the dimension with unit stride, ``j`` the middle one."""
+        holds, possible = needed <= limit, all(size > 0 for _, size in blocks)
+        name = {"i": self.names[-1], "j": self.names[-2]}
+        chosen = tuple((name[at], size) for at, size in blocks) if possible and not holds else ()
+        return LayerCondition(
+            level=level,
+            reuse=reuse,
+            dimension=self.names[0] if reuse == "planes" else self.names[-2],
+            needed=Bytes(round(needed)),
+            limit=_whole(limit),
+            blocks=chosen,
+            possible=possible,
+        )
+
+    def _touched(self, *, nj: int, planes: int, ahead: int) -> float:
+        """Rows of all arrays in a window of so many planes and rows."""
+        at = np.array([nj // 2])
+        window = Windows(np.array([nj]), 0 * at, at, 0 * at + planes, at + ahead)
+        return float(sum(rows_touched(window, access.rows)[0] for access in self.accesses))
+
+    def _row(self, width: int) -> float:
+        """Bytes of a row of a block with its ghosts."""
+        return float(DOUBLE * (width + 2 * self.radius))
+
+    def _all(self, access: GridAccess) -> int:
+        """Bytes of the part of an array that a thread touches."""
+        ghosts = 0 if access.written else 2 * self.radius
+        rows = (self.planes + ghosts) * (self.rows + ghosts * (not self.planar))
+        return rows * DOUBLE * (self.width + ghosts)
+
+    def _largest(self, needed: Callable[[int], float], limit: float, most: int) -> int:
+        """The largest size that fits; 0 where none does."""
+        low, high = 0, most
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if needed(middle) <= limit else (low, middle - 1)
+        return low
+
+    def _width(self, needed: Callable[[int], float], limit: float) -> int:
+        """The largest length of a row that fits: all of it, or whole lines."""
+        width = self._largest(needed, limit, self.width)
+        return width if width == self.width else width - width % self.per_line
+
+
+def _dk(access: GridAccess) -> tuple[int, ...]:
+    return tuple(sorted({dk for dk, _ in access.rows}))
+
+
+def _gap(offsets: Sequence[Sequence[int]]) -> int:
+    """The largest step between neighbouring offsets; 1 where there is none."""
+    steps = [b - a for some in offsets for a, b in pairwise(sorted(some))]
+    return max(steps, default=1)
+
+
+def _whole(size: float) -> Bytes:
+    return Bytes(int(size))

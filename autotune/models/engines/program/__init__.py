@@ -1,0 +1,1 @@
+"""Engine ``program``: models of programs of a user."""

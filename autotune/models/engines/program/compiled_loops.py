@@ -1,0 +1,194 @@
+"""Marked loops as the compiler makes them for candidates.
+
+Each command line is compiled once, several at a time; of its assembly only the functions of the
+marked loops are kept, and equal ones are analysed once, whatever command lines they come from.
+"""
+
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import partial
+from typing import NamedTuple, Protocol
+
+from autotune.domain.program_model import MarkedModel
+from autotune.domain.variant import Build, Candidate
+from autotune.errors import AutotuneError
+from autotune.language.loop_marks import Lines
+from autotune.models.base import InCoreResult
+from autotune.models.incore.hot_loops import HotLoops, NoLoop
+from autotune.models.incore.marked_code import marked_code
+from autotune.models.incore.marked_loops import Mark, marked_loops
+from autotune.models.incore.osaca_analyser import Region
+
+Command = tuple[str, ...]
+Commands = Callable[[Candidate], Command]
+"""The compiler's command line of a candidate."""
+Compiled = tuple[InCoreResult, ...]
+"""One result per loop that was asked for."""
+
+_SOON = 0.02
+"""Seconds between two looks at whether interrupted compilers have ended."""
+
+
+class Compilers(Protocol):
+    """Makes assembly of the marked source."""
+
+    def assemble(self, command: Command, source: str, build: Build) -> str:
+        """By a command line; raises AutotuneError."""
+
+    def interrupt(self) -> None:
+        """End what other threads wait for."""
+
+
+class RegionAnalyser(Protocol):
+    """Finds the in-core time of loops in assembly texts."""
+
+    def analyse_regions(self, regions: Sequence[Region]) -> Sequence[InCoreResult | str]:
+        """One result per region, in order, or why there is none."""
+
+
+Wanted = tuple[tuple[int, float | None], ...]
+"""Positions of loops in the model, and floating-point operations of an iteration of each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A candidate, and which loops of it are looked for."""
+
+    candidate: Candidate
+    loops: Wanted
+
+
+class _Place(NamedTuple):
+    command: Command
+    loop: int
+    """Its position in the model."""
+
+
+class _Loop(NamedTuple):
+    """A loop of some code; equal ones have equal results."""
+
+    code: str
+    loop: int
+    flops: float | None
+
+
+class CompiledLoops:
+    """The loops of candidates; what was compiled and analysed is kept.
+
+    ``progress`` is called with the number of command lines compiled and of all.
+    """
+
+    def __init__(
+        self,
+        model: MarkedModel,
+        analyser: RegionAnalyser,
+        commands: Commands,
+        compilers: Compilers,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self._model = model
+        self._analyser = analyser
+        self._commands = commands
+        self._compilers = compilers
+        self._progress = progress
+        self._codes: dict[_Place, str] = {}
+        self._failed: dict[Command, str] = {}
+        self._shared: dict[str, str] = {}
+        """Each code to itself: of equal texts one is kept."""
+        self._results: dict[_Loop, InCoreResult | str] = {}
+
+    def of(self, asked: Sequence[Asked]) -> list[Compiled | str]:
+        """The loops of each candidate, in order, or why there are none."""
+        commands = [self._commands(one.candidate) for one in asked]
+        self._compile(self._lacking(asked, commands))
+        loops = [
+            self._failed.get(command)
+            or [_Loop(self._codes[_Place(command, k)], k, flops) for k, flops in one.loops]
+            for command, one in zip(commands, asked, strict=True)
+        ]
+        every = [loop for each in loops if not isinstance(each, str) for loop in each]
+        self._analyse([loop for loop in dict.fromkeys(every) if loop not in self._results])
+        return [each if isinstance(each, str) else self._together(each) for each in loops]
+
+    def _together(self, loops: Sequence[_Loop]) -> Compiled | str:
+        results = [self._results[loop] for loop in loops]
+        failed = [result for result in results if isinstance(result, str)]
+        return failed[0] if failed else tuple(r for r in results if isinstance(r, InCoreResult))
+
+    # --- compiling ------------------------------------------------------------------------
+
+    def _lacking(
+        self, asked: Sequence[Asked], commands: Sequence[Command]
+    ) -> dict[Command, tuple[Build, set[int]]]:
+        """Command lines with loops whose code is not known, and which these are."""
+        found: dict[Command, tuple[Build, set[int]]] = {}
+        for command, one in zip(commands, asked, strict=True):
+            for k, _ in one.loops:
+                if command not in self._failed and _Place(command, k) not in self._codes:
+                    found.setdefault(command, (one.candidate.build, set()))[1].add(k)
+        return found
+
+    def _compile(self, wanted: Mapping[Command, tuple[Build, set[int]]]) -> None:
+        """Compile several at once; an interrupt does not wait for a compiler."""
+        if not wanted:
+            return
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            futures: dict[Future[dict[int, str] | str], Command] = {
+                pool.submit(self._coded, command, *rest): command
+                for command, rest in wanted.items()
+            }
+            try:
+                for done, future in enumerate(as_completed(futures), start=1):
+                    self._take(futures[future], future.result())
+                    if self._progress:
+                        self._progress(done, len(wanted))
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                while not all(future.done() for future in futures):
+                    self._compilers.interrupt()
+                    time.sleep(_SOON)
+                raise
+
+    def _take(self, command: Command, codes: dict[int, str] | str) -> None:
+        if isinstance(codes, str):
+            self._failed[command] = codes
+            return
+        for k, code in codes.items():
+            self._codes[_Place(command, k)] = self._shared.setdefault(code, code)
+
+    def _coded(self, command: Command, build: Build, loops: set[int]) -> dict[int, str] | str:
+        """The code of some loops by their positions, or why there is none."""
+        model = self._model
+        try:
+            text = self._compilers.assemble(command, model.file, build)
+            return {k: marked_code(text, model.file, self._lines(k)) for k in sorted(loops)}
+        except (AutotuneError, NoLoop) as error:
+            return f"no assembly of the marked loops: {error}"
+
+    def _lines(self, loop: int) -> Lines:
+        return Lines(*self._model.lines[self._model.loops[loop].name])
+
+    # --- analysing ------------------------------------------------------------------------
+
+    def _analyse(self, wanted: Sequence[_Loop]) -> None:
+        if wanted:
+            regions = [self._region(loop) for loop in wanted]
+            results = self._analyser.analyse_regions(regions)
+            self._results.update(zip(wanted, results, strict=True))
+
+    def _region(self, wanted: _Loop) -> Region:
+        loop = self._model.loops[wanted.loop]
+        mark = Mark(
+            name=loop.name,
+            lines=self._lines(wanted.loop),
+            flops=wanted.flops,
+            element=loop.element,
+        )
+        return Region(assembly=wanted.code, about=mark.counting, find=partial(_loops_of, mark))
+
+
+def _loops_of(mark: Mark, code: str, vector: int) -> HotLoops:
+    return marked_loops(code, mark, vector)

@@ -1,0 +1,166 @@
+"""Programs by a kernel in kerncraft's C: cycles per line of work times the lines of a run.
+
+kerncraft analyses each text once, in its own process; sizes and cores are array arithmetic (Eq. 8
+and 9 of Scherg et al. 2019, as in engine ``kerncraft``).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.domain.machine import Machine
+from autotune.domain.program_model import KerncraftModel
+from autotune.domain.results import Part, Prediction
+from autotune.domain.setup import Saturation
+from autotune.domain.variant import Candidate
+from autotune.models.engines.ecm_arithmetic import domain_share
+from autotune.models.engines.kerncraft.kerncraft_engine import RULES, KernelAnalyser
+from autotune.models.engines.kerncraft.node_stretches import KernelModel, Requests, Timing
+from autotune.models.engines.program.formula_facts import Facts
+from autotune.models.engines.program.program_engine import NAME, finished, unknown
+from autotune.units import Seconds
+
+_NOTE = (
+    "kerncraft 0.8.18 with layer conditions on the given kernel, compiled as kerncraft does,"
+    " whatever the build of the candidate"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A candidate in numbers."""
+
+    text: str
+    sizes: dict[str, int]
+    cores: int
+    """Of a NUMA domain that work."""
+    iterations: float
+    """Of these cores together."""
+    extra: float
+
+
+class KerncraftRoute:
+    """Predicts by kerncraft's ECM model of a kernel."""
+
+    name = NAME
+
+    def __init__(
+        self,
+        model: KerncraftModel,
+        machine: Machine,
+        analyser: KernelAnalyser,
+        facts: Facts,
+        saturation: Saturation = "paper",
+    ) -> None:
+        self._model = model
+        self._machine = machine
+        self._analyser = analyser
+        self._facts = facts
+        self._saturation: Saturation = saturation
+        self._models: dict[str, KernelModel | str] = {}
+
+    def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
+        """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
+        asked = [self._ask(candidate) for candidate in candidates]
+        texts = dict.fromkeys(one.text for one in asked if isinstance(one, _Asked))
+        new = [text for text in texts if text not in self._models]
+        if new:
+            self._models.update(zip(new, self._analyser.analyse(new), strict=True))
+        usable = [self._usable(one) for one in asked]
+        batch = Requests(self._machine, self._saturation)
+        rows = [
+            batch.add(one.text, one.sizes, one.cores, one.iterations)
+            if isinstance(one, _Asked)
+            else -1
+            for one in usable
+        ]
+        timing = batch.evaluate(self._models)
+        return [
+            self._prediction(one, timing.at(np.array([row])))
+            if isinstance(one, _Asked)
+            else unknown(one)
+            for one, row in zip(usable, rows, strict=True)
+        ]
+
+    def _ask(self, candidate: Candidate) -> _Asked | str:
+        model, facts = self._model, self._facts
+        try:
+            values = facts.of(candidate, model.where)
+            text = model.texts.get(tuple(values[name] for name in model.names))
+            if text is None:
+                return f"there is no kernel {model.file} for these parameters"
+            sizes = {
+                name: round(facts.least(size, values, 1.0, name))
+                for name, size in model.constants.items()
+            }
+            iterations = facts.least(model.iterations, values, 0.0, "iterations")
+            workers = facts.least(model.workers, values, 1.0, "workers")
+            extra = facts.least(model.extra, values, 0.0, "extra")
+        except ValueError as error:
+            return str(error)
+        if iterations <= 0:
+            return "the model gives no iterations"
+        machine = self._machine
+        workers = min(workers, candidate.threads)
+        busy = round(workers + 0.499)
+        cores, part = domain_share(busy, machine.memory.cores, candidate.placement, machine.cores)
+        part *= busy / workers  # of uneven work the slowest thread counts
+        return _Asked(text, sizes, cores, iterations * part, extra)
+
+    def _usable(self, asked: _Asked | str) -> _Asked | str:
+        """What is asked, or the reason why it cannot be answered."""
+        if isinstance(asked, str):
+            return asked
+        model = self._models[asked.text]
+        if isinstance(model, str):
+            return f"{self._model.file}: {model}"
+        missing = [name for name in model.constants if name not in asked.sizes]
+        if missing:
+            return f"the kernel {self._model.file} has no value of {', '.join(missing)}"
+        return asked
+
+    def _prediction(self, asked: _Asked, timing: Timing) -> Prediction:
+        seconds = float(timing.seconds[0])
+        if not (np.isfinite(seconds) and seconds > 0):
+            return unknown(f"kerncraft's model of {self._model.file} gives no time")
+        columns = {
+            "T_OL": timing.T_OL[0],
+            "T_nOL": timing.T_nOL[0],
+            **dict(zip(timing.levels, timing.transfers[0].tolist(), strict=True)),
+            "sweep": seconds,
+        }
+        made = Prediction(
+            seconds=Seconds(seconds),
+            interval=self._interval(timing, seconds),
+            parts=tuple(
+                Part(sweep="kernel", kind=kind, seconds=Seconds(float(value)), kernel="kernel")
+                for kind, value in columns.items()
+                if value > 0
+            ),
+            engine=NAME,
+            reason=_reason(timing, seconds, asked.cores),
+            notes=(_NOTE, RULES[self._saturation]),
+        )
+        return finished(made, self._model.accuracy, asked.extra)
+
+    def _interval(self, timing: Timing, seconds: float) -> tuple[Seconds, Seconds] | None:
+        """From full overlap to none, where the machine lets transfers overlap at all."""
+        names = [*(cache.name for cache in self._machine.caches), "MEM"]
+        if all(self._machine.exposed(name) == 1 for name in names):
+            return None
+        full, serial = float(timing.full[0]), float(timing.serial[0])
+        return Seconds(min(full, seconds)), Seconds(max(serial, seconds))
+
+
+def _reason(timing: Timing, seconds: float, cores: int) -> str:
+    """What binds the kernel."""
+    if timing.T_OL[0] >= seconds * (1 - 1e-9):
+        return "kernel bound in core (T_OL)"
+    parts = {"T_nOL": float(timing.T_nOL[0])}
+    parts |= dict(zip(timing.levels, timing.transfers[0].tolist(), strict=True))
+    most = max(parts, key=lambda kind: parts[kind])
+    where = "in core (T_nOL)" if most == "T_nOL" else f"by {most}"
+    if most == timing.levels[-1] and timing.saturation[0] <= cores:
+        where += f", saturated from {timing.saturation[0]:.2g} of {cores} cores"
+    return f"kernel bound {where}"

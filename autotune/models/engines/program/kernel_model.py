@@ -1,0 +1,123 @@
+"""Programs by a stencil or an IVP of the kernel files: the variant that a candidate stands for.
+
+A candidate's parameters become values of the parameters of a space; what engine ``reuse`` says of
+that variant, compiled by the candidate's build, counts so many times.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autotune.domain.problem import ButcherTableau, Ivp, Problem, StencilProblem
+from autotune.domain.program_model import KernelModel
+from autotune.domain.results import Prediction
+from autotune.domain.skeleton import Skeleton
+from autotune.domain.space import Space, within
+from autotune.domain.stencil import Stencil
+from autotune.domain.variant import Candidate, Variant
+from autotune.language.constraint import Value
+from autotune.models.engines.base import Predictor
+from autotune.models.engines.program.formula_facts import Facts
+from autotune.models.engines.program.program_engine import NAME, finished, scaled, unknown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What the names of a model stand for."""
+
+    skeleton: Skeleton
+    space: Space
+    stencil: Stencil | None = None
+    ivp: Ivp | None = None
+    method: ButcherTableau | None = None
+
+
+class KernelRoute:
+    """Predicts by the variants of a kernel; ``engine`` predicts these."""
+
+    name = NAME
+
+    def __init__(
+        self, model: KernelModel, subject: Subject, engine: Predictor, facts: Facts
+    ) -> None:
+        self._model = model
+        self._subject = subject
+        self._engine = engine
+        self._facts = facts
+
+    def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
+        """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
+        asked = [self._asked(candidate) for candidate in candidates]
+        found = self._engine.predict([one.candidate for one in asked if isinstance(one, _Asked)])
+        each = iter(found)
+        return [
+            self._finished(one, next(each)) if isinstance(one, _Asked) else unknown(one)
+            for one in asked
+        ]
+
+    def _asked(self, candidate: Candidate) -> "_Asked | str":
+        model, facts = self._model, self._facts
+        try:
+            values = facts.of(candidate, model.where)
+            problem = self._problem(values)
+            times = facts.least(model.times, values, 0.0, "times")
+            extra = facts.least(model.extra, values, 0.0, "extra")
+            variant = self._variant(values)
+        except ValueError as error:
+            return str(error)
+        if times <= 0:
+            return "the model gives no time steps"
+        kernel = Candidate(
+            variant=variant,
+            problem=problem,
+            build=candidate.build,
+            threads=candidate.threads,
+            placement=candidate.placement,
+        )
+        return _Asked(kernel, times, extra)
+
+    def _problem(self, values: Mapping[str, Value]) -> Problem | StencilProblem:
+        model, subject = self._model, self._subject
+        sizes = [round(self._facts.least(size, values, 1.0, "size")) for size in model.size]
+        if subject.stencil is not None:
+            dimensions = len(subject.stencil.dimensions)
+            extents = tuple(sizes) if len(sizes) > 1 else (sizes[0],) * dimensions
+            return StencilProblem(stencil=subject.stencil, extents=extents)
+        assert subject.ivp is not None, "a kernel is a stencil or an IVP"
+        assert subject.method is not None, "an IVP has a method"
+        correctors = model.correctors or max(1, subject.method.order - 1)
+        return Problem(ivp=subject.ivp, method=subject.method, correctors=correctors, size=sizes[0])
+
+    def _variant(self, values: Mapping[str, Value]) -> Variant:
+        space = self._subject.space
+        chosen = dict(space.baseline)
+        if not chosen:
+            chosen = next(iter(space.combinations()))
+        for name, formula in self._model.parameters.items():
+            value = formula.value(values)
+            if isinstance(value, float) and value.is_integer():
+                value = int(value)
+            if isinstance(value, float) or not within(value, space.parameters[name]):
+                raise ValueError(f"{name} = {value!r} is no value of the space {space.name}")
+            chosen[name] = value
+        return Variant(
+            skeleton=self._subject.skeleton.name,
+            definition=self._subject.skeleton.definition,
+            transformations=space.transformations(chosen),
+            parameters=chosen,
+        )
+
+    def _finished(self, asked: "_Asked", prediction: Prediction) -> Prediction:
+        if prediction.seconds is None:
+            label = asked.candidate.label
+            return unknown(f"the kernel {label} has no predicted time: {prediction.reason}")
+        made = scaled(prediction, asked.times)
+        return finished(made, self._model.accuracy, asked.extra)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The candidate of the kernel, and how often it counts."""
+
+    candidate: Candidate
+    times: float
+    extra: float

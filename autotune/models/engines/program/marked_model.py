@@ -1,0 +1,151 @@
+"""Programs by marked loops of their own source: the compiled loop, and the streams that are stated.
+
+    in core      each marked loop as the candidate's compiler and flags make it, by OSACA
+    data         lines of each stream from where its reuse distance says they lie, by the machine's
+                 (calibrated) cost of a line there
+    together     the model of engine ``reuse``: overlap, entries into loops, barriers, intervals
+
+What the compiler makes of a parameter (tile sizes at compile time, flags) is in the first, what a
+parameter does to the caches in the second.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.domain.machine import Machine
+from autotune.domain.program_model import MarkedLoop, MarkedModel
+from autotune.domain.results import Prediction
+from autotune.domain.variant import Candidate
+from autotune.language.constraint import Value
+from autotune.models.engines.base import Loop
+from autotune.models.engines.program.compiled_loops import Asked, Compiled, CompiledLoops, Wanted
+from autotune.models.engines.program.formula_facts import Facts
+from autotune.models.engines.program.program_engine import NAME, finished, unknown
+from autotune.models.engines.program.stated_flows import Moved, Work
+from autotune.models.engines.program.stated_node import Case, evaluated
+from autotune.models.engines.reuse.evaluation_pieces import Spread
+
+
+@dataclass(frozen=True, slots=True)
+class _Stated:
+    """What the model states of a candidate, in numbers."""
+
+    works: tuple[Work, ...]
+    """Of the loops that the candidate has: those with iterations."""
+    loops: Wanted
+    barriers: float
+    extra: float
+
+
+class MarkedRoute:
+    """Predicts by marked loops."""
+
+    name = NAME
+
+    def __init__(
+        self, model: MarkedModel, machine: Machine, compiled: CompiledLoops, facts: Facts
+    ) -> None:
+        self._model = model
+        self._machine = machine
+        self._compiled = compiled
+        self._facts = facts
+
+    def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
+        """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
+        stated = [self._stated(candidate) for candidate in candidates]
+        usable = [k for k, each in enumerate(stated) if isinstance(each, _Stated)]
+        result = [unknown(each if isinstance(each, str) else "") for each in stated]
+        groups: dict[Spread, list[tuple[int, _Stated, Compiled]]] = defaultdict(list)
+        for place, loops in zip(usable, self._loops(candidates, stated), strict=True):
+            candidate, each = candidates[place], stated[place]
+            if isinstance(loops, str):
+                result[place] = unknown(loops)
+            elif isinstance(each, _Stated):
+                spread = Spread(candidate.threads_per_node, candidate.placement)
+                groups[spread].append((place, each, loops))
+        for spread, group in groups.items():
+            cases = [Case(each.works, loops, each.barriers, each.extra) for _, each, loops in group]
+            made = evaluated(self._machine, spread, cases)
+            for (place, each, _), prediction in zip(group, made, strict=True):
+                result[place] = finished(prediction, self._model.accuracy, each.extra)
+        return result
+
+    def loops(self, candidate: Candidate) -> tuple[Loop, ...]:
+        """The marked loops of a candidate as they were compiled; none where they are not found."""
+        stated = self._stated(candidate)
+        if isinstance(stated, str):
+            return ()
+        (found,) = self._loops([candidate], [stated])
+        if isinstance(found, str):
+            return ()
+        return tuple(
+            Loop(sweep=work.name, kernel=work.name, result=result)
+            for work, result in zip(stated.works, found, strict=True)
+        )
+
+    def _loops(
+        self, candidates: Sequence[Candidate], stated: Sequence[_Stated | str]
+    ) -> list[Compiled | str]:
+        """The compiled loops of the candidates that something is stated of."""
+        return self._compiled.of(
+            [
+                Asked(candidate, each.loops)
+                for candidate, each in zip(candidates, stated, strict=True)
+                if isinstance(each, _Stated)
+            ]
+        )
+
+    # --- what is stated -------------------------------------------------------------------
+
+    def _stated(self, candidate: Candidate) -> _Stated | str:
+        model, facts = self._model, self._facts
+        try:
+            values = facts.of(candidate, model.where)
+            works, loops = list[Work](), list[tuple[int, float | None]]()
+            for place, loop in enumerate(model.loops):
+                work = self._work(loop, values, candidate.threads)
+                if work is not None:
+                    works.append(work)
+                    loops.append((place, self._flops(loop, values)))
+            barriers = facts.least(model.barriers, values, 0.0, "barriers")
+            extra = facts.least(model.extra, values, 0.0, "extra")
+        except ValueError as error:
+            return str(error)
+        if not works:
+            return "no loop of the model has iterations"
+        return _Stated(tuple(works), tuple(loops), barriers, extra)
+
+    def _flops(self, loop: MarkedLoop, values: Mapping[str, Value]) -> float | None:
+        if loop.flops is None:
+            return None
+        return self._facts.least(loop.flops, values, 0.0, f"flops of {loop.name}") or None
+
+    def _work(self, loop: MarkedLoop, values: Mapping[str, Value], threads: int) -> Work | None:
+        """What one thread does in a loop; None where it does not run."""
+        facts, name = self._facts, loop.name
+        iterations = facts.least(loop.iterations, values, 0.0, f"iterations of {name}")
+        if iterations == 0:
+            return None
+        entries = facts.least(loop.entries, values, 0.0, f"entries of {name}")
+        workers = facts.least(loop.workers, values, 1.0, f"workers of {name}")
+        workers = min(workers, threads)
+        return Work(
+            name=name,
+            iterations=iterations / workers,
+            run=max(iterations / entries if entries > 0 else iterations, 1.0),
+            alike=workers,
+            streams=tuple(
+                Moved(
+                    name=stream.name,
+                    bytes=facts.least(stream.bytes, values, 0.0, f"bytes of {stream.name}"),
+                    distance=np.inf
+                    if stream.reuse is None
+                    else facts.least(stream.reuse, values, 0.0, f"reuse of {stream.name}"),
+                    access=stream.access,
+                )
+                for stream in loop.streams
+            ),
+        )

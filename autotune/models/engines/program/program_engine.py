@@ -1,0 +1,119 @@
+"""Engine ``program``: external programs by the models that were given with them.
+
+A route is a predictor for one kind of model; candidates of a program without a model, or whose
+model says nothing of them, have no predicted time but a reason.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from autotune.domain.calibration import Z80
+from autotune.domain.problem import ProgramProblem
+from autotune.domain.program import Program
+from autotune.domain.results import Part, Prediction, Uncertainty
+from autotune.domain.variant import Candidate
+from autotune.models.engines.base import Predictor
+from autotune.units import Seconds
+
+NAME = "program"
+NO_MODEL = "the program has no model"
+STATED = "stated"
+"""What is unsure of what a model states, all its candidates alike."""
+EXTRA = "extra"
+"""The part of a run that no loop or kernel of a model holds."""
+_COMMON = 0.5
+"""Share of the variance of what is stated that all candidates have in common: a formula that
+leaves something out leaves it out of all."""
+
+
+class ProgramEngine:
+    """Predicts candidates of external programs.
+
+    ``route`` gives the predictor for the model of a program.
+    """
+
+    name = NAME
+
+    def __init__(self, route: Callable[[Program], Predictor]) -> None:
+        self._route = route
+        self._routes: dict[str, Predictor] = {}
+
+    def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
+        """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
+        found: list[Prediction] = [unknown("this is no external program")] * len(candidates)
+        groups: dict[str, tuple[Program, list[int]]] = {}
+        for place, candidate in enumerate(candidates):
+            problem = candidate.problem
+            if isinstance(problem, ProgramProblem):
+                key = problem.program.definition
+                groups.setdefault(key, (problem.program, []))[1].append(place)
+        for key, (program, places) in groups.items():
+            if program.model is None:
+                made = [unknown(NO_MODEL)] * len(places)
+            else:
+                if key not in self._routes:
+                    self._routes[key] = self._route(program)
+                made = self._routes[key].predict([candidates[place] for place in places])
+            for place, prediction in zip(places, made, strict=True):
+                found[place] = replace(prediction, engine=NAME)
+        return found
+
+
+def unknown(reason: str) -> Prediction:
+    """No predicted time, and why."""
+    return Prediction(seconds=None, interval=None, parts=(), engine=NAME, reason=reason)
+
+
+def finished(prediction: Prediction, accuracy: float, extra: float = 0.0) -> Prediction:
+    """A prediction with the seconds that its model leaves out, and as unsure as it is said to be.
+
+    ``accuracy`` is that of what was stated; what the prediction is unsure of already comes on top.
+    """
+    if prediction.seconds is None:
+        return prediction
+    before, seconds = float(prediction.seconds), float(prediction.seconds) + extra
+    share = before / seconds
+    sigma = float(np.log1p(accuracy)) / Z80
+    known = prediction.uncertainty or _by_interval(prediction)
+    shared = {name: value * share for name, value in known.shared.items()}
+    doubt = Uncertainty(
+        shared={**shared, STATED: sigma * _COMMON**0.5},
+        own=float(np.hypot(known.own * share, sigma * (1 - _COMMON) ** 0.5)),
+    )
+    reach = float(np.exp(Z80 * doubt.sigma))
+    parts = prediction.parts
+    if extra > 0:
+        parts = (*parts, Part(sweep=EXTRA, kind="sweep", seconds=Seconds(extra), kernel=EXTRA))
+    return replace(
+        prediction,
+        seconds=Seconds(seconds),
+        interval=(Seconds(seconds / reach), Seconds(seconds * reach)),
+        parts=parts,
+        engine=NAME,
+        uncertainty=doubt,
+    )
+
+
+def _by_interval(prediction: Prediction) -> Uncertainty:
+    """What a prediction is unsure of where it states an interval alone, or nothing."""
+    if prediction.interval is None or prediction.seconds is None:
+        return Uncertainty(shared={}, own=0.0)
+    low, high = prediction.interval
+    return Uncertainty(shared={"overlap": float(np.log(high / low)) / (2 * Z80)}, own=0.0)
+
+
+def scaled(prediction: Prediction, times: float) -> Prediction:
+    """A prediction of so many runs, one after the other."""
+    if prediction.seconds is None:
+        return prediction
+    low, high = prediction.interval or (None, None)
+    return replace(
+        prediction,
+        seconds=Seconds(prediction.seconds * times),
+        interval=None
+        if low is None or high is None
+        else (Seconds(low * times), Seconds(high * times)),
+        parts=tuple(replace(p, seconds=Seconds(p.seconds * times)) for p in prediction.parts),
+    )

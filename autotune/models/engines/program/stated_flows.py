@@ -1,0 +1,108 @@
+"""What stated loops move, as the flat arrays that the node model evaluates.
+
+A candidate is a flow; each of its loops is a pass in a region of its own, since loops run one after
+the other and memory may bind one and not the next.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.domain.program_model import Access
+from autotune.models.engines.reuse.batch import PLACES, Flows, Whole
+from autotune.models.traffic import POSITIONS, Floats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """A stream of a loop in numbers."""
+
+    name: str
+    bytes: float
+    """Of new lines per iteration."""
+    distance: float
+    """Bytes since its lines were touched last; inf: never."""
+    access: Access
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What one thread does in a loop."""
+
+    name: str
+    iterations: float
+    run: float
+    """Iterations from one entry to the next."""
+    alike: float
+    """Threads that do the same."""
+    streams: tuple[Moved, ...]
+
+    @property
+    def crowd(self) -> int:
+        """Arrays that it walks along at once."""
+        return max(1, len({stream.name for stream in self.streams}))
+
+
+def flows(
+    works: Sequence[Sequence[Work]], barriers: Sequence[float], threads: int, line: int
+) -> Flows:
+    """The arrays of some candidates, each with at least one loop, of ``threads`` threads all."""
+    passes = [work for each in works for work in each]
+    streams = [(owner, stream) for owner, work in enumerate(passes) for stream in work.streams]
+    count, number = len(passes), np.arange(len(passes))
+    run = np.array([work.run for work in passes])
+    iterations = np.array([work.iterations for work in passes])
+    sizes = np.array([len(each) for each in works])
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    place = number - np.repeat(bounds[:-1], sizes)
+    again = run < iterations
+    distance = np.array([stream.distance for _, stream in streams], dtype=np.float64)
+    written = np.array([stream.access != "read" for _, stream in streams], dtype=np.bool_)
+    none = np.zeros(len(streams), dtype=np.bool_)
+    return Flows(
+        distance=_everywhere(distance),
+        remote=none,
+        stores=np.array([stream.access == "write" for _, stream in streams], dtype=np.bool_),
+        lent=none,
+        crowd=_whole([passes[owner].crowd for owner, _ in streams]),
+        owner=_whole([owner for owner, _ in streams]),
+        kind=np.arange(len(streams)),
+        lines=np.array([stream.bytes / line for _, stream in streams], dtype=np.float64),
+        outward=_everywhere(np.where(written, distance, np.nan)),
+        sweep=place,
+        call=place,
+        iterations=iterations,
+        slot=number,
+        shared=again,
+        jump=np.where(again, run, np.inf),
+        slot_sweep=place,
+        run=run,
+        align=np.full((count, PLACES), 1.0 / PLACES),  # where arrays begin is not known
+        entry=number,
+        count=iterations,
+        entry_cell=number,
+        cell_region=number,
+        alike=np.array([work.alike for work in passes]),
+        times=np.ones(count),
+        region_flow=np.repeat(np.arange(len(works)), sizes),
+        passes=bounds,
+        slots=bounds,
+        entries=bounds,
+        cells=bounds,
+        regions=bounds,
+        cell_begin=number,
+        region_begin=number,
+        team=np.full(len(works), float(threads)),
+        barriers=np.array(barriers, dtype=np.float64),
+        line=line,
+    )
+
+
+def _everywhere(values: Floats) -> Floats:
+    """The same at every position of a pass."""
+    return np.repeat(values[:, None], POSITIONS, axis=1)
+
+
+def _whole(values: Sequence[int]) -> Whole:
+    return np.array(values, dtype=np.int64)

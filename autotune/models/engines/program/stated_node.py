@@ -1,0 +1,215 @@
+"""Stated loops on a node: the arithmetic of engine ``reuse`` over them, with parts and words."""
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from autotune.domain.machine import Machine
+from autotune.domain.results import Part, Prediction, Uncertainty
+from autotune.models.base import InCoreResult
+from autotune.models.engines import explain
+from autotune.models.engines.explain import BARRIER, ENTRY, STORES
+from autotune.models.engines.program.program_engine import NAME, unknown
+from autotune.models.engines.program.stated_flows import Moved, Work, flows
+from autotune.models.engines.reuse import uncertainty
+from autotune.models.engines.reuse.case_evaluation import Evaluator
+from autotune.models.engines.reuse.core_times import Loops, loops
+from autotune.models.engines.reuse.evaluation_pieces import (
+    Cases,
+    Conflicts,
+    Estimates,
+    Node,
+    Spread,
+)
+from autotune.models.traffic import Floats
+from autotune.units import Seconds
+
+_PIECE = 256
+"""Candidates whose parts are made at once."""
+_TOLD = 2
+"""So many loops are named in a reason."""
+_WEAK = 0.03
+"""Relative standard deviation from which on a weakness of the model is noted."""
+
+
+class Case(NamedTuple):
+    """A candidate: the work of one thread in its loops, and the loops as they were compiled."""
+
+    works: tuple[Work, ...]
+    results: tuple[InCoreResult, ...]
+    barriers: float
+    """Of a run."""
+    extra: float = 0.0
+    """Seconds of a run that no loop holds: they count in the shares that reasons tell."""
+
+
+def evaluated(machine: Machine, spread: Spread, cases: Sequence[Case]) -> list[Prediction]:
+    """One prediction per case, in order; ``seconds`` None and a reason where it cannot."""
+    evaluator = Evaluator(machine)
+    made = flows(
+        [case.works for case in cases],
+        [case.barriers for case in cases],
+        spread.threads,
+        int(machine.line),
+    )
+    node = evaluator.node(spread, [made])
+    arrays, core = _cases(cases, spread.threads)
+    empty = np.zeros((len(node.costs.names) - 1, 1))
+    crowds = Conflicts(certain=empty, possible=empty)
+    found = evaluator.estimate(node, arrays, core, crowds)
+    seconds, barriers = _parts(evaluator, node, arrays, core, crowds)
+    barrier = evaluator.barrier(spread.threads)
+    return [
+        _prediction(case, row, node, found, seconds[row], float(barriers[row]), barrier)
+        for row, case in enumerate(cases)
+    ]
+
+
+def _cases(cases: Sequence[Case], threads: int) -> tuple[Cases, Loops]:
+    """The cases as arrays; those with equal loops share them."""
+    begin: dict[tuple[int, ...], int] = {}
+    results: list[InCoreResult] = []
+    for case in cases:
+        key = tuple(id(result) for result in case.results)
+        if key not in begin:
+            begin[key] = len(results)
+            results += case.results
+    count = len(cases)
+    arrays = Cases(
+        flow=np.arange(count),
+        core=np.array([begin[tuple(id(r) for r in case.results)] for case in cases]),
+        crowd=np.full(count, -1),
+        team=np.full(count, threads),
+    )
+    return arrays, loops(results)
+
+
+def _parts(
+    evaluator: Evaluator, node: Node, cases: Cases, core: Loops, crowds: Conflicts
+) -> tuple[list[Floats], Floats]:
+    """(loops, kinds) seconds of each case, and (cases,) seconds of its barriers."""
+    seconds: list[Floats] = []
+    barriers: list[Floats] = []
+    for rows in np.array_split(np.arange(len(cases.flow)), len(cases.flow) // _PIECE + 1):
+        with np.errstate(all="ignore"):
+            piece = evaluator.piece(node, cases.at(rows), core, crowds)
+            step = evaluator.steps(piece)
+            sweeps = np.diff(node.flows.passes)[rows]
+            clock = float(evaluator.machine.frequency)
+            found = explain.shares(node, piece, step, sweeps, clock)
+        first = found.first.tolist()
+        seconds += [found.seconds[a:b] for a, b in pairwise(first)]
+        barriers.append(piece.paths.barriers)
+    return seconds, np.concatenate(barriers)
+
+
+def _prediction(
+    case: Case,
+    row: int,
+    node: Node,
+    found: Estimates,
+    columns: Floats,
+    barriers: float,
+    barrier: float | None,
+) -> Prediction:
+    seconds = float(found.seconds[row])
+    if not (np.isfinite(seconds) and seconds > 0):
+        return unknown(_missing(node, row))
+    shared = dict(zip(node.doubts.classes, found.shifts[row].tolist(), strict=True))
+    return Prediction(
+        seconds=Seconds(seconds),
+        interval=None,
+        parts=tuple(_part_list(case, node, columns, barriers)),
+        engine=NAME,
+        reason=_reason(case, node, columns, barriers, seconds + case.extra),
+        notes=tuple(dict.fromkeys(_notes(case, node, shared, barrier))),
+        uncertainty=Uncertainty(
+            shared={name: value for name, value in shared.items() if value},
+            own=float(found.own[row]),
+        ),
+    )
+
+
+def _missing(node: Node, row: int) -> str:
+    """Which figure is lacking."""
+    passes = slice(node.flows.passes[row], node.flows.passes[row + 1])
+    for level in range(len(node.costs.names) - 1):
+        if np.isnan(node.mean[level, passes]).any():
+            return node.costs.missing(level + 1)
+    return "the predicted time is not a number above zero"
+
+
+def _part_list(case: Case, node: Node, columns: Floats, barriers: float) -> Iterator[Part]:
+    """The contributions of each loop, then the barriers."""
+    costs = node.costs
+    for work, result, row in zip(case.works, case.results, columns.tolist(), strict=True):
+        for kind, value in zip(explain.kinds(costs), row, strict=True):
+            if not value > 0:
+                continue
+            rough = result.approximate if kind in ("T_OL", "T_nOL") else kind in costs.extrapolated
+            yield Part(
+                sweep=work.name,
+                kind=kind,
+                seconds=Seconds(value),
+                extrapolated=rough,
+                kernel=work.name,
+                count=float(len(_from(work, kind, node))),
+            )
+    if barriers > 0:
+        yield Part(sweep=BARRIER, kind=BARRIER, seconds=Seconds(barriers))
+
+
+def _from(work: Work, kind: str, node: Node) -> list[str]:
+    """The arrays of a loop whose lines come from a level."""
+    names = node.costs.names
+    if kind not in names:
+        return []
+    found = [s.name for s in work.streams if s.bytes > 0 and names[_level(s, node)] == kind]
+    return list(dict.fromkeys(found))
+
+
+def _level(stream: Moved, node: Node) -> int:
+    return int(node.costs.level(np.array([stream.distance]))[0])
+
+
+def _reason(case: Case, node: Node, columns: Floats, barriers: float, seconds: float) -> str:
+    """One line: the loops that take most of the run, and what bounds each."""
+    kinds = explain.kinds(node.costs)
+    order = sorted(range(len(case.works)), key=lambda k: -columns[k, -1])
+    told: list[str] = []
+    for k in order[:_TOLD]:
+        work, row = case.works[k], dict(zip(kinds, columns[k].tolist(), strict=True))
+        whole = row.pop("sweep")
+        share = f"{100 * whole / seconds:.0f} %" + ("" if told else " of the run")
+        bound = max(row, key=lambda kind: row[kind])
+        if bound in ("T_OL", "T_nOL"):
+            told.append(f"{work.name} bound in core ({case.results[k].bottleneck}): {share}")
+        elif bound == STORES:
+            told.append(f"{work.name} bound by stores through the innermost cache: {share}")
+        elif bound == ENTRY:
+            told.append(f"{work.name} bound by entries into the loop: {share}")
+        else:
+            names = ", ".join(_from(work, bound, node)) or "lines"
+            told.append(f"{work.name} streams {names} from {bound}: {share}")
+    if barriers > 0.05 * seconds:
+        told.append(f"barriers: {100 * barriers / seconds:.0f} %")
+    if case.extra > 0.05 * seconds:
+        told.append(f"extra: {100 * case.extra / seconds:.0f} %")
+    return "; ".join(told)
+
+
+def _notes(
+    case: Case, node: Node, shared: dict[str, float], barrier: float | None
+) -> Iterator[str]:
+    yield from node.costs.notes
+    yield from node.doubts.notes
+    yield "in-core by " + ", ".join(sorted({result.route for result in case.results}))
+    yield from sorted({note for result in case.results for note in result.notes})
+    if barrier is None and case.barriers:
+        yield "barriers are not counted: the machine has no figure"
+    yield "volumes and reuse distances are as the model states them"
+    for name, text in uncertainty.WEAK.items():
+        if abs(shared.get(name, 0.0)) > _WEAK:
+            yield text

@@ -1,0 +1,1 @@
+"""Engine ``reuse``: compiled loops in core, traffic by reuse distance."""

@@ -1,0 +1,316 @@
+"""From candidates to cases: each program, its traffic, its loops and its conflicts once.
+
+Nothing here depends on what the machine's figures are, only on its caches, so one analysis serves
+any number of calibrations.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from autotune.codegen.emit import SweepCode
+from autotune.codegen.loop_tree import AnySweep, Program
+from autotune.codegen.transform import Illegal
+from autotune.domain.machine import Machine
+from autotune.domain.variant import Build, Candidate
+from autotune.errors import AutotuneError
+from autotune.models.base import InCoreAnalyser, InCoreResult
+from autotune.models.engines.reuse import flatten
+from autotune.models.engines.reuse.batch import Flows
+from autotune.models.engines.reuse.core_times import Loops, loops
+from autotune.models.engines.reuse.evaluation_pieces import Cases, Conflicts, Spread
+from autotune.models.traffic import Conflict, Floats, Schedule, Traffic, TrafficAnalyser
+from autotune.models.traffic.sweep_shape import SweepShape
+
+Crowded = tuple[tuple[int, tuple[Conflict, ...]], ...]
+"""Calls with their set conflicts."""
+
+
+class Place(NamedTuple):
+    """Where the case of a candidate is."""
+
+    spread: Spread
+    position: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """What a candidate is to the model: equal cases have equal times."""
+
+    traffic: Traffic
+    threads: int
+    """All that run on a node and share its caches and memory."""
+    team: int
+    """Threads of one rank, which wait for one another at barriers."""
+    results: tuple[InCoreResult, ...]
+    """One per sweep of the program."""
+    crowded: Crowded
+
+
+class _Wanted(NamedTuple):
+    """A candidate with the traffic of its program."""
+
+    candidate: Candidate
+    traffic: Traffic
+    pad_lines: int
+
+
+@dataclass(slots=True)
+class Team:
+    """The cases of one spread, as flat arrays."""
+
+    parts: list[Flows] = field(default_factory=list)
+    traffics: list[Traffic] = field(default_factory=list)
+    flows: dict[int, int] = field(default_factory=dict)
+    """id of a traffic to its position."""
+    cases: list[Case] = field(default_factory=list)
+    known: dict[tuple[object, ...], int] = field(default_factory=dict)
+    rows: list[tuple[int, int, int, int]] = field(default_factory=list)
+    """Flow, first loop, first conflict row, team of each case."""
+    where: list[tuple[Flows, int]] = field(default_factory=list)
+    """Part and position in it of each flow."""
+    crowds: dict[tuple[int, Crowded], int] = field(default_factory=dict)
+    certain: list[Floats] = field(default_factory=list)
+    possible: list[Floats] = field(default_factory=list)
+    crowd_rows: int = 0
+    _arrays: tuple[int, Cases] | None = None
+    _conflicts: tuple[int, Conflicts] | None = None
+
+    def array(self) -> Cases:
+        """All cases."""
+        if self._arrays is None or self._arrays[0] != len(self.rows):
+            columns = np.array(self.rows, dtype=np.int64).reshape(-1, 4).T
+            made = Cases(flow=columns[0], core=columns[1], crowd=columns[2], team=columns[3])
+            self._arrays = len(self.rows), made
+        return self._arrays[1]
+
+    def conflicts(self, levels: int) -> Conflicts:
+        """The conflicts of all cases."""
+        if self._conflicts is None or self._conflicts[0] != len(self.certain):
+            empty = np.zeros((levels, 1))
+            made = Conflicts(
+                certain=np.concatenate([*self.certain, empty], axis=1),
+                possible=np.concatenate([*self.possible, empty], axis=1),
+            )
+            self._conflicts = len(self.certain), made
+        return self._conflicts[1]
+
+
+class Analysed:
+    """The cases of candidates; programs, sweeps, loops and traffic are looked at once each.
+
+    ``programs`` gives the program of a candidate, ``sweep_code`` the C text of a sweep,
+    ``analyser`` its in-core time. Sweeps of equal text are analysed once per build.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        programs: Callable[[Candidate], Program],
+        analyser: InCoreAnalyser,
+        sweep_code: Callable[[AnySweep], SweepCode],
+    ) -> None:
+        self.machine = machine
+        self.teams: dict[Spread, Team] = {}
+        self._programs = programs
+        self._analyser = analyser
+        self._sweep_code = sweep_code
+        self._traffic = TrafficAnalyser(machine)
+        self._codes: dict[AnySweep, SweepCode] = {}
+        self._plans: dict[int, tuple[SweepCode, ...]] = {}
+        self._in_core: dict[tuple[Build, str], InCoreResult | str] = {}
+        self._cores: dict[tuple[Build, int], tuple[int, tuple[InCoreResult, ...]] | str] = {}
+        self._results: list[InCoreResult] = []
+        self._loops: Loops | None = None
+        self._placed: dict[int, tuple[Candidate, Place | str]] = {}
+        self._crowded: dict[tuple[int, int, tuple[float, ...]], Crowded] = {}
+        self._levels = [cache.name for cache in machine.caches]
+        private = [cache.ways for cache in machine.caches if cache.cores == 1]
+        self._ways = min(private, default=0)
+
+    @property
+    def loops(self) -> Loops:
+        """The in-core figures of all sweeps of all builds."""
+        if self._loops is None or len(self._loops.T_OL) != len(self._results):
+            self._loops = loops(self._results)
+        return self._loops
+
+    def places(self, candidates: Sequence[Candidate]) -> list[Place | str]:
+        """The case of every candidate, or the reason why there is none."""
+        placed = self._placed
+        new = [c for c in candidates if id(c) not in placed]
+        if new:
+            wanted = [self._want(candidate) for candidate in new]
+            self._analyse([item for item in wanted if isinstance(item, _Wanted)])
+            self._flow([item for item in wanted if isinstance(item, _Wanted)])
+            for candidate, item in zip(new, wanted, strict=True):
+                found = self._place(item) if isinstance(item, _Wanted) else item
+                placed[id(candidate)] = candidate, found
+        return [placed[id(candidate)][1] for candidate in candidates]
+
+    def case(self, place: Place) -> Case:
+        """What is at a place."""
+        return self.teams[place.spread].cases[place.position]
+
+    # --- programs and their traffic -------------------------------------------------------
+
+    def _want(self, candidate: Candidate) -> _Wanted | str:
+        try:
+            program = self._programs(candidate)
+            everywhere = candidate.ranks * candidate.threads
+            traffic = self._traffic.analyse(program, candidate.problem, everywhere, candidate.nodes)
+        except (Illegal, ValueError) as error:
+            return f"no program to look at: {error}"
+        return _Wanted(candidate, traffic, program.pad_lines)
+
+    def _flow(self, wanted: Sequence[_Wanted]) -> None:
+        """Flat arrays of all traffic that is not known yet."""
+        new: dict[Spread, dict[int, Traffic]] = {}
+        for item in wanted:
+            spread = _spread(item.candidate)
+            if id(item.traffic) not in self.teams.setdefault(spread, Team()).flows:
+                new.setdefault(spread, {})[id(item.traffic)] = item.traffic
+        for spread, traffics in new.items():
+            team = self.teams[spread]
+            for key, traffic in traffics.items():
+                team.flows[key] = len(team.traffics)
+                team.traffics.append(traffic)
+            part = flatten.flows(list(traffics.values()), self._ways)
+            team.parts.append(part)
+            team.where += [(part, index) for index in range(len(traffics))]
+
+    # --- in-core times --------------------------------------------------------------------
+
+    def _code(self, plan: Schedule) -> tuple[SweepCode, ...]:
+        """The C text of every sweep of a schedule."""
+        if id(plan) not in self._plans:
+            for sweep in plan.sweeps:
+                if sweep not in self._codes:
+                    self._codes[sweep] = self._sweep_code(sweep)
+            self._plans[id(plan)] = tuple(self._codes[sweep] for sweep in plan.sweeps)
+        return self._plans[id(plan)]
+
+    def _analyse(self, wanted: Sequence[_Wanted]) -> None:
+        """In-core times of all sweeps that are not known yet, in one batch per build."""
+        new: dict[Build, dict[str, SweepCode]] = {}
+        plans = {
+            (item.candidate.build, id(item.traffic.schedule)): item.traffic.schedule
+            for item in wanted
+        }
+        for (build, key), plan in plans.items():
+            if (build, key) in self._cores:
+                continue
+            for code in self._code(plan):
+                if (build, code.text) not in self._in_core:
+                    new.setdefault(build, {})[code.text] = code
+        for asked, codes in new.items():
+            try:
+                results = self._analyser.analyse(list(codes.values()), asked)
+            except AutotuneError:
+                for text, code in codes.items():
+                    self._in_core[asked, text] = self._analyse_one(code, asked)
+                continue
+            for text, result in zip(codes, results, strict=True):
+                self._in_core[asked, text] = result
+
+    def _analyse_one(self, code: SweepCode, build: Build) -> InCoreResult | str:
+        try:
+            return self._analyser.analyse([code], build)[0]
+        except AutotuneError as error:
+            return f"no in-core time of sweep {code.name}: {error}"
+
+    def _core(self, build: Build, plan: Schedule) -> tuple[int, tuple[InCoreResult, ...]] | str:
+        """Where the in-core times of a program's sweeps begin, and what they are."""
+        key = (build, id(plan))
+        if key not in self._cores:
+            found = [self._in_core[build, code.text] for code in self._code(plan)]
+            failed = [result for result in found if isinstance(result, str)]
+            if failed:
+                self._cores[key] = failed[0]
+            else:
+                kept = tuple(result for result in found if isinstance(result, InCoreResult))
+                self._cores[key] = len(self._results), kept
+                self._results += kept
+        return self._cores[key]
+
+    # --- cases ----------------------------------------------------------------------------
+
+    def _place(self, wanted: _Wanted) -> Place | str:
+        candidate, traffic, pad_lines = wanted
+        core = self._core(candidate.build, traffic.schedule)
+        if isinstance(core, str):
+            return core
+        first, results = core
+        spread = _spread(candidate)
+        team = self.teams[spread]
+        flow = team.flows[id(traffic)]
+        crowd = self._crowd(team, flow, pad_lines, results)
+        # Padding matters through conflicts only, so most padded candidates share a case.
+        key = (flow, first, crowd, candidate.threads)
+        if key not in team.known:
+            team.known[key] = len(team.rows)
+            team.rows.append((flow, first, crowd[0] if crowd else -1, candidate.threads))
+            team.cases.append(
+                Case(
+                    traffic=traffic,
+                    threads=spread.threads,
+                    team=candidate.threads,
+                    results=results,
+                    crowded=crowd[1] if crowd else (),
+                )
+            )
+        return Place(spread, team.known[key])
+
+    def _crowd(
+        self, team: Team, flow: int, pad_lines: int, results: tuple[InCoreResult, ...]
+    ) -> tuple[int, Crowded] | None:
+        """Where the conflicts of a program with its padding begin, and what they are."""
+        traffic = team.traffics[flow]
+        plan, shapes = traffic.schedule.steps[-1].calls, traffic.shapes
+        able = [
+            number
+            for number, call in enumerate(plan)
+            if not isinstance(shape := shapes[call.sweep], SweepShape)
+            or len(shape.streams) > self._ways
+        ]
+        if not able:
+            return None
+        key = (id(traffic), pad_lines, tuple(result.iterations for result in results))
+        if key not in self._crowded:
+            found = (
+                (n, tuple(traffic.conflicts(n, pad_lines, self.machine, key[2][plan[n].sweep])))
+                for n in able
+            )
+            self._crowded[key] = tuple((number, crowd) for number, crowd in found if crowd)
+        crowded = self._crowded[key]
+        if not crowded:
+            return None
+        if (flow, crowded) not in team.crowds:
+            part, index = team.where[flow]
+            calls = part.call[part.passes[index] : part.passes[index + 1]]
+            team.crowds[flow, crowded] = team.crowd_rows
+            for certain, kept in ((True, team.certain), (False, team.possible)):
+                lines = np.zeros((len(self._levels), len(plan)))
+                for number, crowd in crowded:
+                    lines[:, number] = _again(crowd, self._levels, certain=certain)
+                kept.append(lines[:, calls])
+            team.crowd_rows += len(calls)
+        return team.crowds[flow, crowded], crowded
+
+
+def _spread(candidate: Candidate) -> Spread:
+    return Spread(candidate.threads_per_node, candidate.placement)
+
+
+def _again(crowd: Sequence[Conflict], levels: Sequence[str], *, certain: bool) -> list[float]:
+    """Lines per iteration that come again from each level behind the innermost.
+
+    With ``certain`` those that depend on the physical pages are left out. A line driven out of one
+    level comes from the next one that still has it.
+    """
+    lost = dict.fromkeys(levels, 0.0)
+    lost |= {c.level: c.lines for c in crowd if c.certain or not certain}
+    behind = [lost[name] for name in levels[1:]] + [0.0]
+    return [max(0.0, lost[name] - other) for name, other in zip(levels, behind, strict=True)]

@@ -1,0 +1,139 @@
+"""The traffic of many programs as flat arrays, equal things once, ready for one evaluation.
+
+    kinds --< streams >-- passes --< entries >-- cells --> regions --> flows
+                            |
+                          slots
+
+A *flow* is the traffic of one program on a number of threads; a *lane* one of its threads that
+differs from the others; a *region* what lies between two barriers; a *cell* one lane in one region;
+an *entry* a pass in a cell with its iterations; a *slot* what passes of a flow have in common in
+the core. Streams of equal distances are of one *kind*, so
+that what a line costs is asked once. Passes of a lane that run the same sweep over equal streams
+are one pass, and equal regions are one that counts several times: corrector steps repeat.
+
+Elements of a flow are next to one another, lanes and cells in order, so sums over a cell, a region
+or a flow are sums over a piece of an array.
+"""
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+
+from autotune.models.traffic import Floats
+
+Whole = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+PLACES = 8
+"""Doubles of a line, from whose places loops may begin."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flows:
+    """Flat arrays over kinds, streams, passes, entries, cells, regions and flows."""
+
+    distance: Floats
+    """(kinds, POSITIONS): bytes touched since the line was touched last."""
+    remote: Flags
+    """(kinds,): last written by another thread."""
+    stores: Flags
+    """(kinds,): written without being read."""
+    lent: Flags
+    """(kinds,): written, and read by another thread since."""
+    crowd: Whole
+    """(kinds,): streams that the pass has at once."""
+    owner: Whole
+    """(streams,): the pass."""
+    kind: Whole
+    """(streams,)"""
+    lines: Floats
+    """(streams,): inbound lines per iteration."""
+    outward: Floats
+    """(streams, POSITIONS): how far a written line drifts out; nan where nothing is written."""
+    sweep: Whole
+    """(passes,): position in the sweeps of the program."""
+    call: Whole
+    """(passes,): first call that the pass stands for."""
+    iterations: Floats
+    """(passes,): per execution."""
+    slot: Whole
+    """(passes,): the slot, which holds what matters in the core."""
+    shared: Flags
+    """(passes,): run tile by tile."""
+    jump: Floats
+    """(passes,): iterations from one jump in memory to the next."""
+    slot_sweep: Whole
+    """(slots,): position in the sweeps of the program."""
+    run: Floats
+    """(slots,): iterations from one entry into the loop to the next."""
+    align: Floats
+    """(slots, PLACES): shares of the entries that begin so many doubles behind a line's start."""
+    entry: Whole
+    """(entries,): the pass."""
+    count: Floats
+    """(entries,): iterations per execution of the region."""
+    entry_cell: Whole
+    cell_region: Whole
+    alike: Floats
+    """(cells,): threads that do the same."""
+    times: Floats
+    """(regions,): executions per step."""
+    region_flow: Whole
+    passes: Whole
+    """(flows + 1,): where the passes of each flow begin; so on."""
+    slots: Whole
+    entries: Whole
+    cells: Whole
+    regions: Whole
+    cell_begin: Whole
+    """(cells,): first entry."""
+    region_begin: Whole
+    """(regions,): first cell."""
+    team: Floats
+    """(flows,): threads that compute something."""
+    barriers: Floats
+    """(flows,): per step."""
+    line: int
+    """Bytes."""
+
+    def joined(self, other: "Flows") -> "Flows":
+        """Both, the flows of ``other`` behind."""
+        steps = {
+            "owner": len(self.sweep),
+            "slot": len(self.run),
+            "entry": len(self.sweep),
+            "kind": len(self.distance),
+            "entry_cell": len(self.alike),
+            "cell_region": len(self.times),
+            "region_flow": len(self.team),
+            "cell_begin": len(self.entry),
+            "region_begin": len(self.alike),
+        }
+        made = {}
+        for item in fields(self):
+            name = item.name
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if name in ("passes", "slots", "entries", "cells", "regions"):
+                made[name] = np.concatenate([mine, theirs[1:] + mine[-1]])
+            elif name in steps:
+                made[name] = np.concatenate([mine, theirs + steps[name]])
+            elif name != "line":
+                made[name] = np.concatenate([mine, theirs])
+        return Flows(line=self.line, **made)
+
+
+def total(place: Whole, values: Floats, count: int) -> Floats:
+    """Sums of the values at each of ``count`` places."""
+    return np.asarray(np.bincount(place, values, count), dtype=np.float64)
+
+
+def spans(begin: Whole, count: Whole) -> Whole:
+    """The numbers begin, begin + 1, ... of every piece, one piece after the other.
+
+    >>> spans(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(count)
+    result: Whole = np.arange(ends[-1] if len(ends) else 0) + np.repeat(begin - ends + count, count)
+    return result

@@ -1,0 +1,317 @@
+"""Many cases on one machine in one go: seconds, what they are unsure of, and their parts.
+
+A *case* is the traffic of a program with the in-core times of its sweeps: what a candidate is to
+the model. Cases of equal numbers of threads are evaluated together, a piece at a time that fits the
+caches: their passes are gathered into flat arrays, everything else is arithmetic on these.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from autotune.domain.machine import Machine
+from autotune.models.engines.reuse import uncertainty
+from autotune.models.engines.reuse.batch import Flows, Whole, spans, total
+from autotune.models.engines.reuse.core_times import Loops, run_times
+from autotune.models.engines.reuse.evaluation_pieces import (
+    Bare,
+    Cases,
+    Conflicts,
+    Estimates,
+    Node,
+    Piece,
+    Spread,
+)
+from autotune.models.engines.reuse.line_constants import calibrated_costs
+from autotune.models.engines.reuse.line_cost import LineCosts
+from autotune.models.engines.reuse.time_model import (
+    Core,
+    Lines,
+    Paths,
+    Rules,
+    StepTimes,
+    row_cycles,
+    step_times,
+    transfers,
+)
+from autotune.models.engines.reuse.uncertainty import REGIMES, SHORT
+from autotune.models.traffic import POSITIONS, Floats
+
+_LEAST = np.finfo(np.float64).tiny
+_UNKNOWN = 0.5
+"""Relative standard deviation where a figure that may matter is lacking."""
+_PIECE = 8000
+"""Passes that are evaluated at once: few enough that their arrays stay in caches."""
+
+
+class Evaluator:
+    """Evaluates cases on one machine; what flows move is kept."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self._nodes: dict[Spread, Node] = {}
+        self._parts: dict[Spread, int] = {}
+
+    def node(self, spread: Spread, parts: Sequence[Flows]) -> Node:
+        """The machine with some threads running; ``parts`` only ever get more at the end."""
+        known = self._nodes.get(spread)
+        have = self._parts.get(spread, 0)
+        for part in parts[have:]:
+            made = self._filled(known.bare if known else self._empty(spread), part)
+            known = known.joined(made) if known else made
+        if known is None:
+            raise ValueError("there is nothing to evaluate")
+        self._nodes[spread], self._parts[spread] = known, len(parts)
+        return known
+
+    def _empty(self, spread: Spread) -> Bare:
+        threads = spread.threads
+        costs = calibrated_costs(self.machine, threads, spread.placement)
+        rules = Rules(
+            exposed=(costs.exposed * (not costs.beside))[1:],
+            arithmetic=None if costs.arithmetic is None else costs.arithmetic[1:],
+        )
+        doubts = uncertainty.doubts(self.machine, costs, rules, threads)
+        price = np.array([costs.typical(level) for level in range(1, len(costs.names))])
+        if costs.conflict is not None:
+            price[0] = costs.conflict
+        names = tuple(each.name for each in uncertainty.assumptions(rules, doubts))
+        return Bare(threads, costs, rules, doubts, price, names)
+
+    def _filled(self, bare: Bare, part: Flows) -> Node:
+        """A node with some flows."""
+        within = bare.costs.exposed[:1]
+        low, high = bare.doubts.low.exposed, bare.doubts.high.exposed
+        lines = transfers(
+            part, bare.costs, np.concatenate([within, low]), np.concatenate([within, high])
+        )
+        return Node(
+            bare=bare,
+            flows=part,
+            data=uncertainty.assumed(lines, bare.rules, bare.doubts),
+            mean=lines.mean,
+            stored=lines.stored,
+            starts=lines.starts,
+            streams=lines.streams,
+            floor=_floor(part, lines, bare.costs, float(self.machine.frequency)),
+        )
+
+    def barrier(self, threads: int) -> float | None:
+        """Seconds of one barrier of all threads; None where the machine has no figure."""
+        if threads == 1:
+            return 0.0
+        calibration = self.machine.calibration
+        if calibration and calibration.barriers:
+            return float(calibration.barrier(threads))
+        if self.machine.barrier is None:
+            return None
+        return float(self.machine.barrier) * threads / self.machine.cores
+
+    def estimate(self, node: Node, cases: Cases, core: Loops, crowds: Conflicts) -> Estimates:
+        """Seconds and uncertainty of every case, in order."""
+        count = len(cases.flow)
+        classes = node.doubts.classes
+        seconds, floor, own = (np.empty(count) for _ in range(3))
+        shifts, terms = (np.zeros((count, len(classes))) for _ in range(2))
+        for rows in _pieces(node.flows, cases):
+            piece = self.piece(node, cases.at(rows), core, crowds)
+            with np.errstate(all="ignore"):
+                step = self.steps(piece)
+                seconds[rows], floor[rows] = step.seconds, step.floor
+                terms[rows], shifts[rows], own[rows] = self._doubts(node, piece, step, cases, rows)
+        return Estimates(seconds=seconds, floor=floor, shifts=shifts, terms=terms, own=own)
+
+    def piece(self, node: Node, cases: Cases, core: Loops, crowds: Conflicts) -> Piece:
+        """The passes of some cases, gathered, and their cycles."""
+        flows = node.flows
+        at, count, begin = _pieced(flows.passes, cases.flow)
+        owner = np.repeat(np.arange(len(count)), count)
+        used, slots, slot_begin = _pieced(flows.slots, cases.flow)
+        loop = core.at(np.repeat(cases.core, slots) + flows.slot_sweep[used])
+        times = run_times(loop, flows.run[used], flows.align[used], node.costs, node.bare.threads)
+        slot = flows.slot[at] + np.repeat(slot_begin - flows.slots[cases.flow], count)
+        made = Core(
+            T_OL=times.T_OL[slot],
+            T_nOL=times.T_nOL[slot],
+            stored=node.stored[at],
+            entry=times.entry[slot] + node.starts[at],
+        )
+        data, conflicts = node.data.at(at), None
+        if (cases.crowd >= 0).any():
+            conflicts = _conflicts(node.bare.price, cases, crowds, begin, owner)
+            data = uncertainty.with_conflicts(data, conflicts[0], node.bare.rules, node.doubts)
+        return Piece(
+            core=made,
+            data=data,
+            conflicts=conflicts,
+            rows=row_cycles(made, data),
+            loops=loop,
+            slot=slot,
+            paths=self._paths(node, cases, begin),
+            begin=begin,
+            owner=owner,
+            at=at,
+        )
+
+    def steps(self, piece: Piece) -> StepTimes:
+        """The time steps of a piece."""
+        return step_times(piece.cycles, piece.paths, float(self.machine.frequency))
+
+    def _paths(self, node: Node, cases: Cases, begin: Whole) -> Paths:
+        """Cells and regions of some cases, their passes counted from ``begin``."""
+        flows, flow = node.flows, cases.flow
+        entry, entries, entry_first = _pieced(flows.entries, flow)
+        cell, cells, cell_first = _pieced(flows.cells, flow)
+        region, regions, region_first = _pieced(flows.regions, flow)
+        teams = np.array([self.barrier(int(team)) or 0.0 for team in np.unique(cases.team)])
+        barrier = teams[np.unique(cases.team, return_inverse=True)[1]]
+        return Paths(
+            entry=flows.entry[entry] + np.repeat(begin - flows.passes[flow], entries),
+            count=flows.count[entry],
+            cells=flows.cell_begin[cell] + np.repeat(entry_first - flows.entries[flow], cells),
+            regions=flows.region_begin[region] + np.repeat(cell_first - flows.cells[flow], regions),
+            times=flows.times[region],
+            floor=node.floor[region],
+            steps=region_first,
+            barriers=flows.barriers[flow] * barrier,
+        )
+
+    # --- what is unsure -------------------------------------------------------------------
+
+    def _doubts(
+        self, node: Node, piece: Piece, step: StepTimes, cases: Cases, rows: Whole
+    ) -> tuple[Floats, Floats, Floats]:
+        """(cases, classes) seconds that grow with a class, relative shifts, and what is left."""
+        doubt = node.doubts
+        clock = float(self.machine.frequency)
+        weight = step.free / clock / step.seconds[piece.owner]
+        width = piece.loops.width[piece.slot]
+        found = uncertainty.changes(piece.core, width, piece.data, piece.rows)
+        found *= weight
+        changed = np.add.reduceat(found, piece.begin, axis=1)
+        shift = dict(zip((*node.bare.names[1:], "core", "entry"), changed, strict=True))
+        growth = dict(shift)
+        growth["core"] = np.add.reduceat(found[-2] / width, piece.begin)
+        growth["entry"] = shift["entry"] / uncertainty.ENTRY
+        less = np.minimum(shift.pop("more overlap"), 0.0)
+        more = np.maximum(shift.pop("less overlap"), 0.0)
+        growth["overlap"] = more - less
+        shift["overlap"] = uncertainty.reaching(less, more) if doubt.spans else (more - less) / 2
+        growth["capacity"] = shift["capacity"] = (shift.pop("smaller") - shift.pop("larger")) / 2
+        if piece.conflicts is not None:
+            less, more = self._crowding(node, piece, weight)
+            growth["conflicts"], shift["conflicts"] = -less, uncertainty.reaching(less, more)
+        bound, zero = step.bound / step.seconds, np.zeros(len(step.seconds))
+        for level, name in enumerate(doubt.names):
+            memory = bound if level == len(doubt.names) - 1 else zero
+            growth[name] = shift.get(name, zero) / doubt.levels[level] + memory
+            shift[name] = growth[name] * doubt.levels[level]
+        waiting = piece.paths.barriers / step.seconds
+        growth["barrier"], shift["barrier"] = waiting, waiting * doubt.barrier
+        growth["clock"] = 1.0 - waiting - bound
+        shift["clock"] = growth["clock"] * doubt.clock
+        shares = self._regimes(node, piece, step, cases.team[rows])
+        own = zero.copy()
+        for name, share in shares.items():
+            regime = REGIMES[name]
+            growth[name] = share
+            shift[name] = share * regime.sigma * np.sqrt(regime.common)
+            own += (share * regime.sigma) ** 2 * (1 - regime.common)
+        terms = np.stack([growth.get(name, zero) for name in doubt.classes], axis=1)
+        shifts = np.stack([shift.get(name, zero) for name in doubt.classes], axis=1)
+        # A level without figures may be only where lines would come from if caches were smaller.
+        unknown = np.isnan(shifts)
+        shifts[unknown], terms[unknown] = _UNKNOWN, 0.0
+        return terms * step.seconds[:, None], shifts, np.sqrt(own)
+
+    def _crowding(self, node: Node, piece: Piece, weight: Floats) -> tuple[Floats, Floats]:
+        """Relative change of the time of cases without conflicts, and with all possible ones."""
+        assert piece.conflicts is not None
+        plain, stated = node.data.at(piece.at), piece.rows[POSITIONS]
+        none, every = uncertainty.crowding(piece.core, plain, piece.conflicts[1], node.bare.rules)
+        both = np.stack([none - stated, np.maximum(every - stated, 0.0)]) * weight
+        less, more = np.add.reduceat(both, piece.begin, axis=1)
+        return less, more
+
+    def _regimes(self, node: Node, piece: Piece, step: StepTimes, team: Whole) -> dict[str, Floats]:
+        """Share of the time of every case that is spent under the condition of each regime."""
+        seconds, flows, doubt = step.seconds, node.flows, node.doubts
+        weight = step.weight / float(self.machine.frequency) / seconds[piece.owner]
+        cycles, moving = piece.rows[POSITIONS], piece.data.total[POSITIONS]
+        inside = cycles / np.maximum(np.maximum(moving, cycles), _LEAST)
+        columns = {
+            "model": cycles,
+            "memory": inside * node.mean[-1][piece.at],
+            "tiles of memory": cycles * flows.shared[piece.at],
+            "grids": cycles
+            * (np.isfinite(node.flows.jump[piece.at]) & ~node.flows.shared[piece.at]),
+        }
+        for name, flag in (
+            ("approximate", piece.loops.approximate),
+            ("irregular", piece.loops.gathers),
+            ("calls", piece.loops.calls),
+        ):
+            if flag.any():
+                columns[name] = cycles * flag[piece.slot]
+        if not doubt.measured:
+            columns["unmeasured"] = inside * moving
+        if doubt.contradicted.any():
+            columns["contradiction"] = inside * (doubt.contradicted @ node.mean[:, piece.at])
+        if piece.conflicts is not None:
+            columns["crowded"] = cycles * piece.conflicts[0].any(axis=0)
+        values = np.add.reduceat(np.stack(list(columns.values())) * weight, piece.begin, axis=1)
+        shares = dict(zip(columns, values, strict=True))
+        shares["tiles of memory"] = shares["tiles of memory"] * np.minimum(
+            1.0, 10 * shares["memory"]
+        )
+        if node.bare.threads > 1:
+            several = (team > 1) * 1.0
+            short = several / (1 + (seconds / SHORT) ** 2)
+            shares["threads"] = np.ones(len(seconds))
+            shares["short"] = short
+            if self.machine.barrier is None and not (
+                self.machine.calibration and self.machine.calibration.barriers
+            ):
+                shares["no barrier"] = short
+        return shares
+
+
+def _pieces(flows: Flows, cases: Cases) -> Iterator[Whole]:
+    """Rows of cases with about ``_PIECE`` passes; those with conflicts apart."""
+    count = flows.passes[cases.flow + 1] - flows.passes[cases.flow]
+    for chosen in (np.flatnonzero(cases.crowd < 0), np.flatnonzero(cases.crowd >= 0)):
+        if len(chosen):
+            ends = np.cumsum(count[chosen])
+            yield from np.split(chosen, np.flatnonzero(np.diff(ends // _PIECE)) + 1)
+
+
+def _pieced(bounds: Whole, flow: Whole) -> tuple[Whole, Whole, Whole]:
+    """Positions of the elements of some flows, how many each has, and where they begin."""
+    first = bounds[flow]
+    count = bounds[flow + 1] - first
+    return spans(first, count), count, np.cumsum(count) - count
+
+
+def _floor(flows: Flows, lines: Lines, costs: LineCosts, clock: float) -> Floats:
+    """Seconds of every region below which memory cannot move the lines of all threads."""
+    moved = flows.count * lines.memory_lines[flows.entry] * flows.alike[flows.entry_cell]
+    region = flows.cell_region[flows.entry_cell]
+    loaded = total(region, moved, len(flows.times)) * costs.line
+    bandwidth = max(costs.memory, costs.fastest) * clock * flows.team[flows.region_flow]
+    floor: Floats = np.nan_to_num(loaded / bandwidth, nan=0.0)
+    return floor
+
+
+def _conflicts(
+    price: Floats, cases: Cases, crowds: Conflicts, begin: Whole, owner: Whole
+) -> tuple[Floats, Floats]:
+    """(levels, passes) cycles of lines that conflicts load again: certainly, and at most."""
+    some = cases.crowd[owner] >= 0
+    row = np.where(some, cases.crowd[owner] + np.arange(len(owner)) - begin[owner], 0)
+
+    def cycles(lines: Floats) -> Floats:
+        again = lines[:, row]
+        found: Floats = np.where(some & (again > 0), again * price[:, None], 0.0)
+        return found
+
+    return cycles(crowds.certain), cycles(crowds.possible)

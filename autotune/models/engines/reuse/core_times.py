@@ -1,0 +1,128 @@
+"""In-core times of sweeps as flat arrays, for runs of some length from some place in a line."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.models.base import InCoreResult
+from autotune.models.engines.reuse import uncertainty
+from autotune.models.engines.reuse.batch import PLACES, Whole
+from autotune.models.engines.reuse.line_cost import LineCosts
+from autotune.models.traffic import Floats
+
+_RUNGS = 4
+"""Loops of a sweep that are told apart."""
+_FORESEEN = 24
+"""Passes of a loop that branch predictors remember: with more, its end comes as a surprise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loops:
+    """In-core figures of sweeps as flat arrays, cycles per source iteration."""
+
+    T_OL: Floats
+    crowded: Floats
+    """T_OL when the cores that share units run too."""
+    T_nOL: Floats
+    width: Floats
+    """Relative standard deviation."""
+    approximate: Floats
+    """1 or 0; so on."""
+    gathers: Floats
+    calls: Floats
+    entry: Floats
+    """Cycles to issue what stands around the hot loop."""
+    crossing: Floats
+    """(sweeps, PLACES): accesses that cross a line, by where in a line the loop begins."""
+    rungs: Floats
+    """(sweeps, loops, 3): iterations of a pass, T_OL and T_nOL of the hot loop and those that take
+    what it leaves; 0 iterations: no further loop."""
+
+    def at(self, rows: Whole) -> "Loops":
+        """Some of them."""
+        return Loops(**{name: getattr(self, name)[rows] for name in self.__dataclass_fields__})
+
+
+def loops(results: Sequence[InCoreResult]) -> Loops:
+    """The figures of some results."""
+
+    def column(values: Iterator[float]) -> Floats:
+        return np.fromiter(values, dtype=np.float64, count=len(results))
+
+    return Loops(
+        T_OL=column(float(r.T_OL) for r in results),
+        crowded=column(float(r.T_OL if r.crowded is None else r.crowded) for r in results),
+        T_nOL=column(float(r.T_nOL) for r in results),
+        width=column(uncertainty.width(r.approximate, r.width) for r in results),
+        approximate=column(float(r.approximate) for r in results),
+        gathers=column(float(r.gathers > 0) for r in results),
+        calls=column(float(r.calls > 0) for r in results),
+        entry=column(float(r.entry) for r in results),
+        crossing=np.array([_crossing(r) for r in results]).reshape(-1, PLACES),
+        rungs=np.array([_rungs(r) for r in results]).reshape(-1, _RUNGS, 3),
+    )
+
+
+def _crossing(result: InCoreResult) -> list[float]:
+    """Loads and stores that cross a line, for each place where the loop may begin."""
+    loads = result.crossings or (result.crossing,) * PLACES
+    stores = result.crossings_stores or (result.crossing_stores,) * PLACES
+    return [a + b for a, b in zip(loads, stores, strict=True)]
+
+
+def _rungs(result: InCoreResult) -> list[tuple[float, float, float]]:
+    found = [(r.iterations, float(r.T_OL), float(r.T_nOL)) for r in result.ladder[:_RUNGS]]
+    return found + [(0.0, 0.0, 0.0)] * (_RUNGS - len(found))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Times:
+    """In-core times of runs, cycles per iteration: (runs,)."""
+
+    T_OL: Floats
+    T_nOL: Floats
+    entry: Floats
+    """To enter the loop."""
+
+
+def run_times(loop: Loops, run: Floats, align: Floats, costs: LineCosts, threads: int) -> Times:
+    """The times of runs of some iterations.
+
+    ``align``: (runs, PLACES) shares of the entries that begin so many doubles behind a line's
+    start.
+    """
+    T_OL, T_nOL = _over_runs(loop, run)
+    if threads > 1:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            T_OL = T_OL * np.where(loop.T_OL > 0, loop.crowded / loop.T_OL, 1.0)
+    across = (align * loop.crossing).sum(axis=1) * costs.crossing
+    return Times(T_OL=T_OL, T_nOL=T_nOL + across, entry=_entry(loop, run, costs))
+
+
+def _over_runs(loop: Loops, run: Floats) -> tuple[Floats, Floats]:
+    """T_OL and T_nOL per iteration of runs of some length: the hot loop, then what it leaves."""
+    left = np.floor(np.where(np.isfinite(run), run, 0.0))
+    whole = left.copy()
+    sums = np.zeros((2, len(run)))
+    for k in range(_RUNGS):
+        size = loop.rungs[:, k, 0]
+        taken = np.floor(left / np.where(size > 0, size, np.inf)) * size
+        sums += taken * loop.rungs[:, k, 1:].T
+        left = left - taken
+    known = (whole > 0) & (left == 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.where(known, sums / whole, [loop.T_OL, loop.T_nOL])
+    return found[0], found[1]
+
+
+def _entry(loop: Loops, run: Floats, costs: LineCosts) -> Floats:
+    """Cycles per iteration to enter loops.
+
+    A loop of few passes is left as foreseen; a longer one by a misprediction.
+    """
+    around = np.maximum(costs.loop_entry - costs.exit, loop.entry)
+    passes = run / np.maximum(loop.rungs[:, 0, 0], 1.0)
+    entries: Floats = around + np.where(passes > _FORESEEN, costs.exit, 0.0)
+    result: Floats = entries / run
+    return result

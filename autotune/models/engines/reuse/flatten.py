@@ -1,0 +1,299 @@
+"""From the traffic of programs to flat arrays: streams, passes and regions that are equal once.
+
+What is equal is found by numbers made of all that matters, scattered so that sums of them agree
+only where all their parts do.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from autotune.models.engines.reuse.batch import PLACES, Flags, Flows, Whole, total
+from autotune.models.traffic import POSITIONS, Floats, Traffic
+from autotune.models.traffic.sweep_shape import SweepShape
+
+_CHANCE: Floats = np.random.default_rng(7).uniform(0.5, 1.5, (2, POSITIONS, 4))
+"""Two random projections: rows of numbers are equal where both agree."""
+_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+
+
+def flows(traffics: Sequence[Traffic], ways: int) -> Flows:
+    """The flat arrays of some traffics, which must not be empty.
+
+    ``ways``: most rows that a sweep may walk along without crowding a set; passes of sweeps with
+    more are one only where their rows lie alike.
+    """
+    raw = _raw(traffics, ways)
+    kept, new = _equal_passes(raw)
+    streams = np.isin(raw.owner, kept)
+    first, kind = _distinct(raw.stream_signature[streams])
+    chosen = np.flatnonzero(streams)
+    order = np.empty(len(raw.sweep), dtype=np.int64)
+    order[kept] = np.arange(len(kept))
+    table = _table(raw, new)
+    flow_of_pass = raw.flow[kept]
+    figures = [raw.flow[kept], raw.sweep[kept], raw.run[kept], *raw.align[kept].T]
+    slots, slot = _distinct(np.stack(figures, axis=1))
+    flow_count = len(traffics)
+    return Flows(
+        distance=raw.distance[chosen[first]],
+        remote=raw.remote[chosen[first]],
+        stores=raw.stores[chosen[first]],
+        lent=raw.lent[chosen[first]],
+        crowd=raw.crowd[chosen[first]],
+        owner=order[raw.owner[chosen]],
+        kind=kind,
+        lines=raw.lines[chosen],
+        outward=raw.outward[chosen],
+        sweep=raw.sweep[kept],
+        call=raw.call[kept],
+        iterations=raw.iterations[kept],
+        slot=slot,
+        shared=raw.shared[kept],
+        jump=raw.jump[kept],
+        slot_sweep=raw.sweep[kept[slots]],
+        run=raw.run[kept[slots]],
+        align=raw.align[kept[slots]],
+        entry=table.entry,
+        count=table.iterations,
+        entry_cell=table.cell,
+        cell_region=table.region,
+        alike=raw.alike[table.lane],
+        times=table.times,
+        region_flow=table.flow,
+        cell_begin=np.searchsorted(table.cell, np.arange(len(table.lane))),
+        region_begin=np.searchsorted(table.region, np.arange(len(table.times))),
+        passes=_bounds(flow_of_pass, flow_count),
+        slots=_bounds(flow_of_pass[slots], flow_count),
+        entries=_bounds(flow_of_pass[table.entry], flow_count),
+        cells=_bounds(table.flow[table.region], flow_count),
+        regions=_bounds(table.flow, flow_count),
+        team=np.array([sum(thread.alike for thread in t.threads) for t in traffics], dtype=float),
+        barriers=np.array([t.schedule.steps[-1].barriers for t in traffics], dtype=float),
+        line=traffics[0].line,
+    )
+
+
+def _bounds(owner: Whole, count: int) -> Whole:
+    """Where the elements of each owner begin; owners ascend."""
+    return np.searchsorted(owner, np.arange(count + 1))
+
+
+# --- every pass and stream, as they are -------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Raw:
+    """Streams, passes and executions of all lanes, nothing joined yet."""
+
+    owner: Whole
+    distance: Floats
+    outward: Floats
+    lines: Floats
+    stores: Flags
+    remote: Flags
+    lent: Flags
+    crowd: Whole
+    stream_signature: Floats
+    pass_signature: Floats
+    sweep: Whole
+    call: Whole
+    iterations: Floats
+    run: Floats
+    shared: Flags
+    jump: Floats
+    align: Floats
+    lane: Whole
+    flow: Whole
+    """(passes,)"""
+    alike: Floats
+    """(lanes,)"""
+    at: Whole
+    """(executions,): the pass."""
+    region: Whole
+    region_flow: Whole
+    times: Floats
+
+
+def _raw(traffics: Sequence[Traffic], ways: int) -> _Raw:
+    lanes = [thread for traffic in traffics for thread in traffic.threads]
+    sizes = np.array([len(lane.passes) for lane in lanes])
+    starts = np.cumsum(sizes) - sizes
+    owner = np.concatenate([x.owner + k for x, k in zip(lanes, starts, strict=True)])
+    distance = np.concatenate([lane.distance for lane in lanes])
+    outward = np.concatenate([lane.outward for lane in lanes])
+    lines = np.concatenate([lane.lines for lane in lanes])
+    stores = np.concatenate([lane.stores for lane in lanes])
+    remote = np.concatenate([lane.remote for lane in lanes])
+    walked = np.array([item.rows for lane in lanes for item in lane.passes])
+    crowd = np.where(walked > 0, walked, np.bincount(owner, minlength=len(walked)))[owner]
+    near = np.nan_to_num(distance, posinf=-1.0)
+    lent = np.concatenate([lane.lent for lane in lanes])
+    beside = np.stack([stores, remote, crowd, lent], axis=1)
+    kinds = np.stack([near @ _CHANCE[k, :, 0] + beside @ _CHANCE[k, 0] for k in (0, 1)], axis=1)
+    drift = np.nan_to_num(outward, nan=-2.0, posinf=-1.0)
+    whole = [
+        _scattered(near @ c[:, 1] + drift @ c[:, 2] + beside @ c[1] + lines * c[2, 3])
+        for c in _CHANCE
+    ]
+    called = [_called(traffic, ways) for traffic in traffics for _ in traffic.threads]
+    calls = np.concatenate([np.array([i.call for i in lane.passes]) for lane in lanes])
+    figures = np.concatenate(
+        [table[[i.call for i in lane.passes]] for table, lane in zip(called, lanes, strict=True)]
+    )
+    iterations = np.concatenate([np.array([i.iterations for i in lane.passes]) for lane in lanes])
+    number = np.repeat(np.arange(len(lanes)), sizes)
+    of_lane = [f for f, traffic in enumerate(traffics) for _ in traffic.threads]
+    signature = np.stack(
+        [
+            *(total(owner, w, len(calls)) for w in whole),
+            *(number, iterations, figures[:, 0], figures[:, 3], figures[:, 1], figures[:, 4]),
+        ],
+        axis=1,
+    )
+    regions = np.array([len(t.executions) for t in traffics])
+    before = np.repeat(np.cumsum(regions) - regions, [len(t.threads) for t in traffics])
+    placed = [
+        _placed(traffics[f], [i.call for i in lane.passes], k, r)
+        for f, lane, k, r in zip(of_lane, lanes, starts.tolist(), before.tolist(), strict=True)
+    ]
+    return _Raw(
+        owner=owner,
+        distance=distance,
+        outward=outward,
+        lines=lines,
+        stores=stores,
+        remote=remote,
+        lent=lent,
+        crowd=crowd,
+        stream_signature=kinds,
+        pass_signature=signature,
+        sweep=figures[:, 0].astype(np.int64),
+        call=calls,
+        iterations=iterations,
+        run=np.minimum(iterations, figures[:, 1]),
+        shared=figures[:, 2] > 0,
+        jump=np.minimum(figures[:, 4], [item.run for lane in lanes for item in lane.passes]),
+        align=figures[:, 5:],
+        lane=number,
+        flow=np.array(of_lane)[number],
+        alike=np.array([lane.alike for lane in lanes], dtype=float),
+        at=np.concatenate([at for at, _, _ in placed]),
+        region=np.concatenate([region for _, region, _ in placed]),
+        region_flow=np.repeat(np.arange(len(traffics)), regions),
+        times=np.concatenate([times for _, _, times in placed]),
+    )
+
+
+def _placed(
+    traffic: Traffic, calls: Sequence[int], start: int, before: int
+) -> tuple[Whole, Whole, Floats]:
+    """Pass, region and number of the executions of one lane."""
+    executed = traffic.executions[:, calls]
+    region, at = np.nonzero(executed)
+    return at + start, region + before, executed[region, at]
+
+
+def _called(traffic: Traffic, ways: int) -> Floats:
+    """(calls, 5 + PLACES): figures of each call.
+
+    Sweep, iterations of a run, whether it runs tile by tile, how its rows lie (0 for sweeps that
+    can crowd no set), iterations to a jump in memory, and where in a line its loops begin.
+    """
+    step = traffic.schedule.steps[-1]
+    made = np.zeros((len(step.calls), 5 + PLACES))
+    made[:, 4] = np.inf
+    for number, call in enumerate(step.calls):
+        shape = traffic.shapes[call.sweep]
+        lie = 0
+        if not isinstance(shape, SweepShape):
+            lie = number + 1
+        elif len(shape.streams) > ways:
+            rows = [row for _, row in call.rows]
+            lie = hash(tuple(row - rows[0] for row in rows)) % (1 << 50)
+        made[number, :4] = call.sweep, float(shape.run), 0.0, lie
+        for start in shape.starts:
+            made[number, 5 + start % PLACES] += 1 / len(shape.starts)
+    for phase in step.phases:
+        if phase.tile is not None:
+            for number in phase.calls:
+                if np.isinf(made[number, 1]):  # tiles begin at lines
+                    made[number, 5:] = np.arange(PLACES) == 0
+                made[number, 1] = min(made[number, 1], float(phase.tile))
+                made[number, 2] = 1.0
+                made[number, 4] = float(phase.tile)
+    return made
+
+
+# --- equal things once ------------------------------------------------------------------------
+
+
+def _scattered(values: Floats) -> Floats:
+    """A number in [0, 1) that tells each value from all others, also in sums (splitmix64)."""
+    bits = np.ascontiguousarray(values).view(np.uint64)
+    for shift, factor in zip((30, 27), _MIX, strict=True):
+        bits = (bits ^ (bits >> np.uint64(shift))) * factor
+    bits = (bits ^ (bits >> np.uint64(31))) >> np.uint64(11)
+    return bits.astype(np.float64) * 2.0**-53
+
+
+def _distinct(rows: Floats) -> tuple[Whole, Whole]:
+    """(first, inverse): the first of equal rows in order, and for each row the number of its."""
+    exact = np.ascontiguousarray(rows)
+    keys = exact.view(np.dtype((np.void, exact.dtype.itemsize * exact.shape[1])))[:, 0]
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(order), dtype=np.int64)
+    place[order] = np.arange(len(order))
+    return first[order], place[inverse]
+
+
+def _equal_passes(raw: _Raw) -> tuple[Whole, Whole]:
+    """The passes that stay, and for every pass the number of the one that stands for it."""
+    return _distinct(raw.pass_signature)
+
+
+class _Table(NamedTuple):
+    """Entries sorted by cell, cells by region, regions by flow."""
+
+    entry: Whole
+    iterations: Floats
+    cell: Whole
+    region: Whole
+    lane: Whole
+    times: Floats
+    flow: Whole
+
+
+def _table(raw: _Raw, new: Whole) -> _Table:
+    """Executions of equal passes added up, equal regions joined."""
+    passes = int(new.max()) + 1
+    key, inverse = np.unique(raw.region * passes + new[raw.at], return_inverse=True)
+    count = total(inverse, raw.times * raw.iterations[raw.at], len(key))
+    region, entry = key // passes, key % passes
+    chance = np.random.default_rng(11).uniform(0.5, 1.5, (2, passes))
+    marks = [
+        np.bincount(region, _scattered(count * c[entry]), len(raw.region_flow)) for c in chance
+    ]
+    used = np.flatnonzero(np.bincount(region, minlength=len(raw.region_flow)))
+    rows = np.stack([raw.region_flow, *marks], axis=1)[used]
+    first, same = _distinct(rows)
+    place = np.full(len(raw.region_flow), -1)
+    place[used[first]] = np.arange(len(first))
+    kept = place[region] >= 0
+    region, entry, count = place[region[kept]], entry[kept], count[kept]
+    lane = np.empty(passes, dtype=np.int64)
+    lane[new] = raw.lane
+    lanes = int(raw.lane.max()) + 1
+    cells, cell = np.unique(region * lanes + lane[entry], return_inverse=True)
+    return _Table(
+        entry=entry,
+        iterations=count,
+        cell=cell,
+        region=cells // lanes,
+        lane=cells % lanes,
+        times=np.bincount(same).astype(np.float64),
+        flow=raw.region_flow[used[first]],
+    )

@@ -1,0 +1,103 @@
+"""The measured constants of a host put into what lines cost there."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from autotune.domain.calibration import Z80, BandwidthCurve, Calibration, Constant
+from autotune.domain.machine import Machine
+from autotune.domain.variant import Placement
+from autotune.models.engines.ecm_arithmetic import Floats, together
+from autotune.models.engines.reuse.line_cost import Crowding, LineCosts, line_costs
+
+_LEAST = 0.3
+"""Lines of other cores cost what they cost no better than this."""
+_MODES = 4.0
+"""The modes of what passes between cores lie within this factor of what was measured."""
+
+
+def calibrated_costs(machine: Machine, threads: int, placement: Placement = "compact") -> LineCosts:
+    """The costs of lines with every constant that was measured; the others stay as they are."""
+    costs, calibration = line_costs(machine, threads, placement), machine.calibration
+    if calibration is None or not calibration.curves:
+        return costs
+    if placement != "compact":
+        threads = together(threads, machine.memory.cores, placement, machine.cores)
+
+    def value(name: str, otherwise: float = 0.0) -> float:
+        found = calibration.constant(name, threads)
+        return otherwise if found is None else found.value
+
+    def by_level(name: str) -> Floats | None:
+        found = [calibration.constant(f"{name}.{level}", threads) for level in costs.names[1:]]
+        known = [constant.value for constant in found if constant is not None]
+        return np.array([0.0, *known]) if len(known) == len(found) else None
+
+    out, stored = by_level("outbound"), by_level("allocate")
+    return replace(
+        costs,
+        crowding=_crowding(calibration, threads),
+        fastest=max(float(curve.bandwidth[-1]) for curve in _near(calibration, threads)),
+        handed=_middle(calibration.constant("core_to_core", threads)),
+        lent=_middle(calibration.constant("ownership", threads)),
+        between=_between(calibration, threads),
+        outlinks=costs.outlinks if out is None else np.diff(out),
+        stored=None if stored is None else _over_loads(costs, stored),
+        arithmetic=by_level("overlap_ol"),
+        conflict=None if calibration.constant("set_conflict") is None else value("set_conflict"),
+        crossing=value("line_crossing"),
+        loop_entry=value("loop_entry"),
+        exit=value("predicted_exit"),
+        stream_start=by_level("stream_start"),
+    )
+
+
+def _middle(found: Constant | None) -> float:
+    """The geometric middle of the interval: what passes between cores has modes, far apart where
+    cores move between caches, and any of them may hold next time."""
+    if found is None:
+        return 0.0
+    return float(np.sqrt(max(found.low, found.value / _MODES) * found.high))
+
+
+def _between(calibration: Calibration, threads: int) -> float:
+    """Relative standard deviation of what passes between cores."""
+    names = ("core_to_core", "ownership")
+    known = [calibration.constant(name, threads) for name in names]
+    spans = [c.high / max(c.low, c.value / _MODES) for c in known if c is not None and c.value > 0]
+    return float(max([_LEAST, *(np.log(span) / (2 * Z80) for span in spans)]))
+
+
+def _crowding(calibration: Calibration, threads: int) -> Crowding | None:
+    """Ratios of the curves of several streams, on the sizes where they were measured."""
+    several = [curve for curve in _near(calibration, threads) if curve.streams > 1]
+    if not several:
+        return None
+    counts = sorted({1, *(curve.streams for curve in several)})
+    sizes = sorted({size for curve in several for size in curve.working_set})
+    factors = [[calibration.stream_factor(threads, n, size) for size in sizes] for n in counts]
+    return Crowding(
+        streams=np.log(np.array(counts, dtype=float)),
+        sizes=np.log(np.array(sizes, dtype=float)),
+        factors=np.log(np.array(factors)),
+    )
+
+
+def _near(calibration: Calibration, threads: int) -> list[BandwidthCurve]:
+    """The curves of the nearest measured number of threads."""
+    near = calibration.curve(threads).threads
+    return [curve for curve in calibration.curves if curve.threads == near]
+
+
+def _over_loads(costs: LineCosts, stored: Floats) -> Floats:
+    """Cycles per stored line of each level over those of a line read there; 1 in the innermost."""
+    ratios = [1.0]
+    for level in range(1, len(costs.names)):
+        inner = costs.borders[level - 1]
+        outer = costs.borders[level] if level < len(costs.borders) else inner
+        size = np.sqrt(inner * outer)
+        if level == len(costs.borders) and costs.curve is not None:
+            size = np.exp(costs.curve[0][-1])
+        read = costs.line / costs.measured(np.array([size]))[0]
+        ratios.append(float(stored[level] / read))
+    return np.array(ratios)

@@ -1,0 +1,290 @@
+"""What a cache line costs on a machine, as a function of its reuse distance."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from autotune.domain.machine import OVERLAP_RULES, Machine
+from autotune.domain.variant import Placement
+from autotune.models.engines.ecm_arithmetic import Floats, along, together
+
+Levels = npt.NDArray[np.int64]
+
+MEMORY = "MEM"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crowding:
+    """Bandwidth of several streams over that of one, on a grid of stream counts and distances."""
+
+    streams: Floats
+    """Logarithms of the counts, ascending, the first 0."""
+    sizes: Floats
+    """Logarithms of bytes, ascending."""
+    factors: Floats
+    """(streams, sizes): logarithms."""
+
+    def of(self, crowd: Floats, position: Floats) -> Floats:
+        """Factors for (kinds,) counts at (kinds, positions) logarithms of bytes."""
+        result = np.ones_like(position)
+        wanted = np.log(np.maximum(crowd, 1.0))
+        for count in np.unique(wanted):
+            row = [np.interp(count, self.streams, column) for column in self.factors.T]
+            chosen = wanted == count
+            result[chosen] = np.exp(np.interp(position[chosen], self.sizes, row))
+        return result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineCosts:
+    """Cycles per line of one of ``threads`` running threads.
+
+    A distance within the innermost cache costs nothing: the in-core time holds its loads. Further
+    out the measured curve speaks: the time per line at that working set, less the exposed share of
+    the time that the same loads take in the innermost cache. Without a curve: the links of the
+    machine file. Costs are nan where the machine has no figure.
+    """
+
+    names: tuple[str, ...]
+    """Levels from the core outwards, the memory last."""
+    borders: Floats
+    """Bytes of each cache per thread: shared caches divided, victim caches added up."""
+    exposed: Floats
+    """Exposed share of each level."""
+    line: int
+    links: Floats
+    """Cycles per line into each level from the next one, by the machine file."""
+    outlinks: Floats
+    """The same outwards, of dirty lines; 0 where hidden."""
+    victims: Floats
+    """Cycles for the line that each line into the level before a victim cache drives out into it,
+    clean or dirty, while lines from beyond pass by; 0 where there is none or it hides."""
+    curve: tuple[Floats, Floats] | None
+    """Logarithms of working set and bytes per cycle."""
+    memory: float
+    """Bytes per cycle of memory for this thread; nan: not known."""
+    allocating: float
+    """Bytes within which the line of a store need not be loaded."""
+    private: float
+    """Bytes of the caches that no other core shares."""
+    spread: float
+    """Relative uncertainty of the costs."""
+    extrapolated: tuple[str, ...]
+    """Levels whose figures were not measured at this number of threads."""
+    notes: tuple[str, ...]
+    capacity: float = 1.0
+    passed: int = 0
+    """Innermost caches that write through: stored lines are allocated behind them only, and leave
+    them byte by byte."""
+    store: float = 0.0
+    """Cycles per byte stored through these caches; runs beside everything else."""
+    beside: bool = False
+    """Transfers do not add to the loads and stores of the core, whatever their exposed share, which
+    then holds between levels only."""
+    fastest: float = 0.0
+    """Bytes per cycle that memory gives this thread at most, with whatever streams; 0: as one."""
+    crowding: Crowding | None = None
+    """How bandwidth depends on the number of streams; None: not measured."""
+    handed: float = 0.0
+    """Cycles per line that another core wrote last, where that is more than the curve says."""
+    lent: float = 0.0
+    """Cycles per line that another core read since this one wrote it, until it may be written."""
+    between: float = 0.7
+    """Relative standard deviation of both."""
+    stored: Floats | None = None
+    """Cost of a line that is stored and not read, over that of a line read, from each level."""
+    arithmetic: Floats | None = None
+    """Exposed share of each level beside a loop bound by arithmetic; None: none is."""
+    conflict: float | None = None
+    """Cycles per line that a set conflict drives out of the innermost cache; None: as its level."""
+    crossing: float = 0.0
+    """Cycles of the load ports per vector access that crosses a line."""
+    loop_entry: float = 0.0
+    """Cycles per entry into a loop beyond its iterations, its mispredicted exit included."""
+    exit: float = 0.0
+    """Cycles of that exit."""
+    stream_start: Floats | None = None
+    """Cycles per start of a stream at each level; None: not measured."""
+
+    def level(self, distance: Floats) -> Levels:
+        """Position in ``names`` of the level that a reuse distance falls in."""
+        found: Levels = np.searchsorted(self.borders, distance / self.capacity)
+        return found
+
+    def inbound(
+        self, distance: Floats, level: Levels, *, beyond: int = 0, crowd: Floats | None = None
+    ) -> Floats:
+        """Cycles per line with a reuse distance, which falls in ``level``.
+
+        ``beyond``: innermost caches that the line does not come into. ``crowd``: streams that run
+        at once, per row of ``distance``; None: one.
+        """
+        if self.curve is None:
+            costs = np.array([self._path(end, beyond) for end in range(len(self.names))])[level]
+        else:
+            sizes, bandwidths = self.curve
+            costs = self.line / self.measured(distance, crowd)
+            innermost = self.line / float(np.exp(bandwidths[0]))
+            inside = sizes[0] <= np.log(self.borders[0])
+            costs = np.maximum(costs - inside * self.exposed[level] * innermost, 0.0)
+        result: Floats = np.where(level > 0, costs, 0.0)
+        return result
+
+    def _path(self, level: int, beyond: int) -> float:
+        """Cycles of the links that a line from a level passes; a victim cache is passed by."""
+        links = self.links[:level].copy()
+        for link in range(level):
+            if self.victims[link]:
+                links[link] = self.victims[link] + (links[link] if link == level - 1 else 0.0)
+        links[:beyond] = 0.0
+        return float(along(links, self.exposed[1 : level + 1])[-1]) if level else 0.0
+
+    def measured(self, distance: Floats, crowd: Floats | None = None) -> Floats:
+        """Bytes per cycle at a working set, log-log interpolated; the memory's without a curve."""
+        if self.curve is None:
+            return np.full(distance.shape, self.memory)
+        position = np.log(np.maximum(distance / self.capacity, 1.0))
+        result: Floats = np.exp(np.interp(position, *self.curve))
+        if self.crowding is not None and crowd is not None:
+            result = result * self.crowding.of(crowd, position)
+        return result
+
+    def from_memory(self, distance: Floats, level: Levels) -> Floats:
+        """Share of the lines that memory serves: where a curve bends, the last cache has some."""
+        share = np.minimum(1.0, self.memory / self.measured(distance))
+        result: Floats = np.where(level == len(self.borders), share, 0.0)
+        return result
+
+    def outbound(self, level: Levels) -> Floats:
+        """Cycles per dirty line that drifts out to ``level``."""
+        return np.concatenate([[0.0], np.cumsum(self.outlinks)])[level]
+
+    def typical(self, level: int) -> float:
+        """Cycles per line from a level, whatever the distance."""
+        sizes = self.borders
+        upper = sizes[level] if level < len(sizes) else 16 * sizes[-1]
+        distance = np.array([np.sqrt(sizes[level - 1] * upper) * self.capacity])
+        return float(self.inbound(distance, np.array([level]))[0])
+
+    def missing(self, level: int) -> str:
+        """In words, the figure without which lines from a level have no cost."""
+        for index in range(level):
+            if np.isnan(self.links[index]):
+                name = self.names[index + 1]
+                figure = "bandwidth" if name == MEMORY else "inbound bandwidth (B/cy)"
+                return f"the machine has no {figure} of {name} and no calibration"
+        return f"the machine has no figure for {self.names[level]}"
+
+
+def line_costs(machine: Machine, threads: int, placement: Placement = "compact") -> LineCosts:
+    """The costs on a machine with ``threads`` running, calibrated where it is.
+
+    ``placement`` says how many of them share a cache or a memory. Curves are measured with threads
+    side by side, so the one counts of as many threads as there are in the fullest memory domain.
+    """
+    if placement != "compact":
+        return _spread_out(machine, threads, placement)
+    caches = machine.caches
+    names = (*(cache.name for cache in caches), MEMORY)
+    borders: list[float] = []
+    for cache in caches:
+        size = cache.size / min(threads, cache.cores)
+        borders.append(size + borders[-1] if cache.victim and borders else size)
+    memory = _memory(machine, threads)
+    line = int(machine.line)
+    links = [line / c.inbound if c.inbound else float("nan") for c in caches[1:]]
+    passed = next((k for k, cache in enumerate(caches) if cache.write_back), len(caches))
+    outlinks = _outlinks(machine, threads, passed)
+    victims = np.array([*(float(c.victim) for c in caches[1:]), 0.0]) * outlinks
+    outlinks = np.where(victims > 0, 0.0, outlinks)
+    allocating = [b for c, b in zip(caches, borders, strict=True) if c.write_allocate]
+    private = [b for c, b in zip(caches, borders, strict=True) if c.cores == 1]
+    calibration = machine.calibration
+    curve, extrapolated, notes = None, names[1:], list[str]()
+    spread = 0.3
+    if calibration and calibration.curves:
+        found = calibration.curve(threads)
+        curve = (np.log(np.array(found.working_set, float)), np.log(np.array(found.bandwidth)))
+        memory = float(found.bandwidth[-1])
+        spread = max(0.05, max(found.spread)) + (0.15 if calibration.contended else 0.0)
+        extrapolated = names[1:] if found.threads != threads else ()
+        if found.threads != threads:
+            notes.append(f"bandwidths measured with {found.threads} threads, not {threads}")
+        if calibration.contended:
+            notes.append("calibrated while other processes took the cores")
+    else:
+        rule = machine.overlap.rule
+        notes.append("bandwidths from the machine file, not measured")
+        notes.append(
+            f"overlap rule {rule} of the machine file, {OVERLAP_RULES[rule]}: the interval spans"
+            " full overlap to none"
+        )
+    return LineCosts(
+        names=names,
+        borders=np.maximum.accumulate(np.array(borders)),
+        exposed=np.array([0.0, *(machine.exposed(name) for name in names[1:])]),
+        line=line,
+        links=np.array([*links, line / memory + (machine.memory.penalty_load or 0.0)]),
+        outlinks=outlinks,
+        victims=victims,
+        curve=curve,
+        memory=memory,
+        allocating=allocating[0] if allocating else float("inf"),
+        private=max(private, default=0.0),
+        spread=spread,
+        extrapolated=extrapolated,
+        notes=tuple(notes),
+        passed=passed,
+        store=_store(machine, threads) if passed else 0.0,
+        beside=curve is None and machine.overlap.rule == "data-serial",
+    )
+
+
+def _spread_out(machine: Machine, threads: int, placement: Placement) -> LineCosts:
+    """Costs of threads that are not side by side: each group has as many as it would compact.
+
+    The caches and the memory are taken one by one, with the threads that share it.
+    """
+    cores = machine.cores
+    domain = together(threads, machine.memory.cores, placement, cores)
+    costs = line_costs(machine, domain)
+    borders: list[float] = []
+    for cache in machine.caches:
+        size = cache.size / together(threads, cache.cores, placement, cores)
+        borders.append(size + borders[-1] if cache.victim and borders else size)
+    note = f"{threads} threads {placement}: {domain} in the fullest memory domain"
+    return replace(
+        costs,
+        borders=np.maximum.accumulate(np.array(borders)),
+        notes=(*costs.notes, note),
+    )
+
+
+def _outlinks(machine: Machine, threads: int, passed: int) -> Floats:
+    """Cycles per dirty line into each level from the one below; 0 where hidden or not dirty."""
+    line, memory = int(machine.line), machine.memory
+    costs = [line / c.outward if c.outward else 0.0 for c in machine.caches[1:]]
+    share = min(threads, memory.cores)
+    costs.append(line * machine.frequency * share / memory.outward if memory.outward else 0.0)
+    costs[-1] += memory.penalty_store or 0.0
+    return np.array([0.0 if index < passed else cost for index, cost in enumerate(costs)])
+
+
+def _store(machine: Machine, threads: int) -> float:
+    """Cycles per byte that one core stores through; the cores of the path run together."""
+    path = machine.overlap.store_path
+    if path is not None:
+        return min(threads, path.cores) / path.throughput
+    beyond = machine.caches[1:2]
+    throughput = beyond[0].outbound or beyond[0].inbound if beyond else None
+    return 1 / throughput if throughput else 0.0
+
+
+def _memory(machine: Machine, threads: int) -> float:
+    """Bytes per cycle of one thread by the machine file: min(single, saturated / threads)."""
+    memory = machine.memory
+    in_domain = min(threads, memory.cores)
+    figures = [memory.single, memory.saturated / in_domain if memory.saturated else None]
+    known = [figure for figure in figures if figure is not None]
+    return min(known) / machine.frequency if known else float("nan")

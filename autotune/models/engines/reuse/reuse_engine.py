@@ -1,0 +1,327 @@
+"""Engine ``reuse``: in-core times of the compiled loops, and every stream at its reuse distance."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from autotune.codegen.emit import SweepCode
+from autotune.codegen.loop_tree import AnySweep, Program
+from autotune.domain.calibration import Z80
+from autotune.domain.machine import Machine
+from autotune.domain.results import Prediction, Uncertainty
+from autotune.domain.variant import Candidate
+from autotune.models.base import InCoreAnalyser
+from autotune.models.engines import explain
+from autotune.models.engines.reuse import uncertainty
+from autotune.models.engines.reuse.analysed_programs import Analysed, Case, Place
+from autotune.models.engines.reuse.batch import Whole
+from autotune.models.engines.reuse.case_evaluation import Evaluator
+from autotune.models.engines.reuse.evaluation_pieces import Estimates, Node, Spread
+from autotune.models.traffic import Floats
+from autotune.units import Seconds
+
+_TOLD = 0.03
+"""Relative standard deviation from which on a weakness of the model is noted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictionArrays:
+    """What the engine says of n candidates, without words.
+
+    nan where it cannot say; ``reasons`` has the position and why.
+    """
+
+    seconds: Floats
+    """(n,): of a time step."""
+    low: Floats
+    high: Floats
+    """80 % interval."""
+    terms: Floats
+    """(n, k): seconds of the step that grow in proportion with each class of figures, or are spent
+    under the condition of a known weakness."""
+    shifts: Floats
+    """(n, k): relative change of the time when a class is one standard deviation off."""
+    own: Floats
+    """(n,): relative standard deviation of a candidate alone."""
+    classes: tuple[str, ...]
+    """Names of the k classes; see ``uncertainty``."""
+    reasons: Mapping[int, str]
+
+
+class _Placed(NamedTuple):
+    """The cases of some candidates."""
+
+    position: Whole
+    groups: list[tuple[Spread, Whole]]
+    """Candidates of one spread, by their places in the list."""
+    reasons: dict[int, str]
+    """Why there is none."""
+
+
+class _Said(NamedTuple):
+    """The estimates of all cases with one spread."""
+
+    node: Node
+    rows: Whole
+    """Position of each case in the estimates; -1: not asked for."""
+    estimates: Estimates
+    low: Floats
+    high: Floats
+
+
+class ReuseEngine:
+    """Predicts candidates by the ECM model with one reuse distance per stream.
+
+    ``programs`` gives the program of a candidate, ``sweep_code`` the C text of a sweep,
+    ``analyser`` its in-core time. The interval is described in ``uncertainty``.
+    """
+
+    name = "reuse"
+
+    def __init__(
+        self,
+        machine: Machine,
+        programs: Callable[[Candidate], Program],
+        analyser: InCoreAnalyser,
+        sweep_code: Callable[[AnySweep], SweepCode],
+    ) -> None:
+        self._begin(machine, Analysed(machine, programs, analyser, sweep_code))
+
+    def _begin(self, machine: Machine, analysed: Analysed) -> None:
+        self.machine = machine
+        self._analysed = analysed
+        self._evaluator = Evaluator(machine)
+        self._done: dict[Place, Prediction] = {}
+        self._last: tuple[list[int], _Placed] = ([], _Placed(np.zeros(0, np.int64), [], {}))
+
+    def on(self, machine: Machine) -> "ReuseEngine":
+        """The same engine with other figures of the machine; what was analysed is shared.
+
+        ValueError for a machine with other caches or lines, whose traffic would be another.
+        """
+        known = self.machine
+        if [(c.size, c.ways, c.line, c.cores) for c in machine.caches] != [
+            (c.size, c.ways, c.line, c.cores) for c in known.caches
+        ]:
+            raise ValueError(f"{machine.name} has other caches than {known.name}")
+        made = ReuseEngine.__new__(ReuseEngine)
+        made._begin(machine, self._analysed)
+        return made
+
+    # --- arrays ---------------------------------------------------------------------------
+
+    def predict_arrays(self, candidates: Sequence[Candidate]) -> PredictionArrays:
+        """Seconds and interval of every candidate, in order.
+
+        Candidates are remembered by identity of the object: asking again for the same objects is
+        arithmetic only.
+        """
+        count = len(candidates)
+        placed = self._placed(candidates)
+        reasons = dict(placed.reasons)
+        position = placed.position
+        seconds, low, high, own = (np.full(count, np.nan) for _ in range(4))
+        terms = shifts = np.zeros((count, 0))
+        classes: tuple[str, ...] = ()
+        for spread, mine in placed.groups:
+            said = self._say(spread, position[mine])
+            rows = said.rows[position[mine]]
+            if not classes:
+                classes = said.node.doubts.classes
+                terms, shifts = (np.full((count, len(classes)), np.nan) for _ in range(2))
+            found = said.estimates
+            seconds[mine], own[mine] = found.seconds[rows], found.own[rows]
+            terms[mine], shifts[mine] = found.terms[rows], found.shifts[rows]
+            low[mine], high[mine] = said.low[rows], said.high[rows]
+            for k in mine[~_sensible(seconds[mine])].tolist():
+                reasons[k] = self._missing(Place(spread, int(position[k])))
+        unknown = ~_sensible(seconds)
+        for values in (seconds, low, high, own, terms, shifts):
+            values[unknown] = np.nan
+        return PredictionArrays(
+            seconds=seconds,
+            low=low,
+            high=high,
+            terms=terms,
+            shifts=shifts,
+            own=own,
+            classes=classes,
+            reasons=reasons,
+        )
+
+    def _placed(self, candidates: Sequence[Candidate]) -> _Placed:
+        """The cases of candidates; of those asked for last they are known."""
+        ids = list(map(id, candidates))
+        if ids != self._last[0]:
+            places = self._analysed.places(candidates)
+            spreads: dict[Spread | None, list[int]] = {}
+            for k, place in enumerate(places):
+                spreads.setdefault(None if isinstance(place, str) else place.spread, []).append(k)
+            self._last = (
+                ids,
+                _Placed(
+                    position=np.array([0 if isinstance(p, str) else p.position for p in places]),
+                    groups=[(s, np.array(k)) for s, k in spreads.items() if s is not None],
+                    reasons={k: place for k, place in enumerate(places) if isinstance(place, str)},
+                ),
+            )
+        return self._last[1]
+
+    def _say(self, spread: Spread, positions: Whole) -> _Said:
+        """The estimates of some cases of one spread."""
+        team = self._analysed.teams[spread]
+        node = self._evaluator.node(spread, team.parts)
+        wanted = np.zeros(len(team.rows), dtype=np.bool_)
+        wanted[positions] = True
+        asked = np.flatnonzero(wanted)
+        rows = np.full(len(team.rows), -1)
+        rows[asked] = np.arange(len(asked))
+        found = self._evaluator.estimate(
+            node,
+            team.array().at(asked),
+            self._analysed.loops,
+            team.conflicts(len(node.costs.names) - 1),
+        )
+        low, high = _interval(found, node)
+        return _Said(node, rows, found, low, high)
+
+    # --- with words -----------------------------------------------------------------------
+
+    def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
+        """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
+        places = self._analysed.places(candidates)
+        new: dict[Spread, dict[int, None]] = {}
+        for place in places:
+            if not isinstance(place, str) and place not in self._done:
+                new.setdefault(place.spread, {})[place.position] = None
+        for spread, positions in new.items():
+            self._predict(spread, np.array(list(positions), dtype=np.int64))
+        return [_unknown(p) if isinstance(p, str) else self._done[p] for p in places]
+
+    def _predict(self, spread: Spread, positions: Whole) -> None:
+        """Predict cases that are not known yet."""
+        said = self._say(spread, positions)
+        team = self._analysed.teams[spread]
+        asked = np.flatnonzero(said.rows >= 0)
+        for rows in np.array_split(asked, max(1, len(asked) // 256)):
+            cases = team.array().at(rows)
+            with np.errstate(all="ignore"):
+                piece = self._evaluator.piece(
+                    said.node,
+                    cases,
+                    self._analysed.loops,
+                    team.conflicts(len(said.node.costs.names) - 1),
+                )
+                step = self._evaluator.steps(piece)
+                sweeps = np.array([len(team.cases[row].results) for row in rows.tolist()])
+                found = explain.shares(
+                    said.node, piece, step, sweeps, float(self.machine.frequency)
+                )
+            for k, row in enumerate(rows.tolist()):
+                inside = slice(found.first[k], found.first[k + 1])
+                place = Place(spread, row)
+                self._done[place] = self._told(
+                    place,
+                    said,
+                    found.seconds[inside],
+                    found.streams[inside],
+                    float(piece.paths.barriers[k]),
+                )
+
+    def _told(
+        self, place: Place, said: _Said, parts_seconds: Floats, streams: Whole, barriers: float
+    ) -> Prediction:
+        """The prediction of one case."""
+        case = self._analysed.case(place)
+        row = int(said.rows[place.position])
+        seconds = float(said.estimates.seconds[row])
+        if not (np.isfinite(seconds) and seconds > 0):
+            return _unknown(self._missing(place))
+        parts = explain.parts(
+            case, explain.Contributions(parts_seconds, streams, barriers), said.node.costs
+        )
+        shared = dict(
+            zip(said.node.doubts.classes, said.estimates.shifts[row].tolist(), strict=True)
+        )
+        return Prediction(
+            seconds=Seconds(seconds),
+            interval=(Seconds(float(said.low[row])), Seconds(float(said.high[row]))),
+            parts=parts,
+            engine=self.name,
+            reason=explain.reason(case, streams, parts, seconds),
+            notes=self._notes(case, said.node, shared),
+            uncertainty=Uncertainty(
+                shared={name: value for name, value in shared.items() if value},
+                own=float(said.estimates.own[row]),
+            ),
+        )
+
+    def _missing(self, place: Place) -> str:
+        """Which figure is lacking or makes no sense."""
+        team = self._analysed.teams[place.spread]
+        node = self._evaluator.node(place.spread, team.parts)
+        flow = team.rows[place.position][0]
+        passes = slice(node.flows.passes[flow], node.flows.passes[flow + 1])
+        if not np.isfinite(node.bare.rules.exposed).all():
+            return "an exposed share of the machine is not a number"
+        for level in range(len(node.costs.names) - 1):
+            if np.isnan(node.mean[level, passes]).any():
+                return node.costs.missing(level + 1)
+        case = self._analysed.case(place)
+        for sweep, result in zip(case.traffic.schedule.sweeps, case.results, strict=True):
+            if not (np.isfinite(result.T_OL) and np.isfinite(result.T_nOL)):
+                return f"the in-core time of sweep {sweep.name} is not a number"
+        barrier = self._evaluator.barrier(case.team)
+        if barrier is not None and not np.isfinite(barrier):
+            return "the time of a barrier is not a number"
+        return "the predicted time is not a number above zero"
+
+    # --- what must be said beside the number ----------------------------------------------
+
+    def _notes(self, case: Case, node: Node, shared: Mapping[str, float]) -> tuple[str, ...]:
+        notes = [*node.costs.notes, *node.doubts.notes]
+        notes.append("in-core by " + ", ".join(sorted({result.route for result in case.results})))
+        notes += sorted({note for result in case.results for note in result.notes})
+        if self._evaluator.barrier(case.team) is None:
+            notes.append("barriers are not counted: the machine has no figure")
+        notes += _conflict_notes(case)
+        if any(streams.remote.any() for streams in case.traffic.threads):
+            notes.append("rows written by other threads are taken from the shared cache")
+        notes += [
+            text for name, text in uncertainty.WEAK.items() if abs(shared.get(name, 0.0)) > _TOLD
+        ]
+        return tuple(dict.fromkeys(notes))
+
+
+def _sensible(seconds: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    with np.errstate(invalid="ignore"):
+        return np.isfinite(seconds) & (seconds > 0)
+
+
+def _interval(found: Estimates, node: Node) -> tuple[Floats, Floats]:
+    """80 % intervals; none reaches below what the fastest memory that is believed would take."""
+    sigma = np.sqrt((found.shifts**2).sum(axis=1) + found.own**2)
+    reach = np.exp(Z80 * sigma)
+    least = found.floor / np.exp(Z80 * node.doubts.levels[-1])
+    low = np.minimum(np.maximum(found.seconds / reach, least), found.seconds)
+    return low, found.seconds * reach
+
+
+def _conflict_notes(case: Case) -> list[str]:
+    plan = case.traffic.schedule
+    found = {}
+    for number, conflicts in case.crowded:
+        kernel = plan.sweeps[plan.steps[-1].calls[number].sweep].kernel.upper()
+        for conflict in conflicts:
+            found[kernel, conflict.level] = conflict
+    return [
+        f"{kernel}: {c.streams} rows in one set of {level}, which has {c.ways} ways"
+        + ("" if c.certain else ", if physical pages are contiguous")
+        for (kernel, level), c in found.items()
+    ]
+
+
+def _unknown(reason: str) -> Prediction:
+    return Prediction(seconds=None, interval=None, parts=(), engine=ReuseEngine.name, reason=reason)

@@ -1,0 +1,364 @@
+"""The model as arithmetic over arrays: lines of streams, cycles of passes, seconds of time steps.
+
+    transfers    streams -> passes    cycles per iteration for the lines from every level
+    sums         levels -> total      all levels together, and what of it overlaps with nothing
+    row_cycles   passes               what a pass takes (Eq. 6 and 7), all its terms together
+    step_times   passes -> steps      between two barriers the slowest thread (Eq. 8 to 10)
+
+Arrays run over the passes of many programs. Times are cycles per iteration (one component) of one
+thread, until ``step_times`` makes them seconds. Equations: Scherg et al., ICPE 2019.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from autotune.models.engines.ecm_arithmetic import combine
+from autotune.models.engines.reuse.batch import Flows, Whole, total
+from autotune.models.engines.reuse.line_cost import LineCosts
+from autotune.models.traffic import POSITIONS, Floats
+
+_BEYOND = 1.0 + 1e-9
+_EQUAL = 1e-12
+"""Relative difference of the times of threads that are alike."""
+
+
+# --- what the passes transfer -----------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """What lines cost, cycles per iteration; levels begin behind the innermost cache."""
+
+    data: Floats
+    """(levels, POSITIONS, passes): lines from each level, and to it."""
+    mean: Floats
+    """(levels, passes): its mean over the positions."""
+    out: Floats
+    """(levels, passes): the outbound lines in it, mean."""
+    foreign: Floats
+    """(levels, passes): the lines in it that another thread wrote last, mean."""
+    small: Floats
+    """(levels, passes): the mean if caches held less by a factor of ``BORDER``."""
+    large: Floats
+    """(levels, passes): the mean if they held more by as much."""
+    hidden: Floats
+    """(levels, passes): the mean with the shares exposed in ``transfers``' ``hidden``."""
+    serial: Floats
+    """(levels, passes): the same in its ``serial``."""
+    stored: Floats
+    """(passes,): bytes that are stored through caches."""
+    memory_lines: Floats
+    """(passes,): inbound lines from memory per iteration, their number."""
+    streams: Whole
+    """(levels + 1, passes): inbound streams by the level of their median distance."""
+    starts: Floats
+    """(passes,): to start all streams, where the sweep jumps."""
+
+
+BORDER = 1.3
+"""A working set this far from the size of a cache, either way, may lie on its other side: caches
+replace lines by approximations of LRU, and share their sets with others."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Priced:
+    """What lines of each kind cost under some assumption: (kinds, POSITIONS) each."""
+
+    distance: Floats
+    level: Whole
+    cycles: Floats
+    kept: Floats
+    """1 where a stored line need not be loaded."""
+
+
+def transfers(flows: Flows, costs: LineCosts, hidden: Floats, serial: Floats) -> Lines:
+    """Cycles of the lines of every pass.
+
+    A line that another thread wrote last lies beyond the private caches. ``hidden``, ``serial``:
+    exposed shares of all levels, the innermost too, if more or less overlapped than stated.
+    """
+    priced = _price(flows, costs)
+    count = len(flows.sweep)
+    weight = flows.lines[:, None]
+    data = _gather(flows, priced.level, priced.cycles, len(costs.names))
+    written = ~np.isnan(flows.outward)
+    out = np.zeros((len(costs.names), count))
+    if costs.outlinks.any():
+        level = costs.level(np.where(written, flows.outward, 0.0))
+        apart = written
+        if costs.stored is not None:  # the price of a stored line holds its way out
+            apart = written & ~flows.stores[flows.kind][:, None]
+        cycles = np.where(apart, costs.outbound(level) * weight, 0.0)
+        leaving = _sum(flows.owner, level, cycles, len(costs.names), count)
+        data, out = data + leaving, leaving.mean(axis=1)
+    memory = np.where(priced.kept > 0, 0.0, costs.from_memory(priced.distance, priced.level))
+    lent = costs.lent * (flows.lent[flows.kind] * flows.lines)[:, None]
+    taken = np.zeros((len(costs.names), 1, count))
+    if lent.any():  # the lines are beyond the private caches of both
+        beyond = costs.level(np.full(written.shape, costs.private * costs.capacity * _BEYOND))
+        taken = _sum(flows.owner, beyond, lent + np.zeros(written.shape), len(costs.names), count)
+        data = data + taken
+    base = data.mean(axis=1)
+    through = np.where(written[:, 0], flows.lines * costs.line * costs.store, 0.0)
+    median = costs.level(np.median(priced.distance, axis=1))[flows.kind]
+    number = np.bincount(
+        median * count + flows.owner, _whole(flows), minlength=len(costs.names) * count
+    )
+    return Lines(
+        data=data[1:],
+        mean=base[1:],
+        out=out[1:],
+        foreign=_foreign(flows, priced, len(costs.names)) + taken.mean(axis=1)[1:],
+        small=_changed(flows, priced, replace(costs, capacity=costs.capacity / BORDER), base),
+        large=_changed(flows, priced, replace(costs, capacity=costs.capacity * BORDER), base),
+        hidden=_changed(flows, priced, replace(costs, exposed=hidden), base),
+        serial=_changed(flows, priced, replace(costs, exposed=serial), base),
+        stored=total(flows.owner, through, count),
+        memory_lines=total(flows.owner, memory.mean(axis=1)[flows.kind] * flows.lines, count),
+        streams=number.reshape(len(costs.names), count),
+        starts=total(flows.owner, _starts(flows, costs, median), count) / flows.jump,
+    )
+
+
+def _starts(flows: Flows, costs: LineCosts, level: Whole) -> Floats:
+    """Cycles to start each stream; of a line of eight doubles the first one pays."""
+    if costs.stream_start is None:
+        return np.zeros(len(level))
+    return np.asarray(costs.stream_start[level] * _whole(flows), dtype=np.float64)
+
+
+def _whole(flows: Flows) -> Floats:
+    """How much of a stream each entry is: 1 where it takes a new line every eight doubles."""
+    return np.asarray(np.minimum(flows.lines * flows.line / 8, 1.0), dtype=np.float64)
+
+
+def _price(flows: Flows, costs: LineCosts) -> _Priced:
+    beyond = np.where(flows.remote, costs.private * costs.capacity * _BEYOND, 0.0)
+    distance = np.maximum(flows.distance, beyond[:, None])
+    level = costs.level(distance)
+    crowd = flows.crowd.astype(np.float64)
+    cycles = costs.inbound(distance, level, crowd=crowd)
+    if costs.passed:
+        around = costs.inbound(distance, level, beyond=costs.passed, crowd=crowd)
+        cycles = np.where(flows.stores[:, None], around, cycles)
+    elif costs.stored is not None:
+        cycles = np.where(flows.stores[:, None], cycles * costs.stored[level], cycles)
+    if flows.remote.any():
+        handed = np.maximum(cycles, costs.handed)
+        cycles = np.where(flows.remote[:, None], handed, cycles)
+    kept = flows.stores[:, None] & (distance / costs.capacity <= costs.allocating)
+    return _Priced(distance, level, np.where(kept, 0.0, cycles), kept.astype(np.float64))
+
+
+def _gather(flows: Flows, level: Whole, cycles: Floats, levels: int) -> Floats:
+    """Sums over the streams of a pass, of figures of their kinds: (levels, POSITIONS, passes)."""
+    weighted = cycles[flows.kind] * flows.lines[:, None]
+    return _sum(flows.owner, level[flows.kind], weighted, levels, len(flows.sweep))
+
+
+def _sum(owner: Whole, level: Whole, cycles: Floats, levels: int, count: int) -> Floats:
+    place = (level * POSITIONS + np.arange(POSITIONS)) * count + owner[:, None]
+    summed = total(place.ravel(), cycles.ravel(), levels * POSITIONS * count)
+    return summed.reshape(levels, POSITIONS, count)
+
+
+def _foreign(flows: Flows, priced: _Priced, levels: int) -> Floats:
+    if not flows.remote.any():
+        return np.zeros((levels - 1, len(flows.sweep)))
+    cycles = np.where(flows.remote[:, None], priced.cycles, 0.0)
+    found: Floats = _gather(flows, priced.level, cycles, levels).mean(axis=1)[1:]
+    return found
+
+
+def _changed(flows: Flows, priced: _Priced, costs: LineCosts, base: Floats) -> Floats:
+    """The mean cycles ``base`` at other prices; only kinds whose price changes are looked at."""
+    other = _price(flows, costs)
+    moved = (other.level != priced.level) | (other.cycles != priced.cycles)
+    chosen = np.flatnonzero(moved.any(axis=1)[flows.kind])
+    part = replace(
+        flows, owner=flows.owner[chosen], kind=flows.kind[chosen], lines=flows.lines[chosen]
+    )
+    levels = len(costs.names)
+    change = _gather(part, other.level, other.cycles, levels)
+    change -= _gather(part, priced.level, priced.cycles, levels)
+    found: Floats = (base + change.mean(axis=1))[1:]
+    return found
+
+
+# --- what a pass takes ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What the terms of a pass are put together by, on one machine and number of threads."""
+
+    exposed: Floats
+    """(levels,): share of each level's transfers that adds to T_nOL."""
+    arithmetic: Floats | None = None
+    """(levels,): share of each level's transfers that adds to T_OL; None: nothing does."""
+    serial_stores: bool = False
+    """Stores through caches add to the transfers; else they run beside everything."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sums:
+    """Transfers of passes over all levels, cycles per iteration: (rows, passes).
+
+    Rows are the ``POSITIONS``, and then assumptions about the means over them.
+    """
+
+    total: Floats
+    exposed: Floats
+    """What of it adds to T_nOL."""
+    beside: Floats | None
+    """What of it adds to T_OL; None: nothing does."""
+
+    def joined(self, *others: "Sums", axis: int) -> "Sums":
+        """All behind one another, as further rows or as further passes."""
+        every = [self, *others]
+        beside = [each.beside for each in every if each.beside is not None]
+        return Sums(
+            total=np.concatenate([each.total for each in every], axis=axis),
+            exposed=np.concatenate([each.exposed for each in every], axis=axis),
+            beside=np.concatenate(beside, axis=axis) if beside else None,
+        )
+
+    def at(self, passes: Whole) -> "Sums":
+        """Those of some passes."""
+        return Sums(
+            total=np.take(self.total, passes, axis=1),
+            exposed=np.take(self.exposed, passes, axis=1),
+            beside=None if self.beside is None else np.take(self.beside, passes, axis=1),
+        )
+
+    def row(self, row: int) -> "Sums":
+        """One row alone."""
+        beside = None if self.beside is None else self.beside[row : row + 1]
+        return Sums(
+            total=self.total[row : row + 1], exposed=self.exposed[row : row + 1], beside=beside
+        )
+
+
+def sums(data: Floats, rules: Rules, stored: Floats) -> Sums:
+    """Transfers put together: ``data`` (levels, rows, passes), ``stored`` (passes,)."""
+    total, exposed = data.sum(axis=0), np.einsum("l,lrp->rp", rules.exposed, data)
+    if rules.serial_stores:
+        total, exposed = total + stored, exposed + stored
+    beside = None
+    if rules.arithmetic is not None:
+        beside = np.einsum("l,lrp->rp", rules.arithmetic, data)
+    return Sums(total=total, exposed=exposed, beside=beside)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Core:
+    """What passes take beside their transfers, cycles per iteration: (passes,)."""
+
+    T_OL: Floats
+    """In the core, beside loads and stores; with all threads running."""
+    T_nOL: Floats
+    """Loads and stores of the innermost cache."""
+    stored: Floats
+    """Bytes that are stored through caches."""
+    entry: Floats
+    """Entries into the loop, and starts of its streams."""
+
+
+def row_cycles(core: Core, data: Sums) -> Floats:
+    """(rows, passes): cycles per iteration of every pass (Eq. 6 and 7).
+
+    Grows with every term, never below the largest nor above the sum of all: interval and
+    derivatives rely on it.
+    """
+    T_OL = np.maximum(core.T_OL, core.stored)
+    combined = combine(T_OL, core.T_nOL, data.total, data.exposed)
+    if data.beside is not None:
+        combined = np.maximum(combined, combine(np.zeros(1), T_OL, data.total, data.beside))
+    cycles: Floats = combined + core.entry
+    return cycles
+
+
+def over_positions(rows: Floats) -> Floats:
+    """(passes,): the mean of the rows that are positions."""
+    mean: Floats = np.add.reduce(rows[:POSITIONS]) / POSITIONS
+    return mean
+
+
+# --- what a step takes ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Paths:
+    """The cells and regions of some steps, as pieces of arrays; see ``batch``."""
+
+    entry: Whole
+    """(entries,): the pass."""
+    count: Floats
+    """(entries,): iterations per execution of the region."""
+    cells: Whole
+    """(cells,): first entry."""
+    regions: Whole
+    """(regions,): first cell."""
+    times: Floats
+    """(regions,): executions per step."""
+    floor: Floats
+    """(regions,): seconds below which memory cannot move the lines; 0 where that is not known."""
+    steps: Whole
+    """(steps,): first region."""
+    barriers: Floats
+    """(steps,): seconds of all barriers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTimes:
+    """Time steps with what they are made of."""
+
+    seconds: Floats
+    """(steps,)"""
+    floor: Floats
+    """(steps,): seconds in which memory alone could have moved its lines."""
+    bound: Floats
+    """(steps,): seconds of the regions that last as long as memory needs."""
+    stretch: Floats
+    """(steps,): all regions over their critical cycles: above 1 where the bandwidth holds."""
+    weight: Floats
+    """(passes,): iterations per step on the critical path."""
+    free: Floats
+    """(passes,): those of regions that memory does not bound."""
+
+
+def step_times(cycles: Floats, paths: Paths, clock: float) -> StepTimes:
+    """Eq. 7 to 10: what lies between two barriers lasts as long as its slowest thread.
+
+    Never below bytes over bandwidth (Eq. 9, rule ``reuse``). nan where a figure is nan. Eq. 8 with
+    delta = 1, as all cycles are per component.
+    """
+    cells = np.add.reduceat(cycles[paths.entry] * paths.count, paths.cells)
+    slowest = np.maximum.reduceat(cells, paths.regions)
+    each = np.maximum(slowest / clock, paths.floor)
+    seconds = each * paths.times
+    bound = each > slowest / clock
+    size = np.diff(paths.regions, append=len(cells))
+    region = np.repeat(np.arange(len(slowest)), size)
+    number = np.arange(len(cells))
+    longest = cells >= slowest[region] * (1 - _EQUAL)  # of equal ones, the first
+    winner = np.minimum.reduceat(np.where(longest, number, len(cells)), paths.regions)
+    critical = np.where(winner[region] == number, paths.times[region], 0.0)
+    inside = np.repeat(critical, np.diff(paths.cells, append=len(paths.entry))) * paths.count
+    hidden = np.repeat(bound[region], np.diff(paths.cells, append=len(paths.entry)))
+
+    def per_step(values: Floats) -> Floats:
+        return np.asarray(np.add.reduceat(values, paths.steps), dtype=np.float64)
+
+    whole = per_step(seconds)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        stretch = whole * clock / per_step(slowest * paths.times)
+    return StepTimes(
+        seconds=whole + paths.barriers,
+        floor=per_step(paths.floor * paths.times) + paths.barriers,
+        bound=per_step(np.where(bound, seconds, 0.0)),
+        stretch=stretch,
+        weight=total(paths.entry, inside, len(cycles)),
+        free=total(paths.entry, np.where(hidden, 0.0, inside), len(cycles)),
+    )

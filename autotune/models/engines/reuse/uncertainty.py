@@ -1,0 +1,333 @@
+"""What predictions are unsure of, as relative standard deviations of the predicted time.
+
+Two kinds. *Figures* (``classes``) are wrong for all candidates alike: were the bandwidth of L3 ten
+percent lower, all that load from L3 were slower, each by its share. Their derivatives are taken
+by evaluating the passes again with the figure one standard deviation off. *Regimes* are conditions
+of the hardware under which the model itself is known to be weak; a share of their variance is
+common to all candidates in the regime, the rest belongs to each candidate alone.
+
+    sigma_i^2  = sum_c s_ic^2 + own_i^2                        interval  t exp(+-1.2816 sigma), 80 %
+    sigma_ij^2 = sum_c (s_ic - s_jc)^2 + own_i^2 + own_j^2     what is common cancels
+
+``s_ic``: relative change of the time of i when figure or regime c is one standard deviation off.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from autotune.domain.calibration import Z80
+from autotune.domain.machine import Machine
+from autotune.models.engines.reuse.line_cost import MEMORY, LineCosts
+from autotune.models.engines.reuse.time_model import Core, Lines, Rules, Sums, row_cycles, sums
+from autotune.models.traffic import POSITIONS, Floats
+
+_QUARTILES = 1.349
+"""Standard deviations between the quartiles of a normal distribution."""
+
+
+# --- regimes ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Regime:
+    """A condition of the hardware under which the model errs."""
+
+    sigma: float
+    """Relative standard deviation of the time that is spent under the condition."""
+    common: float
+    """Share of the variance that all candidates under the condition have in common."""
+    meaning: str
+
+
+REGIMES: Mapping[str, Regime] = {
+    "model": Regime(0.06, 0.3, "all time of passes: what the model leaves out where it is best"),
+    "memory": Regime(0.20, 0.6, "time for lines from memory"),
+    "tiles of memory": Regime(
+        0.40, 0.6, "time of passes that run tile by tile in a step that loads from memory"
+    ),
+    "grids": Regime(0.20, 0.6, "sweeps over grids, whose rows and planes several streams share"),
+    "threads": Regime(0.10, 0.6, "all time of steps of several threads"),
+    "short": Regime(0.30, 0.7, "parallel steps around or below 100 us, the shorter the more"),
+    "approximate": Regime(0.10, 0.5, "loops of a nearest architecture, a port table, or the text"),
+    "irregular": Regime(0.80, 0.2, "loops with gathers, whose lines depend on data"),
+    "calls": Regime(0.30, 0.6, "loops that call functions"),
+    "crowded": Regime(0.30, 0.3, "passes whose rows crowd a set of a cache"),
+    "unmeasured": Regime(0.15, 0.7, "time for lines priced by a machine file, not measured"),
+    "no barrier": Regime(0.30, 0.7, "parallel steps below 100 us without a figure for barriers"),
+    "contradiction": Regime(0.50, 0.6, "time for lines from levels whose figures contradict"),
+}
+"""Standard deviations as they were estimated from six IVPs on a Zen 4 host; see ``benchmarks``."""
+
+SHORT = 100e-6
+"""Seconds of a parallel step below which it counts as short."""
+
+
+# --- figures ----------------------------------------------------------------------------------
+
+LEVEL_FILE = 0.30
+"""Standard deviation of a bandwidth of a machine file."""
+LEVEL_UNVERIFIED = 0.45
+"""The same where the file marks it as never checked."""
+LEVEL_LEAST = 0.04
+"""A measured bandwidth is not known better than this: another loop reads another way."""
+LEVEL_OTHER_THREADS = 0.15
+"""Added where it was measured with another number of threads."""
+CONTENDED = 0.15
+"""Added to what was measured while other processes took the cores."""
+OUTBOUND = 0.3
+ENTRY = 0.5
+"""Of the cycles to enter loops and to start streams."""
+BARRIER_FILE = 0.7
+BARRIER = 0.3
+EXPOSED = 0.25
+"""Of a measured exposed share, absolute, whose interval is not known."""
+EXPOSED_LEAST = 0.1
+"""A measured share is not known better than this: another loop overlaps another way."""
+_APPROXIMATE, _EXACT = 0.3, 0.1
+"""Half-width of an in-core time without one of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Doubts:
+    """Standard deviations of the figures of a machine with some threads running."""
+
+    levels: Floats
+    """(levels,): of a line from each level behind the innermost cache, relative."""
+    names: tuple[str, ...]
+    """Of the levels."""
+    clock: float
+    barrier: float
+    low: Rules
+    """More overlap than stated, as far as it may be."""
+    high: Rules
+    """Less overlap."""
+    outbound: bool
+    """Lines out have a price."""
+    between: float
+    """Of what lines cost that pass between cores, relative."""
+    foreign: bool
+    """Lines may come from another thread."""
+    spans: bool
+    """The interval reaches from ``low`` to ``high``: the rule of a machine file is a guess."""
+    contradicted: Floats
+    """(levels,): 1 where the figures of a level contradict one another."""
+    measured: bool
+    notes: tuple[str, ...]
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the figures, then of the regimes."""
+        return (*self.figures, *REGIMES)
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """Names of the figures that may be off."""
+        rest = ("outbound", "overlap", "capacity", "conflicts", "foreign")
+        return ("core", *self.names, *rest, "entry", "barrier", "clock")
+
+
+def doubts(machine: Machine, costs: LineCosts, rules: Rules, threads: int) -> Doubts:
+    """What the figures of a machine are worth with some threads running."""
+    measured = costs.curve is not None
+    calibration = machine.calibration
+    contended = CONTENDED if calibration and calibration.contended else 0.0
+    wrong = contradictions(machine, costs)
+    if measured:
+        reach = np.array([_exposed(machine, name) for name in costs.names[1:]]) + contended
+        low, high = rules.exposed - reach, rules.exposed + reach
+    else:
+        low, high = np.zeros_like(rules.exposed), np.ones_like(rules.exposed)
+    least = (calibration.clock_spread if calibration else 0.0) / _QUARTILES
+    barrier = BARRIER if calibration and calibration.barriers else BARRIER_FILE
+    return Doubts(
+        levels=np.array(
+            [_level(machine, costs, k, threads) + contended for k in range(1, len(costs.names))]
+        ),
+        names=costs.names[1:],
+        clock=min(least + contended / 3, 0.5),
+        barrier=barrier + contended,
+        low=replace(rules, exposed=np.clip(low, 0.0, 1.0)),
+        high=replace(
+            rules,
+            exposed=np.clip(high, 0.0, 1.0),
+            serial_stores=rules.serial_stores or not measured,
+        ),
+        outbound=bool(costs.outlinks.any()),
+        foreign=threads > 1,
+        between=costs.between,
+        spans=not measured,
+        contradicted=np.array([float(name in wrong) for name in costs.names[1:]]),
+        measured=measured,
+        notes=tuple(wrong.values()),
+    )
+
+
+def _exposed(machine: Machine, level: str) -> float:
+    """Standard deviation of a measured exposed share, absolute: from its interval where known."""
+    calibration = machine.calibration
+    found = calibration.constant(f"exposed.{level}") if calibration else None
+    return EXPOSED if found is None else max(EXPOSED_LEAST, (found.high - found.low) / (2 * Z80))
+
+
+def _level(machine: Machine, costs: LineCosts, level: int, threads: int) -> float:
+    """Standard deviation of the price of a line from a level."""
+    name = costs.names[level]
+    if costs.curve is not None and machine.calibration is not None:
+        curve = machine.calibration.curve(threads)
+        inner = costs.borders[level - 1]
+        outer = costs.borders[level] if level < len(costs.borders) else math.inf
+        inside = [
+            spread
+            for size, spread in zip(curve.working_set, curve.spread, strict=True)
+            if inner < size <= outer
+        ]
+        spread = max(inside, default=max(curve.spread)) / _QUARTILES
+        other = LEVEL_OTHER_THREADS if name in costs.extrapolated else 0.0
+        return min(math.hypot(LEVEL_LEAST, spread) + other, 0.9)
+    keys = {f"caches.{name}", f"caches.{name}.inbound"}
+    if name == MEMORY:
+        keys = {"memory", "memory.saturated", "memory.single"}
+    return LEVEL_UNVERIFIED if keys & machine.unverified else LEVEL_FILE
+
+
+def contradictions(machine: Machine, costs: LineCosts) -> dict[str, str]:
+    """Levels whose figures contradict others, with what is wrong in words."""
+    found: dict[str, str] = {}
+    memory = machine.memory
+    if memory.peak and memory.saturated and memory.saturated > memory.peak:
+        found[MEMORY] = "memory bandwidth of the machine file lies above its peak"
+    if memory.single and memory.saturated and memory.single > memory.saturated:
+        found[MEMORY] = "memory bandwidth of one core lies above that of all"
+    prices = [costs.typical(level) for level in range(1, len(costs.names))]
+    for level in range(1, len(prices)):
+        near, far = prices[level - 1], prices[level]
+        if far < near * 0.95 and costs.borders[level] > costs.borders[level - 1]:
+            name, before = costs.names[level + 1], costs.names[level]
+            found[name] = f"lines from {name} cost less than from {before}: a figure must be wrong"
+    return found
+
+
+def width(approximate: bool, stated: float | None) -> float:
+    """Standard deviation of an in-core time from the half-width of its interval."""
+    half = stated if stated else _APPROXIMATE if approximate else _EXACT
+    return half / Z80
+
+
+# --- assumptions ------------------------------------------------------------------------------
+
+
+class Assumption(NamedTuple):
+    """Transfers if a figure were another: by how much lines of each level cost more."""
+
+    name: str
+    levels: Floats
+    """(levels,): factors."""
+    rules: Rules
+
+
+def assumptions(rules: Rules, doubt: Doubts) -> tuple[Assumption, ...]:
+    """What is assumed of transfers, in the order of the rows of ``assumed``; first what is stated.
+
+    ``smaller`` and ``larger`` caches, ``more overlap`` and ``less overlap`` are two sides of a
+    figure. Others are looked at upwards only: the cycles are convex in their terms, so this is no
+    less than downwards.
+    """
+    one = np.ones(len(doubt.names))
+    made = [Assumption("stated", one, rules)]
+    for level, name in enumerate(doubt.names):
+        off = one.copy()
+        off[level] += doubt.levels[level]
+        made.append(Assumption(name, off, rules))
+    if doubt.outbound:
+        made.append(Assumption("outbound", one, rules))
+    if doubt.foreign:
+        made.append(Assumption("foreign", one, rules))
+    made += [Assumption(name, one, rules) for name in ("smaller", "larger")]
+    made.append(Assumption("more overlap", one, doubt.low))
+    return (*made, Assumption("less overlap", one, doubt.high))
+
+
+def assumed(lines: Lines, rules: Rules, doubt: Doubts) -> Sums:
+    """The transfers by position, then under each of the ``assumptions``."""
+    changed = {
+        "outbound": lines.mean + OUTBOUND * lines.out,
+        "foreign": lines.mean + doubt.between * lines.foreign,
+        "smaller": lines.small,
+        "larger": lines.large,
+        "more overlap": lines.hidden,
+        "less overlap": lines.serial,
+    }
+    rows = [
+        sums(
+            (changed.get(each.name, lines.mean) * each.levels[:, None])[:, None],
+            each.rules,
+            lines.stored,
+        )
+        for each in assumptions(rules, doubt)
+    ]
+    return sums(lines.data, rules, lines.stored).joined(*rows, axis=0)
+
+
+def with_conflicts(data: Sums, conflicts: Floats, rules: Rules, doubt: Doubts) -> Sums:
+    """Transfers with the lines that set conflicts load again, (levels, passes) cycles."""
+    every = assumptions(rules, doubt)
+    each = [*[every[0]] * POSITIONS, *every]
+    factor = np.stack([one.levels for one in each])
+    exposed = np.stack([one.rules.exposed for one in each]) * factor
+    beside = data.beside
+    if beside is not None and rules.arithmetic is not None:
+        beside = beside + (factor * rules.arithmetic) @ conflicts
+    return Sums(
+        total=data.total + factor @ conflicts,
+        exposed=data.exposed + exposed @ conflicts,
+        beside=beside,
+    )
+
+
+def changes(core: Core, width: Floats, data: Sums, rows: Floats) -> Floats:
+    """(assumptions + 1, passes): how the cycles of passes change under each assumption but the
+    first, then with slower cores, then with slower entries into loops.
+
+    ``rows``: the cycles by position and under each assumption; ``width``: standard deviations of
+    the in-core times.
+    """
+    stated = rows[POSITIONS]
+    found = np.empty((len(rows) - POSITIONS + 1, rows.shape[1]))
+    np.subtract(rows[POSITIONS + 1 :], stated, out=found[:-2])
+    factor = 1.0 + width
+    slower = replace(core, T_OL=core.T_OL * factor, T_nOL=core.T_nOL * factor)
+    np.subtract(row_cycles(slower, data.row(POSITIONS))[0], stated, out=found[-2])
+    np.multiply(core.entry, ENTRY, out=found[-1])
+    return found
+
+
+def crowding(core: Core, data: Sums, conflicts: Floats, rules: Rules) -> tuple[Floats, Floats]:
+    """Cycles of passes without set conflicts, and with some: ``data`` are those without."""
+    extra = sums(conflicts[:, None], rules, np.zeros(1))
+    row = data.row(POSITIONS)
+    beside = None if row.beside is None or extra.beside is None else row.beside + extra.beside
+    more = Sums(total=row.total + extra.total, exposed=row.exposed + extra.exposed, beside=beside)
+    return row_cycles(core, row)[0], row_cycles(core, more)[0]
+
+
+def reaching(less: Floats, more: Floats) -> Floats:
+    """Relative standard deviation of which the 80 % interval holds two relative changes of time.
+
+    ``less`` is negative or 0, ``more`` positive or 0.
+    """
+    reach: Floats = np.maximum(np.log1p(more), -np.log1p(np.maximum(less, -0.99)))
+    return reach / Z80
+
+
+WEAK: Mapping[str, str] = {
+    "tiles of memory": "tiles of data that lie in memory are often predicted too fast",
+    "short": "a parallel step this short is often predicted too fast",
+    "irregular": "gathers: which lines a loop loads depends on data, so the interval is wide",
+    "calls": "loops that call functions are not modelled well",
+    "contradiction": "figures of the machine contradict one another: the interval is wide",
+}
+"""What is said beside a prediction that a weakness of the model makes unsure."""

@@ -1,0 +1,146 @@
+"""The system level, Eq. 11: the slowest node plus the communication between ranks.
+
+    psi = max theta_i + t_com
+
+Source: Scherg, Seiferth, Korch, Rauber, ICPE 2019, section 4.3. Operations, message sizes and how
+often each occurs come from the program; what one costs from the curves of the machine.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from autotune.codegen import communication
+from autotune.codegen.loop_tree import Program
+from autotune.domain.calibration import Z80
+from autotune.domain.network import Network
+from autotune.domain.problem import Problem
+from autotune.domain.results import Part, Prediction, Uncertainty
+from autotune.domain.variant import Candidate
+from autotune.models.engines.base import Predictor
+from autotune.units import Seconds, show
+
+COMMUNICATION = "communication"
+_LEADING = 0.2
+"""From this share of the step on, communication is named first."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Exchanged:
+    """The communication of one time step."""
+
+    seconds: float
+    low: float
+    high: float
+    extrapolated: bool
+    notes: tuple[str, ...]
+    text: str
+
+
+class SystemEngine:
+    """A node engine, and for candidates with several ranks the cost of their communication.
+
+    ``node`` predicts the slowest node without communication; ``network`` holds the cost curves,
+    None where the machine has none.
+    """
+
+    def __init__(
+        self,
+        node: Predictor,
+        programs: Callable[[Candidate], Program],
+        network: Network | None,
+    ) -> None:
+        self.name = node.name
+        self._node = node
+        self._programs = programs
+        self._network = network
+
+    def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
+        """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
+        predictions = self._node.predict(candidates)
+        return [
+            self._with_communication(candidate, prediction)
+            if candidate.ranks > 1 and prediction.seconds is not None
+            else prediction
+            for candidate, prediction in zip(candidates, predictions, strict=True)
+        ]
+
+    def _with_communication(self, candidate: Candidate, theta: Prediction) -> Prediction:
+        found = self._exchanged(candidate)
+        if isinstance(found, str):
+            return Prediction(
+                seconds=None, interval=None, parts=theta.parts, engine=self.name, reason=found
+            )
+        assert theta.seconds is not None
+        low, high = theta.interval or (theta.seconds, theta.seconds)
+        unsaid = () if theta.interval else (f"interval of communication: {self.name} states none",)
+        seconds = Seconds(theta.seconds + found.seconds)
+        part = Part(
+            sweep=COMMUNICATION,
+            kind=COMMUNICATION,
+            seconds=Seconds(found.seconds),
+            extrapolated=found.extrapolated,
+        )
+        return replace(
+            theta,
+            seconds=seconds,
+            interval=(Seconds(low + found.low), Seconds(high + found.high)),
+            parts=(*theta.parts, part),
+            reason=_reason(found, theta, found.seconds / seconds),
+            notes=(*theta.notes, *found.notes, *unsaid),
+            uncertainty=_uncertainty(theta, found, float(seconds)),
+        )
+
+    def _exchanged(self, candidate: Candidate) -> _Exchanged | str:
+        problem = candidate.problem
+        if not isinstance(problem, Problem):
+            return "the grid of a stencil is not spread over ranks"
+        program = self._programs(candidate)
+        network = self._network or Network()
+        total = low = high = 0.0
+        extrapolated = False
+        notes: list[str] = []
+        counts: Counter[tuple[str, int]] = Counter()
+        for phase in communication.phases(program, problem, candidate):
+            if phase.messages == 0:
+                continue
+            cost = network.cost(phase.operation, phase.bytes, candidate.nodes, candidate.ranks)
+            if cost is None:
+                where = "between nodes" if candidate.nodes > 1 else "within a node"
+                return (
+                    f"the machine has no cost curve for {phase.operation} {where}:"
+                    " autotune comm bench and comm fit make one"
+                )
+            total += phase.times * cost.seconds
+            low += phase.times * cost.interval[0]
+            high += phase.times * cost.interval[1]
+            extrapolated = extrapolated or cost.extrapolated
+            notes += cost.notes
+            counts[phase.operation, phase.bytes] += phase.times
+        told = [f"{times} x {way} of {show(size, 'size')}" for (way, size), times in counts.items()]
+        return _Exchanged(
+            total,
+            low,
+            high,
+            extrapolated,
+            tuple(dict.fromkeys(notes)),
+            " and ".join(told) or "nothing to communicate",
+        )
+
+
+def _uncertainty(theta: Prediction, found: _Exchanged, seconds: float) -> Uncertainty | None:
+    """That of the node, by its share of the time, and that of the communication, one figure."""
+    if theta.uncertainty is None or theta.seconds is None:
+        return None
+    share = theta.seconds / seconds
+    spread = (found.high - found.low) / (2 * Z80) / seconds
+    shared = {name: value * share for name, value in theta.uncertainty.shared.items()}
+    return Uncertainty(shared=shared | {COMMUNICATION: spread}, own=theta.uncertainty.own * share)
+
+
+def _reason(found: _Exchanged, theta: Prediction, share: float) -> str:
+    """The larger of node and communication first; shares within the node are the node's."""
+    mark = ", extrapolated" if found.extrapolated else ""
+    exchange = f"{found.text} ({100 * share:.0f} % of the step{mark})"
+    node = theta.reason.replace(" of the step", " of the node's time", 1)
+    return f"{exchange}; {node}" if share >= _LEADING else f"{node}; {exchange}"

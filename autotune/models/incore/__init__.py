@@ -1,0 +1,1 @@
+"""In-core time of compiled loops by OSACA or a port table."""

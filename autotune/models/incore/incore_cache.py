@@ -1,0 +1,167 @@
+"""What OSACA said of instruction forms, and results of whole sweeps, kept on disk.
+
+The forms of an architecture are lines of one file, appended in one piece per batch, so that a loop
+of twenty forms is neither twenty files to read nor to write; a line that cannot be read is as good
+as none. Results are files of their own by the hash of all that they depend on.
+"""
+
+import contextlib
+import dataclasses
+import functools
+import hashlib
+import importlib.metadata
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from autotune import paths
+from autotune.models import answer_cache
+from autotune.models.answer_cache import Answer
+from autotune.models.base import InCoreResult, Rung
+from autotune.models.incore.osaca_architectures import Architecture
+from autotune.units import Cycles
+
+FORMS = 2
+"""Raised whenever equal forms may get other answers from the worker."""
+RESULTS = 3
+"""Raised whenever equal assembly may give other results."""
+_KIND, _RESULT = "incore", "incore-result"
+
+
+def forms(architecture: Architecture) -> dict[str, Answer]:
+    """All that OSACA has said of the forms of an architecture, by the text of the form."""
+    try:
+        lines = _file(architecture).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return {}
+    found: dict[str, Answer] = {}
+    for line in lines:
+        try:
+            text, answer = json.loads(line)
+        except (ValueError, TypeError):
+            continue
+        if isinstance(text, str) and isinstance(answer, dict):
+            found[text] = answer
+    return found
+
+
+def keep_forms(architecture: Architecture, said: Mapping[str, Answer]) -> None:
+    """Keep what OSACA said of some forms."""
+    place = _file(architecture)
+    lines = "".join(json.dumps([text, answer]) + "\n" for text, answer in said.items())
+    with contextlib.suppress(OSError):  # a cache that cannot be written is no failure
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with place.open("ab", buffering=0) as file:
+            file.write(b"\n" + lines.encode())  # an interrupted line before is closed
+
+
+def _file(architecture: Architecture) -> Path:
+    key = _hash([FORMS, _osaca(), architecture.name])[:16]
+    return paths.cache_dir() / _KIND / f"{architecture.name}-{key}.jsonl"
+
+
+def result_key(assembly: str, function: str, circumstances: Mapping[str, object]) -> str:
+    """Hash of all that the result of a sweep depends on."""
+    return _hash([RESULTS, FORMS, _osaca(), function, dict(circumstances), assembly])
+
+
+def stored_result(key: str) -> InCoreResult | None:
+    """The result of a sweep; None where it is not known or cannot be read."""
+    answer = answer_cache.stored(_RESULT, key, {f.name for f in dataclasses.fields(InCoreResult)})
+    try:
+        return None if answer is None else _decoded(answer)
+    except (TypeError, ValueError, KeyError):
+        return None
+
+
+def keep_result(key: str, result: InCoreResult) -> None:
+    """Keep the result of a sweep."""
+    answer_cache.keep(_RESULT, key, dataclasses.asdict(result))
+
+
+def _hash(parts: list[object]) -> str:
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+@functools.cache
+def _osaca() -> str:
+    try:
+        return importlib.metadata.version("osaca")
+    except importlib.metadata.PackageNotFoundError:
+        return "none"
+
+
+# --- reading -----------------------------------------------------------------------------------
+
+
+def _decoded(answer: Answer) -> InCoreResult:
+    def real(name: str) -> float:
+        return _real(answer[name])
+
+    def reals(name: str) -> tuple[float, ...]:
+        return tuple(_real(value) for value in _list(answer[name]))
+
+    def words(name: str) -> tuple[str, ...]:
+        return tuple(_text(value) for value in _list(answer[name]))
+
+    crowded, forward = answer["crowded"], answer["forward_latency"]
+    return InCoreResult(
+        T_OL=Cycles(real("T_OL")),
+        T_nOL=Cycles(real("T_nOL")),
+        chain=Cycles(real("chain")),
+        bottleneck=_text(answer["bottleneck"]),
+        iterations=real("iterations"),
+        route=_text(answer["route"]),
+        approximate=answer["approximate"] is True,
+        crowded=None if crowded is None else Cycles(_real(crowded)),
+        notes=words("notes"),
+        assembly=_text(answer["assembly"]),
+        vector=int(real("vector")),
+        loads=real("loads"),
+        stores=real("stores"),
+        crossing=real("crossing"),
+        crossings=reals("crossings"),
+        crossing_stores=real("crossing_stores"),
+        crossings_stores=reals("crossings_stores"),
+        forwards=real("forwards"),
+        chain_forwards=real("chain_forwards"),
+        forward_latency=None if forward is None else Cycles(_real(forward)),
+        blocked=real("blocked"),
+        gathers=real("gathers"),
+        calls=real("calls"),
+        unknown=words("unknown"),
+        width=real("width"),
+        remainder=Cycles(real("remainder")),
+        ladder=tuple(_rung(rung) for rung in _list(answer["ladder"])),
+        entry=Cycles(real("entry")),
+        hot_loops=int(real("hot_loops")),
+        annotated=_text(answer["annotated"]),
+    )
+
+
+def _rung(value: object) -> Rung:
+    if not isinstance(value, dict):
+        raise TypeError("no rung")
+    return Rung(
+        iterations=_real(value["iterations"]),
+        T_OL=Cycles(_real(value["T_OL"])),
+        T_nOL=Cycles(_real(value["T_nOL"])),
+    )
+
+
+def _real(value: object) -> float:
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        raise TypeError("no number")
+    return float(value)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("no text")
+    return value
+
+
+def _list(value: object) -> list[object]:
+    if not isinstance(value, list):
+        raise TypeError("no list")
+    return value

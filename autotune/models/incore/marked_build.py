@@ -1,0 +1,117 @@
+"""The assembly of a source file as the build of a program compiles it.
+
+From the compiler's command line the flags that decide on code are kept; what names files, links or
+asks for several units to be compiled together is left out. The source is preprocessed where it
+lies, so that the text (headers and definitions included) and these flags are all that the assembly
+depends on, and it comes from the build cache where it is known.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autotune.domain.variant import Build
+from autotune.errors import WorkFailed
+from autotune.language.loop_marks import UNITS
+from autotune.toolchain import build_cache, child_process
+from autotune.toolchain import compiler as compilers
+from autotune.toolchain.compiler import Compiler
+
+LINE_TABLE = ("-g1",)
+"""Makes the compiler tell the source line of each instruction, without another code."""
+_LIMIT = 60.0
+_LARGEST = 1 << 26
+"""Bytes of a preprocessed source."""
+
+_TEXT_WITH_VALUE = ("-I", "-D", "-U", "-include", "-imacros", "-isystem", "-iquote", "-idirafter")
+_TEXT = ("-I", "-D", "-U", "-isystem", "-iquote", "-nostdinc")
+"""What only the text depends on."""
+_DROPPED_WITH_VALUE = ("-o", "-MF", "-MT", "-MQ", "-x", "-Xlinker", "-L", "-l", "-T", "-u", "-z")
+_DROPPED = ("-c", "-S", "-E", "-s", "-v", "-shared", "-static", "-rdynamic", "-pipe", "-save-temps")
+_DROPPED_BEGINNINGS = ("-L", "-l", "-Wl,", "-M", "-flto", "-fwhole-program", "-fuse-ld", "-g")
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What a command line says of the code that a compiler makes."""
+
+    compiler: str
+    code: tuple[str, ...]
+    text: tuple[str, ...]
+    """What only the preprocessor needs."""
+    units: tuple[str, ...] = ()
+    """The sources that it names."""
+
+
+def flags_of(command: Sequence[str]) -> Flags:
+    """The compiler and its flags; ValueError for an empty command line.
+
+    >>> flags_of(["gcc", "-O3", "-DB=8", "mm.c", "-o", "mm", "-lm"])
+    Flags(compiler='gcc', code=('-O3',), text=('-DB=8',), units=('mm.c',))
+    """
+    if not command:
+        raise ValueError("the command line of the compiler is empty")
+    code: list[str] = []
+    text: list[str] = []
+    units: list[str] = []
+    rest = iter(command[1:])
+    for word in rest:
+        if word in _TEXT_WITH_VALUE:
+            text += [word, next(rest, "")]
+        elif word in _DROPPED_WITH_VALUE:
+            next(rest, None)
+        elif word.startswith(_TEXT):
+            text.append(word)
+        elif word.startswith("-") and not _is_dropped(word):
+            code.append(word)
+        elif word.lower().endswith(UNITS):
+            units.append(word)
+    return Flags(command[0], tuple(code), tuple(text), tuple(units))
+
+
+def _is_dropped(word: str) -> bool:
+    return word in _DROPPED or word.startswith(_DROPPED_BEGINNINGS)
+
+
+def assembly(command: Sequence[str], source: str, where: str = "builds") -> str:
+    """The assembly of ``source``, an absolute path, compiled as by ``command``, with a line table.
+
+    Of a header it is that of the unit that the command line names. The paths of the command line
+    are relative to the folder of the source. Raises WorkFailed with
+    the compiler's words, MissingTool or InputError (naming ``where``) for a compiler that is not
+    there or refuses the flags.
+    """
+    flags = flags_of(command)
+    compiler = compilers.find(Build(compiler=flags.compiler, flags=flags.code), where)
+    unit = _unit(flags, source)
+    text = preprocessed(compiler, flags.text, unit)
+    language = () if unit.endswith(".c") else ("-x", "c++")
+    return build_cache.assembly(text, compiler, limit=_LIMIT, extra_flags=(*LINE_TABLE, *language))
+
+
+def _unit(flags: Flags, source: str) -> str:
+    """Absolute path of what is compiled: the source, or for a header the unit that includes it."""
+    if source.lower().endswith(UNITS):
+        return source
+    if len(flags.units) != 1:
+        named = ", ".join(flags.units) or "none"
+        raise WorkFailed(
+            f"{Path(source).name} is a header, and the command line must name one source that"
+            f" includes it, not {named}: the key compile of the model states it"
+        )
+    return str(Path(source).parent / flags.units[0])
+
+
+def preprocessed(compiler: Compiler, flags: Sequence[str], source: str) -> str:
+    """The text of a unit with its headers; the lines keep their names."""
+    outcome = child_process.run(
+        [compiler.path, *compiler.flags, *flags, "-E", source],
+        timeout=_LIMIT,
+        environment=compilers.environment(),
+        output_limit=_LARGEST,
+        folder=Path(source).parent,
+        niceness=build_cache.BACKGROUND,
+    )
+    if not outcome.ok:
+        raise WorkFailed(f"{compiler.name} does not read {Path(source).name}: {outcome.describe()}")
+    return outcome.out

@@ -1,0 +1,307 @@
+"""In-core time of sweeps: compile, find the hot loops, ask OSACA or a port table.
+
+Routes, the best first: OSACA's tables of the architecture; OSACA's tables and, for instructions
+that they lack, what a port table says of their work; the port table of the machine on the compiled
+loop; the same on the C text. The result names its route, and its interval is the wider the further
+down it is.
+
+What OSACA says of an instruction and the result of a whole sweep depend on the assembly and the
+machine's in-core part only, and are kept on disk under their hashes.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+from autotune.codegen.emit import SweepCode
+from autotune.domain.machine import Machine, PortTable
+from autotune.domain.variant import Build
+from autotune.errors import Fault, InputError, WorkFailed
+from autotune.models.base import InCoreResult
+from autotune.models.incore import (
+    hot_loops,
+    incore_cache,
+    library_calls,
+    loop_cost,
+    osaca_architectures,
+    port_table,
+    sweep_result,
+)
+from autotune.models.incore.hot_loops import HotLoops
+from autotune.models.incore.instructions import DOUBLE
+from autotune.models.incore.loop_cost import Tables
+from autotune.models.incore.loop_passes import HotLoop
+from autotune.models.incore.osaca_architectures import Architecture
+from autotune.models.incore.osaca_client import Worker, WorkerFailed
+from autotune.models.incore.osaca_pool import Crew
+from autotune.toolchain import build_cache, compiler
+from autotune.units import Cycles, Seconds
+
+Assemble = Callable[[str, Build], str]
+"""C text and build to assembly; raises WorkFailed or InputError."""
+Progress = Callable[[int, int], None]
+"""Called with the number of sweeps done and of all sweeps."""
+
+_COMPILE_LIMIT = Seconds(60.0)
+
+
+def assemble(text: str, build: Build, where: str = "builds") -> str:
+    """The assembly that the compiler of a build makes of a C text, from the build cache.
+
+    ``where``: the place in the config that asked for the build, for errors.
+    """
+    return build_cache.assembly(text, compiler.find(build, where), limit=_COMPILE_LIMIT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Region:
+    """Loops to be found in an assembly text."""
+
+    assembly: str
+    about: str
+    """All that the loops depend on beside the text."""
+    find: Callable[[str, int], HotLoops]
+    """From the text and the bytes of a scalable vector; raises NoLoop."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A sweep after its compilation: its result where it is known, else its loops or why not."""
+
+    code: SweepCode | None
+    found: InCoreResult | HotLoops | str
+    key: str = ""
+
+
+class OsacaAnalyser:
+    """In-core times on one machine; a context manager that ends its worker processes.
+
+    Workers start at the first instruction that is not known, and end with the thread that started
+    them. Raises InputError, from the constructor, for a machine without any in-core figures.
+    """
+
+    def __init__(
+        self,
+        machine: Machine,
+        *,
+        assemble: Assemble = assemble,
+        worker: Worker | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.machine = machine
+        self._assemble = assemble
+        self._progress = progress
+        self._architecture = osaca_architectures.find(machine.in_core.osaca)
+        if self._architecture is None and machine.in_core.ports is None:
+            raise InputError(_missing(machine))
+        workers = [worker] if worker else [Worker() for _ in range(os.cpu_count() or 1)]
+        self._crew = Crew(workers, self._architecture) if self._architecture else None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        fault: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the worker processes."""
+        if self._crew:
+            self._crew.close()
+
+    def analyse(self, codes: Sequence[SweepCode], build: Build) -> list[InCoreResult]:
+        """One result per sweep, in order; compiled several at once, looked up in one batch."""
+        seen = []
+        with ThreadPoolExecutor(min(os.cpu_count() or 1, 8)) as pool:
+            for item in pool.map(lambda code: self._seen(code, build), codes):
+                seen.append(item)
+                if self._progress:
+                    self._progress(len(seen), len(codes))
+        loops_ = [s.found for s in seen if isinstance(s.found, HotLoops)]
+        asked = [own for own in loops_ if self._own(own.main[0])]
+        failed = self._looked_up(asked)
+        return [self._analysed(item, failed, alone=len(asked) == 1) for item in seen]
+
+    def analyse_regions(self, regions: Sequence[Region]) -> list[InCoreResult | str]:
+        """One result per region, in order, or why there is none."""
+        seen = []
+        for region in regions:
+            seen.append(self._region(region))
+            if self._progress:
+                self._progress(len(seen), len(regions))
+        found = [s.found for s in seen if isinstance(s.found, HotLoops)]
+        asked = [own for own in found if self._own(own.main[0])]
+        failed = self._looked_up(asked)
+        return [
+            item.found
+            if isinstance(item.found, str)
+            else self._of_region(item, failed, alone=len(asked) == 1)
+            for item in seen
+        ]
+
+    def _region(self, region: Region) -> _Seen:
+        key, known = self._known(region.assembly, region.about)
+        if known is not None:
+            return _Seen(None, known, key)
+        vector = self._architecture.vector if self._architecture else 16
+        try:
+            return _Seen(None, region.find(region.assembly, vector), key)
+        except hot_loops.NoLoop as fault:
+            return _Seen(None, str(fault))
+
+    def _of_region(
+        self, seen: _Seen, failed: WorkerFailed | None, alone: bool
+    ) -> InCoreResult | str:
+        try:
+            return self._analysed(seen, failed, alone)
+        except InputError as fault:
+            return str(fault)
+
+    def _known(self, assembly: str, what: str) -> tuple[str, InCoreResult | None]:
+        """Under what a result is kept, and the result where it is."""
+        if self._architecture is None:
+            return "", None
+        own = self.machine.in_core
+        circumstances = {
+            "architecture": repr(self._architecture.name),
+            "approximate": own.approximate,
+            "ports": repr(own.ports),
+        }
+        key = incore_cache.result_key(assembly, what, circumstances)
+        return key, incore_cache.stored_result(key)
+
+    def _seen(self, code: SweepCode, build: Build) -> _Seen:
+        try:
+            assembly = self._assemble(code.text, build)
+        except WorkFailed as failure:
+            return _Seen(code, f"not compiled: {failure}")
+        except InputError as fault:
+            if self._architecture is not None:
+                raise
+            return _Seen(code, f"not compiled: {fault}")  # a port table needs no compiler
+        key, known = self._known(assembly, code.function)
+        if known is not None:
+            return _Seen(code, known)
+        try:
+            vector = self._architecture.vector if self._architecture else 16
+            return _Seen(code, hot_loops.hot_loops(assembly, code.function, vector), key)
+        except hot_loops.NoLoop as fault:
+            return _Seen(code, str(fault))
+
+    def _own(self, loop: HotLoop) -> bool:
+        """Whether a loop is code of the architecture whose tables are used."""
+        return self._architecture is not None and loop.isa.name == self._architecture.isa
+
+    def _looked_up(self, found: Sequence[HotLoops]) -> WorkerFailed | None:
+        """Ask about all instructions of all loops at once; what went wrong, if anything."""
+        if self._crew is None or not found:
+            return None
+        try:
+            self._crew.facts([item for own in found for item in loop_cost.wanted(own)])
+        except WorkerFailed as failure:
+            return failure
+        return None
+
+    def _analysed(self, seen: _Seen, failed: WorkerFailed | None, alone: bool) -> InCoreResult:
+        found, architecture = seen.found, self._architecture
+        if isinstance(found, InCoreResult):
+            return found
+        if isinstance(found, str):
+            assert seen.code is not None, "what has no loops and no text is not analysed"
+            return self._from_source(seen.code, found)
+        loop = found.main[0]
+        if architecture is None and loop.isa.name != self.machine.architecture and seen.code:
+            reason = f"{loop.isa.name} code is no code of the machine"
+            return self._from_source(seen.code, reason)
+        if architecture is None or self._crew is None:
+            return self._from_ports(found, ())
+        if loop.isa.name != architecture.isa:
+            if self.machine.in_core.ports is None:
+                raise InputError(_foreign(self.machine, architecture, loop))
+            return self._from_ports(found, (f"counted in {loop.isa.name} code",))
+        try:
+            if failed and alone:
+                raise failed
+            # of a batch that failed, each sweep is asked for by itself: one may be the reason
+            facts = self._crew.facts(loop_cost.wanted(found) if failed else ())
+        except WorkerFailed as fault:
+            why = failed or fault
+            return self._from_ports(found, (f"OSACA gave no answer ({why}): port table used",))
+        tables = Tables(
+            architecture=architecture,
+            facts=facts,
+            forward=self._crew.forward,
+            ports=self._table(max(loop.lanes * DOUBLE, 16)),
+            suffix=" (nearest)" if self.machine.in_core.approximate else "",
+            approximate=self.machine.in_core.approximate,
+        )
+        result = sweep_result.result(found, tables)
+        incore_cache.keep_result(seen.key, result)
+        return result
+
+    # --- without OSACA --------------------------------------------------------------------
+
+    def _from_ports(self, found: HotLoops, notes: Sequence[str]) -> InCoreResult:
+        table = self._table(max(found.main[0].lanes * DOUBLE, 16))
+        own = tuple(note for loop in found.main for note in loop.notes)
+        return sweep_result.from_ports(found, table, (*own, *notes, *self._generic()))
+
+    def _from_source(self, code: SweepCode, reason: str) -> InCoreResult:
+        table = self._table(16)
+        counts = port_table.count_source(code.text, table.vector // DOUBLE, table.unroll)
+        found = port_table.estimate(counts, table)
+        names = port_table.called_in_source(code.text)
+        calls = library_calls.price(names)
+        told = ", ".join(sorted(set(names)))
+        notes = (f"calls {told}: priced by common figures, +- 50 %",) if names else ()
+        return InCoreResult(
+            T_OL=Cycles(found.T_OL + calls.cycles),
+            T_nOL=found.T_nOL,
+            crowded=Cycles(found.crowded + calls.cycles),
+            calls=float(calls.count),
+            chain=Cycles(0.0),
+            bottleneck=found.bottleneck,
+            iterations=1.0,
+            route="ports",
+            approximate=True,
+            notes=(f"counted in the C text: {reason}", *notes, *self._generic()),
+        )
+
+    def _table(self, vector: int) -> PortTable:
+        return self.machine.in_core.ports or port_table.generic(vector)
+
+    def _generic(self) -> tuple[str, ...]:
+        if self.machine.in_core.ports is not None:
+            return ()
+        return ("port table of a common core: 2 loads, 1 store, 2 fused multiply-adds per cycle",)
+
+
+# --- faults ------------------------------------------------------------------------------------
+
+
+def _missing(machine: Machine) -> Fault:
+    known = ", ".join(osaca_architectures.ARCHITECTURES)
+    name = machine.in_core.osaca
+    found = (
+        f"in_core.osaca is {name!r}, which OSACA does not know" if name else "no in-core figures"
+    )
+    return Fault(
+        where=machine.sources.get("in_core", f"machine {machine.name}"),
+        found=f"{found}, and there is no port table",
+        expected=f"in_core.osaca (one of {known}) or in_core.ports",
+    )
+
+
+def _foreign(machine: Machine, architecture: Architecture, loop: HotLoop) -> Fault:
+    return Fault(
+        where=f"machine {machine.name}",
+        found=f"the compiler makes {loop.isa.name} code, the machine is {architecture.isa}",
+        expected="a compiler for the machine (builds), or in_core.ports in the machine file",
+    )

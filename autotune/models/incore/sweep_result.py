@@ -1,0 +1,251 @@
+"""What OSACA's tables say of the instructions of a sweep, as the in-core time of the sweep.
+
+T_OL is the largest of: the busiest port that is no data port, the front end, the loop-carried
+chain. T_nOL is the busiest data port (loads and stores of L1; Scherg et al. 2019, Eq. 6). Both are
+in cycles per source iteration; loops that run one after the other are added.
+
+Instructions that the tables lack add what a port table says of their work (a lower bound, as it
+is taken to overlap with nothing but itself). Calls of the library are priced by ``incore_calls``.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from autotune.domain.machine import PortTable
+from autotune.models.base import InCoreResult, Rung
+from autotune.models.incore import library_calls, memory_corrections, port_table
+from autotune.models.incore.annotate import Sheet, annotated
+from autotune.models.incore.hot_loops import HotLoops
+from autotune.models.incore.instructions import DOUBLE
+from autotune.models.incore.loop_cost import Costed, Tables, calls_out, costed
+from autotune.models.incore.loop_passes import HotLoop
+from autotune.units import Cycles
+
+EXACT, CLOSE, DOUBTFUL = 0.1, 0.2, 0.3
+"""Relative half-widths: one limit above the others; several that are close, so that work is not
+divided as well as it could be, or instructions taken as alike; approximated in some way."""
+_APART = 0.75
+"""Limits below this share of the largest are not close."""
+_PER_GATHER, _UNKNOWN, _WIDEST = 0.3, 0.2, 0.8
+_LINE = 64
+_STARTS = 8
+
+
+def result(loops: HotLoops, tables: Tables) -> InCoreResult:
+    """The in-core time of a sweep."""
+    main = [costed(loop, tables) for loop in loops.main]
+    rest = [costed(loop, tables) for loop in loops.rest]
+    first = main[0]
+    hottest = max(main, key=lambda c: max(c.limits.values()) / c.loop.iterations)
+    notes = _notes(main, loops)
+    unknown = tuple(sorted({name for c in main for name in c.unknown}))
+    replaced = {name for c in main for name in c.replaced}
+    doubtful = tables.approximate or any(c.loop.approximate for c in main)
+    found = InCoreResult(
+        T_OL=Cycles(sum(c.overlapping / c.loop.iterations for c in main)),
+        T_nOL=Cycles(sum(c.moving / c.loop.iterations for c in main)),
+        chain=Cycles(sum(c.chain.cycles / c.loop.iterations for c in main)),
+        bottleneck=max(hottest.limits, key=lambda name: hottest.limits[name]),
+        iterations=first.loop.iterations,
+        route=f"osaca:{tables.architecture.name}{tables.suffix}",
+        approximate=doubtful or bool(unknown or replaced) or any(c.calls.count for c in main),
+        notes=tuple(notes),
+        assembly="".join(loop.text for loop in loops.main),
+        vector=max(8 * loop.lanes for loop in loops.main),
+        loads=sum(loop.row_loads / loop.iterations for loop in loops.main),
+        stores=sum(loop.row_stores / loop.iterations for loop in loops.main),
+        forward_latency=None if tables.forward is None else Cycles(tables.forward),
+        chain_forwards=sum(c.chain.forwards / c.loop.iterations for c in main),
+        forwards=_per(main, lambda c: len(c.forwards)),
+        blocked=_per(main, lambda c: sum(f.blocked for f in c.forwards)),
+        calls=_per(main, lambda c: c.calls.count),
+        unknown=unknown,
+        ladder=_ladder(main, rest, loops, tables),
+        entry=Cycles(loops.entry / tables.architecture.issue),
+        hot_loops=len(main),
+    )
+    found = with_memory(found, loops.main)
+    found = replace(
+        found,
+        width=_width(found, main, doubtful, bool(replaced)),
+        remainder=Cycles(_last(found.ladder)),
+    )
+    return replace(found, annotated=_annotated(found, main))
+
+
+def from_ports(loops: HotLoops, table: PortTable, notes: Sequence[str]) -> InCoreResult:
+    """The in-core time of a sweep by a port table alone: work per source iteration over rates."""
+    every = [(loop, port_table.estimate(port_table.count_loop(loop), table)) for loop in loops.main]
+    calls = [library_calls.price(loop.calls) for loop in loops.main]
+    called = sum(c.cycles / loop.iterations for c, loop in zip(calls, loops.main, strict=True))
+    slowest = max((e for _, e in every), key=lambda e: max(e.T_OL, e.T_nOL))
+    names = sorted({name for loop in loops.main for name in loop.calls})
+    if names:
+        notes = [*notes, f"calls {', '.join(names)}: priced by common figures, +- 50 %"]
+    unpriced = sorted({name for c in calls for name in c.unpriced})
+    if unpriced:
+        notes = [*notes, _uncounted(unpriced)]
+    first = loops.main[0]
+    found = InCoreResult(
+        T_OL=Cycles(sum(e.T_OL for _, e in every) + called),
+        T_nOL=Cycles(sum(e.T_nOL for _, e in every)),
+        crowded=Cycles(sum(e.crowded for _, e in every) + called),
+        chain=Cycles(0.0),
+        bottleneck=slowest.bottleneck,
+        iterations=first.iterations,
+        route="ports",
+        approximate=True,
+        notes=tuple(notes),
+        assembly="".join(loop.text for loop in loops.main),
+        vector=8 * first.lanes,
+        loads=sum(loop.row_loads / loop.iterations for loop in loops.main),
+        stores=sum(loop.row_stores / loop.iterations for loop in loops.main),
+        calls=sum(c.count / loop.iterations for c, loop in zip(calls, loops.main, strict=True)),
+        width=_WIDEST if unpriced else DOUBTFUL,
+        hot_loops=len(loops.main),
+        annotated="".join(loop.text for loop in loops.main),
+    )
+    return with_memory(found, loops.main)
+
+
+def with_memory(found: InCoreResult, loops: Sequence[HotLoop]) -> InCoreResult:
+    """A result with what follows from the addresses of its loops alone."""
+
+    def crossing(stored: bool, place: int | None = None) -> float:
+        return sum(
+            memory_corrections.crossing(
+                loop,
+                stored,
+                0 if place is None else DOUBLE * place - memory_corrections.start(loop),
+                _LINE,
+            )
+            / loop.iterations
+            for loop in loops
+        )
+
+    known = any(place is not None for loop in loops for place in loop.places)
+    starts = range(_STARTS) if known else ()
+    return replace(
+        found,
+        crossing=crossing(False),
+        crossings=tuple(crossing(False, place) for place in starts),
+        crossing_stores=crossing(True),
+        crossings_stores=tuple(crossing(True, place) for place in starts),
+        gathers=sum(memory_corrections.gathers(loop) / loop.iterations for loop in loops),
+    )
+
+
+def _per(main: Sequence[Costed], count: Callable[[Costed], float]) -> float:
+    return sum(count(c) / c.loop.iterations for c in main)
+
+
+def _last(ladder: Sequence[Rung]) -> float:
+    return float(max(ladder[-1].T_OL, ladder[-1].T_nOL)) if len(ladder) > 1 else 0.0
+
+
+def _ladder(
+    main: Sequence[Costed], rest: Sequence[Costed], loops: HotLoops, tables: Tables
+) -> tuple[Rung, ...]:
+    """The hot loop and what takes its remainder, in cycles per source iteration.
+
+    Hot loops beside the first pass over all components, so each rung has their time as well.
+    """
+    beside = Cycles(_per(main[1:], lambda c: c.overlapping))
+    moved = Cycles(_per(main[1:], lambda c: c.moving))
+    rungs = [
+        Rung(
+            iterations=c.loop.iterations,
+            T_OL=Cycles(c.overlapping / c.loop.iterations + beside),
+            T_nOL=Cycles(c.moving / c.loop.iterations + moved),
+        )
+        for c in (main[0], *rest)
+    ]
+    if rungs[-1].iterations > 1 and loops.straight:
+        issue = Cycles(loops.straight / tables.architecture.issue + beside)
+        rungs.append(Rung(iterations=1.0, T_OL=issue, T_nOL=moved))
+    return tuple(rungs)
+
+
+def _width(found: InCoreResult, main: Sequence[Costed], doubtful: bool, replaced: bool) -> float:
+    close = replaced or any(_close(c.limits) for c in main)
+    width = DOUBTFUL if doubtful else CLOSE if close else EXACT
+    width += _PER_GATHER * min(1.0, found.gathers) + (_UNKNOWN if found.unknown else 0.0)
+    cycles = sum(c.calls.cycles / c.loop.iterations for c in main)
+    if found.calls:
+        width += library_calls.SPREAD * cycles / max(float(found.T_OL), 1e-9)
+    if any(c.calls.unpriced for c in main):
+        width = _WIDEST
+    return min(width, _WIDEST)
+
+
+def _close(limits: Mapping[str, float]) -> bool:
+    """Whether the two largest limits are about equal."""
+    second, first = sorted([0.0, *limits.values()])[-2:]
+    return second > _APART * first
+
+
+# --- words -------------------------------------------------------------------------------------
+
+
+def _notes(main: Sequence[Costed], loops: HotLoops) -> list[str]:
+    notes = [note for c in main for note in c.loop.notes]
+    if len(main) > 1:
+        notes.append(f"{len(main)} loops over the same components are added up")
+    pairs = sorted({(a, b) for c in main for a, b in c.replaced.items()})
+    if pairs:
+        names = ", ".join(f"{a} as {b}" for a, b in pairs)
+        notes.append(f"not in OSACA's tables, taken as alike: {names}")
+    unknown = sorted({name for c in main for name in c.unknown})
+    if unknown:
+        names = ", ".join(unknown)
+        notes.append(f"unknown to OSACA, bounded from below by a port table: {names}")
+    called = sorted({name for loop in loops.main for name in loop.calls})
+    unpriced = sorted({name for c in main for name in c.calls.unpriced})
+    if called:
+        notes.append(f"calls {', '.join(called)}: priced by common figures, +- 50 %")
+    if unpriced:
+        notes.append(_uncounted(unpriced))
+    return list(dict.fromkeys(notes))
+
+
+def _uncounted(names: Sequence[str]) -> str:
+    return f"calls {', '.join(names)}: the time of these calls is not counted"
+
+
+def _annotated(found: InCoreResult, main: Sequence[Costed]) -> str:
+    forwarding = ""
+    if found.chain_forwards:
+        latency = found.forward_latency
+        counted = f"{latency:g} cycles" if latency is not None else "nothing"
+        forwarding = f", {found.chain_forwards:.3g} through memory (each counted with {counted})"
+    summary = [
+        f"in-core by {found.route}, cycles per source iteration: T_OL {found.T_OL:.4g}, "
+        f"T_nOL {found.T_nOL:.4g}, loop-carried {found.chain:.4g}{forwarding}; "
+        f"bound by {found.bottleneck}",
+        *(f"note: {note}" for note in found.notes),
+    ]
+    return annotated([_sheet(c) for c in main], summary)
+
+
+def _sheet(costed: Costed) -> Sheet:
+    loop = costed.loop
+    crossing = {
+        n
+        for n, (i, stride, place) in enumerate(
+            zip(loop.instructions, loop.strides, loop.places, strict=True)
+        )
+        if stride and place is not None and memory_corrections.crosses(i, stride, place, _LINE)
+    }
+    return Sheet(
+        loop=loop,
+        work=costed.work,
+        marks={
+            "x": crossing,
+            "f": {f.load for f in costed.forwards if not f.blocked},
+            "b": {f.load for f in costed.forwards if f.blocked},
+            "c": costed.chain.lines,
+            "g": memory_corrections.gathering(loop),
+            "k": {n for n, i in enumerate(loop.instructions) if calls_out(i, loop)},
+            "?": {n for n, i in enumerate(loop.instructions) if i.mnemonic in costed.unknown},
+        },
+    )

@@ -1,0 +1,165 @@
+"""Kernels to ECM models: each analysed once by kerncraft, in a child, and kept by content hash."""
+
+import importlib.util
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from autotune import paths
+from autotune.errors import Fault, MissingTool
+from autotune.models.kerncraft import kerncraft_cache, kerncraft_client
+from autotune.models.kerncraft.kerncraft_client import Pool, Reply
+from autotune.models.kerncraft.kerncraft_model import EcmModel, disagreement
+from autotune.models.kerncraft.kerncraft_record import read_record
+from autotune.units import Seconds
+
+_LIMIT = 120.0
+
+
+class KerncraftAnalyser:
+    """Finds the ECM models of kernels on one machine; a context manager.
+
+    ``machine_file`` is the *text* of a kerncraft machine file, ``progress`` is told how many of the
+    kernels that have to be analysed are done, ``limit`` is in seconds for one kernel. Workers start
+    when a kernel is not known yet, as many as there are cores at most.
+    """
+
+    def __init__(
+        self,
+        machine_file: str,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+        limit: float = _LIMIT,
+        command: Sequence[str] = kerncraft_client.WORKER,
+    ) -> None:
+        self._machine_file = machine_file
+        self._progress = progress
+        self._limit = Seconds(limit)
+        self._command = tuple(command)
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._pool: Pool | None = None
+
+    @property
+    def starts(self) -> int:
+        """Workers that were started."""
+        return self._pool.starts if self._pool else 0
+
+    def analyse(self, sources: Sequence[str]) -> list[EcmModel | str]:
+        """One model per kernel in kerncraft's C, in order, or the reason why there is none.
+
+        Raises MissingTool where kerncraft is not installed.
+        """
+        self._need_kerncraft()
+        identity = _identity(self._command)
+        keys = {text: kerncraft_cache.key(text, self._machine_file, identity) for text in sources}
+        models = {text: _model(kerncraft_cache.stored(key)) for text, key in keys.items()}
+        new = [text for text in keys if models[text] is None]
+        for position, reply in self._ask([(keys[text], text) for text in new]):
+            text = new[position]
+            models[text] = model = _model(reply)
+            if model is not None and (reply.get("ok") or reply.get("lasting")):
+                kerncraft_cache.keep(keys[text], reply)
+        unread = "kerncraft: the answer of its worker cannot be read"
+        return [models[text] or unread for text in sources]
+
+    def close(self) -> None:
+        """End the workers and remove their folders; a later analysis starts them again."""
+        if self._pool is not None:
+            self._pool.close()
+        if self._folder is not None:
+            self._folder.cleanup()
+        self._folder = self._pool = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _ask(self, kernels: Sequence[tuple[str, str]]) -> Iterator[tuple[int, Reply]]:
+        """Replies for kernels and their keys, each analysed in a fresh folder of its own."""
+        if not kernels:
+            return
+        folder, pool = self._started()
+        requests = []
+        for key, text in kernels:
+            place = Path(tempfile.mkdtemp(prefix=f"{key[:16]}-", dir=folder))
+            place.joinpath("kernel.c").write_text(text + "\n", encoding="utf-8")
+            requests.append({"folder": str(place)})
+        self._tell(0, len(kernels))
+        for done, (position, reply) in enumerate(pool.ask(requests), start=1):
+            shutil.rmtree(requests[position]["folder"], ignore_errors=True)
+            self._tell(done, len(kernels))
+            yield position, reply
+
+    def _started(self) -> tuple[Path, Pool]:
+        if self._folder is None or self._pool is None:
+            self._folder = tempfile.TemporaryDirectory(
+                prefix="autotune-kerncraft-", ignore_cleanup_errors=True
+            )
+            machine = Path(self._folder.name) / "machine.yml"
+            machine.write_text(self._machine_file, encoding="utf-8")
+            self._pool = Pool(
+                [*self._command, str(os.getpid()), str(machine)],
+                _environment(Path(self._folder.name)),
+                count=len(os.sched_getaffinity(0)),
+                limit=self._limit,
+            )
+        return Path(self._folder.name), self._pool
+
+    def _tell(self, done: int, total: int) -> None:
+        if self._progress is not None:
+            self._progress(done, total)
+
+    def _need_kerncraft(self) -> None:
+        if (
+            self._command == kerncraft_client.WORKER
+            and importlib.util.find_spec("kerncraft") is None
+        ):
+            fault = Fault(
+                where="engine kerncraft",
+                found="kerncraft is not installed",
+                hint="pip install kerncraft==0.8.18",
+            )
+            raise MissingTool(fault)
+
+
+def _identity(command: Sequence[str]) -> str:
+    """What the worker is made of: what does differently may answer differently."""
+    if tuple(command) != kerncraft_client.WORKER:
+        return " ".join(command)
+    folder = Path(__file__).parents[1] / "kerncraft_child"
+    return "\n".join(file.read_text(encoding="utf-8") for file in sorted(folder.glob("*.py")))
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """A home of the workers' own: there kerncraft finds no increments that somebody once typed."""
+    home = paths.cache_dir() / "kerncraft" / "home"
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        home = folder
+    return dict(os.environ) | {"HOME": str(home), "PYTHONHASHSEED": "0", "LC_ALL": "C"}
+
+
+def _model(reply: Reply | None) -> EcmModel | str | None:
+    """The model, or the reason why there is none; None where a reply cannot be used."""
+    if reply is None:
+        return None
+    if not reply.get("ok"):
+        return f"kerncraft: {reply.get('error', 'no reason given')}"
+    try:
+        model = EcmModel(read_record(reply.get("record")))
+    except ValueError:
+        return None
+    wrong = disagreement(model)
+    return model if wrong is None else f"kerncraft: its results are not reproduced: {wrong}"

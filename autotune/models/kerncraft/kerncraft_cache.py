@@ -1,0 +1,67 @@
+"""What kerncraft said of a kernel, kept on disk by the hash of all that it depends on."""
+
+import hashlib
+import importlib.metadata
+import json
+import re
+import shutil
+import sys
+from functools import cache
+from pathlib import Path
+
+from autotune.errors import InputError
+from autotune.models import answer_cache
+from autotune.models.answer_cache import Answer
+from autotune.toolchain import child_process
+
+VERSION = 1
+"""Raised whenever equal kernels may get other answers."""
+
+_KIND = "kerncraft"
+_TOOLS = ("kerncraft", "osaca", "pycachesim", "sympy", "pycparser")
+_LIMIT = 20.0
+
+
+def key(source: str, machine_file: str, worker: str) -> str:
+    """Hash of the kernel, the machine file, the worker, its tools and the compilers in reach."""
+    parts = [VERSION, worker, source, machine_file, *map(_version, _TOOLS), *sys.version_info[:2]]
+    parts += [
+        [name, _compiler(path, Path(path).stat().st_mtime_ns)]
+        for name, path in _compilers(machine_file)
+    ]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+@cache
+def _version(tool: str) -> str:
+    try:
+        return importlib.metadata.version(tool)
+    except importlib.metadata.PackageNotFoundError:
+        return "none"
+
+
+def _compilers(machine_file: str) -> list[tuple[str, str]]:
+    """Names under ``compiler:`` that are programs here, with their paths."""
+    block = re.search(r"^compiler\s*:(.*(?:\n(?:[ \t-].*)?)*)", machine_file, re.MULTILINE)
+    names = re.findall(r"['\"]?([\w.+/-]+)['\"]?\s*:", block.group(1)) if block else []
+    found = {name: shutil.which(name) for name in names}
+    return sorted((name, path) for name, path in found.items() if path is not None)
+
+
+@cache
+def _compiler(path: str, changed: int) -> str:
+    """What the compiler that was last ``changed`` then says that it is."""
+    try:
+        return child_process.run([path, "--version"], timeout=_LIMIT).out
+    except InputError:
+        return f"{path} {changed}"
+
+
+def stored(key: str) -> Answer | None:
+    """What kerncraft said; None where that is not known."""
+    return answer_cache.stored(_KIND, key, ("ok",))
+
+
+def keep(key: str, answer: Answer) -> None:
+    """Keep what kerncraft said."""
+    answer_cache.keep(_KIND, key, answer)

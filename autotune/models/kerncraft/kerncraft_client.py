@@ -1,0 +1,183 @@
+"""The package's end of the pipes to kerncraft's workers: requests, time limits, restarts."""
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from autotune.units import Seconds
+
+WORKER = (sys.executable, "-P", "-u", "-m", "autotune.models.kerncraft_child")
+"""Command line of a worker; its parent's process number and the machine file are appended."""
+
+Reply = Mapping[str, object]
+
+_SIZE = 1 << 16
+_PATIENCE = 4
+"""Workers that may end, where none has answered yet, before no more are started."""
+
+
+def failed(reason: str) -> Reply:
+    """The reply for a kernel that got none; it may get one another time."""
+    return {"ok": False, "lasting": False, "error": reason}
+
+
+class Worker:
+    """One worker process, started at once; a session of its own, so that all of it can be ended."""
+
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the worker)
+        self._pending = b""
+        self._process = subprocess.Popen(
+            list(command),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env=dict(environment),
+            start_new_session=True,
+        )
+
+    @property
+    def alive(self) -> bool:
+        """It has not ended."""
+        return self._process.poll() is None
+
+    def fileno(self) -> int:
+        """What becomes readable when the worker answers or ends."""
+        assert self._process.stdout is not None
+        return self._process.stdout.fileno()
+
+    def send(self, request: Mapping[str, object]) -> None:
+        """Ask; one request at a time. A worker that has ended shows when it is read from."""
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.write(json.dumps(dict(request)).encode() + b"\n")
+            self._process.stdin.flush()
+
+    def receive(self) -> Reply | None:
+        """What has arrived: the reply once it is whole. Raises EOFError when the worker ended."""
+        data = os.read(self.fileno(), _SIZE)
+        if not data:
+            raise EOFError(self._last_words() or "without a word")
+        self._pending += data
+        line, found, rest = self._pending.partition(b"\n")
+        if not found:
+            return None
+        self._pending = rest
+        try:
+            reply = json.loads(line)
+        except ValueError:
+            reply = None
+        if not isinstance(reply, dict):
+            raise EOFError("its answer cannot be read")
+        return reply
+
+    def close(self) -> None:
+        """End the worker and all that it started."""
+        with contextlib.suppress(OSError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout, self._errors):
+            if pipe is not None:
+                with contextlib.suppress(OSError):
+                    pipe.close()
+
+    def _last_words(self) -> str:
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Busy:
+    position: int
+    deadline: float
+
+
+class Pool:
+    """Workers that are started when there is work, at most ``count``; they stay until ``close``."""
+
+    def __init__(
+        self, command: Sequence[str], environment: Mapping[str, str], *, count: int, limit: Seconds
+    ) -> None:
+        self._command, self._environment = tuple(command), dict(environment)
+        self._count, self._limit = max(1, count), limit
+        self._idle: list[Worker] = []
+        self._busy: dict[Worker, _Busy] = {}
+        self._fruitless = 0
+        self._answered = False
+        self.starts = 0
+
+    def ask(self, requests: Sequence[Mapping[str, object]]) -> Iterator[tuple[int, Reply]]:
+        """Positions and replies of all requests, as they come.
+
+        A worker that does not answer within the limit (its start included) or ends is replaced,
+        and its request failed.
+        """
+        waiting = deque(enumerate(requests))
+        try:
+            while waiting or self._busy:
+                if self._fruitless >= _PATIENCE and not self._busy:
+                    for position, _ in waiting:
+                        yield position, failed("its workers end without an answer")
+                    return
+                while waiting and len(self._busy) < self._count and self._fruitless < _PATIENCE:
+                    position, request = waiting.popleft()
+                    worker = self._free()
+                    self._busy[worker] = _Busy(position, time.monotonic() + self._limit)
+                    worker.send({**request, "id": position})
+                yield from self._collect()
+        finally:
+            for worker in tuple(self._busy):
+                self._drop(worker)
+
+    def close(self) -> None:
+        """End all workers; a later request starts new ones."""
+        for worker in (*self._idle, *self._busy):
+            worker.close()
+        self._idle.clear()
+        self._busy.clear()
+
+    def _free(self) -> Worker:
+        while self._idle:
+            worker = self._idle.pop()
+            if worker.alive:
+                return worker
+            worker.close()
+        self.starts += 1
+        return Worker(self._command, self._environment)
+
+    def _drop(self, worker: Worker) -> int:
+        worker.close()
+        return self._busy.pop(worker).position
+
+    def _collect(self) -> Iterator[tuple[int, Reply]]:
+        """What comes before the next deadline."""
+        left = min(busy.deadline for busy in self._busy.values()) - time.monotonic()
+        with selectors.DefaultSelector() as ready:
+            for worker in self._busy:
+                ready.register(worker, selectors.EVENT_READ)
+            events = [key.fileobj for key, _ in ready.select(max(0.0, left))]
+        for worker in [worker for worker in self._busy if worker in events]:
+            try:
+                reply = worker.receive()
+            except EOFError as fault:
+                self._fruitless += not self._answered
+                yield self._drop(worker), failed(f"its worker ended: {fault}")
+                continue
+            if reply is not None and reply.get("id") == self._busy[worker].position:
+                self._answered = True
+                self._idle.append(worker)
+                yield self._busy.pop(worker).position, reply
+        now = time.monotonic()
+        for worker in [w for w, busy in self._busy.items() if busy.deadline <= now]:
+            yield self._drop(worker), failed(f"no answer within {self._limit:g} s")

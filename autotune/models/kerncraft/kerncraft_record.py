@@ -1,0 +1,161 @@
+"""All that the ECM model of one kernel on one machine depends on, as kerncraft gave it."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autotune.models.kerncraft.size_polynomial import Polynomial
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    """What moves where one layer condition holds, in cycles per cache line of work."""
+
+    cycles: tuple[float, ...]
+    """By level: L1-L2 first, memory last."""
+    penalty: float
+    """Of the memory level."""
+    bandwidth: float
+    """Bytes per second that kerncraft took for the memory level."""
+    memory_lines: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """kerncraft's own results at one point, to compare with."""
+
+    sizes: Mapping[str, int]
+    cores: int
+    transfers: tuple[float, ...]
+    T_ECM: float
+    saturation: float
+    scaling: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """An analysed kernel. Option 0 is that all arrays fit, the last that no condition holds.
+
+    The first option whose bytes are *less* than the cache (option 0) or fit into it holds; the
+    conditions are the same for every cache.
+    """
+
+    constants: tuple[str, ...]
+    levels: tuple[str, ...]
+    overlapping: tuple[bool, ...]
+    """Whether the transfers of a level overlap; one more than ``levels``, L1 first."""
+    caches: tuple[tuple[int, ...], ...]
+    """Bytes of every cache, by number of cores within a memory domain: 1 first."""
+    socket_cores: int
+    needed: tuple[Polynomial, ...]
+    options: tuple[Option, ...]
+    T_OL: float
+    T_nOL: float
+    iterations_per_line: float
+    compiler: str
+    samples: tuple[Sample, ...]
+
+    def __post_init__(self) -> None:
+        count = len(self.levels)
+        if len(self.needed) + 1 != len(self.options) or not self.needed:
+            raise ValueError("every layer condition but the last must have its bytes")
+        if any(len(option.cycles) != count for option in self.options):
+            raise ValueError("every option must have the cycles of every level")
+        if len(self.overlapping) != count + 1 or any(len(c) < count for c in self.caches):
+            raise ValueError("every level must have its cache and its overlap")
+        if not math.isfinite(self.T_OL + self.T_nOL) or self.iterations_per_line <= 0:
+            raise ValueError("in-core times must be finite, a line must have iterations")
+
+    @property
+    def domain_cores(self) -> int:
+        """Cores of a memory domain."""
+        return len(self.caches)
+
+
+def read_record(data: object) -> Record:
+    """A record from what JSON gave; ValueError where it is none."""
+    try:
+        record = _fields(data)
+        return Record(
+            constants=_texts(record["constants"]),
+            levels=_texts(record["levels"]),
+            overlapping=tuple(bool(level) for level in _items(record["overlapping"])),
+            caches=tuple(_integers(sizes) for sizes in _items(record["caches"])),
+            socket_cores=_integer(record["socket_cores"]),
+            needed=tuple(_polynomial(terms) for terms in _items(record["needed"])),
+            options=tuple(_option(option) for option in _items(record["options"])),
+            T_OL=_number(record["T_OL"]),
+            T_nOL=_number(record["T_nOL"]),
+            iterations_per_line=_number(record["iterations_per_line"]),
+            compiler=str(record["compiler"]),
+            samples=tuple(_sample(sample) for sample in _items(record["samples"])),
+        )
+    except KeyError as error:
+        raise ValueError(f"not a record of kerncraft: {error} is missing") from error
+
+
+def _option(data: object) -> Option:
+    option = _fields(data)
+    return Option(
+        cycles=_numbers(option["cycles"]),
+        penalty=_number(option["penalty"]),
+        bandwidth=_number(option["bandwidth"]),
+        memory_lines=_number(option["memory_lines"]),
+    )
+
+
+def _sample(data: object) -> Sample:
+    sample = _fields(data)
+    return Sample(
+        sizes={name: _integer(size) for name, size in _fields(sample["sizes"]).items()},
+        cores=_integer(sample["cores"]),
+        transfers=_numbers(sample["transfers"]),
+        T_ECM=_number(sample["T_ECM"]),
+        saturation=_number(sample["saturation"]),
+        scaling=_number(sample["scaling"]),
+    )
+
+
+def _polynomial(data: object) -> Polynomial:
+    terms = []
+    for term in _items(data):
+        coefficient, powers = _items(term)
+        named = [_items(power) for power in _items(powers)]
+        terms.append((_integer(coefficient), tuple((str(n), _integer(p)) for n, p in named)))
+    return Polynomial(tuple(terms))
+
+
+def _fields(data: object) -> Mapping[str, object]:
+    if not isinstance(data, dict):
+        raise ValueError(f"not a record of kerncraft: {data!r}")
+    return data
+
+
+def _items(data: object) -> Sequence[object]:
+    if not isinstance(data, list):
+        raise ValueError(f"not a list: {data!r}")
+    return data
+
+
+def _number(data: object) -> float:
+    if not isinstance(data, int | float):
+        raise ValueError(f"not a number: {data!r}")
+    return float(data)
+
+
+def _integer(data: object) -> int:
+    if not isinstance(data, int):
+        raise ValueError(f"not an integer: {data!r}")
+    return data
+
+
+def _numbers(data: object) -> tuple[float, ...]:
+    return tuple(_number(item) for item in _items(data))
+
+
+def _integers(data: object) -> tuple[int, ...]:
+    return tuple(_integer(item) for item in _items(data))
+
+
+def _texts(data: object) -> tuple[str, ...]:
+    return tuple(str(item) for item in _items(data))

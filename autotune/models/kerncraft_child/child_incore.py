@@ -1,0 +1,31 @@
+# mypy: disable-error-code="import-untyped"
+"""In-core times by kerncraft's own route, once the units of the block are found to agree."""
+
+from kerncraft.models.ecm import ECMCPU
+
+from autotune.models.kerncraft_child.iteration_units import check_units
+from autotune.models.kerncraft_child.kernel_subject import Json, Refused, Subject
+
+MODEL = "OSACA"
+"""The only in-core model of kerncraft's that still runs."""
+
+
+def in_core_times(subject: Subject) -> Json:
+    """T_OL and T_nOL in cycles per line of work, once the units of the block are found to agree."""
+    kernel = subject.kernel
+    if MODEL not in subject.machine()["in-core model"]:
+        raise Refused(f"the machine file has no {MODEL} under 'in-core model'")
+    analysis, increment = kernel.incore_analysis(
+        asm_block="auto", pointer_increment="auto", model=MODEL
+    )
+    found = (analysis, increment)
+    kernel.incore_analysis = lambda **_: found
+    check_units(kernel, analysis["analyzed kernel"], increment)
+    model = ECMCPU(kernel, subject.machine(), subject.arguments(), subject.parser)
+    times = model.analyze()
+    compiler, flags = subject.machine().get_compiler()
+    return {
+        "T_OL": float(times["T_comp"]),
+        "T_nOL": float(times["T_RegL1"]),
+        "compiler": " ".join([compiler, *flags]),
+    }

@@ -1,0 +1,55 @@
+# mypy: disable-error-code="import-untyped"
+"""All that the ECM model of one kernel on one machine depends on, as plain data."""
+
+from collections.abc import Sequence
+
+from kerncraft.models import ECM
+
+from autotune.models.kerncraft_child.child_incore import in_core_times
+from autotune.models.kerncraft_child.kernel_subject import Json, Subject, read_subject
+from autotune.models.kerncraft_child.layer_conditions import cache_sizes, layer_conditions
+
+_SAMPLES = ((37, 4), (1009, 10), (100_003, 100))
+"""Sizes at which kerncraft's own results are handed out for comparison: the first, and the step."""
+
+
+def analyse(place: str) -> Json:
+    """All that the ECM model of the kernel in this folder depends on, as plain data."""
+    subject = read_subject(place)
+    machine, names = subject.machine(), subject.names()
+    subject.set_sizes(dict.fromkeys(names, 1009))
+    layers = layer_conditions(subject, names)
+    in_core = in_core_times(subject)
+    domain, socket = int(machine["cores per NUMA domain"]), int(machine["cores per socket"])
+    return {
+        "constants": names,
+        "levels": [str(level["level"]) for level in machine["memory hierarchy"]][1:],
+        "overlapping": [bool(level["transfers overlap"]) for level in machine["memory hierarchy"]],
+        "caches": [cache_sizes(subject, cores) for cores in range(1, domain + 1)],
+        "socket_cores": socket,
+        **layers,
+        **in_core,
+        "samples": [
+            sample(subject, names, first, step, cores)
+            for cores in sorted({1, socket})
+            for first, step in _SAMPLES
+        ],
+    }
+
+
+def sample(subject: Subject, names: Sequence[str], first: int, step: int, cores: int) -> Json:
+    """What kerncraft says for sizes ``first``, ``first + step``, ... on a number of cores."""
+    sizes = {name: first + step * k for k, name in enumerate(names)}
+    subject.set_sizes(sizes)
+    machine = subject.machine(cores)
+    model = ECM(subject.kernel, machine, subject.arguments(cores), subject.parser)
+    model.analyze()
+    found = model.results
+    return {
+        "sizes": sizes,
+        "cores": cores,
+        "transfers": [float(cycles) for _, cycles in found["cycles"]],
+        "T_ECM": float(found["total cycles"]["cy/CL"]),
+        "saturation": float(found["scaling cores"]),
+        "scaling": float(found["multi-core"]["performance"]["cy/CL"]),
+    }

@@ -1,0 +1,139 @@
+# mypy: disable-error-code="import-untyped"
+"""kerncraft's layer conditions as plain data, and what moves where each of them holds."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import sympy
+from kerncraft import cacheprediction
+from kerncraft.kernel import symbol_pos_int
+from kerncraft.models import ECMData
+
+from autotune.models.kerncraft_child.kernel_subject import Json, Refused, Subject
+
+Terms = list[tuple[int, list[tuple[str, int]]]]
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """That a number of bytes fits into a cache of any size."""
+
+    needed: object
+
+
+class AnySize:
+    """Stands for the size of a cache, and keeps what it is compared with."""
+
+    def __gt__(self, needed: object) -> Bound:
+        return Bound(needed)
+
+    def __ge__(self, needed: object) -> Bound:
+        return Bound(needed)
+
+
+class AnyCache:
+    """Stands for a machine whose only cache has any size."""
+
+    def get_cachesim(self, _cores: object) -> "AnyCache":
+        return self
+
+    def levels(self, with_mem: bool = True) -> Iterator["AnyCache"]:  # noqa: ARG002
+        yield self
+
+    def size(self) -> AnySize:
+        return AnySize()
+
+
+class Traffic(Protocol):
+    """What kerncraft's transfer model asks of a predictor."""
+
+    def get_loads(self) -> list[float]: ...
+    def get_stores(self) -> list[float]: ...
+
+
+class Lines:
+    """A predictor that says the same for every level."""
+
+    def __init__(self, loads: int, stores: int, levels: int) -> None:
+        self._loads, self._stores, self._levels = loads, stores, levels
+
+    def get_loads(self) -> list[float]:
+        return [self._loads] * self._levels
+
+    def get_stores(self) -> list[float]:
+        return [self._stores] * self._levels
+
+
+def layer_conditions(subject: Subject, names: Sequence[str]) -> Json:
+    """kerncraft's conditions as polynomials, and the cycles of each level where they hold.
+
+    The conditions of all caches are the same but for the size that they are compared with.
+    """
+    canonical = cacheprediction.canonical_relational
+    cacheprediction.canonical_relational = lambda relation: relation
+    try:
+        found = cacheprediction.LayerConditionPredictor(
+            subject.kernel, AnyCache(), cores="any", symbolic=True
+        )
+    finally:
+        cacheprediction.canonical_relational = canonical
+    options = found.results["cache"][0]
+    needed = [option["condition"].needed for option in options[:-1]]
+    symbols = [symbol_pos_int(name) for name in names]
+    made = [transfers(subject, option["misses"], option["evicts"]) for option in options]
+    return {
+        "needed": [polynomial(sympy.sympify(bytes_), symbols) for bytes_ in needed],
+        "options": made,
+        "iterations_per_line": float(
+            sympy.Integer(subject.machine()["cacheline size"])
+            / sympy.Integer(subject.kernel.bytes_per_iteration)
+        ),
+    }
+
+
+def polynomial(expression: sympy.Expr, symbols: Sequence[sympy.Symbol]) -> Terms:
+    """Terms with integer coefficients: [[8, [["N", 1]]], [16, []]] is 8 N + 16."""
+    if not expression.free_symbols <= set(symbols):
+        raise Refused(f"the layer condition {expression} depends on more than the sizes")
+    if not symbols:
+        return [(int(expression), [])]
+    terms: Terms = []
+    for powers, coefficient in sympy.Poly(expression, *symbols).terms():
+        if not coefficient.is_Integer:
+            raise Refused(f"the layer condition {expression} is no polynomial of integers")
+        used = [(s.name, int(power)) for s, power in zip(symbols, powers, strict=True) if power]
+        terms.append((int(coefficient), used))
+    return terms
+
+
+def transfers(subject: Subject, loads: int, stores: int) -> Json:
+    """kerncraft's cycles of every level for as many lines, by its own transfer model."""
+    machine = subject.machine()
+    hierarchy = machine["memory hierarchy"]
+
+    def predictor(*_: object) -> Traffic:
+        return Lines(loads, stores, len(hierarchy))
+
+    model = ECMData(subject.kernel, machine, cache_predictor=predictor)
+    model.results["cycles"] = []
+    found = model.calculate_cycles()
+    memory = [
+        str(level["upstream throughput"][0]) == "full socket memory bandwidth"
+        for level in hierarchy[1:]
+    ]
+    if any(memory[:-1]):
+        raise Refused("a level before the last is bound by the memory bandwidth")
+    half = hierarchy[-1]["upstream throughput"][1] == "half-duplex"
+    return {
+        "cycles": [float(cycles) for _, cycles in found["cycles"]],
+        "penalty": float(found["penalty"]),
+        "bandwidth": float(found.get("memory bandwidth", "nan")),
+        "memory_lines": float(loads + stores if half else max(loads, stores)),
+    }
+
+
+def cache_sizes(subject: Subject, cores: int) -> list[int]:
+    """Bytes of every cache, in kerncraft's order, as it cuts them for a number of cores."""
+    simulator = subject.machine(cores).get_cachesim(cores)
+    return [int(level.size()) for level in simulator.levels(with_mem=False)]

@@ -1,0 +1,62 @@
+"""What is kept of a refinement in a calibration, and how it is undone."""
+
+from dataclasses import replace
+
+from autotune.domain.calibration import Calibration, Refined
+from autotune.domain.machine import Machine
+from autotune.models.refinement.refinement_posterior import Refinement
+from autotune.models.refinement.shifting_constants import (
+    BARRIER,
+    EXPOSED,
+    INBOUND,
+    figures,
+    shifted,
+)
+
+
+def noted(found: Refinement, calibration: Calibration, taken: str) -> Calibration:
+    """What is stored: the refined calibration, with what changed of ``calibration`` and why."""
+    refined = dict(calibration.refined)
+    for change in found.changes:
+        if not change.informed:
+            continue
+        name = change.figure.name
+        earlier = refined.get(name)
+        value, low, high = change.after
+        first = (
+            (earlier.before, earlier.before_low, earlier.before_high) if earlier else change.before
+        )
+        refined[name] = Refined(
+            before=first[0],
+            before_low=first[1],
+            before_high=first[2],
+            after=value,
+            low=min(low, value),
+            high=max(high, value),
+            study=f"{earlier.study}, {found.study}" if earlier else found.study,
+            taken=taken,
+        )
+    return replace(found.calibration, refined=refined)
+
+
+def undone(machine: Machine) -> Calibration:
+    """The calibration of a machine as it was measured, before any study refined it."""
+    calibration = machine.calibration
+    assert calibration is not None
+    found = figures(machine)
+    shifts = []
+    for figure in found:
+        change = calibration.refined.get(figure.name)
+        own = figure.name.startswith((INBOUND, BARRIER, EXPOSED))
+        shifts.append(figure.shift(change.before) if change and own else 0.0)
+    plain = shifted(calibration, found, shifts)
+    constants = dict(plain.constants)
+    for name, change in calibration.refined.items():
+        if name in constants:
+            constants[name] = replace(
+                constants[name],
+                value=change.before,
+                low=min(change.before_low, change.before),
+                high=max(change.before_high, change.before),
+            )
+    return replace(plain, constants=constants, refined={})

@@ -1,0 +1,101 @@
+"""Measured candidates, as something to fit to and to score on."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.domain.problem import Problem, generated
+from autotune.domain.variant import Candidate
+from autotune.models.refinement.posterior_fit import Data, Floats
+from autotune.statistics import estimators, rank_correlation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """One measured candidate: seconds per step, and how well its samples say so."""
+
+    candidate: Candidate
+    seconds: float
+    noise: float
+    """Relative standard deviation of the location, from launch to launch where there are some."""
+
+    @property
+    def problem(self) -> str:
+        """Label of the problem: candidates of one are ranked against each other."""
+        return self.candidate.problem.label
+
+    @property
+    def kernel(self) -> str:
+        """What is computed, whatever the size: by this rows are left out together."""
+        problem = generated(self.candidate.problem)
+        return problem.ivp.name if isinstance(problem, Problem) else problem.stencil.name
+
+
+def data(rows: Sequence[Measured]) -> Data:
+    """What the fit takes."""
+    return Data(
+        logs=np.log([row.seconds for row in rows]),
+        noise=np.array([row.noise for row in rows]),
+        groups=tuple(row.kernel for row in rows),
+    )
+
+
+# --- scoring --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """How predictions do against times; means over problems, each counted once."""
+
+    rows: int
+    problems: int
+    deviation: float
+    """Median of the absolute deviations (predicted - measured) / measured, over all rows."""
+    tau: float | None
+    """Kendall's tau-b."""
+    pairs: float | None
+    """Share of the pairs measured more than 5 % apart that are in the right order."""
+    losses: Mapping[int, float]
+    """k to the loss of the best of the predicted top k; mean."""
+
+
+TOPS = (1, 3)
+
+
+def score(rows: Sequence[Measured], predicted: Floats) -> Score:
+    """The score of predicted seconds, one per row. Raises ValueError for no rows."""
+    if not rows:
+        raise ValueError("nothing to score on")
+    times = np.array([row.seconds for row in rows])
+    by_problem = list(_problems(rows))
+    taus = [rank_correlation.kendall(predicted[k], times[k]) for k in by_problem]
+    pairs = [estimators.ordered_pairs(predicted[k], times[k]) for k in by_problem]
+    losses = {
+        top: float(
+            np.mean(
+                [rank_correlation.top_loss(predicted[k], times[k], top) or 0.0 for k in by_problem]
+            )
+        )
+        for top in TOPS
+    }
+    return Score(
+        rows=len(rows),
+        problems=len(by_problem),
+        deviation=float(np.median(np.abs(predicted / times - 1))),
+        tau=_mean(taus),
+        pairs=_mean(pairs),
+        losses=losses,
+    )
+
+
+def _problems(rows: Sequence[Measured]) -> Iterator[np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """The positions of the rows of each problem."""
+    names = np.array([row.problem for row in rows])
+    for name in dict.fromkeys(names.tolist()):
+        yield np.flatnonzero(names == name)
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None

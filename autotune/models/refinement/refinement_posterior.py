@@ -1,0 +1,313 @@
+"""Refine the constants of a calibration by a study, and score them on kernels outside it."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from autotune.domain.calibration import Z80, Calibration
+from autotune.domain.machine import Machine
+from autotune.models.refinement.measured_rows import Measured, Score, data, score
+from autotune.models.refinement.posterior_fit import Floats, Mask, Model, Posterior, fit
+from autotune.models.refinement.shifting_constants import Figure, figures, held, prior, shifted
+
+Predict = Callable[[Calibration, float], Floats]
+"""Calibration and a factor of all in-core times to the predicted seconds of each row."""
+Watch = Callable[[int, int, str], None]
+"""Told how many of how many fits are done, and which is next."""
+
+LEAST_ROWS = 8
+"""Fewer measured candidates say too little of a dozen constants."""
+_NUDGE = 0.05
+_BETTER, _WORSE = 0.005, 0.01
+"""Absolute differences of a score below these are no difference."""
+Verdict = Literal["better", "same", "worse", "unscored"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """One figure before and after, each with its 80 % interval."""
+
+    figure: Figure
+    before: tuple[float, float, float]
+    """Value, low, high."""
+    after: tuple[float, float, float]
+    """Equal to ``before`` where the study says nothing of it."""
+    informed: bool
+    variance: float
+    """Variance of the posterior over that of the prior; 1 where the study says nothing."""
+    moved: int
+    """Predictions that this change alone moves by more than half a per cent."""
+    effect: float
+    """The largest of these relative changes, with its sign."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftOut:
+    """What was scored, by a fit that never saw it: before and after."""
+
+    name: str
+    before: Score
+    after: Score
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Core:
+    """The factor of all in-core times that the residuals ask for: a diagnosis, never applied."""
+
+    factor: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refinement:
+    """What a study makes of a calibration; nothing is applied yet."""
+
+    study: str
+    calibration: Calibration
+    """As it would be."""
+    changes: tuple[Change, ...]
+    error: float
+    """What the model misses beyond the noise of the samples, relative: estimated."""
+    inside: LeftOut
+    """The study itself: a fit flatters its own data."""
+    outside: tuple[LeftOut, ...]
+    """Each part that was left out in turn, or the second study."""
+    total: LeftOut | None
+    """All that was left out, together; None where there was nothing to leave out."""
+    basis: str
+    """What was left out, in words."""
+    core: Core | None
+    kernels: Mapping[str, float]
+    """Kernel to the median of measured over predicted, after."""
+    verdict: Verdict
+    reasons: tuple[str, ...]
+    """What the verdict rests on."""
+
+
+@dataclass(slots=True)
+class _Model:
+    """Shifts to logarithms of predicted seconds; every point is predicted once."""
+
+    calibration: Calibration
+    figures: tuple[Figure, ...]
+    predict: Predict
+    known: dict[bytes, Floats] = field(default_factory=dict)
+
+    def __call__(self, shifts: Floats) -> Floats:
+        key = shifts.tobytes()
+        if key not in self.known:
+            changed = shifted(self.calibration, self.figures, shifts.tolist())
+            self.known[key] = np.log(self.predict(changed, 1.0))
+        return self.known[key]
+
+    def of(self, wanted: Mask) -> Model:
+        """The same for some of the rows."""
+        return lambda shifts: self(shifts)[wanted]
+
+
+def _unwatched(done: int, total: int, what: str) -> None:
+    """Progress that nobody follows."""
+
+
+def refine(
+    study: str,
+    machine: Machine,
+    rows: Sequence[Measured],
+    others: Sequence[Measured],
+    predict: Predict,
+    watch: Watch = _unwatched,
+) -> Refinement:
+    """The posterior of the calibration of ``machine`` given the rows of a study.
+
+    ``others`` are rows of another study to score on; without any, each kernel of the study is left
+    out in turn (each problem, where there is one kernel). ``predict`` gives the seconds of the
+    rows, then of the others. Raises ValueError for fewer than ``LEAST_ROWS`` rows.
+    """
+    if len(rows) < LEAST_ROWS:
+        raise ValueError(f"{len(rows)} measured candidates, at least {LEAST_ROWS} are needed")
+    calibration = machine.calibration
+    assert calibration is not None
+    model = _Model(calibration, figures(machine), predict)
+    own = np.arange(len(rows) + len(others)) < len(rows)
+    basis, folds = _folds(rows, others)
+    watch(0, 1 + len(folds), "all kernels")
+    found = _fit(model, rows, own)
+    outside, total = _left_out(model, found, rows, others, folds, watch)
+    watch(1 + len(folds), 1 + len(folds), "done")
+    before, after = np.exp(model(0 * found.shift))[own], np.exp(model(found.shift))[own]
+    verdict, reasons = _verdict(total)
+    changes = tuple(_changes(model, found, own))
+    return Refinement(
+        study=study,
+        calibration=_refined(shifted(calibration, model.figures, found.shift.tolist()), changes),
+        changes=changes,
+        error=found.error,
+        inside=LeftOut(name=study, before=score(rows, before), after=score(rows, after)),
+        outside=outside,
+        total=total,
+        basis=basis,
+        core=_core(model, found, own, data(rows).noise),
+        kernels=_kernels(rows, found.residual),
+        verdict=verdict,
+        reasons=reasons,
+    )
+
+
+def _fit(model: _Model, rows: Sequence[Measured], kept: Mask) -> Posterior:
+    """The posterior from the rows that are kept; ``rows`` are the first of the mask."""
+    some = [row for row, keep in zip(rows, kept[: len(rows)], strict=True) if keep]
+    found = fit(model.of(kept), data(some), prior(model.figures))
+    return replace(found, shift=np.array(held(model.figures, found.shift.tolist())))
+
+
+def _left_out(
+    model: _Model,
+    found: Posterior,
+    rows: Sequence[Measured],
+    others: Sequence[Measured],
+    folds: Mapping[str, Mask],
+    watch: Watch,
+) -> tuple[tuple[LeftOut, ...], LeftOut | None]:
+    """The score of each fold by a fit that never saw it, and of all folds together."""
+    everyone = [*rows, *others]
+    own = np.arange(len(everyone)) < len(rows)
+    before = np.exp(model(0 * found.shift))
+    after = before.copy()
+
+    def scored(name: str, left: Mask) -> LeftOut:
+        some = [row for row, out in zip(everyone, left, strict=True) if out]
+        return LeftOut(name=name, before=score(some, before[left]), after=score(some, after[left]))
+
+    outside = []
+    for number, (name, left) in enumerate(folds.items(), start=1):
+        watch(number, 1 + len(folds), f"without {name}")
+        fitted = found if others else _fit(model, rows, own & ~left)
+        after[left] = np.exp(model(fitted.shift))[left]
+        outside.append(scored(name, left))
+    if not folds:
+        return (), None
+    everything: Mask = np.any(list(folds.values()), axis=0)
+    return tuple(outside), scored("all", everything)
+
+
+def _folds(rows: Sequence[Measured], others: Sequence[Measured]) -> tuple[str, dict[str, Mask]]:
+    """In words what is left out, and name to the rows that are left out together."""
+    count = len(rows) + len(others)
+    if others:
+        names = [row.kernel for row in others]
+        told = "another study, kernel by kernel"
+        offset = len(rows)
+    else:
+        offset = 0
+        names, told = [row.kernel for row in rows], "each kernel left out in turn"
+        if len(set(names)) < 2:
+            names = [row.problem for row in rows]
+            told = "each problem left out in turn: the study has one kernel only"
+        if len(set(names)) < 2:
+            return "nothing: the study has one problem only", {}
+    folds = {}
+    for name in dict.fromkeys(names):
+        folds[name] = np.zeros(count, dtype=bool)
+        folds[name][offset : offset + len(names)] = [each == name for each in names]
+    return told, folds
+
+
+def _changes(model: _Model, found: Posterior, own: Mask) -> list[Change]:
+    zero = np.zeros(len(found.shift))
+    start = model(zero)[own]
+    changes = []
+    for index, figure in enumerate(model.figures):
+        shift = float(found.shift[index])
+        # a level that was held at a slower one nearer to the core is told and undone like any other
+        informed = bool(found.informed[index]) or shift != 0.0
+        alone = zero.copy()
+        alone[index] = shift
+        ratio = np.expm1(model(alone)[own] - start)
+        largest = float(ratio[np.argmax(np.abs(ratio))])
+        before = (figure.value, *figure.interval(0.0, figure.sigma))
+        sigma = float(found.sigma[index])
+        after = (figure.at(shift), *figure.interval(shift, sigma)) if informed else before
+        changes.append(
+            Change(
+                figure=figure,
+                before=before,
+                after=after,
+                informed=informed,
+                variance=(sigma / figure.sigma) ** 2,
+                moved=int(np.sum(np.abs(ratio) > 0.005)),
+                effect=largest,
+            )
+        )
+    return changes
+
+
+def _core(
+    model: _Model,
+    found: Posterior,
+    own: Mask,
+    noise: Floats,
+) -> Core | None:
+    """Weighted least squares of the residuals on the response to all in-core times."""
+    changed = shifted(model.calibration, model.figures, found.shift.tolist())
+    nudged = np.log(model.predict(changed, 1.0 + _NUDGE))[own]
+    slope = (nudged - model(found.shift)[own]) / np.log1p(_NUDGE)
+    weight = found.weight / (found.error**2 + noise**2)
+    information = float(np.sum(weight * slope**2))
+    if information <= 1.0:
+        return None
+    shift = float(np.sum(weight * slope * found.residual)) / information
+    half = Z80 / np.sqrt(information)
+    return Core(
+        factor=float(np.exp(shift)),
+        low=float(np.exp(shift - half)),
+        high=float(np.exp(shift + half)),
+    )
+
+
+def _kernels(rows: Sequence[Measured], residual: Floats) -> dict[str, float]:
+    names = np.array([row.kernel for row in rows])
+    return {
+        name: float(np.exp(np.median(residual[names == name])))
+        for name in dict.fromkeys(names.tolist())
+    }
+
+
+def _verdict(total: LeftOut | None) -> tuple[Verdict, tuple[str, ...]]:
+    """Worse where any score is; better where one is and none is worse."""
+    if total is None:
+        return "unscored", ("there is nothing outside the study to score on",)
+    before, after = total.before, total.after
+    gains = {
+        "median deviation": before.deviation - after.deviation,
+        "pairs in order": (after.pairs or 0.0) - (before.pairs or 0.0),
+        **{f"top-{k} loss": before.losses[k] - after.losses[k] for k in before.losses},
+    }
+    worse = tuple(
+        f"{name} worse by {-100 * gain:.1f} points"
+        for name, gain in gains.items()
+        if gain < -_WORSE
+    )
+    if worse:
+        return "worse", worse
+    better = tuple(
+        f"{name} better by {100 * gain:.1f} points"
+        for name, gain in gains.items()
+        if gain > _BETTER
+    )
+    return ("better", better) if better else ("same", ("no score differs by more than it should",))
+
+
+def _refined(calibration: Calibration, changes: Sequence[Change]) -> Calibration:
+    """The calibration with the intervals of its constants, as they are after the study."""
+    constants = dict(calibration.constants)
+    for change in changes:
+        name = change.figure.name
+        if change.informed and name in constants:
+            value, low, high = change.after
+            constants[name] = replace(
+                constants[name], value=value, low=min(low, value), high=max(high, value)
+            )
+    return replace(calibration, constants=constants)

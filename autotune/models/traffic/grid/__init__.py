@@ -1,0 +1,1 @@
+"""Data traffic of sweeps over grids."""

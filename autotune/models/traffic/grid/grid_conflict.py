@@ -1,0 +1,121 @@
+"""Set conflicts of sweeps over grids: rows and planes whose lines fall into the same sets.
+
+Rows lie a line stride apart, planes a plane stride. Where both are multiples of a power of two,
+rows of a narrow block pile up in few sets, and less of the cache is there than its size says:
+
+    sets      0   1   2   3   4   5 ...
+    row j     x   x                          4 KiB from row to row: the lines of a block of
+    row j+1   x   x                          two lines per row fill two sets only
+    row j+2   x   x
+
+Two ways to lose lines: more rows side by side in one set than it has ways; and, over the steps
+until a line is touched again, more lines in a set than ways although the cache would hold them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from autotune.domain.machine import CacheLevel
+from autotune.domain.stencil import LINE, strides
+from autotune.models.traffic.grid.grid_events import DOUBLE
+from autotune.models.traffic.grid.grid_shape import GridShape
+from autotune.models.traffic.set_conflicts import PAGE, Conflict, crowded
+
+Floats = npt.NDArray[np.float64]
+
+_NEAR = 1.5
+"""Up to this many times the lines of one step, a reuse is one along j, not along k."""
+_SHIFT_LINES = 24
+"""Lines by which each array begins later in its page than the one before (runtime/grid.h)."""
+
+
+@dataclass(frozen=True, slots=True)
+class GridConflicts:
+    """The lines of one sweep in memory: where its arrays lie and how rows are padded."""
+
+    shape: GridShape
+    places: Mapping[str, int]
+    """Parameter to the position of its array in the storage."""
+    extents: tuple[int, ...]
+    """Interior points of the whole grid, slowest first."""
+    pad_lines: int
+
+    def find(
+        self, caches: Sequence[CacheLevel], iterations: float, distance: Floats, lines: Floats
+    ) -> list[Conflict]:
+        """The conflicts in private caches, for loops that do ``iterations`` points per pass.
+
+        ``distance`` and ``lines`` per point are those of the streams of the sweep. Shared outer
+        caches are left out: their set index is a hash of the address.
+        """
+        starts = self._starts([0])
+        found = []
+        for cache in caches:
+            if cache.cores > 1:
+                continue
+            side = crowded(starts.tolist(), cache, iterations)
+            piled = self._piled(cache, distance, lines)
+            if side or piled:
+                found.append(
+                    Conflict(
+                        cache.name,
+                        max(side[0] if side else 0, piled[0] if piled else 0),
+                        cache.ways,
+                        max(side[1] if side else 0.0, piled[1] if piled else 0.0),
+                        cache.sets * cache.line <= PAGE,
+                    )
+                )
+        return found
+
+    def _starts(self, rows: Sequence[int]) -> npt.NDArray[np.int64]:
+        """Elements where the row streams of a point begin, for rows j of a block."""
+        *outer, _ = strides(self.extents, self.shape.radius, self.pad_lines)
+        plane, line = (outer[0], 0) if self.shape.planar else (outer[0], outer[1])
+        page = PAGE // DOUBLE
+        size = -(-plane * (self.extents[0] + 2 * self.shape.radius) // page) * page
+        size += _SHIFT_LINES * LINE
+        return np.unique(
+            [
+                self.places[access.parameter] * size + dk * plane + (dj + row) * line
+                for access in self.shape.accesses
+                for dk, dj in access.rows
+                for row in rows
+            ]
+        ) + self.shape.radius * (plane + line + 1)
+
+    def _piled(
+        self, cache: CacheLevel, distance: Floats, lines: Floats
+    ) -> tuple[int, float] | None:
+        """The most lines in a set and the lines per point that are lost, or None."""
+        per_line = cache.line // DOUBLE
+        held = distance / cache.line
+        reused = held <= cache.sets * cache.ways
+        if not reused.any():
+            return None
+        width = self.shape.blocks[2] // per_line + 1
+        if width >= cache.sets:
+            return None
+        lost, most = 0.0, 0.0
+        near, far = (
+            self._sets(cache, self._starts(range(rows)), width) for rows in self._windows()
+        )
+        for count, moved in zip(held[reused], lines[reused], strict=True):
+            sets = near if count <= _NEAR * near.sum() else far
+            filled = sets * (count / sets.sum())
+            crowd = filled > cache.ways
+            lost += float(moved * sets[crowd].sum() / sets.sum())
+            most = max(most, float(filled.max(initial=0.0, where=crowd)))
+        return (round(most), lost) if lost else None
+
+    def _windows(self) -> tuple[int, int]:
+        """Rows of a block at which reuse along j and along k looks back."""
+        return 1, self.shape.blocks[1]
+
+    def _sets(self, cache: CacheLevel, starts: npt.NDArray[np.int64], width: int) -> Floats:
+        """Lines in each set, for rows that begin at some elements."""
+        first = np.unique(starts // (cache.line // DOUBLE))
+        lines = np.unique(first[:, None] + np.arange(width))
+        return np.bincount((lines % cache.sets).ravel(), minlength=cache.sets).astype(np.float64)

@@ -1,0 +1,133 @@
+"""Reuse distances within a blocked sweep: bytes between two touches of a line.
+
+    same block        the rows of the steps in between (layer conditions along j and k)
+    other blocks      what is left of the first block, whole blocks, what is done of the second:
+
+        kb, jb0   [ ..x#####|########|########]     x  first touch, here in the first block
+            jb    [#########|########|########]
+            jb1   [#########|##x     |        ]     x  touched again: a halo row or a shared line
+
+Blocks side by side are taken together, so rows that they share count once. All arrays of the sweep
+count. (LRU stack distance, Mattson et al. 1970; layer conditions: Rivera, Tseng 2000; Stengel,
+Treibig, Hager, Wellein 2015.)
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from autotune.models.traffic.grid.grid_events import Events, Steps, counts, events, lines_of_blocks
+from autotune.models.traffic.grid.grid_shape import GridShape
+from autotune.models.traffic.grid.grid_window import Whole, Windows, rows_touched, whole
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Reuse:
+    """The touches of one array in one sweep, with distances of the repeated ones."""
+
+    parameter: str
+    events: Events
+    distance: Floats
+    """Bytes, one per repeated touch."""
+
+
+def reuses(shape: GridShape, line: int) -> list[Reuse]:
+    """Every array of a sweep; ``line`` is the size of a cache line in bytes."""
+    found = [events(shape, access, line // 8) for access in shape.accesses]
+    field = _Field(shape, line)
+    total = sum(item.first for item in found) * line
+    return [
+        Reuse(access.parameter, item, np.minimum(field.distance(item.before, item.again), total))
+        for access, item in zip(shape.accesses, found, strict=True)
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    shape: GridShape
+    line: int
+
+    def distance(self, before: Steps, again: Steps) -> Floats:
+        """Bytes between pairs of steps of one sweep."""
+        same = (before.kb == again.kb) & (before.jb == again.jb) & (before.ib == again.ib)
+        result = np.empty(len(same))
+        result[same] = self._within(before.at(same), again.at(same))
+        result[~same] = self._across(before.at(~same), again.at(~same))
+        return result
+
+    def _within(self, before: Steps, again: Steps) -> Floats:
+        """Both in one block."""
+        k0, j0 = self._inside(before)
+        k1, j1 = self._inside(again)
+        return self._steps(Windows(self._nj(again.jb), k0, j0, k1, j1), again.ib)
+
+    def _across(self, before: Steps, again: Steps) -> Floats:
+        """In different blocks."""
+        if not len(before.k):
+            return np.zeros(0)
+        k0, j0 = self._inside(before)
+        k1, j1 = self._inside(again)
+        zero = np.zeros_like(k0)
+        nk0, nj0, nj1 = self._nk(before.kb), self._nj(before.jb), self._nj(again.jb)
+        left = self._steps(Windows(nj0, k0, j0, nk0 - 1, nj0 - 1), before.ib)
+        done = self._steps(Windows(nj1, zero, zero - 1, k1, j1), again.ib)
+        return left + done + self._between(before, again)
+
+    def _between(self, before: Steps, again: Steps) -> Floats:
+        """Whole blocks between two blocks."""
+        J, (bk, bj, _) = self.shape.extents[1], self.shape.blocks
+        NI = counts(self.shape)[2]
+        zero, end = np.zeros_like(before.k), np.full_like(before.k, NI)
+        layer, strip = before.kb == again.kb, before.jb == again.jb
+        row = layer & strip
+        nk0, nk1 = self._nk(before.kb), self._nk(again.kb)
+        nj0, nj1 = self._nj(before.jb), self._nj(again.jb)
+        next_j, next_k = (before.jb + 1) * bj, (before.kb + 1) * bk
+        to_j = np.where(layer, again.jb * bj, J)
+        planes = np.where(layer, 0, again.kb * bk - next_k)
+        pieces = [
+            (nk0, nj0, before.ib + 1, np.where(row, again.ib, end)),
+            (nk0, np.where(row, 0, to_j - next_j), zero, end),
+            (planes, np.full_like(zero, J), zero, end),
+            (nk1, np.where(layer, 0, again.jb * bj), zero, end),
+            (nk1, np.where(row, 0, nj1), zero, again.ib),
+        ]
+        return sum((self._blocks(*piece) for piece in pieces), np.zeros(len(before.k)))
+
+    def _blocks(self, nk: Whole, nj: Whole, first: Whole, end: Whole) -> Floats:
+        """Bytes of nk x nj rows in the blocks [first, end) along i."""
+        some = (nk > 0) & (nj > 0) & (end > first)
+        result = np.zeros(len(nk))
+        if some.any():
+            windows = whole(nk[some], nj[some])
+            result[some] = self._bytes(windows, first[some], end[some])
+        return result
+
+    def _steps(self, windows: Windows, ib: Whole) -> Floats:
+        """Bytes of windows within blocks."""
+        return self._bytes(windows, ib, ib + 1)
+
+    def _bytes(self, windows: Windows, first: Whole, end: Whole) -> Floats:
+        total = np.zeros(len(first))
+        known: dict[tuple[tuple[int, int], ...], Floats] = {}
+        for access in self.shape.accesses:
+            if access.rows not in known:
+                known[access.rows] = rows_touched(windows, access.rows)
+            lines = lines_of_blocks(self.shape, access, self.line // 8, first, end)
+            total += known[access.rows] * lines * self.line
+        return total
+
+    def _inside(self, steps: Steps) -> tuple[Whole, Whole]:
+        bk, bj, _ = self.shape.blocks
+        return steps.k - steps.kb * bk, steps.j - steps.jb * bj
+
+    def _nk(self, kb: Whole) -> Whole:
+        K, bk = self.shape.extents[0], self.shape.blocks[0]
+        return np.minimum(bk, K - kb * bk)
+
+    def _nj(self, jb: Whole) -> Whole:
+        J, bj = self.shape.extents[1], self.shape.blocks[1]
+        return np.minimum(bj, J - jb * bj)

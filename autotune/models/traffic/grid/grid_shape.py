@@ -1,0 +1,155 @@
+"""What one sweep over a grid touches: its blocks, and per array the rows around a point.
+
+Arrays of a grid are stored row by row along the dimension with unit stride. Two dimensions are
+treated as three, the middle one with a single row:
+
+        k            extents (K, J, I), interior points of one thread
+        |  j         blocks (bk, bj, bi), loops over blocks outside, over points inside
+        | /          row (dk, dj) of an array: all points (k + dk, j + dj, *) that a sweep
+        |/____ i     reads at (k, j, *), from ``spans`` left to right
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from autotune.codegen.loop_tree import GridSweep
+from autotune.domain.stencil import LINE, offsets, strides
+from autotune.language.expression import references
+from autotune.models.traffic.sweep_shape import Access, SweepShape
+
+Triple = tuple[int, int, int]
+
+
+class GridAccess(NamedTuple):
+    """How a sweep uses one array: the rows around a point, in descending order."""
+
+    parameter: str
+    rows: tuple[tuple[int, int], ...]
+    """(dk, dj), each once."""
+    spans: tuple[tuple[int, int], ...]
+    """Smallest and largest offset along each row."""
+    points: tuple[tuple[int, int, int], ...]
+    """(dk, dj, di) of all elements around a point, in descending order."""
+    read: bool
+    written: bool
+
+    @property
+    def widest(self) -> tuple[int, int]:
+        """Smallest and largest offset along any row."""
+        return min(low for low, _ in self.spans), max(high for _, high in self.spans)
+
+
+@dataclass(frozen=True, slots=True)
+class GridShape:
+    """One sweep over the part of a grid that a thread owns, block by block."""
+
+    extents: Triple
+    """Interior points of the thread in k, j, i."""
+    blocks: Triple
+    radius: int
+    accesses: tuple[GridAccess, ...]
+    planar: bool
+    """The grid has two dimensions: j is the middle one that does not exist."""
+
+    @property
+    def points(self) -> int:
+        """Points that the thread computes."""
+        return math.prod(self.extents)
+
+    @property
+    def run(self) -> float:
+        """Points computed one after another before the sweep jumps to another part of memory."""
+        _, J, width = self.extents
+        _, bj, bi = self.blocks
+        return float(bi if bi < width else width * bj if bj < J else self.points)
+
+
+def accesses(reads: Mapping[str, Sequence[tuple[int, ...]]], target: str) -> tuple[GridAccess, ...]:
+    """The arrays of a sweep that reads at offsets, slowest dimension first, and writes a point."""
+    found: dict[str, dict[tuple[int, int], list[int]]] = {}
+    for name, steps in {**reads, target: (*reads.get(target, ()), (0, 0, 0))}.items():
+        for step in steps:
+            row = (step[0], step[1] if len(step) > 2 else 0)
+            found.setdefault(name, {}).setdefault(row, []).append(step[-1])
+    return tuple(
+        GridAccess(
+            name,
+            tuple(sorted(rows, reverse=True)),
+            tuple(_span(rows[row]) for row in sorted(rows, reverse=True)),
+            _points(rows),
+            name in reads,
+            name == target,
+        )
+        for name, rows in found.items()
+    )
+
+
+def _reads(sweep: GridSweep) -> dict[str, list[tuple[int, ...]]]:
+    found: dict[str, list[tuple[int, ...]]] = {}
+    for ref in references(sweep.value):
+        found.setdefault(ref.array, []).append(offsets(ref, sweep.dimensions))
+    return found
+
+
+def as_sweep(grid: GridShape, extents: tuple[int, ...]) -> SweepShape:
+    """The sweep as one over components: offsets in memory, without padding; loops over rows.
+
+    ``extents``: interior points of the whole grid, slowest first.
+    """
+    *outer, _ = strides(extents, grid.radius)
+    plane, line = (outer[0], 0) if grid.planar else (outer[0], outer[1])
+    found = tuple(
+        Access(
+            access.parameter,
+            tuple(dk * plane + dj * line + di for dk, dj, di in access.points),
+            access.read,
+            access.written,
+        )
+        for access in grid.accesses
+    )
+    width, bi = grid.extents[2], grid.blocks[2]
+    return SweepShape(
+        lower=0,
+        upper=grid.points,
+        share=1.0,
+        accesses=found,
+        streams=tuple(
+            (access.parameter, dk * plane + dj * line)
+            for access in grid.accesses
+            for dk, dj in access.rows
+        ),
+        starts=tuple(grid.radius + first for first in range(0, min(width, LINE * bi), bi)),
+        run=float(bi),
+    )
+
+
+def _points(rows: Mapping[tuple[int, int], Sequence[int]]) -> tuple[tuple[int, int, int], ...]:
+    found = {(dk, dj, di) for (dk, dj), along in rows.items() for di in along}
+    return tuple(sorted(found, reverse=True))
+
+
+def _span(along: list[int]) -> tuple[int, int]:
+    return min(along), max(along)
+
+
+def shape(
+    sweep: GridSweep, tiles: Mapping[str, int], extents: tuple[int, ...], planes: int
+) -> GridShape:
+    """The shape of a sweep on ``planes`` of the slowest dimension.
+
+    ``tiles`` has the blocked dimensions with their sizes, ``extents`` all interior points, slowest
+    first. A block of the slowest dimension with nothing blocked inside is no block at all.
+    """
+    if not 2 <= len(sweep.dimensions) <= 3:
+        raise ValueError(f"a grid of {len(sweep.dimensions)} dimensions: two and three are known")
+    planar = len(extents) == 2
+    whole = (planes, *extents[1:])
+    cut = [min(tiles.get(d, e), e) for d, e in zip(sweep.dimensions, whole, strict=True)]
+    own = (planes, 1 if planar else extents[1], extents[-1])
+    bk, bj, bi = cut[0], 1 if planar else cut[1], cut[-1]
+    if (bj, bi) == own[1:]:
+        bk = planes
+    found = accesses(_reads(sweep), sweep.target)
+    return GridShape(own, (bk, bj, bi), sweep.radius, found, planar)

@@ -1,0 +1,258 @@
+"""Traffic of programs that sweep over grids: streams with reuse distances, as for other programs.
+
+Across sweeps and time steps an array is one object, and the distances of first touches are those
+of ``distance``. Within a sweep every line is touched again by other rows of the stencil and by
+neighbouring blocks, at the distances of ``grid_distance``. Lines are counted whole, halos of
+blocks each time they are loaded, so lines per iteration are those that really move.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from autotune.codegen.loop_tree import Block, GridSweep, Program, Repeat, Tiles
+from autotune.domain.machine import Machine
+from autotune.domain.problem import StencilProblem
+from autotune.models.traffic.grid.grid_conflict import GridConflicts
+from autotune.models.traffic.grid.grid_distance import Reuse, reuses
+from autotune.models.traffic.grid.grid_shape import GridShape, as_sweep, shape
+from autotune.models.traffic.passes import Group, Pass, ThreadPasses, Touch
+from autotune.models.traffic.reuse_distance import POSITIONS, Floats, Streams, Whole, streams
+from autotune.models.traffic.schedule import Schedule, Step, schedule
+from autotune.models.traffic.set_conflicts import Conflict
+from autotune.models.traffic.stream_records import Traffic
+
+_BINS = 16
+"""Distances this close together, bins per factor of two, are one stream."""
+_FEW = 0.004
+"""Share of the lines of an array that is too small for a stream of its own."""
+_Plan = tuple[Schedule, tuple[Mapping[str, int], ...]]
+"""With the blocked dimensions of every sweep."""
+
+
+@dataclass(slots=True)
+class GridAnalyser:
+    """Analyses programs of stencils for one machine; equal sweeps and parts share results."""
+
+    machine: Machine
+    _plans: dict[tuple[Block, tuple[tuple[str, int], ...]], _Plan] = field(default_factory=dict)
+    _programs: dict[int, tuple[Program, _Plan]] = field(default_factory=dict)
+    """By identity: hashing a program takes longer than looking it up."""
+    _reuses: dict[GridShape, list[Reuse]] = field(default_factory=dict)
+    _known: dict[tuple[int, tuple[int, ...], int, int], Traffic] = field(default_factory=dict)
+
+    def analyse(
+        self, program: Program, problem: StencilProblem, threads: int, nodes: int = 1
+    ) -> Traffic:
+        """The traffic of one steady-state time step on ``threads`` threads.
+
+        They own contiguous parts of the slowest dimension. Raises ValueError where several sweeps
+        share a block or a sweep is not over the grid.
+        """
+        plan, tiles = self._plan(program)
+        key = (id(plan), problem.extents, threads, nodes)
+        if key not in self._known:
+            self._known[key] = self._traffic(plan, tiles, problem, threads, nodes)
+        return self._known[key]
+
+    def _plan(self, program: Program) -> _Plan:
+        """Shared by programs that differ in padding only: it moves rows, not traffic."""
+        if id(program) not in self._programs:
+            storage = (program.body, program.arrays)
+            if storage not in self._plans:
+                plan = schedule(program)
+                self._plans[storage] = plan, tuple(_tiles(program.body, plan))
+            self._programs[id(program)] = program, self._plans[storage]
+        return self._programs[id(program)][1]
+
+    def _traffic(
+        self,
+        plan: Schedule,
+        tiles: Sequence[Mapping[str, int]],
+        problem: StencilProblem,
+        threads: int,
+        nodes: int,
+    ) -> Traffic:
+        found: list[Streams] = []
+        for planes, before, behind, alike in _parts(problem.extents[0], threads):
+            shapes = self._shapes(plan, tiles, problem, planes)
+            found.append(self._thread(plan, shapes, (before, behind), alike))
+        caches = self.machine.caches
+        sizes = [(cache.name, cache.size / min(threads // nodes, cache.cores)) for cache in caches]
+        widest = max(planes for planes, *_ in _parts(problem.extents[0], threads))
+        grids = self._shapes(plan, tiles, problem, widest)
+        return GridTraffic(
+            schedule=plan,
+            shapes=tuple(as_sweep(item, problem.extents) for item in grids),
+            threads=tuple(found),
+            components=problem.n,
+            line=int(self.machine.line),
+            levels=(*sizes, ("MEM", float("inf"))),
+            grids=grids,
+            extents=problem.extents,
+        )
+
+    def _shapes(
+        self,
+        plan: Schedule,
+        tiles: Sequence[Mapping[str, int]],
+        problem: StencilProblem,
+        planes: int,
+    ) -> tuple[GridShape, ...]:
+        return tuple(
+            shape(sweep, sizes, problem.extents, planes)
+            for sweep, sizes in zip(plan.sweeps, tiles, strict=True)
+            if isinstance(sweep, GridSweep)
+        )
+
+    def _thread(
+        self, plan: Schedule, shapes: Sequence[GridShape], shared: tuple[bool, bool], alike: int
+    ) -> Streams:
+        line = int(self.machine.line)
+        for item in shapes:
+            if item not in self._reuses:
+                self._reuses[item] = reuses(item, line)
+        found = [self._reuses[item] for item in shapes]
+        sizes = [0.0] * len(plan.rows)
+        for step in plan.steps:
+            for call in step.calls:
+                rows = dict(call.rows)
+                for reuse in found[call.sweep]:
+                    row = rows[reuse.parameter]
+                    sizes[row] = max(sizes[row], reuse.events.first * line)
+        steps = tuple(_groups(step, shapes) for step in plan.steps)
+        across = streams(ThreadPasses(steps, tuple(sizes), alike), line)
+        return _expanded(across, plan.steps[-1], shapes, found, shared)
+
+
+@dataclass(frozen=True)
+class GridTraffic(Traffic):
+    """Traffic of a program over a grid; its conflicts depend on rows, planes and blocks."""
+
+    grids: tuple[GridShape, ...] = ()
+    """Per sweep, of a thread with the most planes."""
+    extents: tuple[int, ...] = ()
+
+    def conflicts(
+        self, call: int, pad_lines: int, machine: Machine, iterations: float
+    ) -> list[Conflict]:
+        """Set conflicts of a call for a loop of ``iterations`` per pass, rows padded so."""
+        made = self.schedule.steps[-1].calls[call]
+        item = self.grids[made.sweep]
+        mine = self.threads[0]
+        owned = [k for k, found in enumerate(mine.passes) if found.call == call]
+        chosen = np.isin(mine.owner, owned)
+        layout = GridConflicts(item, dict(made.rows), self.extents, pad_lines)
+        return layout.find(
+            machine.caches, iterations, mine.distance[chosen].mean(axis=1), mine.lines[chosen]
+        )
+
+
+def _tiles(body: Block, plan: Schedule) -> Iterator[Mapping[str, int]]:
+    """The blocked dimensions of every sweep of a schedule."""
+    found = {id(sweep): sizes for sweep, sizes in _blocked(body, {})}
+    for sweep in plan.sweeps:
+        if not isinstance(sweep, GridSweep):
+            raise ValueError(f"sweep {sweep.name} is not over the grid")
+        yield found[id(sweep)]
+
+
+def _blocked(
+    block: Block, around: Mapping[str, int]
+) -> Iterator[tuple[GridSweep, Mapping[str, int]]]:
+    if around and sum(isinstance(node, GridSweep) for node in block.nodes) > 1:
+        raise ValueError("several sweeps within one block")
+    for node in block.nodes:
+        if isinstance(node, GridSweep):
+            inner = [d for d in node.dimensions if d in around]
+            if inner != list(around):
+                raise ValueError(f"blocks of {', '.join(around)} are not in the dimensions' order")
+            yield node, around
+        elif isinstance(node, Tiles):
+            yield from _blocked(node.body, {**around, node.dimension or "": node.size})
+        elif isinstance(node, Repeat):
+            yield from _blocked(node.body, around)
+
+
+def _parts(planes: int, threads: int) -> list[tuple[int, bool, bool, int]]:
+    """(planes, another thread before, another behind, threads alike) of parts that differ."""
+    cuts = [planes * part // threads for part in range(threads + 1)]
+    found: dict[tuple[int, bool, bool], int] = {}
+    for first, end in pairwise(cuts):
+        if end > first:
+            key = (end - first, first > 0, end < planes)
+            found[key] = found.get(key, 0) + 1
+    return [(*key, alike) for key, alike in found.items()]
+
+
+def _groups(step: Step, shapes: Sequence[GridShape]) -> tuple[Group, ...]:
+    """Each call as one pass over whole arrays."""
+    groups = []
+    for number, call in enumerate(step.calls):
+        item, rows = shapes[call.sweep], dict(call.rows)
+        touches = tuple(
+            Touch(rows[a.parameter], rows[a.parameter], a.read, a.written, False, ())
+            for a in item.accesses
+        )
+        streams_ = sum(len(access.rows) for access in item.accesses)
+        made = Pass(number, float(item.points), touches, True, item.run, streams_)
+        groups.append(Group((made,), 1.0, float(item.points)))
+    return tuple(groups)
+
+
+def _expanded(
+    across: Streams,
+    step: Step,
+    shapes: Sequence[GridShape],
+    found: Sequence[Sequence[Reuse]],
+    shared: tuple[bool, bool],
+) -> Streams:
+    """First touches as found across sweeps, and behind each the repeated touches within."""
+    made: list[tuple[int, float, Floats, Floats, bool]] = []
+    seen = dict.fromkeys(range(len(across.passes)), 0)
+    for index, owner in enumerate(across.owner.tolist()):
+        sweep = step.calls[across.passes[owner].call].sweep
+        reuse, points = found[sweep][seen[owner]], shapes[sweep].points
+        seen[owner] += 1
+        written = not np.isnan(across.outward[index, 0])
+        other = sum(n for n, flag in zip(reuse.events.beyond, shared, strict=True) if flag)
+        first, out = across.distance[index], across.outward[index]
+        made.append((index, (reuse.events.first - other) / points, first, out, False))
+        if other:
+            made.append((index, other / points, first, np.full(POSITIONS, np.nan), True))
+        for lines, distance in _merged(reuse):
+            far = np.full(POSITIONS, distance)
+            made.append((index, lines / points, far, far if written else far * np.nan, False))
+    origin = np.array([index for index, *_ in made])
+    return Streams(
+        owner=across.owner[origin],
+        row=across.row[origin],
+        distance=np.stack([distance for _, _, distance, _, _ in made]),
+        outward=np.stack([outward for *_, outward, _ in made]),
+        lines=np.array([lines for _, lines, *_ in made]),
+        stores=across.stores[origin],
+        remote=np.array([remote for *_, remote in made]),
+        passes=across.passes,
+        alike=across.alike,
+        lent=np.zeros(len(origin), dtype=np.bool_),
+    )
+
+
+def _merged(reuse: Reuse) -> list[tuple[float, float]]:
+    """Lines and mean distance of repeated touches at about the same distance.
+
+    Distances of few lines are counted with the next farther ones.
+    """
+    lines, distance = reuse.events.lines, reuse.distance
+    if not len(lines):
+        return []
+    _, group = np.unique(np.round(_BINS * np.log2(np.maximum(distance, 1.0))), return_inverse=True)
+    together = np.bincount(group, lines)
+    ends = together >= _FEW * reuse.events.first
+    ends[-1] = True
+    stream: Whole = (np.cumsum(ends) - ends)[group]
+    many = np.bincount(stream, lines)
+    mean = np.bincount(stream, lines * distance) / many
+    return list(zip(many.tolist(), mean.tolist(), strict=True))

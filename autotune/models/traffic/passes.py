@@ -1,0 +1,326 @@
+"""The passes of one thread over its block, as seen by the caches.
+
+The block is cut into *segments* where the ranges of sweeps begin and end; a *pass* is one call on
+one segment, an *object* one row on one segment. So every pass touches whole objects, all from left
+to right at the same pace, and a reuse distance is a sum over objects (see ``distance``).
+
+           segment 0       segment 1
+    row 0  [ object 0 ]    [ object 1 ]
+    row 1  [ object 2 ]    [ object 3 ]      and objects outside of the block that it only reads
+"""
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+from autotune.models.traffic.schedule import Call, Phase, Schedule, Step
+from autotune.models.traffic.sweep_shape import Access, SweepShape
+
+DOUBLE = 8
+_SMALLEST = 64
+"""Ranges below this fraction of the block (boundary rows) do not cut it."""
+
+
+class Trail(NamedTuple):
+    """A trailing offset of a row: it reuses what the offset ``gap`` components ahead loaded."""
+
+    gap: int
+    distance: float
+    """Bytes touched by the sweep itself in between."""
+
+
+class Touch(NamedTuple):
+    """One row of one pass: the object touched, how, and the trailing offsets behind it."""
+
+    row: int
+    object: int
+    read: bool
+    written: bool
+    remote: bool
+    """Another thread writes the object."""
+    trails: tuple[Trail, ...]
+
+
+class Pass(NamedTuple):
+    """One call on one segment."""
+
+    call: int
+    iterations: float
+    touches: tuple[Touch, ...]
+    whole: bool
+    """False: so short that it leaves the caches as they were."""
+    run: float = math.inf
+    """Iterations one after another in memory before the thread goes on elsewhere."""
+    rows: int = 0
+    """Rows of grids that it walks along side by side; 0: as many as it has streams."""
+
+
+class Group(NamedTuple):
+    """Passes over one segment; more than one: tile by tile, ``tile`` being its share."""
+
+    passes: tuple[Pass, ...]
+    tile: float
+    tile_components: float
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadPasses:
+    """What one thread does: the groups of each step, and the sizes of the objects in bytes."""
+
+    steps: tuple[tuple[Group, ...], ...]
+    sizes: tuple[float, ...]
+    alike: int
+    """How many threads do the same."""
+
+
+class _Cluster(NamedTuple):
+    """Neighbouring offsets of one access; ``shift`` 0 or how far the cluster lies off."""
+
+    parameter: str
+    shift: int
+    read: bool
+    written: bool
+    trails: tuple[Trail, ...]
+
+
+def blocks(n: int, granule: int, threads: int) -> list[tuple[int, int]]:
+    """The block of each thread: whole granules, blockwise, the last one cut off at n."""
+    granules = -(-n // granule)
+    cuts = [min(n, granule * (granules * k // threads)) for k in range(threads + 1)]
+    return list(pairwise(cuts))
+
+
+def thread_passes(
+    schedule: Schedule, shapes: Sequence[SweepShape], n: int, granule: int, threads: int, line: int
+) -> list[ThreadPasses]:
+    """The passes of every thread that differs from the others; idle threads are left out.
+
+    Raises ValueError if no thread computes anything.
+    """
+    groups: dict[tuple[object, ...], list[tuple[int, int]]] = {}
+    for first, end in blocks(n, granule, threads):
+        if end > first:
+            ranges = tuple(_relative(s, first, end) for s in shapes)
+            groups.setdefault((end - first, ranges), []).append((first, end))
+    result = []
+    for alike in groups.values():
+        builder = _Builder(schedule, shapes, *alike[0], threads > 1, line)
+        steps: dict[int, tuple[Group, ...]] = {}
+        for step in schedule.steps:
+            if id(step) not in steps:
+                steps[id(step)] = builder.step(step)
+        ordered = tuple(steps[id(step)] for step in schedule.steps)
+        if not ordered[-1]:
+            continue
+        result.append(ThreadPasses(ordered, tuple(builder.sizes), len(alike)))
+    if not result:
+        raise ValueError("the program computes nothing")
+    return result
+
+
+def _relative(shape: SweepShape, first: int, end: int) -> tuple[int, int]:
+    """What a sweep covers of a block, counted from its begin; boundary rows aside, (0, 0) nothing.
+
+    Threads that differ in boundary rows only are alike: these are below 1 / 64 of a block.
+    """
+    smallest = _smallest(first, end)
+    lower, upper = max(shape.lower, first) - first, min(shape.upper, end) - first
+    if upper - lower < smallest:
+        return 0, 0
+    length = end - first
+    return lower if lower >= smallest else 0, upper if length - upper >= smallest else length
+
+
+def _smallest(first: int, end: int) -> int:
+    """Components of the shortest segment of a block."""
+    return max(1, (end - first) // _SMALLEST)
+
+
+@dataclass(slots=True)
+class _Builder:
+    schedule: Schedule
+    shapes: Sequence[SweepShape]
+    first: int
+    end: int
+    shared: bool
+    line: int
+    cuts: list[int] = field(init=False)
+    sizes: list[float] = field(init=False)
+    outside: dict[tuple[int, int], int] = field(default_factory=dict)
+    """(row, first component) to the object, outside of the block."""
+    clusters: dict[tuple[int, int], tuple[_Cluster, ...]] = field(default_factory=dict)
+    ranges: dict[int, tuple[range, bool]] = field(default_factory=dict)
+    made: dict[tuple[int, int], tuple[float, tuple[Touch, ...]]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.cuts = _cuts(self.shapes, self.first, self.end)
+        lengths = [(b - a) * float(DOUBLE) for a, b in pairwise(self.cuts)]
+        self.sizes = lengths * len(self.schedule.rows)
+
+    def step(self, step: Step) -> tuple[Group, ...]:
+        groups: list[Group] = []
+        for phase in step.phases:
+            if phase.tile is None or phase.tile >= self.end - self.first:
+                for call in phase.calls:
+                    groups += self.plain(step, call)
+            else:
+                groups += self.tiled(step, phase, phase.tile)
+        return tuple(groups)
+
+    def plain(self, step: Step, call: int) -> list[Group]:
+        """One group per segment of a call."""
+        segments, whole = self.covered(step.calls[call].sweep)
+        return [
+            Group((self.make(step, call, segment, whole),), 1.0, self.length(segment))
+            for segment in segments
+        ]
+
+    def tiled(self, step: Step, phase: Phase, size: int) -> list[Group]:
+        """One group per segment of a tile loop; boundary rows apart."""
+        covered = [(call, *self.covered(step.calls[call].sweep)) for call in phase.calls]
+        groups: list[Group] = []
+        for segment in range(len(self.cuts) - 1):
+            passes = tuple(
+                self.make(step, call, segment, whole)
+                for call, segments, whole in covered
+                if whole and segment in segments
+            )
+            if passes:
+                length = self.length(segment)
+                groups.append(Group(passes, min(1.0, size / length), min(float(size), length)))
+        for call, _, whole in covered:
+            if not whole:
+                groups += self.plain(step, call)
+        return groups
+
+    def covered(self, sweep: int) -> tuple[range, bool]:
+        """The segments that a sweep covers; or the one that it lies in, and False."""
+        if sweep not in self.ranges:
+            lower, upper = self.clip(self.shapes[sweep])
+            start, stop = self.snap(lower), self.snap(upper)
+            if lower >= upper:
+                self.ranges[sweep] = range(0), False
+            elif start < stop:
+                self.ranges[sweep] = range(start, stop), True
+            else:
+                within = min(bisect_right(self.cuts, lower), len(self.cuts) - 1) - 1
+                self.ranges[sweep] = range(within, within + 1), False
+        return self.ranges[sweep]
+
+    def clip(self, shape: SweepShape) -> tuple[int, int]:
+        return max(shape.lower, self.first), min(shape.upper, self.end)
+
+    def snap(self, position: int) -> int:
+        """The number of the cut nearest to a component."""
+        right = min(bisect_left(self.cuts, position), len(self.cuts) - 1)
+        if right == 0 or self.cuts[right] <= position:
+            return right
+        nearer = position - self.cuts[right - 1] < self.cuts[right] - position
+        return right - 1 if nearer else right
+
+    def length(self, segment: int) -> float:
+        return float(self.cuts[segment + 1] - self.cuts[segment])
+
+    def make(self, step: Step, number: int, segment: int, whole: bool) -> Pass:
+        """The pass of a call over a segment."""
+        call = step.calls[number]
+        key = (id(call), segment)
+        if key not in self.made:
+            self.made[key] = self.iterations(call.sweep, segment, whole), self.touch(call, segment)
+        iterations, touches = self.made[key]
+        return Pass(number, iterations, touches, whole)
+
+    def iterations(self, sweep: int, segment: int, whole: bool) -> float:
+        """Components that a sweep computes on a segment."""
+        lower, upper = self.clip(self.shapes[sweep])
+        components = (upper - lower) * self.shapes[sweep].share
+        if not whole:
+            return components
+        start, stop = self.snap(lower), self.snap(upper)
+        return components * self.length(segment) / (self.cuts[stop] - self.cuts[start])
+
+    def touch(self, call: Call, segment: int) -> tuple[Touch, ...]:
+        """What a call touches on a segment."""
+        key = (call.sweep, segment)
+        if key not in self.clusters:
+            far = self.length(segment) / 2
+            self.clusters[key] = _clusters(self.shapes[call.sweep].accesses, far, self.line)
+        rows = dict(call.rows)
+        segments = len(self.cuts) - 1
+        touches = []
+        for parameter, shift, read, written, trails in self.clusters[key]:
+            row, remote = rows[parameter], False
+            found = row * segments + segment
+            if shift:
+                found, remote = self.elsewhere(row, segment, shift)
+            touches.append(Touch(row, found, read, written, remote, trails))
+        return tuple(touches)
+
+    def elsewhere(self, row: int, segment: int, shift: int) -> tuple[int, bool]:
+        """The object at a shifted segment, and whether it lies in the block of another thread."""
+        segments = len(self.cuts) - 1
+        start, end = self.cuts[segment] + shift, self.cuts[segment + 1] + shift
+        for other in range(segments):
+            overlap = min(end, self.cuts[other + 1]) - max(start, self.cuts[other])
+            if 2 * overlap >= end - start:
+                return row * segments + other, False
+        if (row, start) not in self.outside:
+            self.outside[row, start] = len(self.sizes)
+            self.sizes.append(float(end - start) * DOUBLE)
+        return self.outside[row, start], self.shared
+
+
+def _cuts(shapes: Sequence[SweepShape], first: int, end: int) -> list[int]:
+    smallest = _smallest(first, end)
+    cuts = [first]
+    for point in sorted({p for s in shapes for p in (s.lower, s.upper) if first < p < end}):
+        if point - cuts[-1] >= smallest and end - point >= smallest:
+            cuts.append(point)
+    return [*cuts, end]
+
+
+def _clusters(accesses: Sequence[Access], far: float, line: int) -> tuple[_Cluster, ...]:
+    split: list[tuple[Access, int, tuple[int, ...]]] = []
+    for access in accesses:
+        parts: list[list[int]] = [[access.offsets[0]]]
+        for offset in access.offsets[1:]:
+            if parts[-1][-1] - offset >= far:
+                parts.append([])
+            parts[-1].append(offset)
+        for part in parts:
+            nearest = min(part, key=abs)
+            split.append((access, 0 if abs(nearest) < far else nearest, tuple(part)))
+    offsets = [part for _, _, part in split]
+    return tuple(
+        _Cluster(
+            access.parameter,
+            shift,
+            access.read,
+            access.written and shift == 0,
+            _trails(part, offsets, line),
+        )
+        for access, shift, part in split
+    )
+
+
+def _trails(
+    offsets: tuple[int, ...], streams: Sequence[tuple[int, ...]], line: int
+) -> tuple[Trail, ...]:
+    """Layer conditions: the bytes that all streams touch while the sweep advances by a gap."""
+    gaps = [a - b for a, b in pairwise(offsets)]
+    return tuple(
+        Trail(gap, sum(_advance(stream, gap, line) for stream in streams))
+        for gap in gaps
+        if gap * DOUBLE >= line
+    )
+
+
+def _advance(offsets: tuple[int, ...], window: int, line: int) -> float:
+    """Bytes of the lines that one row's offsets touch within ``window`` iterations."""
+    gaps = [a - b for a, b in pairwise(offsets)]
+    pieces = 1 + sum(gap > window for gap in gaps)
+    components = window + sum(min(gap, window) for gap in gaps)
+    return components * DOUBLE + pieces * (line - DOUBLE)

@@ -1,0 +1,276 @@
+"""Reuse distances: the bytes a thread touches between two touches of the same line.
+
+Pass q touches object o at relative position x; pass q' touched it before. In between the thread
+touched what lies right of x in q', what lies left of x in q, and all of the passes between:
+
+    q'   . . . . . . x#########        # touched in between
+    mid  ######################        D(x) = sum over objects R of size(R) * share(R, x)
+    q    ############x . . . .
+
+An object counts once, however often it is touched (LRU stack distance, Mattson et al. 1970).
+Without tiles D is linear in x: (1 - x) * B(q' or mid) + x * B(mid or q). With tiles the left and
+right parts reach to the borders of the tile first. D is given at ``POSITIONS`` positions.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from autotune.models.traffic.passes import DOUBLE, Group, Pass, ThreadPasses, Touch
+
+Floats = npt.NDArray[np.float64]
+Whole = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+POSITIONS = 8
+"""Midpoints of equal shares of a block (and, in another order, of a tile)."""
+
+_MACRO: Floats = (np.arange(POSITIONS) + 0.5) / POSITIONS
+_MICRO: Floats = ((5 * np.arange(POSITIONS)) % POSITIONS + 0.5) / POSITIONS
+_NEVER = np.iinfo(np.int64).max
+
+
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """Streams of cache lines of one thread in one steady-state time step, as arrays.
+
+    First axis: streams, ordered by time. Distances are bytes, (streams, POSITIONS); ``outward`` is
+    the largest distance until the line is written again, nan where the stream does not write.
+    """
+
+    owner: Whole
+    """Position of the stream's pass in ``passes``."""
+    row: Whole
+    distance: Floats
+    outward: Floats
+    lines: Floats
+    """Inbound lines per iteration; as many go out again where the stream writes."""
+    stores: Flags
+    """Written without being read."""
+    remote: Flags
+    """Last written by another thread."""
+    passes: tuple[Pass, ...]
+    alike: int
+    """Number of threads with these streams."""
+    lent: Flags
+    """Written, and read by another thread since this one wrote it last."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Timeline:
+    """All passes of all steps, in order, with what each knows about the past."""
+
+    passes: tuple[Pass, ...]
+    start: Whole
+    """First pass of the group of each pass."""
+    end: Whole
+    tile: Floats
+    sizes: Floats
+    last: npt.NDArray[np.int64]
+    """(passes, objects): the latest earlier pass that touched the object, or -1."""
+    touched: Flags
+    """(passes, objects)."""
+
+
+def streams(thread: ThreadPasses, line: int) -> Streams:
+    """The streams of a thread with their reuse distances in the last step."""
+    groups = [group for step in thread.steps for group in step]
+    past = _timeline(groups, thread.sizes)
+    begin = sum(len(group.passes) for step in thread.steps[:-1] for group in step)
+    found = [
+        (index, touch)
+        for index in range(begin, len(past.passes))
+        for touch in past.passes[index].touches
+    ]
+    where = np.array([index for index, _ in found], dtype=np.int64)
+    what = np.array([touch.object for _, touch in found], dtype=np.int64)
+    leading = _leading(past, where, what)
+    outward = _outward(leading, what, np.array([touch.written for _, touch in found]))
+    trails = _trails(past, thread.steps[-1], begin)
+    owner = np.concatenate([where - begin, np.array([t[0] for t in trails], dtype=np.int64)])
+    extra = len(trails)
+    rows = [touch.row for _, touch in found] + [touch.row for _, touch, _ in trails]
+    behind = np.array([d for _, _, d in trails]).reshape(extra, POSITIONS)
+    remote = np.array([touch.remote for _, touch in found] + [False] * extra)
+    written = np.array([touch.written for _, touch in found] + [False] * extra)
+    return Streams(
+        owner=owner,
+        row=np.array(rows, dtype=np.int64),
+        distance=np.concatenate([leading, behind]),
+        outward=np.concatenate([outward, np.full((extra, POSITIONS), np.nan)]),
+        lines=np.full(len(owner), DOUBLE / line),
+        stores=np.array([t.written and not t.read for _, t in found] + [False] * extra),
+        remote=remote,
+        passes=past.passes[begin:],
+        alike=thread.alike,
+        lent=_lent(np.array(rows, dtype=np.int64), written, remote),
+    )
+
+
+def _lent(row: Whole, written: Flags, remote: Flags) -> Flags:
+    """Which streams write a row first after another thread has read it.
+
+    What this thread reads of a row of others, these read of its own at that time: threads do the
+    same. The step repeats, so the last event of a row stands before its first.
+    """
+    found = np.zeros(len(row), dtype=np.bool_)
+    for wanted in set(row[remote].tolist()):
+        events = np.flatnonzero((row == wanted) & (written | remote))
+        found[events] = written[events] & remote[np.roll(events, 1)]
+    return found
+
+
+def _timeline(groups: Sequence[Group], sizes: Sequence[float]) -> _Timeline:
+    passes = tuple(item for group in groups for item in group.passes)
+    counts = np.array([len(group.passes) for group in groups])
+    ends = np.cumsum(counts)
+    pairs = [(k, touch.object) for k, item in enumerate(passes) for touch in item.touches]
+    touched = np.zeros((len(passes), len(sizes)), dtype=np.bool_)
+    touched[tuple(np.array(pairs).T)] = True
+    lasting = touched & np.array([item.whole for item in passes])[:, None]
+    last = np.where(lasting, np.arange(len(passes))[:, None], -1)
+    last = np.vstack([np.full(len(sizes), -1), np.maximum.accumulate(last)[:-1]])
+    return _Timeline(
+        passes=passes,
+        start=np.repeat(ends - counts, counts),
+        end=np.repeat(ends, counts),
+        tile=np.repeat(np.array([group.tile for group in groups]), counts),
+        sizes=np.array(sizes),
+        last=last,
+        touched=touched,
+    )
+
+
+def _leading(past: _Timeline, where: Whole, what: Whole) -> Floats:
+    """Distances of the leading offset of each touch."""
+    before = past.last[where, what]
+    linear, inner = _linear(past, where, before)
+    tiled = (past.end - past.start) > 1
+    general = (before >= 0) & ~inner & (tiled[where] | tiled[np.maximum(before, 0)])
+    if general.any():
+        linear[general] = _tiled(past, where[general], before[general])
+    linear[before < 0] = np.inf
+    return linear
+
+
+def _linear(past: _Timeline, where: Whole, before: Whole) -> tuple[Floats, Flags]:
+    """The formula without tiles; within one tile the same, on the length of the tile."""
+    inner: Flags = before >= past.start[where]
+    last = past.last[where]
+    since = last >= before[:, None]
+    after = (last > before[:, None]) | past.touched[where]
+    right, left = since @ past.sizes, after @ past.sizes
+    t0, t1 = _tile_of(_MACRO, past.tile[where][:, None])
+    share = np.where(inner[:, None], t1 - t0, 1.0)
+    position = np.where(inner[:, None], _MICRO, _MACRO)
+    return share * ((1 - position) * right[:, None] + position * left[:, None]), inner
+
+
+def _tiled(past: _Timeline, where: Whole, before: Whole) -> Floats:
+    """The formula where one of the two passes, or both, run tile by tile.
+
+        [0, t0)     earlier tiles of now          touched by all passes of this tile loop
+        [t0, x)     this tile, left of x          by the passes up to this one
+        [x, t1)     this tile, right of x         by the passes before this one
+    and mirrored for the earlier tile loop, whose tile is [u0, u1).
+    """
+    tile, other = past.tile[where][:, None], past.tile[before][:, None]
+    t0, t1 = _tile_of(_MACRO, tile)
+    x = np.where(tile < 1, t0 + _MICRO * (t1 - t0), _MACRO)
+    u0, u1 = _tile_of(x, other)
+    first = _first_touch(past, where)
+    begun = past.last[past.start[where]]
+    middle = begun >= past.end[before][:, None]
+    earlier = begun >= past.start[before][:, None]
+    since = begun >= before[:, None]
+    after = begun > before[:, None]
+    upto, ahead = first <= where[:, None], first < where[:, None]
+    ever = first < _NEVER
+
+    def share(full: Flags, whole: Floats, *partial: tuple[Flags, Floats]) -> Floats:
+        """Bytes: ``whole`` where ``full``, else the partial lengths together, at most ``whole``."""
+        bytes_ = (full @ past.sizes)[:, None] * whole
+        rest = sum((f[:, None, :] * p[:, :, None] for f, p in partial), np.zeros(()))
+        capped = np.minimum(rest, whole[:, :, None]) * ~full[:, None, :]
+        result: Floats = bytes_ + capped @ past.sizes
+        return result
+
+    left = share(middle | upto, x, (ever, t0), (after, x - u0))
+    right = share(middle | since, 1 - x, (ahead, t1 - x), (earlier, 1 - u1))
+    return left + right
+
+
+def _tile_of(position: Floats, tile: Floats) -> tuple[Floats, Floats]:
+    """The borders of the tile that each position lies in; the last tile may be shorter."""
+    start = np.floor(position / tile) * tile
+    return start, np.minimum(1.0, start + tile)
+
+
+def _first_touch(past: _Timeline, where: Whole) -> npt.NDArray[np.int64]:
+    """(touches, objects): the first pass of the current group that touches the object."""
+    known: dict[int, npt.NDArray[np.int64]] = {}
+    for start in np.unique(past.start[where]):
+        end = past.end[start]
+        inside = past.touched[start:end]
+        known[int(start)] = np.where(inside.any(axis=0), start + inside.argmax(axis=0), _NEVER)
+    return np.stack([known[int(start)] for start in past.start[where]])
+
+
+def _outward(distance: Floats, what: Whole, written: Flags) -> Floats:
+    """How far a written line drifts out before it is written again: the largest distance until."""
+    outward = np.where(written[:, None], 0.0, np.nan)
+    outward = np.broadcast_to(outward, distance.shape).copy()
+    order = np.argsort(what, kind="stable")
+    for begin, end in _runs(what[order]):
+        touches = order[begin:end]
+        writes = np.flatnonzero(written[touches])
+        if writes.size:
+            # The touches after a write belong to it; those before the first, to the last one.
+            owner = touches[writes[np.searchsorted(writes, np.arange(len(touches))) - 1]]
+            np.maximum.at(outward, owner, distance[touches])
+    return outward
+
+
+def _runs(values: Whole) -> list[tuple[int, int]]:
+    cuts = np.flatnonzero(np.diff(values)) + 1
+    return list(zip([0, *cuts.tolist()], [*cuts.tolist(), len(values)], strict=True))
+
+
+def _trails(
+    past: _Timeline, groups: Sequence[Group], begin: int
+) -> list[tuple[int, Touch, Floats]]:
+    """(pass, touch, distances) of the trailing offsets.
+
+    A gap that reaches back over the border of a tile finds its line behind all that the tile loop
+    touched since.
+    """
+    result: list[tuple[int, Touch, Floats]] = []
+    index = begin
+    for group in groups:
+        users = past.touched[index : index + len(group.passes)].sum(axis=0)
+        for item in group.passes:
+            trailing = [(touch, trail) for touch in item.touches for trail in touch.trails]
+            own = past.touched[index] if trailing and group.tile < 1 else None
+            for touch, trail in trailing:
+                distance = np.full(POSITIONS, float(trail.distance))
+                if own is not None:
+                    distance += _over_the_border(users, own, group.tile_components, trail.gap)
+                result.append((index - begin, touch, distance))
+            index += 1
+    return result
+
+
+def _over_the_border(users: npt.NDArray[np.int64], own: Flags, length: float, gap: int) -> Floats:
+    """Bytes that the other passes of a tile loop add to a gap that begins in an earlier tile.
+
+    Rows of the others count for the tiles in between; rows of both, where they reach beyond the
+    gap: to the begin of the earlier tile. ``users``: passes per object; ``length`` of a tile.
+    """
+    others, shared = (users > 0) & ~own, (users > 1) & own
+    position = _MICRO * length
+    beyond = max(length - gap, 0.0) + position
+    added = others.sum() * max(length, float(gap)) + shared.sum() * beyond
+    result: Floats = np.where(position < gap, DOUBLE * added, 0.0)
+    return result

@@ -1,0 +1,186 @@
+"""A program as a schedule: the calls of sweeps of one time step, in order, with their rows.
+
+    Program ----> phases   ((LC a), (LC b), ...)  a phase is one sweep, or the sweeps of a tile loop
+            \\---> regions  what lies between two barriers, as calls with their counts
+
+Loops whose variable selects rows are expanded. Other loops (corrector steps) repeat themselves
+from the second iteration on, so few iterations are expanded and the last one counts for the rest.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from autotune.codegen.loop_tree import (
+    AnySweep,
+    Block,
+    Comm,
+    GridSweep,
+    Program,
+    Repeat,
+    Swap,
+    Sweep,
+    Sync,
+    Tiles,
+    every_sweep,
+)
+from autotune.language.expression import number, symbols
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One execution of a sweep: which sweep of the program, and a stored row per parameter."""
+
+    sweep: int
+    rows: tuple[tuple[str, int], ...]
+    """Row parameter to the position of the row in the storage."""
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """Calls that run one after another, or tile by tile when ``tile`` is not None."""
+
+    calls: tuple[int, ...]
+    tile: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One time step."""
+
+    calls: tuple[Call, ...]
+    phases: tuple[Phase, ...]
+    regions: tuple[tuple[tuple[int, int], ...], ...]
+    """Per region between two barriers: (call, number of executions)."""
+    barriers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Time steps up to the steady state; the last one is the one to look at."""
+
+    sweeps: tuple[AnySweep, ...]
+    steps: tuple[Step, ...]
+    rows: tuple[str, ...]
+    """Names of the stored rows, in the order of the storage: ``Y[2]``."""
+
+
+_SYNC = -1
+
+
+@dataclass(slots=True)
+class _Walk:
+    """State of the expansion of one step."""
+
+    sweeps: Mapping[int, int]
+    places: dict[str, int]
+    """Array to its first row in the storage; swaps change it."""
+    calls: list[Call] = field(default_factory=list)
+    known: dict[Call, Call] = field(default_factory=dict)
+    """Equal calls are one object, so that they can be told by identity."""
+    phases: list[Phase] = field(default_factory=list)
+    order: list[int] = field(default_factory=list)
+    """Calls and barriers of the whole step, loops fully repeated."""
+
+    def block(self, block: Block, loop: Mapping[str, int], tile: list[int] | None) -> None:
+        for node in block.nodes:
+            match node:
+                case Sweep() | GridSweep():
+                    self.call(node, loop, tile)
+                case Repeat():
+                    self.repeat(node, loop, tile)
+                case Tiles() if node.dimension is not None:
+                    self.block(node.body, loop, tile)  # blocks of a grid are one call
+                case Tiles() if tile is None:
+                    calls: list[int] = []
+                    self.block(node.body, loop, calls)
+                    if calls:
+                        self.phases.append(Phase(tuple(calls), node.size))
+                case Sync() if tile is None:
+                    self.order.append(_SYNC)
+                case Swap():
+                    places = self.places
+                    first, second = node.first, node.second
+                    places[first], places[second] = places[second], places[first]
+                case Comm():
+                    pass
+                case _:
+                    raise ValueError(f"{type(node).__name__} inside a tile loop")
+
+    def call(self, sweep: AnySweep, loop: Mapping[str, int], tile: list[int] | None) -> None:
+        rows = tuple(
+            (name, self.places[row.array] + (int(number(row.index, loop)) if row.index else 0))
+            for name, row in sweep.rows
+        )
+        index = len(self.calls)
+        made = Call(self.sweeps[id(sweep)], rows)
+        self.calls.append(self.known.setdefault(made, made))
+        self.order.append(index)
+        if tile is None:
+            self.phases.append(Phase((index,), None))
+        else:
+            tile.append(index)
+
+    def repeat(self, node: Repeat, loop: Mapping[str, int], tile: list[int] | None) -> None:
+        count = node.end - node.first
+        kept, swapped = count, _has_swap(node.body)
+        if not _selects_rows(node):
+            # With two buffers the iterations alternate: keep the parity of the count.
+            kept = min(count, 2) if not swapped else min(count, 3 if count % 2 else 4)
+        start = len(self.order)
+        for value in range(node.first, node.first + kept):
+            start = len(self.order)
+            self.block(node.body, {**loop, node.variable: value}, tile)
+        last = self.order[start:]
+        self.order.extend(last * (count - kept))
+
+
+def _has_swap(block: Block) -> bool:
+    return any(
+        isinstance(node, Swap) or (isinstance(node, Repeat | Tiles) and _has_swap(node.body))
+        for node in block.nodes
+    )
+
+
+def _selects_rows(node: Repeat) -> bool:
+    return any(
+        row.index is not None and node.variable in symbols(row.index)
+        for sweep in every_sweep(node.body)
+        for _, row in sweep.rows
+    )
+
+
+def schedule(program: Program) -> Schedule:
+    """The schedule of a program: a step to warm up (two with swaps), then the one that counts.
+
+    Raises ValueError for a barrier or a tile loop within a tile loop.
+    """
+    found = tuple({id(sweep): sweep for sweep in every_sweep(program.body)}.values())
+    numbers = {id(sweep): index for index, sweep in enumerate(found)}
+    places: dict[str, int] = {}
+    names: list[str] = []
+    for array, rows in program.arrays:
+        places[array] = len(names)
+        names += [array] if rows == 1 else [f"{array}[{index}]" for index in range(rows)]
+    first = _step(program, numbers, places)
+    if not _has_swap(program.body):
+        return Schedule(found, (first, first), tuple(names))
+    steps = (first, _step(program, numbers, places), _step(program, numbers, places))
+    return Schedule(found, steps, tuple(names))
+
+
+def _step(program: Program, numbers: Mapping[int, int], places: dict[str, int]) -> Step:
+    walk = _Walk(numbers, places)
+    walk.block(program.body, {}, None)
+    regions: list[Counter[int]] = [Counter()]
+    for index in walk.order:
+        if index == _SYNC:
+            regions.append(Counter())
+        else:
+            regions[-1][index] += 1
+    return Step(
+        calls=tuple(walk.calls),
+        phases=tuple(walk.phases),
+        regions=tuple(tuple(sorted(region.items())) for region in regions if region),
+        barriers=walk.order.count(_SYNC),
+    )

@@ -1,0 +1,108 @@
+"""Set conflicts: rows whose lines fall into the same set of a cache, more of them than it has ways.
+
+All stored rows lie in one arena, row r at r * leading dimension. With a leading dimension of a
+multiple of sets x line bytes, all rows that a sweep walks along use one set at a time:
+
+    set  7   Y[0] Y[1] Y[2] Y[3] F[0] F[1] F[2] F[3]    8 ways are full
+             y                                          the ninth drives out one of them
+
+Where the rows come in turn, each line is gone under LRU replacement before its turn comes again:
+what was loaded ahead of its use is loaded again, once for each pass of the loop over the line. A
+row that a pass touches several times, because it gathers a sum in memory, stays.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autotune.domain.machine import CacheLevel
+from autotune.models.traffic.passes import DOUBLE
+from autotune.models.traffic.sweep_shape import SweepShape
+
+PAGE = 4096
+"""Bytes of the smallest page: only address bits below it are the same in physical memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Streams of one sweep that crowd the sets of one level."""
+
+    level: str
+    streams: int
+    """The most streams in one set."""
+    ways: int
+    lines: float
+    """Lines loaded again from the next level, per iteration."""
+    certain: bool
+    """False: it depends on the physical pages."""
+
+
+def leading_dimension(n: int, pad_lines: int, line: int) -> int:
+    """Components from one row to the next: whole lines; padded: whole pages plus the lines."""
+    per_line, per_page = line // DOUBLE, PAGE // DOUBLE
+    if pad_lines == 0:
+        return -(-n // per_line) * per_line
+    return -(-n // per_page) * per_page + per_line * pad_lines
+
+
+def conflicts(
+    shape: SweepShape,
+    rows: Mapping[str, int],
+    leading: int,
+    caches: Sequence[CacheLevel],
+    iterations: float,
+) -> list[Conflict]:
+    """The conflicts of a sweep on given rows, for loops that do ``iterations`` per pass.
+
+    Shared outer caches are left out: their set index is a hash of the address.
+    """
+    private = [cache for cache in caches if cache.cores == 1]
+    if len(shape.streams) <= min((cache.ways for cache in private), default=0):
+        return []
+    starts = [rows[name] * leading + offset for name, offset in shape.streams]
+    turns = [rows[name] * leading + offset for name, offset in shape.touches]
+    found = []
+    for cache in private:
+        crowd = crowded(starts, cache, iterations, turns)
+        if crowd:
+            certain = cache.sets * cache.line <= PAGE
+            found.append(Conflict(cache.name, crowd[0], cache.ways, crowd[1], certain))
+    return found
+
+
+def crowded(
+    starts: Sequence[int], cache: CacheLevel, iterations: float, turns: Sequence[int] = ()
+) -> tuple[int, float] | None:
+    """The most streams in one set and the lines loaded again per iteration; None without crowd.
+
+    ``starts``: components where the streams are, which move on side by side. ``turns``: the same in
+    the order in which a pass touches them, some more than once; none: each once.
+    """
+    per_line = cache.line // DOUBLE
+    sets = Counter(line % cache.sets for line in {start // per_line for start in starts})
+    crowds = {place: count for place, count in sets.items() if count > cache.ways}
+    if not crowds:
+        return None
+    again = sum(
+        _missed([line for turn in turns if (line := turn // per_line) % cache.sets == place], cache)
+        if turns
+        else count
+        for place, count in crowds.items()
+    )
+    return max(crowds.values()), again * max(1.0, per_line / max(1.0, iterations)) / per_line
+
+
+def _missed(turns: Sequence[int], cache: CacheLevel) -> int:
+    """Misses of one pass in a set under LRU, after passes that touched the same lines in turn."""
+    kept: list[int] = []
+    missed = 0
+    for _ in range(3):
+        missed = 0
+        for line in turns:
+            if line in kept:
+                kept.remove(line)
+            else:
+                missed += 1
+            kept.append(line)
+            del kept[: -cache.ways]
+    return missed

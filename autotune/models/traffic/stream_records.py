@@ -1,0 +1,114 @@
+"""Traffic as typed records: every stream of every pass, its reuse distance and its level."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from autotune.domain.machine import Machine
+from autotune.models.traffic.reuse_distance import Floats, Streams
+from autotune.models.traffic.schedule import Schedule
+from autotune.models.traffic.set_conflicts import Conflict, conflicts, leading_dimension
+from autotune.models.traffic.sweep_shape import SweepShape
+
+StreamKind = Literal["load", "store", "update"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """One stream of lines of one pass, as a record."""
+
+    row: str
+    kind: StreamKind
+    lines: float
+    """Inbound lines per iteration."""
+    outbound: float
+    """Outbound lines per iteration."""
+    distance: float
+    """Bytes touched since the line was touched last, mean over the block; inf: never before."""
+    level: str
+    """Where most of it comes from, judged by nominal cache sizes (shared ones divided)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SweepTraffic:
+    """What one pass of one thread moves."""
+
+    sweep: str
+    kernel: str
+    thread: int
+    iterations: float
+    executions: int
+    """Times per time step."""
+    streams: tuple[Stream, ...]
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """The traffic of one steady-state time step of every thread that differs from the others."""
+
+    schedule: Schedule
+    shapes: tuple[SweepShape, ...]
+    threads: tuple[Streams, ...]
+    components: int
+    """n."""
+    line: int
+    """Bytes of a cache line."""
+    levels: tuple[tuple[str, float], ...]
+    """Names of the levels and their bytes per thread, the memory last."""
+
+    @cached_property
+    def executions(self) -> Floats:
+        """(regions, calls): how often each call runs between two barriers."""
+        step = self.schedule.steps[-1]
+        counts = np.zeros((len(step.regions), len(step.calls)))
+        for index, region in enumerate(step.regions):
+            for call, count in region:
+                counts[index, call] = count
+        return counts
+
+    def records(self) -> list[SweepTraffic]:
+        """Every pass of every thread with its streams, as typed records."""
+        return [
+            self._record(index, number)
+            for index, thread in enumerate(self.threads)
+            for number in range(len(thread.passes))
+        ]
+
+    def _record(self, thread: int, number: int) -> SweepTraffic:
+        data = self.threads[thread]
+        item = data.passes[number]
+        sweep = self.schedule.sweeps[self.schedule.steps[-1].calls[item.call].sweep]
+        return SweepTraffic(
+            sweep.name,
+            sweep.kernel,
+            thread,
+            item.iterations,
+            int(self.executions[:, item.call].sum()),
+            tuple(self._stream(data, int(k)) for k in np.flatnonzero(data.owner == number)),
+        )
+
+    def _stream(self, data: Streams, index: int) -> Stream:
+        written = not np.isnan(data.outward[index, 0])
+        kind: StreamKind = "store" if data.stores[index] else "update" if written else "load"
+        median = float(np.median(data.distance[index]))
+        level = next((name for name, size in self.levels if median <= size), self.levels[-1][0])
+        lines = float(data.lines[index])
+        return Stream(
+            self.schedule.rows[int(data.row[index])],
+            kind,
+            lines,
+            lines if written else 0.0,
+            float(data.distance[index].mean()),
+            level,
+        )
+
+    def conflicts(
+        self, call: int, pad_lines: int, machine: Machine, iterations: float
+    ) -> list[Conflict]:
+        """Set conflicts of a call for a loop of ``iterations`` per pass, rows padded so."""
+        made = self.schedule.steps[-1].calls[call]
+        rows = dict(made.rows)
+        leading = leading_dimension(self.components, pad_lines, self.line)
+        return conflicts(self.shapes[made.sweep], rows, leading, machine.caches, iterations)

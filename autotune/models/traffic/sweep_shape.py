@@ -1,0 +1,141 @@
+"""What one sweep touches: its range, and per row the offsets that are read and written."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+
+from autotune.codegen.loop_tree import Assign, Stretch, Sweep
+from autotune.domain.problem import offset
+from autotune.language.expression import Num, number, references
+
+_ALIGNMENTS = 16
+"""Rows after which their alignment in lines of up to so many components repeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How a sweep uses one of its rows.
+
+    y[j+N] ... y[j+1] y[j] y[j-1] ... y[j-N]      offsets, descending: the first one is the
+      ^ touches a line first                      leading one, the others find it in some cache
+    """
+
+    parameter: str
+    offsets: tuple[int, ...]
+    read: bool
+    written: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SweepShape:
+    """One sweep at a size: components [lower, upper), and the accesses of its widest stretches."""
+
+    lower: int
+    upper: int
+    share: float
+    """Share of the components of the range that are computed; 1 unless columns leave gaps."""
+    accesses: tuple[Access, ...]
+    streams: tuple[tuple[str, int], ...]
+    """Distinct (parameter, offset) pairs, in the order of their first access."""
+    touches: tuple[tuple[str, int], ...] = ()
+    """The streams as a pass goes through them: a row that is only read stays in a register from its
+    first access on, one that is written may lie in memory and is touched by every statement."""
+    starts: tuple[int, ...] = (0,)
+    """Components where its loops begin: one for each of the rows that differ in alignment."""
+    run: float = inf
+    """Components from one entry into its loop to the next, within a call."""
+
+
+def shape(sweep: Sweep, values: Mapping[str, float | int]) -> SweepShape:
+    """The shape of a sweep at the sizes and constants in ``values``.
+
+    Stretches narrower than half of the widest (boundary columns) count as iterations only. Raises
+    ValueError where a row is not accessed at ``j + offset`` or a bound uses an unknown name.
+    """
+    known = dict(values)
+    for name, expression in sweep.constants:
+        known.setdefault(name, number(expression, known))
+    first = sweep.stretches[0]
+    lower, upper = int(number(first.lower, known)), int(number(first.upper, known))
+    widths = [_width(stretch, known) for stretch in sweep.stretches]
+    broad = [s for s, w in zip(sweep.stretches, widths, strict=True) if 2 * w >= max(widths)]
+    sequence = tuple(step for stretch in broad for step in _sequence(sweep, stretch, known))
+    reads: dict[str, set[int]] = {name: set() for name, _ in sweep.rows}
+    for name, distance in sequence:
+        reads[name].add(distance)
+    written = {s.target for t in broad for s in t.statements if isinstance(s, Assign)}
+    loaded = _loaded(broad)
+    accesses = tuple(
+        Access(name, tuple(sorted(found, reverse=True)), name in loaded, name in written)
+        for name, found in reads.items()
+        if found
+    )
+    starts, run = _loops(broad[0], lower, known)
+    seen: set[tuple[str, int]] = set()
+    stored = {(name, 0) for name in written}
+    touches = []
+    for step in sequence:
+        if step not in seen or step in stored:
+            touches.append(step)
+        seen.add(step)
+    return SweepShape(
+        lower=lower,
+        upper=upper,
+        share=min(1.0, sum(widths)),
+        accesses=accesses,
+        streams=tuple(dict.fromkeys(sequence)),
+        touches=tuple(touches),
+        starts=starts,
+        run=run,
+    )
+
+
+def _loops(
+    stretch: Stretch, lower: int, values: Mapping[str, float | int]
+) -> tuple[tuple[int, ...], float]:
+    """Where the loops of a stretch begin, and how far each runs."""
+    if stretch.columns is None or stretch.row is None:
+        return (lower,), inf
+    first, end = (int(number(e, values)) for e in stretch.columns)
+    if isinstance(stretch.row, Num):
+        return (lower,), inf  # written out: one loop goes from row to row
+    row = int(number(stretch.row, values))
+    return tuple(k * row + first for k in range(_ALIGNMENTS)), float(max(1, end - first))
+
+
+def _width(stretch: Stretch, values: Mapping[str, float | int]) -> float:
+    """Share of a row that the columns of a stretch cover."""
+    if stretch.columns is None or stretch.row is None:
+        return 1.0
+    first, end = (int(number(e, values)) for e in stretch.columns)
+    return max(0, end - first) / int(number(stretch.row, values))
+
+
+def _sequence(
+    sweep: Sweep, stretch: Stretch, values: Mapping[str, float | int]
+) -> list[tuple[str, int]]:
+    names = {name for name, _ in sweep.rows}
+    steps: list[tuple[str, int]] = []
+    for statement in stretch.statements:
+        for ref in references(statement.value):
+            if ref.array in names:
+                steps.append((ref.array, offset(ref, values)))
+        if isinstance(statement, Assign):
+            steps.append((statement.target, 0))
+    return steps
+
+
+def _loaded(stretches: list[Stretch]) -> set[str]:
+    """Rows whose old content is read: read before they are assigned, or added to."""
+    loaded: set[str] = set()
+    assigned: set[str] = set()
+    for stretch in stretches:
+        for statement in stretch.statements:
+            for ref in references(statement.value):
+                if ref.array not in assigned:
+                    loaded.add(ref.array)
+            if isinstance(statement, Assign):
+                if statement.add and statement.target not in assigned:
+                    loaded.add(statement.target)
+                assigned.add(statement.target)
+    return loaded

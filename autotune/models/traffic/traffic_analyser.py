@@ -1,0 +1,101 @@
+"""The traffic analysis: a program on a number of threads to its streams, each thing once."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from autotune.codegen.loop_tree import AnySweep, Block, Program, Sweep
+from autotune.domain.machine import Machine
+from autotune.domain.problem import AnyProblem, StencilProblem, generated
+from autotune.models.traffic.grid.grid_traffic import GridAnalyser
+from autotune.models.traffic.passes import thread_passes
+from autotune.models.traffic.reuse_distance import streams
+from autotune.models.traffic.schedule import Schedule, schedule
+from autotune.models.traffic.stream_records import Traffic
+from autotune.models.traffic.sweep_shape import SweepShape, shape
+
+_Place = tuple[str, int]
+"""An IVP at a size."""
+
+
+@dataclass(slots=True)
+class TrafficAnalyser:
+    """Analyses programs for one machine; equal programs, sweeps and sizes share their results.
+
+    Padding moves rows, not traffic: programs that differ in padding only share a ``Traffic``.
+    """
+
+    machine: Machine
+    _schedules: dict[tuple[Block, tuple[tuple[str, int], ...]], Schedule] = field(
+        default_factory=dict
+    )
+    _programs: dict[int, tuple[Program, Schedule]] = field(default_factory=dict)
+    """By identity: hashing a program takes longer than looking it up."""
+    _values: dict[_Place, Mapping[str, float | int]] = field(default_factory=dict)
+    _shapes: dict[tuple[Sweep, _Place], SweepShape] = field(default_factory=dict)
+    _plans: dict[tuple[int, _Place], tuple[SweepShape, ...]] = field(default_factory=dict)
+    _grids: GridAnalyser | None = None
+    _known: dict[tuple[int, int, _Place, int, int], Traffic] = field(default_factory=dict)
+
+    def analyse(
+        self, program: Program, problem: AnyProblem, threads: int, nodes: int = 1
+    ) -> Traffic:
+        """The traffic of one steady-state time step of ``program`` on ``threads`` threads.
+
+        The threads, all ranks' together, are spread evenly over ``nodes``. Raises ValueError where
+        a sweep is not in canonical form or a tile loop holds a barrier.
+        """
+        problem = generated(problem)
+        if isinstance(problem, StencilProblem):
+            return self._grid().analyse(program, problem, threads, nodes)
+        place = (problem.definition, problem.size)
+        if place not in self._values:
+            self._values[place] = problem.ivp.values(problem.size)
+        plan = self._schedule(program)
+        key = (id(plan), program.granule, place, threads, nodes)
+        if key not in self._known:
+            self._known[key] = self._traffic(plan, program.granule, place, threads, nodes)
+        return self._known[key]
+
+    def _grid(self) -> GridAnalyser:
+        if self._grids is None:
+            self._grids = GridAnalyser(self.machine)
+        return self._grids
+
+    def _schedule(self, program: Program) -> Schedule:
+        if id(program) not in self._programs:
+            storage = (program.body, program.arrays)
+            if storage not in self._schedules:
+                self._schedules[storage] = schedule(program)
+            self._programs[id(program)] = program, self._schedules[storage]
+        return self._programs[id(program)][1]
+
+    def _traffic(
+        self, plan: Schedule, granule: int, place: _Place, threads: int, nodes: int
+    ) -> Traffic:
+        line, n = int(self.machine.line), int(self._values[place]["n"])
+        if (id(plan), place) not in self._plans:
+            self._plans[id(plan), place] = tuple(self._shape(s, place) for s in plan.sweeps)
+        shapes = self._plans[id(plan), place]
+        found = thread_passes(plan, shapes, n, granule, threads, line)
+        caches = self.machine.caches
+        sizes = [(cache.name, cache.size / min(threads // nodes, cache.cores)) for cache in caches]
+        return Traffic(
+            schedule=plan,
+            shapes=shapes,
+            threads=tuple(streams(thread, line) for thread in found),
+            components=n,
+            line=line,
+            levels=(*sizes, ("MEM", float("inf"))),
+        )
+
+    def _shape(self, sweep: AnySweep, place: _Place) -> SweepShape:
+        if not isinstance(sweep, Sweep):
+            raise ValueError(f"sweep {sweep.name} is over a grid, the problem has none")
+        if (sweep, place) not in self._shapes:
+            self._shapes[sweep, place] = shape(sweep, self._values[place])
+        return self._shapes[sweep, place]
+
+
+def analyse(program: Program, problem: AnyProblem, threads: int, machine: Machine) -> Traffic:
+    """The traffic of one program; see ``TrafficAnalyser`` for many."""
+    return TrafficAnalyser(machine).analyse(program, problem, threads)

@@ -1,0 +1,1 @@
+"""Judging and showing: evaluation, reports, exports."""

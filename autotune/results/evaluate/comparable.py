@@ -1,0 +1,189 @@
+"""What one run of a study can compare: candidates of one problem, from rounds that they share.
+
+Where all were measured alike, all rounds count. Where a search measured some more often than
+others, the finalists, who were measured again together, are compared by those rounds alone, which
+chose nobody; the others by their level (``measure.levels``), which is as good as the rounds they
+share with the rest.
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from autotune.domain.results import Measurement
+from autotune.files.store.records import RunRecord
+from autotune.statistics import estimators
+from autotune.statistics.drift import Levels, levels
+
+Interval = tuple[float, float]
+Rounds = Mapping[int, Sequence[float]]
+Table = Mapping[str, Rounds]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heat:
+    """The candidates of one problem that compare within one run."""
+
+    run: str
+    rounds: Table
+    """Those that may be chosen: round to accepted times, drift taken out where rounds differ."""
+    times: Mapping[str, float]
+    """All that compare: seconds of a time step."""
+    intervals: Mapping[str, Interval | None] = field(default_factory=dict)
+    """90 %, where times are on a level; elsewhere those of the candidate's own samples."""
+    levelled: bool = False
+    finals: bool = False
+    """Those that may be chosen were measured again after they were chosen to be."""
+
+    @property
+    def fastest(self) -> str:
+        """The best of those that may be chosen."""
+        return min(self.rounds, key=lambda name: (self.times[name], name))
+
+
+def heat_of(run: RunRecord, members: Collection[str]) -> Heat | None:
+    """What a run can compare of some candidates; None where it measured none of them.
+
+    A candidate with less than half of the most samples cannot be chosen.
+    """
+    measured = {
+        m.candidate: found
+        for m in run.measurements
+        if m.candidate in members and m.status == "ok" and (found := _rounds(m))
+    }
+    if not measured:
+        return None
+    stages = _stages(run.measurements, measured.keys())
+    if not stages:
+        enough = _enough(measured)
+        return Heat(run=run.id, rounds=enough, times=_locations(enough))
+    final = _enough(_only(measured, {r for r, stage in stages.items() if stage == "final"}))
+    if len(final) > 1:
+        return _with_finals(run.id, measured, final)
+    known = levels(measured)
+    flat = {name: _level(known, rounds) for name, rounds in measured.items()}
+    first = _only(flat, _earliest(stages))
+    usual = max((len(rounds) for rounds in first.values()), default=1)
+    enough = {name: rounds for name, rounds in flat.items() if 2 * len(rounds) >= usual}
+    return Heat(
+        run=run.id,
+        rounds=enough,
+        times=known.times,
+        intervals=_intervals(flat, known.times),
+        levelled=True,
+    )
+
+
+def _with_finals(run: str, measured: Table, final: Table) -> Heat:
+    """The finalists by the finals, the others by how they stood to them before."""
+    known = levels(measured, at=sorted({r for rounds in final.values() for r in rounds}))
+    chosen = _locations(final)
+    offset = float(np.median([math.log(chosen[name] / known.times[name]) for name in chosen]))
+    times = {name: time * math.exp(offset) for name, time in known.times.items()} | chosen
+    flat = {name: _level(known, rounds, offset) for name, rounds in measured.items()}
+    return Heat(
+        run=run,
+        rounds=final,
+        times=times,
+        intervals=_intervals(flat | dict(final), times),
+        levelled=True,
+        finals=True,
+    )
+
+
+def _level(known: Levels, rounds: Rounds, offset: float = 0.0) -> Rounds:
+    return {
+        number: [time * math.exp(offset - known.drift[number]) for time in times]
+        for number, times in rounds.items()
+    }
+
+
+def _intervals(table: Table, times: Mapping[str, float]) -> dict[str, Interval | None]:
+    found: dict[str, Interval | None] = {}
+    for name, rounds in table.items():
+        known = estimators.interval(list(rounds.values()))
+        at = times[name]
+        found[name] = (min(known[0], at), max(known[1], at)) if known else None
+    return found
+
+
+def _locations(table: Table) -> dict[str, float]:
+    """From equally many samples of each."""
+    return estimators.locations(
+        {name: [t for times in rounds.values() for t in times] for name, rounds in table.items()}
+    )
+
+
+def _enough(table: Table) -> Table:
+    counts = {name: sum(map(len, rounds.values())) for name, rounds in table.items()}
+    most = max(counts.values(), default=0)
+    return {name: table[name] for name, count in counts.items() if 2 * count >= most}
+
+
+def _only(table: Table, numbers: Collection[int]) -> dict[str, dict[int, Sequence[float]]]:
+    """Some rounds of a table, and those who took part in them."""
+    cut = {
+        name: {number: times for number, times in rounds.items() if number in numbers}
+        for name, rounds in table.items()
+    }
+    return {name: rounds for name, rounds in cut.items() if rounds}
+
+
+def _stages(measurements: Sequence[Measurement], names: Collection[str]) -> dict[int, str]:
+    """Round to its stage; empty where all were measured alike."""
+    return {
+        sample.round: sample.stage
+        for measurement in measurements
+        if measurement.candidate in names
+        for sample in measurement.samples
+        if sample.stage is not None
+    }
+
+
+def _earliest(stages: Mapping[int, str]) -> set[int]:
+    """The rounds of the first stage that there was."""
+    first = stages[min(stages)]
+    return {number for number, stage in stages.items() if stage == first}
+
+
+def _rounds(measurement: Measurement) -> Rounds:
+    """Accepted times by round; empty when the conditions changed under them."""
+    try:
+        return estimators.by_round(measurement.samples)
+    except ValueError:
+        return {}
+
+
+def champion(heats: Sequence[Heat]) -> tuple[str | None, Heat | None]:
+    """The winner over all runs and the run that it won.
+
+    A run without the winner so far replaces it only if it compared more candidates.
+    """
+    best: str | None = None
+    won: Heat | None = None
+    for heat in heats:
+        if won is None or best in heat.times or len(heat.times) > len(won.times):
+            best, won = heat.fastest, heat
+    return best, won
+
+
+def crossed_ratios(heat: Heat, reference: str) -> list[float]:
+    """Reference over winner in each round, the winner being the best of all the other rounds."""
+    ratios = []
+    for number in sorted(heat.rounds[reference]):
+        others = {
+            name: [t for r, times in rounds.items() if r != number for t in times]
+            for name, rounds in heat.rounds.items()
+            if number in rounds
+        }
+        times = estimators.locations(others)
+        if not times:
+            continue
+        chosen = min(times, key=lambda name: (times[name], name))
+        one = {number: heat.rounds[chosen][number]}
+        value = estimators.ratio({number: heat.rounds[reference][number]}, one)
+        if value is not None:
+            ratios.append(value)
+    return ratios

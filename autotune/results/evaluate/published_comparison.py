@@ -1,0 +1,324 @@
+"""Predicted here, predicted by others, measured by others: a published table, row by row.
+
+The measured column is the truth. A row that fed a fitted curve of the machine is shown but takes no
+part in any figure over several groups: a curve must not be scored on what it was fitted to.
+"""
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autotune.domain.machine import Machine
+from autotune.domain.network import Network
+from autotune.domain.problem import AnyProblem
+from autotune.domain.ranking import Ranking
+from autotune.domain.reference import PublishedGroup, PublishedRow, Reference
+from autotune.domain.results import Prediction
+from autotune.domain.setup import Setup
+from autotune.domain.variant import Candidate
+from autotune.errors import Fault, InputError
+from autotune.statistics import estimators, rank_correlation
+
+TOPS = (1, 3)
+"""The k of the losses of the predicted top k: of six variants."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One published row and what is predicted here. Seconds per time step."""
+
+    published: PublishedRow
+    candidate: Candidate | None
+    prediction: Prediction | None
+    reason: str = ""
+    """Why there is no predicted time."""
+    fitted: str = ""
+    """The cost curve that was fitted to this row, if any."""
+
+    @property
+    def predicted(self) -> float | None:
+        """Predicted here."""
+        return self.prediction.seconds if self.prediction else None
+
+    @property
+    def communication(self) -> float | None:
+        """The part of it that is communication between ranks."""
+        if self.prediction is None or self.prediction.seconds is None:
+            return None
+        parts = (p.seconds for p in self.prediction.parts if p.kind == "communication")
+        return sum(parts, 0.0)
+
+    @property
+    def application(self) -> float | None:
+        """The rest: the time of a node."""
+        if self.predicted is None or self.communication is None:
+            return None
+        return self.predicted - self.communication
+
+    @property
+    def deviation(self) -> float | None:
+        """Of the time predicted here from the measured one."""
+        return _deviation(self.predicted, self.published.measured.value)
+
+    @property
+    def published_deviation(self) -> float:
+        """Of the time that was predicted there from the measured one, from the printed times."""
+        return estimators.deviation(self.published.predicted.value, self.published.measured.value)
+
+    @property
+    def apart(self) -> float | None:
+        """Of the time predicted here from the one that was predicted there."""
+        return _deviation(self.predicted, self.published.predicted.value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Score:
+    """How well one column of predictions orders and hits the measured times."""
+
+    deviation: float | None
+    """Median of abs((predicted - measured) / measured)."""
+    tau: float | None
+    """Kendall's tau-b; the mean over groups where there are several."""
+    losses: tuple[float | None, ...]
+    """Of the best of the predicted top k, for each k of ``TOPS``; the mean over groups."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """How much longer a variant takes than the variant of the constant rule."""
+
+    variant: str
+    predicted: float | None
+    published: float
+    measured: float
+    suspect: bool
+    """One of the published predictions is doubted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """The rows of one communication, and what they say over the rows that no curve was fitted to.
+
+    Where every row is fitted, the figures are over all of them and ``fitted`` is true.
+    """
+
+    published: PublishedGroup
+    rows: tuple[Row, ...]
+    fitted: bool
+    predicted: Score | None
+    """None where no row has a predicted time."""
+    theirs: Score
+    """Of the published predictions, over the same rows."""
+    rule: float | None
+    """Loss of always choosing the variant of the constant rule."""
+    differences: tuple[Difference, ...]
+
+    @property
+    def scored(self) -> tuple[Row, ...]:
+        """The rows that the scores are over."""
+        return _scored(self.rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """A published table beside predictions made here."""
+
+    reference: Reference
+    engine: str
+    """Who predicted."""
+    problem: AnyProblem
+    groups: tuple[Group, ...]
+    predicted: Score | None
+    """Over the groups that no curve was fitted to; None where there is none."""
+    theirs: Score | None
+    rule: float | None
+
+    @property
+    def headline(self) -> tuple[Group, ...]:
+        """The groups that no curve was fitted to."""
+        return tuple(group for group in self.groups if not group.fitted)
+
+
+def require_reference(setup: Setup) -> Reference:
+    """The published table of a study; InputError for a study without one."""
+    if setup.reference is None:
+        raise InputError(
+            Fault(
+                where=setup.source,
+                found="the key 'reference' is missing: there is nothing to compare with",
+                expected="the name of a published table",
+                hint="what was measured here is compared by the name of its study",
+            )
+        )
+    return setup.reference
+
+
+def compare(setup: Setup, machine: Machine, rankings: Sequence[Ranking]) -> list[Comparison]:
+    """The published table of a study beside its predictions, once for each engine.
+
+    Raises InputError for a study without one, and where a row stands for several candidates.
+    """
+    found = require_reference(setup)
+    about = [ranking for ranking in rankings if found.about(ranking.problem)]
+    return [_compare(setup, found, machine, ranking) for ranking in about]
+
+
+def _compare(setup: Setup, found: Reference, machine: Machine, ranking: Ranking) -> Comparison:
+    fed = _fed(machine.network)
+    groups = tuple(_group(setup, found, group, ranking, fed) for group in found.groups)
+    counted = [group for group in groups if not group.fitted]
+    rules = [group.rule for group in counted if group.rule is not None]
+    return Comparison(
+        reference=found,
+        engine=ranking.engine,
+        problem=ranking.problem,
+        groups=groups,
+        predicted=overall(
+            [(g.predicted, [r.deviation for r in g.scored]) for g in counted if g.predicted]
+        ),
+        theirs=overall([(g.theirs, [r.published_deviation for r in g.scored]) for g in counted]),
+        rule=statistics.fmean(rules) if rules else None,
+    )
+
+
+def overall(parts: Sequence[tuple[Score | None, Sequence[float | None]]]) -> Score | None:
+    """One score of several groups: means of tau and losses, the median over all rows."""
+    scores = [score for score, _ in parts if score is not None]
+    if not scores:
+        return None
+    deviations = [abs(value) for _, values in parts for value in values if value is not None]
+    return Score(
+        deviation=statistics.median(deviations) if deviations else None,
+        tau=_mean([score.tau for score in scores]),
+        losses=tuple(_mean([s.losses[i] for s in scores]) for i in range(len(TOPS))),
+    )
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
+
+
+# --- one group --------------------------------------------------------------------------------
+
+
+def _group(
+    setup: Setup,
+    reference: Reference,
+    group: PublishedGroup,
+    ranking: Ranking,
+    fed: dict[str, str],
+) -> Group:
+    rows = tuple(_row(setup, reference, group, row, ranking, fed) for row in group.rows)
+    scored = _scored(rows)
+    measured = [row.published.measured.value for row in scored]
+    ours = [row.predicted for row in scored if row.predicted is not None]
+    rule = next((r for r in scored if r.published.variant == reference.rule), None)
+    several = rule is not None and len(scored) > 1
+    return Group(
+        published=group,
+        rows=rows,
+        fitted=all(row.fitted for row in rows),
+        predicted=_score(ours, measured) if len(ours) == len(scored) else None,
+        theirs=_score([row.published.predicted.value for row in scored], measured),
+        rule=estimators.loss(rule.published.measured.value, min(measured))
+        if several and rule
+        else None,
+        differences=_differences(rows, reference.rule),
+    )
+
+
+def _scored(rows: Sequence[Row]) -> tuple[Row, ...]:
+    """The rows with a time that no curve was fitted to, else all with a time, else all."""
+    known = tuple(row for row in rows if row.predicted is not None) or tuple(rows)
+    return tuple(row for row in known if not row.fitted) or known
+
+
+def _row(
+    setup: Setup,
+    reference: Reference,
+    group: PublishedGroup,
+    row: PublishedRow,
+    ranking: Ranking,
+    fed: dict[str, str],
+) -> Row:
+    found = [
+        entry for entry in ranking.entries if _stands_for(reference, group, row, entry.candidate)
+    ]
+    if len(found) > 1:
+        names = ", ".join(entry.candidate.id for entry in found[:3])
+        raise InputError(
+            Fault(
+                where=setup.place("reference"),
+                found=f"{len(found)} candidates stand for the row {row.variant} of"
+                f" {group.source}: {names}",
+                expected="one: one build, and a space that varies nothing but"
+                f" {reference.parameter}",
+            )
+        )
+    keys = (
+        reference.name,
+        reference.key(group.communication),
+        reference.key(group.communication, row.variant),
+    )
+    entry = found[0] if found else None
+    missing = entry is None or entry.prediction.seconds is None
+    return Row(
+        published=row,
+        candidate=entry.candidate if entry else None,
+        prediction=entry.prediction if entry else None,
+        reason=(entry.prediction.reason if entry else "not a legal candidate") if missing else "",
+        fitted=next((fed[key] for key in keys if key in fed), ""),
+    )
+
+
+def _stands_for(
+    reference: Reference, group: PublishedGroup, row: PublishedRow, candidate: Candidate
+) -> bool:
+    layout = (reference.nodes, reference.nodes * reference.ranks, reference.threads)
+    return (
+        candidate.variant.parameters.get(reference.parameter) == row.variant
+        and candidate.communication == group.communication
+        and (candidate.nodes, candidate.ranks, candidate.threads) == layout
+    )
+
+
+def _fed(network: Network | None) -> dict[str, str]:
+    """Published rows and groups to the curve that was fitted to them."""
+    curves = network.curves if network else ()
+    return {key: curve.operation for curve in curves for key in curve.fitted_to}
+
+
+def _score(predicted: Sequence[float], measured: Sequence[float]) -> Score:
+    """Equal predictions count as ordered the wrong way round: the slower of them is chosen."""
+    pairs = sorted(zip(predicted, measured, strict=True), key=lambda pair: -pair[1])
+    a, b = [p for p, _ in pairs], [m for _, m in pairs]
+    alone = len(pairs) < 2
+    return Score(
+        deviation=statistics.median(abs(estimators.deviation(p, m)) for p, m in pairs),
+        tau=rank_correlation.kendall(a, b),
+        losses=tuple(None if alone else rank_correlation.top_loss(a, b, k) for k in TOPS),
+    )
+
+
+def _differences(rows: Sequence[Row], rule: str) -> tuple[Difference, ...]:
+    base = next((row for row in rows if row.published.variant == rule), None)
+    if base is None:
+        return ()
+    return tuple(
+        Difference(
+            variant=row.published.variant,
+            predicted=None
+            if row.predicted is None or base.predicted is None
+            else row.predicted - base.predicted,
+            published=row.published.predicted.value - base.published.predicted.value,
+            measured=row.published.measured.value - base.published.measured.value,
+            suspect=row.published.predicted.suspect or base.published.predicted.suspect,
+        )
+        for row in rows
+        if row is not base
+    )
+
+
+def _deviation(predicted: float | None, measured: float) -> float | None:
+    return None if predicted is None else estimators.deviation(predicted, measured)

@@ -1,0 +1,403 @@
+"""Predicted against measured: what a study says, problem by problem.
+
+Two runs never enter one statistic. Every figure of a problem comes from one run; the winner is the
+one that was best in the last run that it could have lost: a run without the winner so far replaces
+it only if it compared more candidates.
+"""
+
+import math
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.domain.results import Measurement, Prediction, Status
+from autotune.domain.variant import Value
+from autotune.files.store.records import CandidateRecord, ProblemFacts, StudyRecord, labels
+from autotune.measuring.candidates.resource_use import ENERGY, MEMORY
+from autotune.results.evaluate.comparable import Heat, champion, crossed_ratios, heat_of
+from autotune.statistics import estimators, pareto
+from autotune.statistics import rank_correlation as ranks
+from autotune.statistics import residual_scales as residuals
+from autotune.statistics.estimators import NoiseFloor
+from autotune.statistics.residual_scales import Observed, Residual
+
+OBJECTIVES = ("time", "energy", "memory")
+"""What a front is over, as far as it was read."""
+ASKED = "objectives"
+"""Condition of runs that searched for more than the time: the objectives, joined by ``, ``."""
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One candidate: predicted, measured, and what became of it. Seconds per time step."""
+
+    candidate: CandidateRecord
+    rank: int | None
+    """Place by prediction within its problem; None without a predicted time."""
+    prediction: Prediction | None
+    chosen: str = ""
+    """Why it was measured; empty when it was not."""
+    measurement: Measurement | None = None
+    measured: float | None = None
+    interval: Interval | None = None
+    """90 % interval of the measured time, bootstrap over launches; None for too few launches."""
+    compared: bool = False
+    """It takes part in the statistics of its problem: measured in that run, with enough samples."""
+    note: str = ""
+    memory: float | None = None
+    """Peak resident memory of its launches, bytes; None where it was not read."""
+    energy: float | None = None
+    """Joules of the node's packages in a time step; None where they cannot be read."""
+
+    @property
+    def predicted(self) -> float | None:
+        """Predicted seconds per time step."""
+        return self.prediction.seconds if self.prediction else None
+
+    @property
+    def status(self) -> Status | None:
+        """What became of it; None when it was not measured."""
+        return self.measurement.status if self.measurement else None
+
+    @property
+    def objectives(self) -> dict[str, float]:
+        """What is known of it that is better when it is smaller."""
+        known = {"time": self.measured, "energy": self.energy, "memory": self.memory}
+        return {name: value for name, value in known.items() if value}
+
+    @property
+    def deviation(self) -> float | None:
+        """(predicted - measured) / measured."""
+        if self.predicted is None or self.measured is None:
+            return None
+        return estimators.deviation(self.predicted, self.measured)
+
+
+@dataclass(frozen=True, slots=True)
+class TopLoss:
+    """Loss of the best of the predicted top ``k``, among the measured candidates.
+
+    None where not all of the ``k`` were measured well enough to compare, but for those that failed.
+    """
+
+    k: int
+    loss: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Speedup:
+    """Time of the baseline over time of the winner, within rounds of one run.
+
+    Chosen and scored on different rounds: each round is scored with the candidate that was best
+    in the other rounds, so that luck in a round does not count as speed.
+    """
+
+    value: float
+    interval: Interval | None
+    """90 %, bootstrap over rounds; None for fewer than three rounds."""
+    run: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemResult:
+    """What a study says about one problem."""
+
+    problem: ProblemFacts
+    label: str
+    """Unique within the study."""
+    rows: tuple[Row, ...]
+    """Every candidate, best prediction first."""
+    run: str | None
+    """The run that the statistics come from; None when nothing was measured."""
+    best: Row | None
+    baseline: Row | None
+    speedup: Speedup | None
+    losses: tuple[TopLoss, ...]
+    noise_floor: NoiseFloor | None
+    rank_correlation: float | None
+    """Kendall's tau-b between predicted and measured times."""
+    ordered_pairs: float | None
+    """Share of the pairs measured more than 5 % apart that were predicted in the right order."""
+    layouts: int = 1
+    """How many ways there are in which its candidates are spread."""
+    builds: int = 1
+    """How many compilers with flags there are."""
+    asked: tuple[str, ...] = ()
+    """The objectives of the search, where it had more than the time."""
+
+    @property
+    def objectives(self) -> tuple[str, ...]:
+        """What the front is over: what was asked for, else what was read for all; time first."""
+        values = [row.objectives for row in self.rows if row.compared]
+        read = (k for k in OBJECTIVES if values and all(k in found for found in values))
+        return self.asked or tuple(read)
+
+    @property
+    def front(self) -> tuple[Row, ...]:
+        """The compared candidates that no other one beats in all objectives together.
+
+        Those that lack one take no part; empty where there is nothing but the time.
+        """
+        kinds = self.objectives
+        if len(kinds) < 2:
+            return ()
+        rows = {row.candidate.identity: row for row in self.rows if row.compared}
+        values = {name: row.objectives for name, row in rows.items()}
+        return tuple(rows[name] for name in pareto.front(values, kinds))
+
+    @property
+    def residuals(self) -> tuple[Residual, ...]:
+        """log(measured / predicted) of the compared candidates by the value of each parameter."""
+        return residuals.by_parameter(
+            [
+                Observed(parameters=varied(row.candidate), residual=-math.log1p(row.deviation))
+                for row in self.rows
+                if row.compared and row.deviation is not None
+            ]
+        )
+
+    @property
+    def compared(self) -> int:
+        """How many candidates take part in the statistics."""
+        return sum(row.compared for row in self.rows)
+
+    @property
+    def evaluated(self) -> tuple[Row, ...]:
+        """The candidates that were measured or failed to be, fastest first, failures last."""
+        tried = [row for row in self.rows if row.measurement]
+        return tuple(
+            sorted(
+                tried,
+                key=lambda row: (row is not self.best, row.measured is None, row.measured or 0.0),
+            )
+        )
+
+    @property
+    def failures(self) -> tuple[Row, ...]:
+        """The candidates that were tried and have no time."""
+        return tuple(row for row in self.rows if row.measurement and row.status != "ok")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyResult:
+    """What a study says, problem by problem in the order of its candidates."""
+
+    study: StudyRecord
+    problems: tuple[ProblemResult, ...]
+
+
+def evaluate(study: StudyRecord, engine: str | None = None) -> StudyResult:
+    """Compare the predictions of one engine (the first by name, when none is given) with the times.
+
+    Pure: the same record gives the same result. Times of other machines than that of the last run
+    take no part in the statistics.
+    """
+    groups: dict[str, list[CandidateRecord]] = {}
+    for candidate in study.candidates:
+        groups.setdefault(candidate.problem.key, []).append(candidate)
+    named = labels([group[0].problem for group in groups.values()])
+    results = [
+        _problem(study, label, group, engine)
+        for label, group in zip(named, groups.values(), strict=True)
+    ]
+    return StudyResult(study=study, problems=tuple(results))
+
+
+def _problem(
+    study: StudyRecord, label: str, candidates: Sequence[CandidateRecord], engine: str | None
+) -> ProblemResult:
+    ordered = _by_prediction(study, candidates, engine)
+    here = study.runs[-1].machine_identity if study.runs else ""
+    # those for a map are no ground for statistics
+    runs = [run for run in study.tunings if run.machine_identity == here]
+    members = {candidate.identity for candidate in candidates}
+    heats = [heat for run in runs if (heat := heat_of(run, members))]
+    winner, heat = champion(heats)
+    before = {name for heat in heats for name in heat.times}
+    rows = tuple(_row(study, c, p, rank, heat) for c, p, rank in ordered)
+    by_identity = {row.candidate.identity: row for row in rows}
+    best = by_identity[winner] if winner else None
+    baseline = next((row for row in rows if row.candidate.baseline), None)
+    pairs = [
+        (row.predicted, heat.times[row.candidate.identity])
+        for row in rows
+        if heat and row.compared and row.predicted is not None
+    ]
+    predicted, measured = [p for p, _ in pairs], [m for _, m in pairs]
+    return ProblemResult(
+        problem=candidates[0].problem,
+        label=label,
+        rows=rows,
+        run=heat.run if heat else None,
+        best=best,
+        baseline=baseline,
+        speedup=_speedup(heats, best, baseline),
+        losses=tuple(TopLoss(k, _top_loss(rows, heat, before, k)) for k in estimators.TOPS)
+        if pairs
+        else (),
+        noise_floor=estimators.noise_floor(heat.rounds) if heat else None,
+        rank_correlation=ranks.kendall(predicted, measured),
+        ordered_pairs=estimators.ordered_pairs(predicted, measured),
+        layouts=len({candidate.layout for candidate in candidates}),
+        builds=len({(candidate.compiler, candidate.flags) for candidate in candidates}),
+        asked=_asked(study, heat),
+    )
+
+
+def _asked(study: StudyRecord, heat: Heat | None) -> tuple[str, ...]:
+    """The objectives that a run was searched for; empty where that was the time alone."""
+    run = next((run for run in study.runs if heat and run.id == heat.run), None)
+    words = str(run.conditions.get(ASKED, "")).split(", ") if run else []
+    return tuple(name for name in OBJECTIVES if name in words)
+
+
+def _by_prediction(
+    study: StudyRecord, candidates: Sequence[CandidateRecord], engine: str | None
+) -> list[tuple[CandidateRecord, Prediction | None, int | None]]:
+    if engine is None and study.predictions:
+        engine = study.predictions[0].prediction.engine
+    known = {s.candidate: s.prediction for s in study.predictions if s.prediction.engine == engine}
+
+    def key(candidate: CandidateRecord) -> tuple[bool, float, str]:
+        prediction = known.get(candidate.identity)
+        seconds = prediction.seconds if prediction else None
+        return seconds is None, seconds or 0.0, candidate.identity
+
+    ordered = []
+    for place, candidate in enumerate(sorted(candidates, key=key), start=1):
+        prediction = known.get(candidate.identity)
+        rank = place if prediction and prediction.seconds is not None else None
+        ordered.append((candidate, prediction, rank))
+    return ordered
+
+
+# --- one run ----------------------------------------------------------------------------------
+
+
+def _top_loss(
+    rows: Sequence[Row], heat: Heat | None, before: Collection[str], k: int
+) -> float | None:
+    """The loss of the true predicted top k; ranks are those among all candidates.
+
+    Where finalists were measured again, those of the top k stand for it: the best of it so far is
+    always among them, also where the others were compared in runs ``before``.
+    """
+    top = [row for row in rows if row.rank is not None and row.rank <= k]
+    if heat is None:
+        return None
+    failed = [row for row in top if row.status not in (None, "ok", "contended")]
+    times = {
+        row.candidate.identity: heat.times[row.candidate.identity] for row in top if row.compared
+    }
+    again = [time for name, time in times.items() if heat.finals and name in heat.rounds]
+    known = len(times) + len(failed)
+    if again:
+        known += sum(not row.compared and row.candidate.identity in before for row in top)
+    if not times or known < len(top):
+        return None
+    best = min(heat.times[name] for name in heat.rounds)
+    return estimators.loss(min(again or times.values()), best)
+
+
+def _row(
+    study: StudyRecord,
+    candidate: CandidateRecord,
+    prediction: Prediction | None,
+    rank: int | None,
+    heat: Heat | None,
+) -> Row:
+    """A candidate as measured in the run of the statistics, else in the last run that tried it."""
+    identity = candidate.identity
+    tried = [(run, m) for run in study.runs if (m := run.measurement(identity))]
+    whys = [c.reason for run in study.runs for c in run.choices if c.candidate == identity]
+    compared = heat is not None and identity in heat.times
+    within = [(run, m) for run, m in tried if heat and run.id == heat.run]
+    measurement = (within or tried)[-1][1] if tried else None
+    measured, interval, note = _location(measurement)
+    if heat is not None and compared and heat.levelled:
+        measured, interval = heat.times[identity], heat.intervals[identity]
+    if heat is not None and measurement is not None and measured is not None and not compared:
+        same = measurement.run == heat.run
+        note = "too few samples to compare" if same else f"of run {measurement.run}: not compared"
+    return Row(
+        candidate=candidate,
+        rank=rank,
+        prediction=prediction,
+        chosen=whys[0] if whys else "",
+        measurement=measurement,
+        measured=measured,
+        interval=interval,
+        compared=compared,
+        note=note,
+        memory=max(_read(measurement, MEMORY), default=None),
+        energy=estimators.location(joules) if (joules := _read(measurement, ENERGY)) else None,
+    )
+
+
+def _read(measurement: Measurement | None, name: str) -> list[float]:
+    """A condition of the accepted samples, where it was read: a positive number."""
+    found = [s.conditions.get(name) for s in measurement.accepted] if measurement else []
+    return [float(v) for v in found if isinstance(v, int | float) and 0 < v < math.inf]
+
+
+def varied(candidate: CandidateRecord) -> dict[str, Value]:
+    """Everything that candidates of a problem may differ in, by name."""
+    return {
+        **candidate.parameters,
+        "compiler": candidate.compiler,
+        "flags": " ".join(candidate.flags),
+        "threads": candidate.threads,
+        "ranks": candidate.ranks,
+        "nodes": candidate.nodes,
+        "communication": candidate.communication,
+        "placement": candidate.placement,
+    }
+
+
+def _location(measurement: Measurement | None) -> tuple[float | None, Interval | None, str]:
+    if measurement is None or measurement.status != "ok":
+        return None, None, ""
+    try:
+        launches = estimators.by_launch(measurement.samples)
+    except ValueError as error:
+        return None, None, str(error)
+    if not launches:
+        return None, None, "no accepted sample"
+    times = [time for launch in launches for time in launch]
+    return estimators.location(times), estimators.interval(launches), ""
+
+
+# --- the winner against the baseline ------------------------------------------------------------
+
+
+def _speedup(heats: Sequence[Heat], best: Row | None, baseline: Row | None) -> Speedup | None:
+    """From the last run that compared both; None where none did."""
+    if best is None or baseline is None:
+        return None
+    winner, reference = best.candidate.identity, baseline.candidate.identity
+    heat = next((h for h in reversed(heats) if {winner, reference} <= h.rounds.keys()), None)
+    if heat is None:
+        return None
+    if winner == reference:
+        return Speedup(value=1.0, interval=None, run=heat.run, note="the baseline is the fastest")
+    ratios = crossed_ratios(heat, reference)
+    if ratios:
+        return Speedup(value=float(np.median(ratios)), interval=_spread(ratios), run=heat.run)
+    value = estimators.ratio(heat.rounds[reference], heat.rounds[winner])
+    note = "chosen and scored on the same round"
+    return None if value is None else Speedup(value=value, interval=None, run=heat.run, note=note)
+
+
+def _spread(ratios: Sequence[float], seed: int = 1, draws: int = 1000) -> Interval | None:
+    """90 % interval of the median ratio, bootstrap over rounds."""
+    if len(ratios) < 3:
+        return None
+    generator = np.random.default_rng(seed)
+    values = np.asarray(ratios)
+    medians = np.median(generator.choice(values, size=(draws, len(values))), axis=1)
+    low, high = np.quantile(medians, [0.05, 0.95])
+    return float(low), float(high)

@@ -1,0 +1,205 @@
+"""From an evaluated study to entries: the winner of each problem at each number of threads.
+
+The winner of a problem is that of ``evaluate``. For every other number of threads (and of ranks) it
+is the one that the same rules find among the candidates of that number alone. Where the study has a
+decision map, which weighs all of its measurements, the cells of the map come first.
+"""
+
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
+
+from autotune.domain.variant import Value
+from autotune.errors import Fault, InputError, unknown_name
+from autotune.files.store.records import CandidateRecord, StudyRecord
+from autotune.results.evaluate.study_evaluation import ProblemResult, Row, StudyResult, evaluate
+from autotune.results.export import origins
+from autotune.results.export.entries import (
+    Choices,
+    Domains,
+    Entry,
+    Identity,
+    Key,
+    Skipped,
+    merged,
+    sections,
+)
+from autotune.results.export.map_entries import of_map
+from autotune.results.export.origins import subject
+
+Layout = tuple[int, int]
+"""Ranks, and threads of each: what an application is given; nodes, placement and communication are
+part of what is chosen."""
+
+
+def choices(
+    result: StudyResult, problem: str = "", known: Sequence[CandidateRecord] = ()
+) -> Choices:
+    """What to run of each problem, or of the one with this label.
+
+    ``known``: the candidates of the study's decision maps, which need not be the study's own.
+    Raises InputError where nothing was measured, where no candidate ran, and for a label that is
+    not in the study.
+    """
+    records = {one.identity: one for one in (*known, *result.study.candidates)}
+    maps = [pair for each in result.study.maps for pair in of_map(result.study, each, records)]
+    found = [pair for pair in maps if problem in ("", pair[1].problem)]
+    skipped: list[Skipped] = []
+    for each in selected(result, problem, () if not found else (problem,)):
+        entries, left = _of_problem(result.study, each)
+        found += entries
+        skipped += left
+    if not found:
+        raise InputError(
+            Fault(
+                where=f"study {result.study.name}",
+                found="no candidate ran: "
+                + "; ".join(f"{one.problem}: {one.reason}" for one in skipped),
+                expected="a candidate with a time",
+                hint="autotune report shows what became of each",
+            )
+        )
+    made, notes = sections(found, _domains(result.study, found))
+    notes += _circumstances(result.study, {entry.origin.run for _, entry in found})
+    return Choices(
+        study=result.study.name, sections=made, skipped=tuple(skipped), notes=tuple(notes)
+    )
+
+
+def _circumstances(study: StudyRecord, used: Collection[str]) -> list[str]:
+    """What whoever follows the choices has to know of the runs that they come from."""
+    notes: dict[str, None] = {}
+    for run in study.runs:
+        if run.id in used and "imported" in run.conditions:
+            notes[f"measured elsewhere, as recorded in {run.conditions['imported']}"] = None
+        if run.id in used and "warning" in run.conditions:
+            notes[str(run.conditions["warning"])] = None
+    return list(notes)
+
+
+def selected(
+    result: StudyResult, problem: str = "", also: Sequence[str] = ()
+) -> tuple[ProblemResult, ...]:
+    """The problems of a measured study, or the one with this label; InputError as ``choices``.
+
+    ``also``: labels that the study need not have, and the empty one where it need not have any.
+    """
+    where = f"study {result.study.name}"
+    if not any(run.measurements for run in result.study.runs):
+        raise InputError(
+            Fault(
+                where=where,
+                found="nothing was measured",
+                expected="at least one measured candidate",
+                hint="run: autotune tune CONFIG",
+            )
+        )
+    chosen = tuple(each for each in result.problems if problem in ("", each.label))
+    if not chosen and problem not in also:
+        labels = [each.label for each in result.problems]
+        if not labels:
+            raise InputError(
+                Fault(where=where, found="a decision map only", hint="run: autotune tune CONFIG")
+            )
+        raise InputError(unknown_name("--problem", "problem", problem, labels))
+    return chosen
+
+
+def _of_problem(
+    study: StudyRecord, result: ProblemResult
+) -> tuple[list[tuple[Key, Entry]], list[Skipped]]:
+    """Entries of one problem by layout, and the layouts without any."""
+    groups: dict[Layout, list[CandidateRecord]] = {}
+    for row in result.rows:
+        groups.setdefault(_layout(row.candidate), []).append(row.candidate)
+    if result.best is None:
+        return [], [Skipped(problem=result.label, threads=None, reason=_reason(result.rows))]
+    found, skipped = [], []
+    for layout, candidates in sorted(groups.items()):
+        part = result
+        if _layout(result.best.candidate) != layout:
+            part = evaluate(dataclasses.replace(study, candidates=tuple(candidates))).problems[0]
+        best = part.best
+        if best is None or best.measured is None:
+            reason = _reason(part.rows)
+            skipped.append(Skipped(problem=result.label, threads=layout[1], reason=reason))
+        else:
+            found.append(_entry(study, part, best, result.label))
+    return found, skipped
+
+
+def _layout(candidate: CandidateRecord) -> Layout:
+    return candidate.ranks, candidate.threads
+
+
+def _reason(rows: Sequence[Row]) -> str:
+    """Why there is no choice among these."""
+    tried = [row for row in rows if row.measurement is not None]
+    if not tried:
+        return "none of its candidates was measured"
+    counts: dict[str, int] = {}
+    for row in tried:
+        counts[row.status or ""] = counts.get(row.status or "", 0) + 1
+    told = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
+    return f"no candidate has a time that compares ({told})"
+
+
+def _entry(study: StudyRecord, result: ProblemResult, best: Row, label: str) -> tuple[Key, Entry]:
+    one, measurement = best.candidate, best.measurement
+    run = next(run for run in study.runs if measurement and run.id == measurement.run)
+    key, entry = origins.entry(study, run, one, best.measured)
+    entry = dataclasses.replace(
+        entry,
+        problem=label,
+        interval=best.interval,
+        ties=tuple(row.candidate.id for row in ties(result, best)),
+        speedup=result.speedup.value if result.speedup and result.best is best else None,
+    )
+    return key, entry
+
+
+def ties(result: ProblemResult, best: Row) -> list[Row]:
+    """The candidates of the same layout that noise does not tell from the choice, fastest first.
+
+    Those whose 90 % interval overlaps its own; where one of them has none, those within the mean
+    noise floor of the run.
+    """
+    if best.measured is None:
+        return []
+    floor = result.noise_floor.mean if result.noise_floor else 0.0
+    near = []
+    for row in result.evaluated:
+        same = _layout(row.candidate) == _layout(best.candidate)
+        if row.candidate.identity == best.candidate.identity or not (row.compared and same):
+            continue
+        if row.measured is None:
+            continue
+        if row.interval and best.interval:
+            tied = row.interval[0] <= best.interval[1] and best.interval[0] <= row.interval[1]
+        else:
+            tied = row.measured <= best.measured * (1 + floor)
+        if tied:
+            near.append(row)
+    return near
+
+
+def _domains(study: StudyRecord, found: Sequence[tuple[Key, Entry]]) -> dict[Identity, Domains]:
+    """The values of the parameters over all candidates of each section, measured or not."""
+    rows: dict[tuple[str, int], list[Domains]] = {}
+    for one in study.candidates:
+        rows.setdefault((subject(one).id, one.ranks), []).append(_single(one.parameters))
+    mapped = [_single(c.parameters) for each in study.maps for c in each.contenders]
+    known = {key.identity: key for key, _ in found}
+    charted = {key.identity for key, entry in found if entry.source == "map"}
+    return {
+        identity: merged(
+            [
+                *rows.get((key.subject.id, key.ranks), []),
+                *(mapped if identity in charted else []),
+            ]
+        )
+        for identity, key in known.items()
+    }
+
+
+def _single(parameters: Mapping[str, Value]) -> Domains:
+    return {name: (value,) for name, value in parameters.items()}

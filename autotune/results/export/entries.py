@@ -1,0 +1,207 @@
+"""What the writers of headers and wisdom files are given: choices with where they come from.
+
+Whoever knows what to run at a size and a number of threads (an evaluated study, a decision map)
+makes entries; a writer need not know who did.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from autotune.domain.variant import Value
+from autotune.results.export.readers.autotune_wisdom import LARGEST
+
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """The machine that an entry holds for."""
+
+    identity: str
+    name: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What is computed, whatever its size."""
+
+    id: str
+    """Readable and unique: ``heat2d radau-iia-7 m6 h0.1``, ``star3d-7pt``, ``matmul``."""
+    name: str
+    family: str
+    definition: str
+    """12 hexadecimal digits over what is computed, whatever its name."""
+    size: str
+    """What counts as size, in words."""
+
+    @property
+    def per(self) -> str:
+        """What its times are the times of, in words."""
+        return "run" if self.family == "program" else "time step"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """One section: a machine, a problem, a number of ranks."""
+
+    place: Place
+    subject: Subject
+    ranks: int
+
+    @property
+    def identity(self) -> "Identity":
+        """What two sections that are the same have in common."""
+        return self.place.identity, self.subject.id, self.subject.definition, self.ranks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Origin:
+    """Where an entry comes from."""
+
+    study: str
+    run: str
+    taken: str
+    """When the run began, ISO 8601, UTC."""
+    compiler: str
+    """The compiler as it said of itself; empty where that is not known."""
+    flags: str
+    """Flags as they were resolved; empty where that is not known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What to run at one size and number of threads, and what is known of it."""
+
+    size: int
+    """Components, points, or the argument that counts as size."""
+    threads: int
+    """OpenMP threads of each rank."""
+    problem: str
+    """Label of the problem that was tuned: ``heat2d-N256``."""
+    candidate: str
+    """Its id."""
+    variant: str
+    parameters: Mapping[str, Value]
+    compiler: str
+    flags: tuple[str, ...]
+    nodes: int = 1
+    communication: str = "none"
+    placement: str = "compact"
+    seconds: float | None
+    """Per time step, or per run of an external program."""
+    interval: Interval | None
+    samples: int = 0
+    verified: bool = False
+    error: float | None = None
+    """max abs(a - b) / max abs(b) against the reference."""
+    ties: tuple[str, ...] = ()
+    """Ids of the candidates that noise does not tell from this one, fastest first."""
+    speedup: float | None = None
+    """Over the baseline; chosen and scored on different rounds."""
+    loss_bound: float | None = None
+    """Of a decision map: following it loses at most this share of the best time."""
+    source: Literal["measured", "map"] = "measured"
+    origin: Origin
+
+    def __post_init__(self) -> None:
+        for name in ("size", "threads"):
+            if not 1 <= getattr(self, name) <= LARGEST:
+                raise ValueError(f"{name} must be from 1 to 2**53, not {getattr(self, name)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """The entries of one key, by threads, then size; none twice."""
+
+    key: Key
+    entries: tuple[Entry, ...]
+    domains: Mapping[str, tuple[Value, ...]]
+    """Each parameter with the values that it may have, chosen or not, in order."""
+
+    def __post_init__(self) -> None:
+        keys = [(entry.threads, entry.size) for entry in self.entries]
+        if not keys or keys != sorted(set(keys)):
+            raise ValueError("a section has entries, by threads and size, none twice")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Skipped:
+    """A problem (at a number of threads) without a choice, and why."""
+
+    problem: str
+    threads: int | None
+    """None: all of it."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """Everything that a study says about what to run."""
+
+    study: str
+    sections: tuple[Section, ...]
+    skipped: tuple[Skipped, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def entries(self) -> int:
+        """How many entries there are."""
+        return sum(len(section.entries) for section in self.sections)
+
+
+Identity = tuple[str, str, str, int]
+Domains = Mapping[str, tuple[Value, ...]]
+
+
+def sections(
+    found: Sequence[tuple[Key, Entry]], domains: Mapping[Identity, Domains]
+) -> tuple[tuple[Section, ...], list[str]]:
+    """Entries by section, and a note for each that gave way to another of the same place.
+
+    Those of a map, which weighs all that was measured, come before others; else the first is kept.
+    """
+    groups: dict[Identity, tuple[Key, dict[tuple[int, int], Entry]]] = {}
+    notes = []
+    for key, entry in sorted(found, key=lambda pair: pair[1].source != "map"):
+        kept = groups.setdefault(key.identity, (key, {}))[1]
+        there = kept.setdefault((entry.threads, entry.size), entry)
+        if there is not entry and entry.source == there.source:
+            notes.append(
+                f"{entry.problem} and {there.problem} have the same size, {entry.size}, and number"
+                f" of threads, {entry.threads}: {entry.candidate} is left out"
+            )
+    made = [
+        Section(
+            key=key,
+            entries=tuple(kept[place] for place in sorted(kept)),
+            domains=merged([domains.get(identity, {}), *(_own(e) for e in kept.values())]),
+        )
+        for identity, (key, kept) in sorted(groups.items())
+    ]
+    return tuple(made), notes
+
+
+def merged(several: Sequence[Domains]) -> dict[str, tuple[Value, ...]]:
+    """Each parameter with all its values: none first, then truth values and numbers, then text."""
+    names = dict.fromkeys(name for domains in several for name in domains)
+    values = {name: [v for d in several for v in d.get(name, ())] for name in names}
+    return {name: tuple(sorted(_distinct(found), key=_order)) for name, found in values.items()}
+
+
+def _own(entry: Entry) -> Domains:
+    return {name: (value,) for name, value in entry.parameters.items()}
+
+
+def _distinct(values: Sequence[Value]) -> list[Value]:
+    """Each value once; 1 and true are two."""
+    return list({(type(value), value): value for value in values}.values())
+
+
+def _order(value: Value) -> tuple[int, float, str]:
+    if value is None:
+        return 0, 0.0, ""
+    if isinstance(value, str):
+        return 2, 0.0, value
+    return 1, float(value), ""

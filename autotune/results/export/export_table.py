@@ -1,0 +1,149 @@
+"""A study as a table, one row per candidate: the content of CSV and Parquet files.
+
+The columns, in order; text is empty and numbers are absent where there is nothing to say:
+
+    study, problem, family, size      the study; label, family and n of the problem
+    candidate, variant                id and label of the variant
+    parameter:NAME                    one for each parameter; ``none`` (CSV) where it is absent
+    threads, ranks, nodes, communication, placement, compiler, flags
+                                      how it is built and run
+    rank                              place by prediction within its problem, from 1
+    engine, predicted_s, predicted_low_s, predicted_high_s
+                                      who predicted, seconds, the interval that holds 80 %
+    chosen                            why it was measured; empty: it was not
+    status                            ok, build-failed, crashed, timed-out, wrong-result, contended;
+                                      empty: not measured
+    best                              it is the choice of its problem
+    baseline                          it is the baseline of its problem
+    compared                          it takes part in the statistics of its problem
+    verified, verified_error          compared with a reference; max abs(a - b) / max abs(b)
+    run, machine                      the run of its time; identity of the machine
+    detail                            compiler text, how it ended
+    measured_low_s, measured_high_s   90 % interval of the time, bootstrap over launches
+    memory_bytes, energy_j            bytes resident at most; joules of a time step; if read
+    samples, samples_s                how many accepted samples, and each (CSV: between blanks)
+    measured_s                        seconds per time step
+
+Times are in seconds per time step (per run of an external program).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autotune.domain.results import Measurement
+from autotune.results.evaluate.study_evaluation import ProblemResult, Row, StudyResult
+
+Cell = str | int | float | bool | None | tuple[float, ...]
+
+SCHEMA = "autotune.table/1"
+PARAMETER = "parameter:"
+"""What the name of a parameter's column begins with."""
+BEFORE = ("study", "problem", "family", "size", "candidate", "variant")
+AFTER = (
+    "threads", "ranks", "nodes", "communication", "placement", "compiler", "flags", "rank",
+    "engine", "predicted_s", "predicted_low_s", "predicted_high_s", "chosen", "status", "best",
+    "baseline", "compared", "verified", "verified_error", "run", "machine", "detail",
+    "measured_low_s", "measured_high_s", "memory_bytes", "energy_j", "samples",
+    "samples_s", "measured_s",
+)  # fmt: skip
+"""The columns before and behind those of the parameters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns and rows."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def column(self, name: str) -> list[Cell]:
+        """The cells of one column."""
+        place = self.columns.index(name)
+        return [row[place] for row in self.rows]
+
+
+def table(result: StudyResult, problems: Sequence[ProblemResult]) -> Table:
+    """The candidates of these problems, each problem fastest first, those without a time last."""
+    machines = {run.id: run.machine_identity for run in result.study.runs}
+    everyone = [(problem, row) for problem in problems for row in _ordered(problem)]
+    names = list(dict.fromkeys(n for _, row in everyone for n in row.candidate.parameters))
+    columns = (*BEFORE, *(f"{PARAMETER}{name}" for name in names), *AFTER)
+    rows = []
+    for problem, row in everyone:
+        cells = {
+            "study": result.study.name,
+            **_what(problem, row),
+            **_predicted(row),
+            **_measured(problem, row, machines),
+            **{f"{PARAMETER}{name}": row.candidate.parameters.get(name) for name in names},
+        }
+        rows.append(tuple(cells[name] for name in columns))
+    return Table(columns, tuple(rows))
+
+
+def is_table(columns: Sequence[str]) -> bool:
+    """These are the columns of such a table."""
+    fixed = [name for name in columns if not name.startswith(PARAMETER)]
+    return fixed == [*BEFORE, *AFTER]
+
+
+def _ordered(problem: ProblemResult) -> list[Row]:
+    return sorted(problem.rows, key=lambda row: (row.measured is None, row.measured or 0.0))
+
+
+def _what(problem: ProblemResult, row: Row) -> dict[str, Cell]:
+    one = row.candidate
+    return {
+        "problem": problem.label,
+        "family": one.problem.family,
+        "size": one.problem.components,
+        "candidate": one.id,
+        "variant": one.variant,
+        "threads": one.threads,
+        "ranks": one.ranks,
+        "nodes": one.nodes,
+        "communication": one.communication,
+        "placement": one.placement,
+        "compiler": one.compiler,
+        "flags": " ".join(one.flags),
+        "baseline": one.baseline,
+    }
+
+
+def _predicted(row: Row) -> dict[str, Cell]:
+    low, high = (row.prediction and row.prediction.interval) or (None, None)
+    return {
+        "rank": row.rank,
+        "engine": row.prediction.engine if row.prediction else "",
+        "predicted_s": row.predicted,
+        "predicted_low_s": low,
+        "predicted_high_s": high,
+    }
+
+
+def _measured(problem: ProblemResult, row: Row, machines: Mapping[str, str]) -> dict[str, Cell]:
+    found = row.measurement
+    low, high = row.interval or (None, None)
+    return {
+        "chosen": row.chosen,
+        "status": row.status or "",
+        "best": problem.best is not None and row is problem.best,
+        "compared": row.compared,
+        "verified": found.verified if found else False,
+        "verified_error": found.error if found else None,
+        "run": found.run if found else "",
+        "machine": machines.get(found.run, "") if found else "",
+        "detail": found.detail if found else "",
+        "measured_low_s": low,
+        "measured_high_s": high,
+        "memory_bytes": row.memory,
+        "energy_j": row.energy,
+        "samples": len(found.accepted) if found else 0,
+        "samples_s": samples(found),
+        "measured_s": row.measured,
+    }
+
+
+def samples(measurement: Measurement | None) -> tuple[float, ...]:
+    """The accepted times of a measurement, in the order in which they were taken."""
+    return tuple(s.seconds for s in measurement.accepted) if measurement else ()

@@ -1,0 +1,285 @@
+r"""A C header that chooses the variant per size and number of threads: C99 and C++11.
+
+For each section a struct with the parameters as fields, a ``static inline`` function that looks
+one up at run time, and the same values as macros for a size and a number of threads that are
+fixed at compile time. The rule is that of the wisdom files; it is worked out here into borders
+between neighbouring sizes and numbers of threads, so the header compares whole numbers only.
+"""
+
+import dataclasses
+import itertools
+from collections.abc import Iterator, Sequence
+
+from autotune.results.export import c_names
+from autotune.results.export.entries import Choices, Entry, Section
+from autotune.results.export.readers.autotune_wisdom import choose, nearest
+from autotune.tuning.maps.explore import LEVEL
+
+MARK = "/* autotune.header/1"
+"""How every such header begins."""
+
+RULE = """\
+Rule: entries with the asked number of threads are considered, else those with the nearest
+number; of these the one of the nearest size is taken. Near is the distance of the logarithms; of
+two that are equally near the smaller one is taken. 0 threads (or fewer) asks for any number: the
+fastest entry of the nearest size."""
+
+
+def write(choices: Choices) -> str:
+    """The text of the header."""
+    names = c_names.Names()
+    guard = names.new(f"AUTOTUNE_{c_names.upper(choices.study)}_H")
+    called = [section.key.subject.name for section in choices.sections]
+    parts = [
+        _SectionText(section, names, distinct=called.count(section.key.subject.name) == 1)
+        for section in choices.sections
+    ]
+    lines = [
+        f"{MARK}",
+        *_comment(["", f"What autotune chose in study {choices.study}, as C99 or C++11.", ""]),
+        *_comment(RULE.splitlines()),
+        *(line for part in parts for line in _comment(part.about())),
+        *_comment(_left_out(choices)),
+        " */",
+        f"#ifndef {guard}",
+        f"#define {guard}",
+        "",
+        *(line for part in parts for line in part.code()),
+        f"#endif /* {guard} */",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _left_out(choices: Choices) -> list[str]:
+    if not (choices.skipped or choices.notes):
+        return []
+    lines = ["", "Without a choice:"] if choices.skipped else [""]
+    for one in choices.skipped:
+        where = one.problem + (f", {one.threads} threads" if one.threads else "")
+        lines.append(f"  {where}: {one.reason}")
+    return [*lines, *(f"Note: {note}" for note in choices.notes)]
+
+
+def _comment(lines: Sequence[str]) -> list[str]:
+    return [f" * {c_names.comment(line)}".rstrip() for line in lines]
+
+
+def borders(values: Sequence[int]) -> list[tuple[int | None, int]]:
+    """(last number for which a value is the nearest, the value), ascending; None: no last one.
+
+    >>> borders([2, 8])
+    [(4, 2), (None, 8)]
+    """
+    ordered = sorted(set(values))
+    found: list[tuple[int | None, int]] = []
+    for low, high in itertools.pairwise(ordered):
+        inside, outside = low, high
+        while outside - inside > 1:
+            middle = (inside + outside) // 2
+            if nearest((low, high), middle) == low:
+                inside = middle
+            else:
+                outside = middle
+        found.append((inside, low))
+    return [*found, (None, ordered[-1])]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Node:
+    """A decision: borders of one quantity, each leading to a decision or an entry's index."""
+
+    quantity: str
+    """``threads`` or ``size``."""
+    branches: tuple[tuple[int | None, "Node | int"], ...]
+
+
+def decision(entries: Sequence[Entry]) -> Node:
+    """Which entry is taken for a size and a number of threads; 0 threads are any number."""
+    keys = [(entry.size, entry.threads, entry.seconds) for entry in entries]
+    free = borders([key[0] for key in keys])
+    any_number = Node("size", tuple((last, choose(keys, size, 0)) for last, size in free))
+    asked = []
+    for last, threads in borders([key[1] for key in keys]):
+        sizes = borders([key[0] for key in keys if key[1] == threads])
+        node = Node("size", tuple((end, choose(keys, size, threads)) for end, size in sizes))
+        asked.append((last, node))
+    if asked == [(None, any_number)]:
+        return any_number
+    return Node("threads", ((0, any_number), *asked))
+
+
+class _SectionText:
+    """One section as C."""
+
+    def __init__(self, section: Section, names: c_names.Names, *, distinct: bool) -> None:
+        key, self._section = section.key, section
+        ranks = f"_r{key.ranks}" if key.ranks > 1 else ""
+        called = key.subject.name if distinct else key.subject.id
+        self._name = names.new(f"autotune_{c_names.lower(called)}{ranks}")
+        self._upper = self._name.upper()
+        self._decision = decision(section.entries)
+        self._fields = c_names.fields(self._upper, section.domains)
+
+    # --- the comment --------------------------------------------------------------------
+
+    def about(self) -> list[str]:
+        key = self._section.key
+        lines = [
+            "",
+            f"{key.subject.id} (definition {key.subject.definition or 'not known'})"
+            + (f", {key.ranks} MPI ranks" if key.ranks > 1 else ""),
+            f"  function  {self._name}_choose(size, threads)",
+            f"  macros    define {self._upper}_SIZE, and {self._upper}_THREADS unless any number",
+            f"            will do, before including this: {self._upper}_TUNED_*",
+            f"  size      {key.subject.size}",
+            f"  machine   {key.place.title} (identity {key.place.identity})",
+        ]
+        what = "commands" if key.subject.family == "program" else "C source"
+        lines.append(
+            f"  {what:9} of a candidate: autotune variants CONFIG --emit CANDIDATE -o FOLDER"
+        )
+        for entry in self._section.entries:
+            lines += ["", *_told(entry, key.subject.per)]
+        return lines
+
+    # --- the code -----------------------------------------------------------------------
+
+    def code(self) -> Iterator[str]:
+        yield from (line for field in self._fields for line in field.numbers())
+        yield from self._struct()
+        yield from self._function()
+        yield from self._macros()
+        yield ""
+
+    def _struct(self) -> Iterator[str]:
+        yield "typedef struct {"
+        yield "    long long size;        /* of the entry that was taken */"
+        yield "    int threads;"
+        yield "    const char *candidate;"
+        yield "    const char *variant;"
+        yield "    const char *compiler;"
+        yield "    const char *flags;"
+        yield "    const char *communication;"
+        yield "    const char *placement;"
+        per = self._section.key.subject.per
+        yield f"    double seconds;        /* per {per}; negative: not known */"
+        yield "    double low, high;      /* 90 % interval of seconds; negative: not known */"
+        yield "    double loss_bound;     /* of a decision map; negative: not known */"
+        yield "    int verified;          /* 1: compared with a reference */"
+        for field in self._fields:
+            yield from (f"    {line}" for line in field.members())
+        yield f"}} {self._name}_choice;"
+        yield ""
+
+    def _function(self) -> Iterator[str]:
+        yield f"static inline const {self._name}_choice *{self._name}_choose("
+        yield "    long long size, long long threads)"
+        yield "{"
+        yield f"    static const {self._name}_choice table[] = {{"
+        for entry in self._section.entries:
+            yield f"        {{{', '.join(self._values(entry))}}},"
+        yield "    };"
+        yield "    (void)size;"
+        yield "    (void)threads;"
+        yield from _branches(self._decision, "    ")
+        yield "}"
+        yield ""
+
+    def _values(self, entry: Entry) -> Iterator[str]:
+        yield f"{entry.size}LL"
+        yield str(entry.threads)
+        for text in (
+            entry.candidate,
+            entry.variant,
+            entry.compiler,
+            " ".join(entry.flags),
+            entry.communication,
+            entry.placement,
+        ):
+            yield c_names.literal(text)
+        low, high = entry.interval or (None, None)
+        for number in (entry.seconds, low, high, entry.loss_bound):
+            yield "-1.0" if number is None else repr(float(number))
+        yield str(int(entry.verified))
+        for field in self._fields:
+            yield from field.initialisers(entry.parameters.get(field.parameter))
+
+    def _macros(self) -> Iterator[str]:
+        size, threads = f"{self._upper}_SIZE", f"{self._upper}_THREADS"
+        yield f"#ifdef {size}"
+        yield f"#ifndef {threads}"
+        yield f"#define {threads} 0"
+        yield "#endif"
+        yield from self._conditions(self._decision, {"size": size, "threads": threads})
+        yield f"#endif /* {size} */"
+
+    def _conditions(self, node: Node, macros: dict[str, str]) -> Iterator[str]:
+        for position, (last, then) in enumerate(node.branches):
+            if len(node.branches) > 1:
+                word = "#if" if position == 0 else "#elif"
+                yield "#else" if last is None else f"{word} {macros[node.quantity]} <= {last}"
+            if isinstance(then, Node):
+                yield from self._conditions(then, macros)
+            else:
+                yield from self._defines(self._section.entries[then])
+        if len(node.branches) > 1:
+            yield "#endif"
+
+    def _defines(self, entry: Entry) -> Iterator[str]:
+        start = f"#define {self._upper}_TUNED_"
+        yield f"{start}FOR_SIZE {entry.size}"
+        yield f"{start}FOR_THREADS {entry.threads}"
+        yield f"{start}CANDIDATE {c_names.literal(entry.candidate)}"
+        yield f"{start}COMPILER {c_names.literal(entry.compiler)}"
+        yield f"{start}FLAGS {c_names.literal(' '.join(entry.flags))}"
+        for field in self._fields:
+            for name, value in field.macros(entry.parameters.get(field.parameter)):
+                yield f"{start}{name} {value}"
+
+
+def _branches(node: Node, indent: str) -> Iterator[str]:
+    """Nested comparisons; the last branch needs none."""
+    for last, then in node.branches:
+        test = "" if last is None else f"if ({node.quantity} <= {last}LL) "
+        if isinstance(then, int):
+            yield f"{indent}{test}return &table[{then}];"
+        elif last is None:
+            yield from _branches(then, indent)
+        else:
+            yield f"{indent}{test}{{"
+            yield from _branches(then, indent + "    ")
+            yield f"{indent}}}"
+
+
+def _told(entry: Entry, per: str) -> list[str]:
+    """An entry in words; its time is that of a step or of a run."""
+    origin = entry.origin
+    time = "not measured" if entry.seconds is None else f"{entry.seconds:.4g} s per {per}"
+    if entry.interval:
+        time += f", 90 % interval {entry.interval[0]:.4g} to {entry.interval[1]:.4g} s"
+    if entry.samples:
+        time += f", {entry.samples} samples"
+    verified = "yes" if entry.verified else "no"
+    if entry.error is not None:
+        verified += f", deviation {entry.error:.2g}"
+    lines = [
+        f"  size {entry.size}, threads {entry.threads} ({entry.problem}): {entry.variant}",
+        f"    candidate {entry.candidate}",
+        f"    compiler  {origin.compiler or entry.compiler};"
+        f" flags {origin.flags or ' '.join(entry.flags)}",
+        f"    time      {time}" + (" (decision map)" if entry.source == "map" else ""),
+        f"    verified  {verified}",
+        f"    study     {origin.study}, run {origin.run}, {origin.taken}",
+    ]
+    if entry.speedup is not None:
+        lines.append(f"    speedup   {entry.speedup:.3g} over the baseline")
+    if entry.loss_bound is not None:
+        lines.append(
+            f"    loss      below {entry.loss_bound:.2%} of the best time, with {LEVEL:.0%}"
+        )
+    if entry.ties:
+        more = f" and {len(entry.ties) - 3} more" if len(entry.ties) > 3 else ""
+        lines.append(
+            f"    tied with {', '.join(entry.ties[:3])}{more}: noise does not tell them apart"
+        )
+    return lines

@@ -1,0 +1,42 @@
+"""From a decision map to entries: what is run in each of its cells, and what that may cost."""
+
+import dataclasses
+from collections.abc import Mapping
+
+from autotune.domain.decision_map import DecisionMap
+from autotune.files.store.records import CandidateRecord, RunRecord, StudyRecord
+from autotune.results.export import origins
+from autotune.results.export.entries import Entry, Key
+
+
+def of_map(
+    study: StudyRecord, found: DecisionMap, known: Mapping[str, CandidateRecord]
+) -> list[tuple[Key, Entry]]:
+    """An entry for each cell: one of the few contenders that the map merges its winners to.
+
+    ``known``: identity to candidate; a cell whose candidate is not among them gives none, nor does
+    a study without a run.
+    """
+    made = []
+    for cell in found.entries():
+        one = known.get(cell.candidate)
+        if one is None or not study.runs:
+            continue
+        run = _run_of(study, cell.candidate)
+        key, entry = origins.entry(study, run, one, cell.seconds)
+        entry = dataclasses.replace(
+            entry,
+            size=cell.n,
+            threads=cell.threads,
+            problem=cell.problem,
+            loss_bound=cell.bound,
+            source="map",
+        )
+        made.append((key, entry))
+    return made
+
+
+def _run_of(study: StudyRecord, identity: str) -> RunRecord:
+    """The last run that measured a candidate, else the last of all."""
+    tried = [run for run in study.runs if run.measurement(identity) is not None]
+    return (tried or list(study.runs))[-1]

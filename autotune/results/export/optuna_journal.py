@@ -1,0 +1,157 @@
+"""A study of the store as a journal file of Optuna, for its dashboard and whatever else reads it.
+
+The store is the truth: the journal is written anew from it at any time, and nothing reads it back.
+Imports Optuna, which is heavy.
+"""
+
+import datetime
+import json
+import tempfile
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+import optuna
+from optuna.distributions import BaseDistribution
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+from optuna.study import StudyDirection
+from optuna.trial import FrozenTrial, TrialState
+
+from autotune.domain.setup import Objective
+from autotune.errors import Fault, InputError
+from autotune.measuring.candidates.resource_use import ENERGY, MEMORY
+from autotune.results.evaluate.study_evaluation import ProblemResult, Row, StudyResult, varied
+from autotune.tuning.search.optuna_sampler import domains
+from autotune.tuning.search.points import Setting
+
+
+def write(result: StudyResult, path: Path, objectives: Sequence[Objective] = ("time",)) -> int:
+    """Write the journal, one Optuna study ``NAME/LABEL`` for each problem; the number of trials.
+
+    A trial is a candidate that was measured, or failed to be; its values are ``objectives`` in
+    their order, and one that lacks any of them is a failed trial. A journal that is there is
+    replaced as a whole. Raises InputError where the file cannot be written, or is no journal.
+    """
+    _require_journal(path)
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
+            draft = Path(folder) / "journal"
+            storage = JournalStorage(JournalFileBackend(str(draft)))
+            trials = sum(_study(result, p, storage, objectives) for p in result.problems)
+            draft.replace(path)
+    except (OSError, RuntimeError) as error:  # the latter where its lock cannot be made
+        raise InputError(
+            Fault(
+                where=str(path),
+                found=f"the journal cannot be written: {getattr(error, 'strerror', error)}",
+                hint="name another file with -o FILE",
+            )
+        ) from error
+    return trials
+
+
+def _require_journal(path: Path) -> None:
+    """Only what is a journal already is replaced."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            first = file.readline()
+    except FileNotFoundError:
+        return
+    except (OSError, UnicodeDecodeError):
+        first = "-"
+    try:
+        known = not first or "op_code" in json.loads(first)
+    except (ValueError, TypeError):
+        known = False
+    if not known:
+        raise InputError(
+            Fault(
+                where=str(path),
+                found="a file that is no journal of Optuna",
+                expected="a new file, or a journal to be replaced",
+            )
+        )
+
+
+def _study(
+    result: StudyResult,
+    problem: ProblemResult,
+    storage: JournalStorage,
+    objectives: Sequence[Objective],
+) -> int:
+    study = optuna.create_study(
+        storage=storage,
+        study_name=f"{result.study.name}/{problem.label}",
+        directions=[StudyDirection.MINIMIZE] * len(objectives),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        study.set_metric_names(list(objectives))
+    for name, text in (("config", result.study.config), ("problem", problem.problem.title)):
+        study.set_user_attr(name, text)
+    settings = [_settings(row) for row in problem.rows]
+    names = list(dict.fromkeys(name for row in settings for name in row))
+    table = [tuple(row.get(name) for name in names) for row in settings]
+    space = domains(table, names)
+    tried = sorted((row for row in problem.rows if row.measurement), key=_moments)
+    for number, row in enumerate(tried):
+        values = [row.objectives[o] for o in objectives if o in row.objectives]
+        whole = row.status == "ok" and len(values) == len(objectives)
+        study.add_trial(_trial(row, number, names, space, values if whole else None))
+    return len(tried)
+
+
+def _settings(row: Row) -> dict[str, Setting]:
+    return varied(row.candidate)
+
+
+def _trial(
+    row: Row,
+    number: int,
+    names: Sequence[str],
+    space: dict[str, BaseDistribution],
+    values: list[float] | None,
+) -> FrozenTrial:
+    begun, ended = _moments(row)
+    known = _settings(row)
+    return FrozenTrial(
+        number=number,
+        trial_id=number,
+        state=TrialState.FAIL if values is None else TrialState.COMPLETE,
+        value=None,
+        values=values,
+        datetime_start=begun,
+        datetime_complete=ended,
+        params={name: known.get(name) for name in names},
+        distributions=space,
+        user_attrs=_attributes(row),
+        system_attrs={},
+        intermediate_values={},
+    )
+
+
+def _attributes(row: Row) -> dict[str, str | float]:
+    attributes: dict[str, str | float | None] = {
+        "candidate": row.candidate.id,
+        "why": row.chosen,
+        "status": row.status,
+        "predicted_s": row.predicted,
+        MEMORY: row.memory,
+        ENERGY: row.energy,
+        "detail": row.measurement.detail if row.measurement else None,
+    }
+    return {name: value for name, value in attributes.items() if value}
+
+
+def _moments(row: Row) -> tuple[datetime.datetime, datetime.datetime]:
+    """When its first and its last sample were taken, as Optuna has it: local time, no zone."""
+    samples = row.measurement.samples if row.measurement else ()
+    taken = [datetime.datetime.fromisoformat(sample.taken) for sample in samples]
+    if not taken:
+        now = datetime.datetime.now()
+        return now, now
+    first, last = (moment.astimezone().replace(tzinfo=None) for moment in (min(taken), max(taken)))
+    return first, last

@@ -1,0 +1,72 @@
+"""What a stored candidate computes, where it ran, and with what it was built."""
+
+from autotune.files.store.records import CandidateRecord, ProblemFacts, RunRecord, StudyRecord
+from autotune.results.export.entries import Entry, Key, Origin, Place, Subject
+
+SIZES = {"ivp": "n, the number of components", "stencil": "n, the number of interior points"}
+
+
+def subject(candidate: CandidateRecord) -> Subject:
+    """What a candidate computes, whatever its size."""
+    problem = candidate.problem
+    return Subject(
+        id=_id(problem),
+        name=problem.ivp or problem.stencil or problem.program or problem.label,
+        family=problem.family,
+        definition=problem.key.split()[0],
+        size=SIZES.get(problem.family) or (problem.size_argument or "none: always 1"),
+    )
+
+
+def _id(problem: ProblemFacts) -> str:
+    if problem.family == "ivp":
+        return f"{problem.ivp} {problem.method} m{problem.correctors} h{problem.step_fraction:g}"
+    if problem.family == "stencil":
+        return problem.stencil
+    rest = [f"{k}={v}" for k, v in problem.arguments.items() if k != problem.size_argument]
+    return " ".join([problem.program, *rest])
+
+
+def place(run: RunRecord) -> Place:
+    """The machine of a run."""
+    return Place(identity=run.machine_identity, name=run.machine.name, title=run.machine.title)
+
+
+def origin(study: StudyRecord, run: RunRecord, identity: str) -> Origin:
+    """Where the times of a candidate in a run come from."""
+    build = run.build(identity)
+    provenance = build.provenance if build else {}
+    return Origin(
+        study=study.name,
+        run=run.id,
+        taken=run.started,
+        compiler=provenance.get("compiler", ""),
+        flags=provenance.get("flags", ""),
+    )
+
+
+def entry(
+    study: StudyRecord, run: RunRecord, one: CandidateRecord, seconds: float | None
+) -> tuple[Key, Entry]:
+    """A candidate at its own size and threads, with what a run found out about it."""
+    measurement = run.measurement(one.identity)
+    made = Entry(
+        size=one.problem.components,
+        threads=one.threads,
+        problem=one.problem.label,
+        candidate=one.id,
+        variant=one.variant,
+        parameters=dict(one.parameters),
+        compiler=one.compiler,
+        flags=one.flags,
+        nodes=one.nodes,
+        communication=one.communication,
+        placement=one.placement,
+        seconds=seconds,
+        interval=None,
+        samples=len(measurement.accepted) if measurement else 0,
+        verified=measurement is not None and measurement.verified,
+        error=measurement.error if measurement else None,
+        origin=origin(study, run, one.identity),
+    )
+    return Key(place=place(run), subject=subject(one), ranks=one.ranks), made

@@ -1,0 +1,106 @@
+"""The measured candidates of a study in T4, the results format of the auto-tuning community.
+
+Source: the T4 results schema 1.0.0 (schema/T4/1.0.0/results-schema.json of Kernel Tuner 1.x). A
+configuration holds the problem, the parameters, and how a candidate is built and run. Times are in
+seconds. Beside ``time`` the measurements hold ``predicted``.
+"""
+
+import json
+from collections.abc import Sequence
+
+from autotune.domain.results import Status
+from autotune.domain.variant import Value
+from autotune.files.recorded.t4_results import INVALIDITY, PREDICTED, TIME, VERSION
+from autotune.results.evaluate.study_evaluation import ProblemResult, Row, StudyResult
+from autotune.results.export.export_table import samples
+from autotune.version import VERSION as OWN_VERSION
+
+AUTOTUNER = "autotune-ecm"
+_SAID = {status: word for word, status in INVALIDITY.items()}
+_FAILED: dict[Status, str] = {
+    "build-failed": "CompilationFailedConfig",
+    "crashed": "RuntimeFailedConfig",
+    "timed-out": "RuntimeFailedConfig",
+    "wrong-result": "InvalidConfig",
+}
+"""What stands in place of the time of a failure."""
+
+
+def write(result: StudyResult, problems: Sequence[ProblemResult]) -> tuple[str, list[str]]:
+    """The text of the file, and notes on what is not in it.
+
+    Candidates without a time because other programs disturbed them are left out: that says nothing
+    about the candidate.
+    """
+    left, results = 0, []
+    for problem in problems:
+        for row in problem.rows:
+            if row.measurement is None:
+                continue
+            if row.status == "contended" or (row.status == "ok" and row.measured is None):
+                left += 1
+            else:
+                results.append(_result(problem, row))
+    last = result.study.runs[-1]
+    document = {
+        "schema_version": VERSION,
+        "metadata": {
+            "autotuner": AUTOTUNER,
+            "autotuner_version": OWN_VERSION,
+            "timeunit": "seconds",
+            "timestamp": last.started,
+            "device": last.machine.title,
+            "machine_identity": last.machine_identity,
+            "study": result.study.name,
+        },
+        "results": results,
+    }
+    notes = [f"{left} candidates left out: no undisturbed sample"] if left else []
+    if len(problems) > 1:
+        notes.append(f"{len(problems)} problems in one file: to search one, export it by --problem")
+    return json.dumps(document, indent=1, allow_nan=False) + "\n", notes
+
+
+def is_own(text: str) -> bool:
+    """It is such a file, written by autotune."""
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    metadata = content.get("metadata") if isinstance(content, dict) else None
+    return isinstance(metadata, dict) and metadata.get("autotuner") == AUTOTUNER
+
+
+def _result(problem: ProblemResult, row: Row) -> dict[str, object]:
+    measurement, status = row.measurement, row.status or "ok"
+    taken = next((s.taken for s in measurement.samples), "") if measurement else ""
+    time = row.measured if status == "ok" else _FAILED.get(status, "RuntimeFailedConfig")
+    measurements: list[dict[str, object]] = [{"name": TIME, "value": time, "unit": "seconds"}]
+    if row.predicted is not None:
+        measurements.append({"name": PREDICTED, "value": row.predicted, "unit": "seconds"})
+    return {
+        "timestamp": taken,
+        "configuration": _configuration(problem, row),
+        "times": {"runtimes": list(samples(measurement))} if status == "ok" else {},
+        "invalidity": _SAID[status],
+        "correctness": int(status == "ok"),
+        "measurements": measurements,
+        "objectives": [TIME],
+    }
+
+
+def _configuration(problem: ProblemResult, row: Row) -> dict[str, Value]:
+    """What was set; a name that a parameter has too gets ``autotune_`` in front."""
+    one = row.candidate
+    ours: dict[str, Value] = {
+        "problem": problem.label,
+        "threads": one.threads,
+        "ranks": one.ranks,
+        "nodes": one.nodes,
+        "communication": one.communication,
+        "placement": one.placement,
+        "compiler": one.compiler,
+        "flags": " ".join(one.flags),
+    }
+    own = {f"autotune_{k}" if k in one.parameters else k: value for k, value in ours.items()}
+    return {**one.parameters, **own}

@@ -1,0 +1,1 @@
+"""Machines and hosts as text and document."""

@@ -1,0 +1,96 @@
+"""What a calibration found, as lines for a person."""
+
+from collections.abc import Sequence
+
+from autotune.domain.calibration import CONSTANTS, BandwidthCurve, Calibration, Constant
+from autotune.units import show
+
+_WORDS = {
+    "line_crossing": "load across lines",
+    "store_forward": "store forwarding",
+    "blocked_forward": "store forwarding, blocked",
+    "loop_entry": "loop entry",
+    "predicted_exit": "of it with a predicted exit less",
+    "set_conflict": "set conflict, per line",
+    "core_to_core": "line of another core",
+    "stream_start": "start of a stream",
+    "outbound": "dirty line out",
+    "allocate": "line of a pure store stream",
+    "exposed": "exposed share beside loads",
+    "overlap_ol": "exposed share beside arithmetic",
+    "barrier": "barrier",
+}
+
+
+def constants(found: Calibration) -> list[str]:
+    """A line for each constant in the order of their definitions, with its interval."""
+    order = {name: place for place, name in enumerate(CONSTANTS)}
+    listed = sorted(
+        found.constants.items(),
+        key=lambda entry: (order.get(_parts(entry[0])[0], len(order)), _parts(entry[0])[2]),
+    )
+    lines = [f"  {_name(name)}: {_value(constant)}" for name, constant in listed]
+    if not found.constants:  # a file of an earlier version
+        for threads, barrier in sorted(found.barriers.items()):
+            lines.append(f"  barrier, {threads} threads: {show(barrier, 'time')}")
+        for level, share in found.exposed.items():
+            lines.append(f"  exposed share beside loads, {level}: {share:.2f}")
+    for name, change in found.refined.items():
+        lines.append(
+            f"  refined by {change.study}: {name} {change.before:.4g} -> {change.after:.4g}"
+            f" [{change.low:.4g}, {change.high:.4g}]"
+        )
+    return lines
+
+
+def bandwidths(found: Calibration) -> list[tuple[str, list[tuple[str, ...]]]]:
+    """Titles and tables of bandwidth per thread: over threads, and over streams."""
+    several = [curve for curve in found.curves if curve.streams > 1]
+    tables = [
+        (
+            "load bandwidth per thread over working set per thread",
+            _table(found.loads, [f"{curve.threads} thread(s)" for curve in found.loads]),
+        )
+    ]
+    for one in found.loads:
+        alike = [curve for curve in several if curve.threads == one.threads]
+        if alike:
+            title = f"the same of several streams at once, {one.threads} thread(s)"
+            tables.append((title, _table(alike, [f"{curve.streams} streams" for curve in alike])))
+    return tables
+
+
+def _table(curves: Sequence[BandwidthCurve], headings: Sequence[str]) -> list[tuple[str, ...]]:
+    rows = [("working set", *headings)]
+    for size in sorted({size for curve in curves for size in curve.working_set}):
+        cells = [
+            f"{c.bandwidth[c.working_set.index(size)]:.1f} B/cy" if size in c.working_set else ""
+            for c in curves
+        ]
+        rows.append((show(size, "size"), *cells))
+    return rows
+
+
+def _parts(name: str) -> tuple[str, str, int]:
+    """Base, level and thread count of the name of a constant."""
+    left, _, threads = name.partition("@")
+    base, _, level = left.partition(".")
+    return base, level, int(threads) if threads.isdigit() else 1
+
+
+def _name(name: str) -> str:
+    base, level, threads = _parts(name)
+    text = _WORDS.get(base, base) + (f", {level}" if level else "")
+    return text + (f", {threads} threads" if threads > 1 else "")
+
+
+def _value(found: Constant) -> str:
+    numbers = found.value, found.low, found.high
+    match found.unit:
+        case "s":
+            value, low, high = (show(number, "time") for number in numbers)
+        case "1":
+            value, low, high = (f"{number:.2f}" for number in numbers)
+        case unit:
+            value, low, high = (f"{number:.3g} {unit}" for number in numbers)
+    return f"{value}  [{low}, {high}], {found.samples} samples"

@@ -1,0 +1,1 @@
+"""A decision map as text, figure and document."""

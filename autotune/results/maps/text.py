@@ -1,0 +1,119 @@
+"""A decision map as text: who wins where, what few contenders cost, what is not sure."""
+
+from collections.abc import Sequence
+
+from autotune.domain.decision_map import DecisionMap, MapCell
+from autotune.results.report import words
+
+MARK = "?"
+"""Behind a winner that is the fastest with less than 90 %."""
+
+
+def text(maps: Sequence[DecisionMap], study: str, *, store: str = "") -> str:
+    """All maps of a study, one below the other."""
+    place = f" --store {store}" if store else ""
+    last = f"autotune report {study}{place} draws it; autotune export {study}{place} uses it."
+    return "\n\n".join([*(_one(each) for each in maps), last])
+
+
+def _one(chart: DecisionMap) -> str:
+    lines = [
+        f"{chart.label}: which of {len(chart.contenders)} candidates wins over"
+        f" {chart.size_name} x threads" + (f", by engine {chart.engine}" if chart.engine else ""),
+        "",
+        *_table(chart),
+        "",
+        *summary(chart),
+    ]
+    return "\n".join(lines)
+
+
+def summary(chart: DecisionMap) -> list[str]:
+    """The map in sentences."""
+    level = percent(chart.level)
+    few = not chart.same
+    between = (
+        f"Between the cells the nearest {chart.size_name} counts, by ratio: as far as times change"
+        f" smoothly from one size to the next, the loss at any size is less than"
+        f" {percent(chart.between[0])} with {level}"
+    )
+    found = [
+        f"Following the winners loses {percent(chart.whole.mean)} on average over the cells;"
+        f" with {level} it is less than {percent(chart.whole.mean_bound)} on average and"
+        f" less than {percent(chart.whole.max_bound)} in the worst cell.",
+        *_shipping(chart, level),
+        f"Measured: {chart.evaluations} of {chart.pairs} pairs of candidate and cell"
+        f" ({percent(chart.evaluations / chart.pairs)}), in"
+        f" {sum(bool(cell.measured) for cell in chart.cells)} of {len(chart.cells)} cells;"
+        f" ended because {chart.stopped}.",
+        between + (f", with the few less than {percent(chart.between[1])}." if few else "."),
+    ]
+    failed = {k for cell in chart.cells for k in cell.failed}
+    if failed:
+        names = ", ".join(chart.contenders[k].label for k in sorted(failed))
+        found.append(f"Failed in some cells: {names}.")
+    if chart.left_out:
+        found.append(
+            f"{chart.left_out} more candidates were not looked at: "
+            + (
+                "by prediction they are the furthest from the fastest everywhere."
+                if chart.engine
+                else "nothing is predicted, and they are too many."
+            )
+        )
+    return found
+
+
+def _shipping(chart: DecisionMap, level: str) -> list[str]:
+    """What fewer candidates cost; nothing where the winners are shipped."""
+    if chart.same:
+        return []
+    kept = ", ".join(chart.contenders[k].label for k in chart.kept)
+    few = len(chart.kept)
+    return [
+        f"Shipping {few} candidate{'s' if few > 1 else ''} ({kept}) in place of"
+        f" {len(chart.winners)} costs {percent(chart.price[0])} more on average, at most"
+        f" {percent(chart.price[1])} in a cell; less than {percent(chart.merged.mean_bound)} is"
+        f" lost on average with {level}, in the worst cell less than"
+        f" {percent(chart.merged.max_bound)}."
+    ]
+
+
+def _table(chart: DecisionMap) -> list[str]:
+    head = [chart.size_name, "T", "winner", "sure", "time", "loss <", "shipped", "loss <"]
+    rows = [head]
+    for cell in sorted(chart.cells, key=lambda cell: (cell.threads, cell.size)):
+        rows.append(_row(chart, cell))
+    widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
+    left = {2, 6}
+    return [
+        "  ".join(
+            word.ljust(width) if k in left else word.rjust(width)
+            for k, (word, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+def _row(chart: DecisionMap, cell: MapCell) -> list[str]:
+    winner = chart.contenders[cell.winner.contender].label
+    same = cell.merged.contender == cell.winner.contender
+    here = "*" if cell.winner.contender in cell.measured else " "
+    return [
+        str(cell.size),
+        str(cell.threads),
+        f"{here}{winner}" + ("" if cell.sure else f" {MARK}"),
+        percent(cell.probability),
+        words.seconds(cell.winner.seconds),
+        percent(cell.winner.bound),
+        "the same" if same else chart.contenders[cell.merged.contender].label,
+        percent(cell.merged.bound),
+    ]
+
+
+def percent(value: float) -> str:
+    """A share in words of two figures: 0.34 %, 4.1 %, 87 %."""
+    value *= 100
+    if value < 0.005:
+        return "0 %"
+    return f"{value:.2g} %" if value < 99.5 else f"{value:.0f} %"

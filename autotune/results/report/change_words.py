@@ -1,0 +1,62 @@
+"""Changes of a time and lists of values, in words."""
+
+import numpy as np
+
+from autotune.domain.tables.parameter import Value
+
+_LISTED = 5
+"""Of more values the first ones and the last are given."""
+
+
+def shown(value: Value) -> str:
+    """A value as it is written in a sentence."""
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def trend(name: str, values: list[Value], size: float) -> str:
+    """Of a number, from the smallest to the largest and for each doubling."""
+    low, high = float(values[0]), float(values[-1])
+    text = f"{name} from {low:g} to {high:g}: {change(size)}"
+    return f"{text}, {change(size / float(np.log2(high / low)))} a doubling" if low > 0 else text
+
+
+def change(size: float) -> str:
+    """Of a change of the logarithm of the time, base 2.
+
+    >>> change(-1.0), change(0.5), change(1.5), change(0.001)
+    ('50 % less time', '41 % more time', '2.8 times the time', 'no change')
+    """
+    share = 2.0**size - 1
+    if abs(share) < 0.005:
+        return "no change"
+    if share > 0.99:
+        return f"{share + 1:.2g} times the time"
+    return f"{100 * abs(share):.0f} % {'more' if share > 0 else 'less'} time"
+
+
+def listed(slower: dict[str, list[str]]) -> str:
+    """Changes of the time, the smallest first, with the values that have them.
+
+    >>> listed({"4 % more time": ["8", "16"], "2.1 times the time": ["none"]})
+    '8 and 16 take 4 % more time, none takes 2.1 times the time'
+    """
+    said = [
+        f"{few(names, 'and')} {'takes' if len(names) == 1 else 'take'} {change}"
+        for change, names in slower.items()
+    ]
+    if len(said) > _LISTED:
+        said = [*said[: _LISTED - 2], "...", said[-1]]
+    return ", ".join(said)
+
+
+def few(texts: list[str], word: str) -> str:
+    """Joined by commas, the last by the word; of many the first.
+
+    >>> few(["a", "b", "c"], "or"), few(list("abcdefgh"), "or")
+    ('a, b or c', 'a, b, c, d or 4 others')
+    """
+    if len(texts) > _LISTED:
+        texts = [*texts[: _LISTED - 1], f"{len(texts) - _LISTED + 1} others"]
+    if len(texts) == 1:
+        return texts[0]
+    return f"{', '.join(texts[:-1])} {word} {texts[-1]}"

@@ -1,0 +1,1 @@
+"""Figures as inline SVG; these modules import matplotlib."""

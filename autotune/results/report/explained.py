@@ -1,0 +1,30 @@
+"""What is told of a candidate: its prediction, its compiled loops, the reasons."""
+
+from dataclasses import dataclass
+
+from autotune.domain.ranking import Ranked
+from autotune.domain.results import Prediction
+from autotune.models.engines.base import Loop
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """A candidate as it is explained."""
+
+    name: str
+    """Short: the variant, and what else differs from the other candidate."""
+    prediction: Prediction
+    loops: tuple[Loop, ...] = ()
+    """Its sweeps as they were compiled; empty where they are not at hand."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explained:
+    """A candidate, perhaps beside another, with the reasons in words."""
+
+    chosen: Ranked
+    other: Ranked | None
+    told: Told
+    beside: Told | None
+    words: tuple[str, ...]
+    """A sentence each."""

@@ -1,0 +1,295 @@
+"""The numbers of the figures, apart from their drawing.
+
+Times are in seconds per time step, sizes in bytes, bandwidths in bytes per second.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from autotune.domain.calibration import Calibration
+from autotune.domain.machine import Machine
+from autotune.domain.results import Prediction
+from autotune.results.evaluate.study_evaluation import Interval, ProblemResult, Row
+from autotune.results.report import words
+
+Role = Literal["winner", "baseline", "measured", "predicted"]
+
+COMBINED = ("sweep", "barrier", "communication")
+"""The kinds of parts that add up to the predicted time; the others explain a sweep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """One contribution to a bar."""
+
+    name: str
+    seconds: float
+    extrapolated: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """The predicted time of one candidate by contributions, and its measured time."""
+
+    label: str
+    role: Role
+    segments: tuple[Segment, ...]
+    measured: float | None
+    interval: Interval | None
+
+    @property
+    def total(self) -> float:
+        """Sum of the contributions."""
+        return sum(segment.seconds for segment in self.segments)
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Stacked contributions per sweep, best prediction first."""
+
+    names: tuple[str, ...]
+    """The contributions in the order of the time step."""
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """Predicted against measured of one candidate."""
+
+    label: str
+    role: Role
+    predicted: float
+    predicted_interval: Interval | None
+    measured: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Predicted against measured; only candidates of the run of the statistics."""
+
+    points: tuple[Point, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """The samples of one candidate in the order in which they were taken."""
+
+    label: str
+    role: Role
+    accepted: tuple[float, ...]
+    rejected: tuple[float, ...]
+    location: float
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """Every sample of the compared candidates, fastest first."""
+
+    strips: tuple[Strip, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """Bandwidth of one thread over its working set, with ``threads`` of them running."""
+
+    threads: int
+    working_set: tuple[float, ...]
+    bandwidth: tuple[float, ...]
+    spread: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Bandwidths:
+    """The measured bandwidths of a host and the sizes of its caches."""
+
+    curves: tuple[Curve, ...]
+    caches: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One figure of the machine, and where it comes from."""
+
+    name: str
+    value: float
+    unit: Literal["frequency", "size", "bandwidth", "throughput", "time", "share", "count"]
+    source: str
+
+
+def role(row: Row, result: ProblemResult) -> Role:
+    """What a candidate is to its problem; the winner first."""
+    if result.best and row.candidate.identity == result.best.candidate.identity:
+        return "winner"
+    if row.candidate.baseline:
+        return "baseline"
+    return "measured" if row.measured is not None else "predicted"
+
+
+def stack(result: ProblemResult, top: int = 8) -> Stack:
+    """Contributions of the predicted top, and of the winner and the baseline wherever they are."""
+    shown = [
+        row
+        for row in result.rows
+        if row.predicted is not None
+        and ((row.rank or top + 1) <= top or role(row, result) in ("winner", "baseline"))
+    ]
+    bars = tuple(_bar(row, result) for row in shown)
+    names = dict.fromkeys(segment.name for bar in bars for segment in bar.segments)
+    return Stack(tuple(names), bars)
+
+
+def _bar(row: Row, result: ProblemResult) -> Bar:
+    own = row.compared
+    return Bar(
+        label=words.name(row.candidate, result),
+        role=role(row, result),
+        segments=contributions(row.prediction) if row.prediction else (),
+        measured=row.measured if own else None,
+        interval=row.interval if own else None,
+    )
+
+
+def contributions(prediction: Prediction) -> tuple[Segment, ...]:
+    """The parts that add up to the prediction, in their order, equal names joined."""
+    joined: dict[str, Segment] = {}
+    for part in prediction.parts:
+        if part.kind in COMBINED:
+            name = part.sweep if part.kind == "sweep" else part.kind
+            old = joined.get(name, Segment(name, 0.0, False))
+            unsure = old.extrapolated or part.extrapolated or _unsure(prediction, part.sweep)
+            joined[name] = Segment(name, old.seconds + part.seconds, unsure)
+    return tuple(joined.values())
+
+
+def _unsure(prediction: Prediction, sweep: str) -> bool:
+    return any(part.extrapolated for part in prediction.parts if part.sweep == sweep)
+
+
+def breakdown(prediction: Prediction) -> tuple[tuple[str, ...], dict[str, dict[str, float]]]:
+    """What explains each sweep: the kinds in their order, and sweep to kind to seconds."""
+    kinds: dict[str, None] = {}
+    table: dict[str, dict[str, float]] = {}
+    for part in prediction.parts:
+        kinds.setdefault(part.kind)
+        row = table.setdefault(part.sweep, {})
+        row[part.kind] = row.get(part.kind, 0.0) + part.seconds
+    first = [kind for kind in ("T_OL", "T_nOL") if kind in kinds]
+    last = [kind for kind in COMBINED if kind in kinds]
+    middle = [kind for kind in kinds if kind not in (*first, *last)]
+    return (*first, *middle, *last), table
+
+
+def scatter(result: ProblemResult) -> Scatter:
+    """Predicted against measured of the compared candidates."""
+    return Scatter(
+        tuple(
+            Point(
+                label=words.name(row.candidate, result),
+                role=role(row, result),
+                predicted=row.predicted,
+                predicted_interval=row.prediction.interval if row.prediction else None,
+                measured=row.measured,
+                interval=row.interval,
+            )
+            for row in result.rows
+            if row.compared and row.predicted is not None and row.measured is not None
+        )
+    )
+
+
+def samples(result: ProblemResult, most: int = 40) -> Samples:
+    """The samples of the fastest ``most`` compared candidates, and of the baseline."""
+    strips: list[Strip] = []
+    for row in result.evaluated:
+        wanted = len(strips) < most or role(row, result) == "baseline"
+        if wanted and row.compared and row.measurement and row.measured is not None:
+            timed = [sample for sample in row.measurement.samples if not sample.warm_up]
+            strips.append(
+                Strip(
+                    label=words.name(row.candidate, result),
+                    role=role(row, result),
+                    accepted=tuple(s.seconds for s in timed if s.accepted),
+                    rejected=tuple(s.seconds for s in timed if not s.accepted),
+                    location=row.measured,
+                )
+            )
+    return Samples(tuple(strips))
+
+
+def bandwidths(machine: Machine) -> Bandwidths:
+    """The calibrated bandwidths in bytes per second; no curves where nothing was measured."""
+    curves = [
+        Curve(
+            threads=curve.threads,
+            working_set=tuple(float(size) for size in curve.working_set),
+            bandwidth=tuple(value * machine.frequency for value in curve.bandwidth),
+            spread=curve.spread,
+        )
+        for curve in (machine.calibration.loads if machine.calibration else ())
+    ]
+    caches = tuple((cache.name, float(cache.size)) for cache in machine.caches)
+    return Bandwidths(tuple(sorted(curves, key=lambda c: c.threads)), caches)
+
+
+def facts(machine: Machine) -> tuple[Fact, ...]:
+    """The figures of the machine that predictions use; what was measured wins over what is
+    documented, and the source says which it was."""
+    found = machine.calibration
+    clock = _MEASURED if found else _source(machine, "clock")
+    rows = [
+        Fact("cores", float(machine.cores), "count", _source(machine, "cores")),
+        Fact("clock", machine.frequency, "frequency", clock),
+    ]
+    for cache in machine.caches:
+        key = f"caches.{cache.name}"
+        source = _source(machine, f"{key}.size", key, "caches")
+        rows.append(Fact(f"{cache.name} size", float(cache.size), "size", source))
+        if cache.inbound is not None:
+            source = _source(machine, f"{key}.inbound", key, "caches")
+            rows.append(Fact(f"{cache.name} inbound", cache.inbound, "throughput", source))
+    rows += _memory(machine)
+    rows += _barriers(machine, found)
+    levels: Sequence[str] = [*(cache.name for cache in machine.caches[1:]), "MEM"]
+    for level in levels:
+        own = "memory.exposed" if level == "MEM" else f"caches.{level}.exposed"
+        documented = _source(machine, own, "caches.exposed")
+        source = _MEASURED if found and level in found.exposed else documented
+        rows.append(Fact(f"{level} exposed share", machine.exposed(level), "share", source))
+    return tuple(rows)
+
+
+_MEASURED = "measured"
+
+
+def _source(machine: Machine, *keys: str) -> str:
+    """Where a figure comes from, by the most specific key that the machine file has."""
+    known = (machine.sources[key] for key in keys if key in machine.sources)
+    return next(known, "machine file")
+
+
+def _memory(machine: Machine) -> list[Fact]:
+    memory = machine.memory
+    found = [("one core", "single", memory.single), ("all cores", "saturated", memory.saturated)]
+    return [
+        Fact(
+            f"memory bandwidth, {name}",
+            value,
+            "bandwidth",
+            _source(machine, f"memory.{key}", "memory"),
+        )
+        for name, key, value in found
+        if value is not None
+    ]
+
+
+def _barriers(machine: Machine, found: Calibration | None) -> list[Fact]:
+    if found:
+        return [
+            Fact(f"barrier, {threads} threads", value, "time", _MEASURED)
+            for threads, value in sorted(found.barriers.items())
+        ]
+    if machine.barrier is None:
+        return []
+    return [Fact("barrier, all cores", machine.barrier, "time", _source(machine, "barrier"))]

@@ -1,0 +1,197 @@
+"""What values of a parameter change in measured times, among candidates alike in all else.
+
+Candidates that agree in all other parameters are a block. Values are compared within blocks, those
+that never meet in one by way of values that both meet (intra-block analysis of incomplete block
+designs, Yates 1936). Where two values are not linked at all, blocks are of what agrees in the other
+parameters that are known to matter; and where they still are not, of all candidates: then the
+difference is that of the geometric means, which shows a direction and proves nothing.
+"""
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autotune.domain.tables.parameter import Value
+from autotune.domain.tables.table import Table
+from autotune.learning.models.base import Floats
+from autotune.learning.scaling.loglinear import quantile
+
+LEVEL = 0.99
+"""Of the intervals, two-sided."""
+_LINKED = 1e-9
+"""Of a contrast, what may be missing of it in the span of the blocks' differences."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """A difference of mean log2 times and half of its 99 % interval, inf of too few candidates.
+
+    ``balanced``: among candidates alike in what matters. Otherwise it may be the doing of another
+    parameter, and is never more than chance.
+
+    >>> Change(mean=1.0, half=0.5).clear, Change(mean=1.0, half=0.5).holds(1.6)
+    (True, False)
+    """
+
+    mean: float
+    half: float
+    balanced: bool = True
+
+    @property
+    def clear(self) -> bool:
+        """Whether it is more than chance."""
+        return self.balanced and abs(self.mean) > self.half
+
+    def holds(self, change: float) -> bool:
+        """Whether a change is within the interval."""
+        return abs(change - self.mean) <= self.half
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """Times in blocks; ``effects``: of each value within blocks, up to what is not linked."""
+
+    logs: Floats
+    codes: NDArray[np.intp]
+    block: NDArray[np.intp]
+    balanced: bool
+
+    @cached_property
+    def _counts(self) -> Floats:
+        """(blocks, values) how many candidates."""
+        found = np.zeros((int(self.block.max()) + 1, int(self.codes.max()) + 1))
+        np.add.at(found, (self.block, self.codes), 1.0)
+        return found
+
+    @cached_property
+    def _information(self) -> Floats:
+        """(values, values) of the intra-block normal equations."""
+        of_block = self._counts.sum(axis=1)
+        spread = np.diag(self._counts.sum(axis=0))
+        return np.asarray(spread - self._counts.T @ (self._counts / of_block[:, None]))
+
+    @cached_property
+    def _inverse(self) -> Floats:
+        return np.asarray(np.linalg.pinv(self._information, rcond=1e-9, hermitian=True))
+
+    @cached_property
+    def _within(self) -> Floats:
+        """(n,) the times less the mean of their block."""
+        return self._centred(self.logs)
+
+    def _centred(self, numbers: Floats) -> Floats:
+        of_block = self._counts.sum(axis=1)
+        means = np.bincount(self.block, numbers, len(of_block)) / of_block
+        return np.asarray(numbers - means[self.block])
+
+    @cached_property
+    def _solved(self) -> tuple[Floats, float, int]:
+        """Effects, the residual sum of squares and its degrees of freedom."""
+        blocks, values = self._counts.shape
+        within = self._within
+        totals = np.bincount(self.codes, within, values)
+        effects = self._inverse @ totals
+        rank = int(np.linalg.matrix_rank(self._information, tol=1e-9, hermitian=True))
+        rest = max(0.0, float(within @ within - effects @ totals))
+        return effects, rest, len(self.logs) - blocks - rank
+
+    def change(self, start: int, to: int) -> Change | None:
+        """Of the mean from one value to another; None where they are not linked."""
+        contrast = np.zeros(self._counts.shape[1])
+        contrast[[start, to]] = -1.0, 1.0
+        solved = self._inverse @ contrast
+        if float(np.abs(self._information @ solved - contrast).max()) > _LINKED:
+            return None
+        effects, rest, freedom = self._solved
+        half = math.inf
+        if freedom > 0:
+            error = math.sqrt(max(0.0, float(contrast @ solved)) * rest / freedom)
+            half = error * quantile(freedom, LEVEL)
+        return Change(mean=float(contrast @ effects), half=half, balanced=self.balanced)
+
+    def trend(self, numbers: Floats) -> Change | None:
+        """Of the least-squares line over numbers, (n,), from 0 to 1; None where they are alike."""
+        at = self._centred(numbers)
+        weight = float(at @ at)
+        freedom = len(at) - len(self._counts) - 1
+        if weight < _LINKED or freedom <= 0:
+            return None
+        slope = float(at @ self._within) / weight
+        rest = self._within - slope * at
+        error = math.sqrt(float(rest @ rest) / freedom / weight)
+        return Change(mean=slope, half=error * quantile(freedom, LEVEL))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupMeans:
+    """The measured times of a parameter's values, balanced by the others as far as they allow."""
+
+    values: dict[Value, int]
+    tiers: tuple[_Blocks, ...]
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        name: str,
+        matters: Collection[str],
+        where: tuple[str, Value] | None = None,
+    ) -> "GroupMeans":
+        """Of a table, or of its rows where another parameter has a value.
+
+        ``matters``: the parameters that blocks agree in where agreeing in all links nothing.
+        """
+        names = table.inputs.names
+        place, rows = table.inputs.place(name), list(enumerate(table.inputs.rows))
+        if where is not None:
+            other = table.inputs.place(where[0])
+            rows = [(n, row) for n, row in rows if row[other] == where[1]]
+        values: dict[Value, int] = {}
+        codes = np.array([values.setdefault(row[place], len(values)) for _, row in rows], np.intp)
+        logs = np.log2(table.response[[n for n, _ in rows]])
+        tiers = []
+        for agree, balanced in ((names, True), (tuple(matters), True), ((), False)):
+            kept = [k for k, one in enumerate(names) if one in agree and k != place]
+            known: dict[tuple[Value, ...], int] = {}
+            block = [known.setdefault(tuple(r[k] for k in kept), len(known)) for _, r in rows]
+            tiers.append(_Blocks(logs, codes, np.array(block, np.intp), balanced))
+        return cls(values, tuple(tiers))
+
+    def change(self, start: Value, to: Value) -> Change | None:
+        """From one value to another, of the strictest blocks that link them; None of others.
+
+        Those of too few candidates for an interval stand back behind those with one. Between the
+        ends of a range of numbers without repetition it is that of the line through all.
+        """
+        if start not in self.values or to not in self.values:
+            return None
+        linked = [tier.change(self.values[start], self.values[to]) for tier in self.tiers]
+        linked.insert(-1, self._trend(start, to))
+        found = [change for change in linked if change is not None]
+        known = next((c for c in found if c.balanced and math.isfinite(c.half)), None)
+        return known or self._trend(start, to) or (found[0] if found else None)
+
+    def _trend(self, start: Value, to: Value) -> Change | None:
+        numbers = [float(v) for v in self.values if not isinstance(v, str)]
+        if isinstance(start, str) or isinstance(to, str) or len(numbers) < len(self.values):
+            return None
+        low, high = float(start), float(to)
+        if (low, high) != (min(numbers), max(numbers)) or low == high:
+            return None
+        scaled = np.log2(numbers) if low > 0 else np.array(numbers)
+        share = (scaled - scaled.min()) / (scaled.max() - scaled.min())
+        lines = (tier.trend(share[tier.codes]) for tier in self.tiers if tier.balanced)
+        return next((line for line in lines if line is not None), None)
+
+    def fastest(self) -> Value:
+        """The value with the least mean time, by its mean advance over each of the others."""
+        return min(self.values, key=self._behind)
+
+    def _behind(self, value: Value) -> float:
+        found = (self.change(other, value) for other in self.values if other != value)
+        means = [change.mean for change in found if change is not None]
+        return round(float(np.mean(means or [0.0])), 9)  # equal ones stay in their order

@@ -1,0 +1,387 @@
+"""What makes candidates fast, in words: a performance-influence model of those that were measured.
+
+The model has a factor for each value, for each doubling of a number, and for pairs of these. What
+is said of a parameter is what the model makes of all the candidates when it alone is changed
+(partial dependence, Friedman 2001), as a geometric mean; of a pair of parameters, by how much more
+one of them changes the time at one value of the other than at another.
+
+Its error is that on candidates it had not seen (five folds). Where that is not clearly smaller than
+the error of saying the same time of all, nothing is said. An effect is said where the
+model and the measured times of candidates alike in all else (see ``groupmeans``) agree in its
+direction, and it is more than chance with 99 % by one of them: of the model by how it changes as
+each fold is left out (delete-a-group jackknife, Kott 2001). The size is the model's where it is
+within the interval of the times, else theirs. Of a pair of parameters both must tell it.
+
+Values that neither tells from the one of the least times are named so; a value that the times tell
+apart and the model does not is left out. Only what the times find faster than every other value,
+each by more than chance, and the model too, is called the fastest.
+"""
+
+import itertools
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autotune.domain.tables.parameter import Parameter, Value
+from autotune.domain.tables.table import Inputs, Table
+from autotune.errors import InputError
+from autotune.files.tables.cleaning import Heading, Record, assemble
+from autotune.learning.influence import Influence, InfluencePredictor
+from autotune.learning.models.base import Floats
+from autotune.learning.models.conformal import FOLDS, folds
+from autotune.learning.models.terms import parameters
+from autotune.results.evaluate.study_evaluation import ProblemResult, Row, varied
+from autotune.results.report import change_words as words
+from autotune.results.report.group_means import Change, GroupMeans
+
+LEAST = 12
+"""Fewer compared candidates have no model."""
+_MOST_WORDS = 8
+_PAIRS = 3
+_ROWS = 200
+"""So many candidates are enough to average over."""
+_STUDENT = 4.604
+"""99.5 % quantile of Student's t of four degrees of freedom: five folds."""
+_NORMAL = 1.645
+"""95 % quantile of the normal distribution."""
+_WORTH, _APART = float(np.log2(1.02)), float(np.log2(1.05))
+"""Smaller effects are not worth a sentence, of a parameter and of a pair."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Influences:
+    """Sentences, the most influential first, and how far to believe them."""
+
+    words: tuple[str, ...]
+    formula: str
+    candidates: int
+    error: float
+    """Mean |predicted / measured - 1| on candidates that the model had not seen."""
+    same: float
+    """The error of saying the middle of the others' times of every candidate."""
+
+    @property
+    def note(self) -> str:
+        """How far to believe them, in a sentence or two."""
+        return (
+            f"A performance-influence model of the {self.candidates} compared candidates. On"
+            f" candidates that it had not seen it is off by {100 * self.error:.2g} % on average;"
+            f" the same time for all would be off by {100 * self.same:.2g} %. Given is what a"
+            " parameter changes over all of them, as far as it is more than chance (99 %) and the"
+            " measured times of candidates alike in all else agree. Which candidates were measured"
+            " is no designed experiment: parameters that were varied together share what they do."
+        )
+
+
+def influences(result: ProblemResult) -> Influences | None:
+    """Of the compared candidates of a problem; None where they are too few or say nothing."""
+    rows = [row for row in result.rows if row.compared and row.measured]
+    if len(rows) < LEAST:
+        return None
+    try:
+        table = _table(rows, result.label)
+        found = _Fitted.of(table)
+    except InputError:  # all alike
+        return None
+    if len(table) < LEAST or not _better(found.held_out, _middle(table), table.response):
+        return None
+    said = found.words()
+    if not said:
+        return None
+    return Influences(
+        words=said,
+        formula=found.whole.formula,
+        candidates=len(table),
+        error=float(_errors(found.held_out, table.response).mean()),
+        same=float(_errors(_middle(table), table.response).mean()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A sentence about one parameter or two; ``size``: of its effect, log2 of the time."""
+
+    size: float
+    names: tuple[str, ...]
+    text: str
+    turns: bool = False
+    """What is faster at one value of the other parameter is slower at another."""
+
+
+# --- the model ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Fitted:
+    """The model of all candidates, those of the folds, and what these said of what they lacked."""
+
+    table: Table
+    whole: InfluencePredictor
+    parts: tuple[InfluencePredictor, ...]
+    held_out: Floats
+    asked: Inputs
+    """The candidates that effects are averaged over."""
+
+    @classmethod
+    def of(cls, table: Table) -> "_Fitted":
+        model = Influence(shapes=("log2",), degree=1)
+        fold, held = folds(len(table), 0), np.full(len(table), np.nan)
+        parts = []
+        for number in range(FOLDS):
+            own = fold == number
+            parts.append(model.train(table.take(~own)))
+            held[own] = parts[-1].predict(table.inputs.take(own))
+        some = np.linspace(0, len(table) - 1, min(_ROWS, len(table))).astype(np.intp)
+        return cls(
+            table=table,
+            whole=model.train(table),
+            parts=tuple(parts),
+            held_out=held,
+            asked=table.inputs.take(some),
+        )
+
+    def words(self) -> tuple[str, ...]:
+        """Of parameters, then of pairs of them, the largest effects first."""
+        named = [parameters(term) for term in self.whole.terms]
+        used = self._used
+        single = [said for p in used if (said := self._single(p))]
+        both = [
+            said
+            for one, other in itertools.combinations(used, 2)
+            if {one.name, other.name} in named and (said := self._pair(one, other))
+        ]
+        both = sorted(both, key=lambda said: -said.size)[:_PAIRS]
+        kept = sorted(single, key=lambda said: -said.size)[: _MOST_WORDS - len(both)]
+        turned = {name for said in both if said.turns for name in said.names}
+        means = ["on average " if turned.intersection(said.names) else "" for said in kept]
+        mains = (mean + said.text for mean, said in zip(means, kept, strict=True))
+        return (*mains, *(said.text for said in both))
+
+    @property
+    def _used(self) -> list[Parameter]:
+        names = {name for term in self.whole.terms for name in parameters(term)}
+        return [p for p in self.table.parameters if p.name in names]
+
+    def _measured(self, parameter: Parameter, where: tuple[str, Value] | None = None) -> GroupMeans:
+        return GroupMeans.of(self.table, parameter.name, [p.name for p in self._used], where)
+
+    def _single(self, parameter: Parameter) -> "_Said | None":
+        values, measured = _values(self.table, parameter), self._measured(parameter)
+        effects = self._effects([{parameter.name: value} for value in values])
+        option = _option(values)
+        if option or (parameter.numeric and len(values) > 2):
+            size = _agreed(effects[:, -1] - effects[:, 0], measured.change(values[0], values[-1]))
+            if size is None:
+                return None
+            name = parameter.name
+            text = (
+                f"{name} = 1: {words.change(size)}" if option else words.trend(name, values, size)
+            )
+            return _Said(abs(size), (name,), text)
+        return self._ordered(parameter, dict(zip(values, effects.T, strict=True)), measured)
+
+    def _ordered(
+        self, parameter: Parameter, effects: dict[Value, Floats], measured: GroupMeans
+    ) -> "_Said | None":
+        """Of categories, how much slower they are than the one of the least measured times."""
+        first = measured.fastest()
+        behind: dict[Value, float] = {}
+        alike: list[str] = []
+        sure = True
+        for value, effect in effects.items():
+            if value == first:
+                continue
+            change = measured.change(first, value)
+            size = _agreed(effect - effects[first], change)
+            known = change is not None and change.clear and change.mean > _WORTH
+            sure = sure and known and size is not None
+            if size is not None and size > 0:
+                behind[value] = size
+            elif not known:
+                alike.append(words.shown(value))
+        if not behind:
+            return None
+        slower: dict[str, list[str]] = {}
+        for value in sorted(behind, key=lambda v: behind[v]):
+            slower.setdefault(words.change(behind[value]), []).append(words.shown(value))
+        name, size = parameter.name, max(behind.values())
+        if sure:
+            return _Said(
+                size, (name,), f"{name} = {words.shown(first)} is fastest; {words.listed(slower)}"
+            )
+        text = f"{name}: compared with {words.shown(first)}, {words.listed(slower)}"
+        if alike:
+            text += (
+                f"; {words.few(alike, 'and')} {'is' if len(alike) == 1 else 'are'} not told apart"
+            )
+        return _Said(size, (name,), text)
+
+    def _pair(self, one: Parameter, other: Parameter) -> "_Said | None":
+        """The change of one parameter that differs most between two values of the other."""
+        if other.numeric and not one.numeric:
+            one, other = other, one
+        first, second = _values(self.table, one), _values(self.table, other)
+        asked = [{one.name: a, other.name: b} for a in first for b in second]
+        effects = self._effects(asked).reshape(-1, len(first), len(second))
+        to, start, slow, fast = _most_apart(effects[0], self._present(one, other), one.numeric)
+        if _option(first):
+            start, to = 0, 1
+        change = effects[:, to, :] - effects[:, start, :]
+        if _clear(change[:, slow] - change[:, fast], _APART) is None:
+            return None
+        agreed = []
+        for place in (slow, fast):
+            times = self._measured(one, (other.name, second[place]))
+            agreed.append(_same(float(change[0, place]), times.change(first[start], first[to])))
+        found = [pair for pair in agreed if pair is not None]
+        if len(found) < 2 or not _differ(*found):
+            return None
+        (here, _), (there, _) = found
+        said = [
+            f"{words.change(size)} where {other.name} = {words.shown(second[place])}"
+            for size, place in ((here, slow), (there, fast))
+        ]
+        moved = f"{one.name} from {words.shown(first[start])} to {words.shown(first[to])}"
+        text = f"{f'{one.name} = 1' if _option(first) else moved}: {said[0]}, {said[1]}"
+        return _Said(abs(here - there), (one.name, other.name), text, here * there < 0)
+
+    def _present(self, one: Parameter, other: Parameter) -> NDArray[np.bool_]:
+        """(values of one, of the other) which of them were measured together."""
+        first, second = self.table.inputs.place(one.name), self.table.inputs.place(other.name)
+        found = {(row[first], row[second]) for row in self.table.inputs.rows}
+        values = _values(self.table, one), _values(self.table, other)
+        return np.array([[(a, b) in found for b in values[1]] for a in values[0]])
+
+    def _effects(self, settings: list[dict[str, Value]]) -> Floats:
+        """(1 + folds, settings) mean log2 of the time where some parameters are set alike."""
+        rows: list[tuple[Value, ...]] = []
+        for one in settings:
+            rows += [
+                tuple(one.get(n, v) for n, v in zip(self.asked.names, row, strict=True))
+                for row in self.asked.rows
+            ]
+        inputs = Inputs(parameters=self.asked.parameters, rows=tuple(rows))
+        said = [np.log2(model.predict(inputs)) for model in (self.whole, *self.parts)]
+        return np.array([each.reshape(len(settings), -1).mean(axis=1) for each in said])
+
+
+def _clear(effects: Floats, worth: float) -> float | None:
+    """The size of an effect, that of the whole first; None where it is chance or below worth."""
+    size, parts = abs(float(effects[0])), effects[1:]
+    error = np.sqrt((len(parts) - 1) / len(parts) * ((parts - parts.mean()) ** 2).sum())
+    return size if size > max(worth, _STUDENT * float(error)) else None
+
+
+def _most_apart(
+    effects: Floats, present: NDArray[np.bool_], ends: bool
+) -> tuple[int, int, int, int]:
+    """The change, to and from a value, that differs most between two values of the other.
+
+    Of (values, values of the other), those measured. ``ends``: from the smallest to the largest.
+    """
+    changes = effects[:, None, :] - effects[None, :, :]
+    known = present[:, None, :] & present[None, :, :]
+    apart = np.abs(changes[:, :, :, None] - changes[:, :, None, :])
+    apart *= known[:, :, :, None] & known[:, :, None, :]
+    if ends:
+        apart[:-1] = 0.0
+        apart[:, 1:] = 0.0
+    to, start, slow, fast = np.unravel_index(int(np.argmax(apart)), apart.shape)
+    return int(to), int(start), int(slow), int(fast)
+
+
+# --- what the measured times say of it ------------------------------------------------------
+
+
+def _agreed(effects: Floats, measured: Change | None) -> float | None:
+    """The change that model and times agree in, of the whole model first; None where they do not,
+    or where it is chance by both."""
+    said = float(effects[0])
+    if measured is None or said * measured.mean <= 0:
+        return None
+    if min(abs(said), abs(measured.mean)) <= _WORTH:
+        return None
+    if _clear(effects, _WORTH) is None and not measured.clear:
+        return None
+    if measured.holds(said):
+        return said
+    return measured.mean if measured.balanced else None
+
+
+def _same(said: float, measured: Change | None) -> tuple[float, Change] | None:
+    """The change that both say, which may be none, and the measured one; None: contradicted."""
+    if measured is None:
+        return None
+    if said * measured.mean <= 0 and max(abs(said), abs(measured.mean)) > _WORTH:
+        return None
+    return (said if measured.holds(said) else measured.mean), measured
+
+
+def _differ(one: tuple[float, Change], other: tuple[float, Change]) -> bool:
+    """Whether two changes differ as the times do, and these by more than chance."""
+    said, measured = one[0] - other[0], one[1].mean - other[1].mean
+    chance = math.hypot(one[1].half, other[1].half)
+    return said * measured > 0 and abs(said) > _APART and abs(measured) > chance
+
+
+# --- values ------------------------------------------------------------------------------
+
+
+def _values(table: Table, parameter: Parameter) -> list[Value]:
+    """What occurs, numbers in order."""
+    place = table.inputs.place(parameter.name)
+    found = {row[place] for row in table.inputs.rows}
+    return sorted(found, key=lambda v: (float(v), "") if isinstance(v, int | float) else (0.0, v))
+
+
+def _option(values: list[Value]) -> bool:
+    """Whether it is on or off; such are categories, so that they are factors."""
+    return values == ["0", "1"]
+
+
+# --- what it learns from --------------------------------------------------------------------
+
+
+def _table(rows: list[Row], label: str) -> Table:
+    settings = [varied(row.candidate) for row in rows]
+    names = list(dict.fromkeys(name for one in settings for name in one))
+    options = {n for n in names if all(one.get(n) in (0, 1) for one in settings)}
+    records = [
+        Record(
+            place=row.candidate.id,
+            settings={n: _setting(one.get(n), n in options) for n in names},
+            times=(float(row.measured or 0.0),),
+        )
+        for row, one in zip(rows, settings, strict=True)
+    ]
+    heading = Heading(name=label, where=label, source=label, unit="s")
+    return assemble(records, heading)
+
+
+def _setting(value: Value | None, option: bool) -> Value:
+    """What is off or on as the text 0 or 1; nothing as the text none."""
+    if value is None:
+        return "none"
+    return str(int(value)) if option else value
+
+
+def _middle(table: Table) -> Floats:
+    """(n,) the geometric mean of the other responses."""
+    logs = np.log(table.response)
+    others: Floats = np.exp((logs.sum() - logs) / (len(logs) - 1))
+    return others
+
+
+def _errors(said: Floats, response: Floats) -> Floats:
+    """(n,) relative errors; a row of which nothing was said counts as wrong by all of it."""
+    off = np.abs(said / response - 1.0)
+    return np.where(np.isfinite(off), off, 1.0)
+
+
+def _better(said: Floats, same: Floats, response: Floats) -> bool:
+    """Whether the errors are smaller by more than chance, row by row."""
+    gained = _errors(same, response) - _errors(said, response)
+    error = float(gained.std(ddof=1)) / math.sqrt(len(gained))
+    return float(gained.mean()) > _NORMAL * error

@@ -1,0 +1,128 @@
+"""The numbers of the figures about noise: how samples scatter, what was rejected, what drifts.
+
+Moments are in seconds since the run began.
+"""
+
+import datetime
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.domain.results import Sample
+from autotune.files.store.records import RunRecord, StudyRecord
+from autotune.results.evaluate.study_evaluation import ProblemResult, Row
+from autotune.results.report import words
+from autotune.results.report.figure_records import Role, role
+from autotune.statistics import estimators
+
+_MOST_SPREADS = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How far the samples of one candidate scatter."""
+
+    label: str
+    identity: str
+    role: Role
+    within: float | None
+    """Relative standard deviation within its launches."""
+    between: float | None
+    """The same of its launches' locations."""
+    launches: int
+    accepted: int
+    rejected: int
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """A candidate over the run: moments, and its time in that launch over that of all of them."""
+
+    label: str
+    role: Role
+    seconds: tuple[float, ...]
+    ratio: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """What the samples say about the host."""
+
+    spreads: tuple[Spread, ...]
+    drifts: tuple[Drift, ...]
+    accepted: int
+    rejected: int
+
+
+def noise(result: ProblemResult, study: StudyRecord) -> Noise:
+    """Spread of each candidate, samples that were rejected, drift of the winner and baseline."""
+    rows = [row for row in result.evaluated if row.compared and row.measurement]
+    run = run_of(result, study)
+    timed = [s for r in rows if r.measurement for s in r.measurement.samples if not s.warm_up]
+    begun = begun_at(run) if run else 0.0
+    marked = [row for row in rows if role(row, result) in ("winner", "baseline")]
+    return Noise(
+        spreads=tuple(
+            _spread(row, result)
+            for number, row in enumerate(rows)
+            if number < _MOST_SPREADS or row in marked
+        ),
+        drifts=tuple(d for row in marked if len((d := _drift(row, result, begun)).ratio) > 1),
+        accepted=sum(s.accepted for s in timed),
+        rejected=sum(not s.accepted for s in timed),
+    )
+
+
+def _spread(row: Row, result: ProblemResult) -> Spread:
+    samples = [s for s in row.measurement.samples if not s.warm_up] if row.measurement else []
+    launches = list(_launches(samples).values())
+    inner = [np.var(np.log([s.seconds for s in la]), ddof=1) for la in launches if len(la) > 1]
+    outer = [math.log(estimators.location([s.seconds for s in launch])) for launch in launches]
+    return Spread(
+        label=words.name(row.candidate, result),
+        identity=row.candidate.identity,
+        role=role(row, result),
+        within=math.sqrt(float(np.mean(inner))) if inner else None,
+        between=float(np.std(outer, ddof=1)) if len(outer) > 1 else None,
+        launches=len({s.launch for s in samples}),
+        accepted=sum(s.accepted for s in samples),
+        rejected=sum(not s.accepted for s in samples),
+    )
+
+
+def _drift(row: Row, result: ProblemResult, begun: float) -> Drift:
+    launches = _launches(row.measurement.samples if row.measurement else ())
+    times = [estimators.location([s.seconds for s in launch]) for launch in launches.values()]
+    usual = estimators.location(times) if times else 1.0
+    return Drift(
+        label=words.name(row.candidate, result),
+        role=role(row, result),
+        seconds=tuple(moment(launch[0].taken) - begun for launch in launches.values()),
+        ratio=tuple(time / usual for time in times),
+    )
+
+
+def _launches(samples: Sequence[Sample]) -> dict[int, list[Sample]]:
+    found: dict[int, list[Sample]] = {}
+    for sample in samples:
+        if sample.accepted and not sample.warm_up:
+            found.setdefault(sample.launch, []).append(sample)
+    return dict(sorted(found.items()))
+
+
+def run_of(result: ProblemResult, study: StudyRecord) -> RunRecord | None:
+    """The run that the statistics of a problem come from."""
+    return next((run for run in study.runs if run.id == result.run), None)
+
+
+def begun_at(run: RunRecord) -> float:
+    """When it began; samples that another host took by an earlier clock begin with themselves."""
+    first = (moment(m.samples[0].taken) for m in run.measurements if m.samples)
+    return min([moment(run.started), *first])
+
+
+def moment(text: str) -> float:
+    """Seconds since the epoch of a time of day."""
+    return datetime.datetime.fromisoformat(text).timestamp()

@@ -1,0 +1,369 @@
+"""One self-contained HTML page of a study: no request leaves it, and it needs no script.
+
+Everything that comes from outside (names, compiler text, paths) is escaped by the template.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autotune.domain.decision_map import DecisionMap
+from autotune.domain.dissection import Dissection
+from autotune.domain.machine import Machine
+from autotune.errors import Fault, MissingTool
+from autotune.files.store.records import RunRecord, StudyRecord
+from autotune.results.evaluate.study_evaluation import ProblemResult, Row, StudyResult
+from autotune.results.maps import text as map_text
+from autotune.results.report import (
+    figure_records,
+    page_file,
+    search_records,
+    terms_text,
+    why,
+    words,
+)
+from autotune.results.report.explained import Told
+from autotune.results.report.figure_records import Fact
+from autotune.results.report.influences import Influences, influences
+from autotune.results.report.noise_figures import Noise
+from autotune.results.report.noise_figures import noise as noise_of
+from autotune.results.report.search_records import Failed, Front
+from autotune.units import show
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_TEMPLATE = Path(__file__).with_name("page.html.j2")
+_OPEN = 40
+"""Rankings up to this many rows are shown unfolded."""
+_ROWS = 60
+"""Rows of the tables of a problem, and ..."""
+_LEAST_ROWS = 24
+_STRIPS = 32
+"""... candidates whose every sample is drawn; with many problems, fewer of each."""
+_LEAST_STRIPS = 8
+_FEW = 3
+"""So many problems have all of them."""
+_FAILURES = 12
+"""Failures whose whole text is told."""
+_TEXT = 4000
+"""Characters of it: compilers can write a megabyte."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """The figures of one problem as SVG text; empty where there is nothing to draw."""
+
+    stack: str
+    scatter: str
+    samples: str
+    convergence: str
+    moves: str
+    residuals: str
+    drift: str
+    front: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """How to use a winner: each line as it is typed or set; empty ones are left out."""
+
+    command: str
+    build: str
+    environment: str
+    layout: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One problem as the page shows it."""
+
+    anchor: str
+    result: ProblemResult
+    figures: Figures
+    use: Use | None
+    kinds: tuple[str, ...]
+    breakdown: Mapping[str, Mapping[str, float]]
+    """Sweep to kind to seconds, of the winner."""
+    reasons: tuple[str, ...]
+    """Why the winner takes as long as predicted, and what makes the baseline slower: sentences."""
+    noise: Noise
+    front: Front
+    failed: tuple[Failed, ...]
+    tried: tuple[Row, ...]
+    """As many of the evaluated as a page holds; winner and baseline are among them."""
+    ranked: tuple[Row, ...]
+    """The same of the ranking."""
+    failures: tuple[tuple[Row, str], ...]
+    """The first failures with their text."""
+    builds: int
+    """How many combinations of compiler, flags and threads its candidates have."""
+    unfolded: bool
+    predicted: bool
+    """Some candidate has a predicted time."""
+    times: str
+    """What its times are of."""
+    influences: Influences | None
+    """What makes its candidates fast, where a model of them says something."""
+
+
+_TIMES = {
+    "ivp": "Times are for one time step.",
+    "stencil": "Times are for one time step, a sweep over the grid.",
+    "program": "Times are those that the program tells.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Tools:
+    """The modules that draw; they import matplotlib, which is heavy."""
+
+    draw: "ModuleType"
+    search: "ModuleType"
+
+
+def write(result: StudyResult, path: Path, dissections: Sequence[Dissection] = ()) -> Path:
+    """Write the page, as ``pagefile.write`` does; returns its path.
+
+    ``dissections``: of candidates of the study. Raises InputError where the file cannot be written.
+    """
+    page_file.check(path)
+    page_file.write(render(result, dissections), path)
+    return path
+
+
+def render(result: StudyResult, dissections: Sequence[Dissection] = ()) -> str:
+    """The page as text; a study without a single time gives a page that says so.
+
+    Raises MissingTool when matplotlib or jinja2 is not installed.
+    """
+    try:
+        import jinja2  # noqa: PLC0415 - heavy
+
+        from autotune.results.report.draw import draw_search  # noqa: PLC0415 - heavy
+        from autotune.results.report.draw import svg as draw  # noqa: PLC0415 - heavy
+    except ImportError as error:
+        raise MissingTool(
+            Fault(
+                where="report",
+                found=f"the page needs {error.name}, which is not installed",
+                hint="pip install matplotlib jinja2",
+            )
+        ) from error
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {
+        "seconds": words.seconds,
+        "span": words.span,
+        "signed": words.signed,
+        "percent": words.percent,
+        "fact": fact_text,
+        "objective": lambda value, kind: words.objective(kind, value),
+        "moment": moment,
+    }
+    study = result.study
+    machine = study.runs[-1].machine if study.runs else None
+    template = environment.from_string(_TEMPLATE.read_text(encoding="utf-8"))
+    return template.render(
+        study=study,
+        sections=[
+            _section(
+                problem,
+                study,
+                number,
+                min(1.0, _FEW / len(result.problems)),
+                _Tools(draw, draw_search),
+            )
+            for number, problem in enumerate(result.problems)
+        ],
+        last=study.runs[-1] if study.runs else None,
+        runs=[(run, *_counts(run)) for run in study.runs],
+        machine=machine,
+        facts=figure_records.facts(machine) if machine else (),
+        bandwidths=_bandwidths(machine, draw),
+        compilers=_compilers(study.runs),
+        dissections=dissections,
+        maps=_maps(study),
+        terms=terms_text,
+        words=words,
+        status=words.status,
+        role=figure_records.role,
+    )
+
+
+def _section(
+    result: ProblemResult,
+    study: StudyRecord,
+    number: int,
+    share: float,
+    tools: _Tools,
+) -> Section:
+    """``share``: of the usual length, of tables and drawings."""
+    prediction = result.best.prediction if result.best else None
+    kinds, table = figure_records.breakdown(prediction) if prediction else ((), {})
+    noise, front = noise_of(result, study), search_records.front(result)
+    return Section(
+        anchor=f"problem-{number + 1}",
+        result=result,
+        figures=_figures(result, study, noise, front, share, tools),
+        use=use(result.best, study.config) if result.best else None,
+        kinds=kinds,
+        breakdown=table,
+        reasons=tuple(_reasons(result)),
+        noise=noise,
+        front=front,
+        failed=search_records.failed(result),
+        tried=_some(result.evaluated, result, share),
+        ranked=_some(result.rows, result, share),
+        failures=tuple((row, _text(row)) for row in result.failures[:_FAILURES]),
+        builds=len({(c.compiler, c.flags, c.layout) for c in (r.candidate for r in result.rows)}),
+        unfolded=len(result.rows) <= _OPEN,
+        predicted=any(row.predicted is not None for row in result.rows),
+        times=_TIMES[result.problem.family],
+        influences=influences(result),
+    )
+
+
+def _some(rows: Sequence[Row], result: ProblemResult, share: float) -> tuple[Row, ...]:
+    most = max(_LEAST_ROWS, round(share * _ROWS))
+    marked = ("winner", "baseline")
+    return tuple(
+        row
+        for place, row in enumerate(rows)
+        if place < most or figure_records.role(row, result) in marked
+    )
+
+
+def _text(row: Row) -> str:
+    """What a failure says, its middle left out where it is long."""
+    text = row.measurement.detail if row.measurement else ""
+    if len(text) <= _TEXT:
+        return text or "no output"
+    half = _TEXT // 2
+    return f"{text[:half]}\n... {len(text) - 2 * half} characters ...\n{text[-half:]}"
+
+
+def _reasons(result: ProblemResult) -> list[str]:
+    """The winner against the baseline in words, as far as the stored predictions tell."""
+    told = [
+        Told(name=words.name(row.candidate, result), prediction=row.prediction)
+        for row in (result.best, result.baseline)
+        if row and row.prediction
+    ]
+    if len(told) == 2 and result.best is not result.baseline:
+        return ["As predicted:", *why.against(*reversed(told))]
+    return why.alone(told[0]) if told and result.best else []
+
+
+def _figures(
+    result: ProblemResult,
+    study: StudyRecord,
+    noise: Noise,
+    front: Front,
+    share: float,
+    tools: _Tools,
+) -> Figures:
+    stack, scatter = figure_records.stack(result), figure_records.scatter(result)
+    samples = figure_records.samples(result, max(_LEAST_STRIPS, round(share * _STRIPS)))
+    moves = search_records.moves(result)
+    residuals, course = search_records.residuals(result), search_records.convergence(result, study)
+    draw, search, of = tools.draw, tools.search, f"of {result.label}"
+    timed = any(step.measured for step in course.steps)
+    return Figures(
+        stack=draw.stack(stack, f"Predicted contributions per sweep {of}") if stack.bars else "",
+        scatter=draw.scatter(scatter, f"Predicted and measured times {of}")
+        if scatter.points
+        else "",
+        samples=draw.samples(samples, f"Samples {of}") if samples.strips else "",
+        convergence=search.convergence(course, f"Best so far {of}") if timed else "",
+        moves=search.moves(moves, f"Predicted and measured places {of}")
+        if len(moves.moves) > 1
+        else "",
+        residuals=search.residuals(residuals, f"Error of the model {of}")
+        if residuals.shares
+        else "",
+        drift=search.drift(noise, f"Drift over the run {of}") if noise.drifts else "",
+        front=search.front(front, f"Objectives {of}") if len(front.places) > 1 else "",
+    )
+
+
+def _maps(study: StudyRecord) -> list[tuple[DecisionMap, str, list[str]]]:
+    """The decision maps of a study, each with its figure and what it says in sentences."""
+    if not study.maps:
+        return []
+    from autotune.results.maps import figure as maps_figure  # noqa: PLC0415 - heavy
+
+    return [
+        (one, maps_figure.svg(one, f"Decision map of {one.label}"), map_text.summary(one))
+        for one in study.maps
+    ]
+
+
+def _bandwidths(machine: Machine | None, draw: "ModuleType") -> str:
+    if machine is None or machine.calibration is None or not machine.calibration.curves:
+        return ""
+    record = figure_records.bandwidths(machine)
+    return str(draw.bandwidths(record, "Measured load bandwidth over the working set"))
+
+
+def use(row: Row, config: str) -> Use:
+    """How to use a candidate: the command that writes its source, build line, environment."""
+    one = row.candidate
+    parameters = {
+        name: "yes"
+        if value is True
+        else "no"
+        if value is False
+        else "none"
+        if value is None
+        else str(value)
+        for name, value in one.parameters.items()
+    }
+    if one.problem.family == "program":
+        built = " ".join((one.compiler, *one.flags))
+        threads = f"OMP_NUM_THREADS={one.threads}" if one.threads > 1 else ""
+        return Use(command="", build=built, environment=threads, layout=parameters)
+    alone = one.ranks == 1
+    compiler = one.compiler if alone else f"OMPI_CC={one.compiler} MPICH_CC={one.compiler} mpicc"
+    bind = "spread" if one.placement == "scatter" else "close"
+    places = f" OMP_PLACES=cores OMP_PROC_BIND={bind}" if alone else ""
+    start = f" mpiexec -n {one.ranks}" if not alone else ""
+    return Use(
+        command=f"autotune variants {config}.yaml --emit {one.id} -o {one.variant}",
+        build=" ".join([compiler, *one.flags, "-fopenmp", f"{one.variant}/*.c", "-lm"]),
+        environment=f"OMP_NUM_THREADS={one.threads}{places}{start}",
+        layout=parameters if alone else parameters | {"layout": one.layout},
+    )
+
+
+def fact_text(fact: Fact) -> str:
+    """A figure of the machine with its unit."""
+    if fact.unit == "count":
+        return f"{fact.value:g}"
+    if fact.unit == "share":
+        return f"{fact.value:.2f}"
+    return show(fact.value, fact.unit)
+
+
+def moment(text: str | None) -> str:
+    """A time of day to the second, readable."""
+    return text[:19].replace("T", " ") + " UTC" if text else words.NONE
+
+
+def _counts(run: RunRecord) -> tuple[int, int, int]:
+    """Accepted samples, rejected samples, candidates of a run."""
+    timed = [s for m in run.measurements for s in m.samples if not s.warm_up]
+    accepted = sum(s.accepted for s in timed)
+    return accepted, len(timed) - accepted, len(run.measurements)
+
+
+def _compilers(runs: tuple[RunRecord, ...]) -> list[dict[str, str]]:
+    """What the builds were made with, each kind once."""
+    kinds: dict[tuple[tuple[str, str], ...], None] = {}
+    for run in runs:
+        for build in run.builds:
+            known = {k: v for k, v in build.provenance.items() if "source" not in k}
+            kinds.setdefault(tuple(sorted(known.items())))
+    return [dict(kind) for kind in kinds if kind]

@@ -1,0 +1,23 @@
+"""What is said of programs that cannot be predicted."""
+
+from collections.abc import Sequence
+
+from autotune.domain.machine import Machine
+from autotune.domain.program import Program
+from autotune.domain.ranking import Ranking
+
+
+def unranked(program: Program, rankings: Sequence[Ranking], machine: Machine) -> str:
+    """That nothing is predicted, what happens all the same, and how to change it."""
+    lines = [
+        f"{ranking.problem.label}: {len(ranking.entries)} candidates on {machine.name},"
+        " none of them predicted"
+        for ranking in rankings
+    ]
+    lines.append(
+        f"The program {program.name} has no model, so there is nothing to rank. tune needs none:"
+        " it begins with the baseline and some candidates drawn at random, and learns from what it"
+        " measures. variants lists all candidates."
+    )
+    lines.append(f"A key model in {program.source} (a formula is enough) makes them ranked.")
+    return "\n".join(lines)

@@ -1,0 +1,224 @@
+"""The numbers of the figures about a search: how it came to its result, and what it learned.
+
+Times are in seconds per time step, moments in seconds since the run began.
+"""
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.domain.results import Status
+from autotune.files.store.records import StudyRecord
+from autotune.results.evaluate.study_evaluation import Interval, ProblemResult, Row
+from autotune.results.report import words as wording
+from autotune.results.report.figure_records import Role, role
+from autotune.results.report.noise_figures import begun_at, moment, run_of
+from autotune.statistics.residual_scales import Residual
+
+_MOST_VALUES = 24
+_MOST_PLACES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One candidate that was tried."""
+
+    evaluation: int
+    """From 1."""
+    seconds: float
+    """When it had its first sample that counts; of a failure when the one before had."""
+    label: str
+    measured: float | None
+    """None: it failed."""
+    best: float | None
+    """The best measured so far; None before any was."""
+
+
+@dataclass(frozen=True, slots=True)
+class Convergence:
+    """The best so far over the candidates tried, in the order in which they were."""
+
+    steps: tuple[Step, ...]
+    predicted: tuple[float, ...]
+    """The best so far of the same candidates in the order of the predictions; empty: none."""
+    baseline: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """The residual of one value of a parameter, as a factor."""
+
+    label: str
+    factor: float
+    """Measured over predicted."""
+    interval: Interval | None
+    candidates: int
+    clear: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Residuals:
+    """Where the model is wrong: worst values first."""
+
+    shares: tuple[Share, ...]
+    overall: float
+    """Measured over predicted, geometric mean over all compared candidates."""
+    left_out: int
+    """Values that are nearer to the mean than those shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A candidate's place by prediction and by measurement, among those compared."""
+
+    label: str
+    role: Role
+    before: int
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """Ranking before and after, best measured first."""
+
+    moves: tuple[Move, ...]
+    of: int
+    """Compared candidates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One compared candidate in the space of the objectives."""
+
+    label: str
+    identity: str
+    role: Role
+    values: Mapping[str, float]
+    front: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """The compared candidates by objective; the front is sorted by the first of them."""
+
+    objectives: tuple[str, ...]
+    places: tuple[Place, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The failures of one status: how many, and the first lines of their reasons."""
+
+    status: Status
+    count: int
+    reasons: tuple[tuple[str, int], ...]
+    """Most frequent first."""
+
+
+def convergence(result: ProblemResult, study: StudyRecord) -> Convergence:
+    """Best so far over evaluations and seconds; of the run that the statistics come from."""
+    run = run_of(result, study)
+    if run is None:
+        return Convergence((), (), None)
+    begun = begun_at(run)
+    order = {choice.candidate: choice.place for choice in run.choices}
+    tried = [row for row in result.rows if row.measurement and row.measurement.run == run.id]
+    first = {row.candidate.identity: _first(row, begun) for row in tried}
+
+    def key(row: Row) -> tuple[float, int, str]:
+        name = row.candidate.identity
+        return first[name], order.get(name, len(order)), name
+
+    steps: list[Step] = []
+    best, last = math.inf, 0.0
+    for number, row in enumerate(sorted(tried, key=key), start=1):
+        time = row.measured if row.compared else None
+        best = min(best, math.inf if time is None else time)
+        moment = first[row.candidate.identity]
+        last = max(last, moment if math.isfinite(moment) else last)
+        known = best if math.isfinite(best) else None
+        label = wording.name(row.candidate, result)
+        steps.append(Step(number, last, label, time, known))
+    ranked = [r.measured for r in result.rows if r.compared and r.rank and r.measured]
+    ahead = tuple(float(t) for t in np.minimum.accumulate(ranked)) if ranked else ()
+    base = result.baseline
+    return Convergence(tuple(steps), ahead, base.measured if base and base.compared else None)
+
+
+def residuals(result: ProblemResult) -> Residuals:
+    """Measured over predicted by parameter value, the furthest from the rest first."""
+    found = sorted(result.residuals, key=lambda r: (not r.clear, -abs(r.excess)))
+    off = [row.deviation for row in result.rows if row.compared]
+    known = [-math.log1p(each) for each in off if each is not None]
+    overall = math.exp(float(np.mean(known))) if known else 1.0
+    shown = tuple(map(_share, found[:_MOST_VALUES]))
+    return Residuals(shown, overall, len(found) - len(shown))
+
+
+def _share(found: Residual) -> Share:
+    interval = found.interval and (math.exp(found.interval[0]), math.exp(found.interval[1]))
+    label = wording.value_of(found)
+    return Share(label, found.factor, interval, found.candidates, found.clear)
+
+
+def moves(result: ProblemResult) -> Moves:
+    """Places among the candidates that were both predicted and compared."""
+    both = [r for r in result.rows if r.compared and r.rank is not None and r.measured is not None]
+    after = sorted(both, key=lambda row: (row.measured or 0.0, row.candidate.identity))
+    before = {row.candidate.identity: place for place, row in enumerate(both, start=1)}
+    found = [
+        Move(
+            label=wording.name(row.candidate, result),
+            role=role(row, result),
+            before=before[row.candidate.identity],
+            after=place,
+        )
+        for place, row in enumerate(after, start=1)
+    ]
+    shown = [m for m in found if m.after <= _MOST_PLACES or m.role in ("winner", "baseline")]
+    return Moves(tuple(shown), len(found))
+
+
+def front(result: ProblemResult) -> Front:
+    """The compared candidates in time, energy and memory; nothing where only time is known."""
+    best = {row.candidate.identity: place for place, row in enumerate(result.front)}
+    if not best:
+        return Front((), ())
+    kinds = result.objectives
+    rows = [r for r in result.rows if r.compared and all(k in r.objectives for k in kinds)]
+    rows.sort(key=lambda row: (best.get(row.candidate.identity, len(best)), row.measured or 0.0))
+    return Front(
+        objectives=kinds,
+        places=tuple(
+            Place(
+                label=wording.name(row.candidate, result),
+                identity=row.candidate.identity,
+                role=role(row, result),
+                values={kind: row.objectives[kind] for kind in kinds},
+                front=row.candidate.identity in best,
+            )
+            for row in rows
+        ),
+    )
+
+
+def failed(result: ProblemResult, most: int = 3) -> tuple[Failed, ...]:
+    """The failures by status, most frequent first, with their most frequent reasons."""
+    groups: dict[Status, Counter[str]] = {}
+    for row in result.failures:
+        if row.measurement:
+            words = wording.first_words(row.measurement.detail) or "no details"
+            groups.setdefault(row.measurement.status, Counter())[words] += 1
+    found = [
+        Failed(status, sum(reasons.values()), tuple(reasons.most_common(most)))
+        for status, reasons in groups.items()
+    ]
+    return tuple(sorted(found, key=lambda one: (-one.count, one.status)))
+
+
+def _first(row: Row, begun: float) -> float:
+    accepted = row.measurement.accepted if row.measurement else ()
+    return min((moment(s.taken) - begun for s in accepted), default=math.inf)

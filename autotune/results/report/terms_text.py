@@ -1,0 +1,161 @@
+"""The terms of the model, predicted beside measured: lines of a table, then the table as text."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autotune.domain.dissection import Dissection, SweepTerms, Term
+from autotune.results.report.text import columns
+from autotune.units import show
+
+_NONE = "-"
+_WHAT = {
+    "T_OL": "arithmetic on registers",
+    "T_nOL": "loads and stores, in L1",
+    "loads": "loads alone, in L1",
+    "core": "whole loop, in L1",
+    "level": "whole loop, data in {level}",
+    "level loads": "loads alone, data in {level}",
+}
+_APART = 0.1
+"""A term whose deviation is below this is not told of."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A term as it is shown; times are cycles per iteration."""
+
+    name: str
+    what: str
+    predicted: str
+    measured: str
+    interval: str
+    deviation: str
+    beyond: str
+    """Of a level: predicted transfer, and measured time beyond that in the core."""
+    working_set: str
+    note: str
+
+
+def lines(sweep: SweepTerms) -> list[Line]:
+    """The terms of a sweep in their order."""
+    core = sweep.term("core")
+    return [_line(term, core) for term in sweep.terms]
+
+
+def _line(term: Term, core: Term | None) -> Line:
+    deviation = term.deviation
+    low_high = term.interval
+    return Line(
+        name=term.name,
+        what=_WHAT[term.kind].format(level=term.level),
+        predicted=cycles(term.predicted),
+        measured=cycles(term.measured),
+        interval=f"{cycles(low_high[0])} to {cycles(low_high[1])}" if low_high else _NONE,
+        deviation=_NONE if deviation is None else f"{100 * deviation:+.0f} %",
+        beyond=_beyond(term, core),
+        working_set=show(term.working_set, "size"),
+        note=term.reason,
+    )
+
+
+def _beyond(term: Term, core: Term | None) -> str:
+    if term.transfer is None:
+        return ""
+    exposed = (
+        None
+        if core is None or core.measured is None or term.measured is None
+        else max(0.0, term.measured - core.measured)
+    )
+    return f"{cycles(term.transfer)} / {cycles(exposed)}"
+
+
+def cycles(value: float | None) -> str:
+    """Cycles with three digits.
+
+    >>> cycles(0.6252)
+    '0.625'
+    """
+    return _NONE if value is None else f"{value:#.3g}".rstrip(".")
+
+
+def title(sweep: SweepTerms) -> str:
+    """One line about a sweep."""
+    vectors = f"vectors of {sweep.vector} B" if sweep.vector > 8 else "scalar"
+    share = "" if sweep.share is None else f", {100 * sweep.share:.0f} % of the predicted step"
+    calls = f"{sweep.calls} call{'s' if sweep.calls != 1 else ''}"
+    return (
+        f"{sweep.sweep}: {calls} a step{share}; {vectors}, {sweep.route},"
+        f" bottleneck {sweep.bottleneck}"
+    )
+
+
+def furthest(sweep: SweepTerms) -> str:
+    """In words, which term the model has most wrong; empty where none is far off.
+
+    A term of the core that is wrong makes every level wrong, so the terms inside come first.
+    """
+    far = [t for t in sweep.terms if t.deviation is not None and abs(t.deviation) > _APART]
+    inner = [t for t in far if t.kind in ("T_OL", "T_nOL", "core")]
+    told = max(inner or far, key=lambda t: abs(t.deviation or 0.0), default=None)
+    if told is None or told.deviation is None:
+        return ""
+    way = "too slow" if told.deviation > 0 else "too fast"
+    return (
+        f"furthest off: {told.name} is predicted {100 * abs(told.deviation):.0f} % {way}"
+        f" ({cycles(told.predicted)} for {cycles(told.measured)} cy)"
+    )
+
+
+def kernels(found: Dissection) -> list[tuple[str, str, str, str]]:
+    """Kernels of the real step: name, predicted, measured, deviation."""
+    rows = []
+    for kernel in found.kernels:
+        both = kernel.predicted is not None and bool(kernel.measured)
+        share = (kernel.predicted or 0) / kernel.measured - 1 if both and kernel.measured else None
+        rows.append(
+            (
+                kernel.kernel,
+                _time(kernel.predicted),
+                _time(kernel.measured),
+                _NONE if share is None else f"{100 * share:+.0f} %",
+            )
+        )
+    return rows
+
+
+def _time(value: float | None) -> str:
+    return _NONE if value is None else show(value, "time")
+
+
+def text(found: Dissection) -> str:
+    """The dissection as a table for a terminal."""
+    clock = show(found.clock, "frequency")
+    out = [
+        f"terms of the model, cycles per component at {clock}, {found.threads} thread(s),"
+        f" {found.rounds} round(s):"
+    ]
+    for sweep in found.sweeps:
+        out += ["", title(sweep), _table(lines(sweep))]
+        if furthest(sweep):
+            out.append(furthest(sweep))
+    if found.kernels:
+        out += ["", "in the real time step:"]
+        head = [("kernel", "predicted", "measured", "deviation")]
+        out.append(columns([*head, *kernels(found)], right=(1, 2, 3)))
+    out += [f"note: {note}" for note in found.notes]
+    return "\n".join(out)
+
+
+def _table(rows: Sequence[Line]) -> str:
+    head = (
+        "term", "predicted", "measured", "90 % interval", "deviation", "transfer / exposed",
+        "working set", "what",
+    )  # fmt: skip
+    body = [
+        (
+            *(row.name, row.predicted, row.measured, row.interval, row.deviation, row.beyond),
+            *(row.working_set, f"{row.what}{': ' + row.note.splitlines()[0] if row.note else ''}"),
+        )
+        for row in rows
+    ]
+    return columns([head, *body], right=(1, 2, 4, 5, 6))

@@ -1,0 +1,314 @@
+"""Why a candidate takes as long as predicted, and why longer than another: in words.
+
+Sweeps are compared by what they compute (LC, RHS, APPROX ...), not by their names, so that orders
+with different sweeps compare. Where one candidate fuses kernels that the other keeps apart, they
+are compared together: ``APPROX+UPDATE``.
+"""
+
+import math
+from collections.abc import Sequence
+
+from autotune.domain.ranking import UNDECIDED, Difference, Role, odds, roles
+from autotune.domain.results import Prediction, Uncertainty
+from autotune.results.report.explained import Told
+from autotune.results.report.why_loops import compared, executed, in_words, main_loop
+from autotune.units import show
+
+_NAMED = 3
+"""So many kernels are named one by one."""
+_COUNTS = 0.05
+"""A kernel below this share of the whole difference is not named."""
+_CAUSE = 0.25
+"""A part below this share of a kernel's difference is not given as its cause."""
+_ALIKE = 0.01
+"""Times nearer than this share are told as equal."""
+IN_CORE = ("T_OL", "T_nOL")
+WHOLE = ("sweep", "barrier", "communication")
+
+
+def time(value: float) -> str:
+    """Three digits and a unit."""
+    return show(float(f"{value:.3g}"), "time")
+
+
+def pair(first: float, second: float) -> tuple[str, str]:
+    """Two times in the unit of the longer one.
+
+    >>> pair(1.384e-3, 8.51e-4)
+    ('1.38 ms', '0.851 ms')
+    """
+    unit, factor = next(
+        ((unit, f) for unit, f in _UNITS if max(abs(first), abs(second)) >= f), _UNITS[-1]
+    )
+    return f"{first / factor:.3g} {unit}", f"{second / factor:.3g} {unit}"
+
+
+_UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9))
+
+
+# --- one candidate --------------------------------------------------------------------------
+
+
+def alone(one: Told) -> list[str]:
+    """Why a candidate takes as long as predicted: a sentence each.
+
+    The kernels that take most of the step, what bounds each, and where the doubt comes from.
+    """
+    prediction = one.prediction
+    if prediction.seconds is None:
+        return [f"{one.name} has no predicted time: {prediction.reason}."]
+    told = [f"{one.name} takes {time(prediction.seconds)} per time step."]
+    found = roles(prediction, prediction)
+    for role in sorted(found, key=lambda r: -r.first)[:_NAMED]:
+        share = role.first / prediction.seconds
+        if share >= _COUNTS:
+            told.append(
+                f"{role.name}: {time(role.first)}, {100 * share:.0f} %; {_bound(one, role)}."
+            )
+    told += _rest(one, found)
+    told += _doubts(one)
+    return told
+
+
+def _bound(one: Told, role: Role) -> str:
+    """What bounds a kernel, in words."""
+    kinds = {d.kind: d for d in role.parts if d.kind not in WHOLE}
+    if not kinds:
+        return "nothing is known of its parts"
+    top = max(kinds.values(), key=lambda d: d.first)
+    text = f"{_carried(top.kind, top.first_count)} {time(top.first)}"
+    others = [
+        f"{_short(d.kind)} {time(d.first)}"
+        for d in sorted(kinds.values(), key=lambda d: -d.first)
+        if d is not top and d.first >= _CAUSE * top.first
+    ]
+    if others:
+        text += f", beside {', '.join(others)}"
+    loop = main_loop(one, role)
+    return text + (f"; {in_words(loop)}" if loop and top.kind in IN_CORE else "")
+
+
+def _carried(kind: str, rows: float) -> str:
+    """The subject of a time: ``work in the core takes``, ``8 rows from L2 take``."""
+    if kind == "T_OL":
+        return "arithmetic in the core takes"
+    if kind == "T_nOL":
+        return "loads and stores of L1 take"
+    if kind == "stores":
+        return "stores through the innermost cache take"
+    if kind == "entry":
+        return "entries into loops and starts of their streams take"
+    return f"{_rows(rows)} from {kind} take" if rows else f"transfers from {kind} take"
+
+
+def _rows(count: float) -> str:
+    return f"{count:.0f} row{'' if round(count) == 1 else 's'}"
+
+
+def _short(kind: str) -> str:
+    return {"T_OL": "arithmetic", "T_nOL": "loads and stores of L1"}.get(kind, kind)
+
+
+def _rest(one: Told, found: Sequence[Role]) -> list[str]:
+    seconds = one.prediction.seconds or 1.0
+    small = sum(r.first for r in sorted(found, key=lambda r: -r.first)[_NAMED:])
+    told = [f"Other kernels: {time(small)}."] if small > _COUNTS * seconds else []
+    for kind in ("barrier", "communication"):
+        total = sum(p.seconds for p in one.prediction.parts if p.kind == kind)
+        if total > _COUNTS * seconds:
+            told.append(f"{kind.capitalize()}: {time(total)}, {100 * total / seconds:.0f} %.")
+    return told
+
+
+def _doubts(one: Told) -> list[str]:
+    """The interval, and which class of figures makes it wide."""
+    prediction = one.prediction
+    if prediction.interval is None:
+        return ["The engine states no interval."]
+    text = f"Interval {' to '.join(pair(*prediction.interval))}"
+    doubt = prediction.uncertainty
+    if doubt is not None:
+        shared = {_DOUBTS.get(name, name): abs(sigma) for name, sigma in doubt.shared.items()}
+        worst = sorted((shared | {_OWN: doubt.own}).items(), key=lambda item: -item[1])
+        named = [f"{name} ({_percent(sigma)})" for name, sigma in worst[:_NAMED] if sigma >= 0.01]
+        text += f": unsure of {', '.join(named)}" if named else ""
+    told = [f"{text}."]
+    unsure = {part.kind for part in prediction.parts if part.extrapolated}
+    if unsure:
+        told.append(f"Estimated, not measured: {', '.join(_short(k) for k in sorted(unsure))}.")
+    return told
+
+
+def _percent(sigma: float) -> str:
+    return f"+- {100 * sigma:.0f} %"
+
+
+_OWN = "what the model leaves out of this one"
+_DOUBTS = {
+    "core": "the in-core times",
+    "overlap": "how far transfers overlap with work",
+    "capacity": "how much of the caches is ours",
+    "outbound": "what dirty lines cost",
+    "foreign": "lines of other cores",
+    "conflicts": "set conflicts",
+    "barrier": "the barriers",
+    "clock": "the clock",
+    "model": "what the model leaves out of all",
+    "memory": "how memory behaves",
+    "tiles of memory": "tiles of data in memory",
+    "threads": "steps of several threads",
+    "short": "a parallel step this short",
+    "approximate": "in-core times of another architecture",
+    "irregular": "irregular access",
+    "calls": "calls of functions",
+    "crowded": "rows that crowd a cache set",
+    "unmeasured": "bandwidths that nobody measured",
+    "no barrier": "barriers without a figure",
+    "contradiction": "figures that contradict one another",
+    **{level: f"lines from {level}" for level in ("L2", "L3", "L4", "MEM")},
+}
+"""What a prediction may be unsure of, in words."""
+
+
+# --- two candidates -------------------------------------------------------------------------
+
+
+def against(one: Told, other: Told) -> list[str]:
+    """What makes the difference between two candidates, the largest first; a sentence each."""
+    a, b = one.prediction.seconds, other.prediction.seconds
+    if a is None or b is None:
+        return [
+            f"{t.name} has no predicted time: {t.prediction.reason}."
+            for t in (one, other)
+            if t.prediction.seconds is None
+        ]
+    found = roles(one.prediction, other.prediction)
+    whole = a - b
+    told = [_headline(one.name, other.name, a, b)]
+    named = [r for r in found if abs(r.first - r.second) >= _COUNTS * max(abs(whole), _ALIKE * b)]
+    for role in named[:_NAMED]:
+        told.append(_difference(one, other, role))
+    rest = sum(r.first - r.second for r in found if r not in named[:_NAMED])
+    if abs(rest) > _COUNTS * max(abs(whole), _ALIKE * b) and len(found) > len(named[:_NAMED]):
+        names = ", ".join(r.name for r in found if r not in named[:_NAMED])
+        told.append(f"The rest ({names}) takes {_more(rest)}.")
+    for kind in ("barrier", "communication"):
+        told += _other(one, other, kind, max(abs(whole), _ALIKE * b))
+    told += _remarks(one, other)
+    told.append(_told_apart(one, other))
+    return told
+
+
+def _headline(first: str, second: str, a: float, b: float) -> str:
+    if abs(a - b) <= _ALIKE * b:
+        return f"{first} and {second} take the same time ({' and '.join(pair(a, b))})."
+    word, ratio = ("slower", a / b) if a > b else ("faster", b / a)
+    return f"{first} is {ratio:.2f} x {word} than {second} ({' against '.join(pair(a, b))})."
+
+
+def _more(seconds: float) -> str:
+    return f"{time(abs(seconds))} {'more' if seconds > 0 else 'less'}"
+
+
+def _difference(one: Told, other: Told, role: Role) -> str:
+    """One kernel of two candidates: both times, and the parts that make the difference."""
+    gap = role.first - role.second
+    causes = [
+        d
+        for d in sorted(role.parts, key=lambda d: -abs(d.first - d.second))
+        if d.kind not in WHOLE and (d.first - d.second) * gap > 0
+        if abs(d.first - d.second) >= _CAUSE * abs(gap)
+    ]
+    head = f"{role.name} takes {' against '.join(pair(role.first, role.second))}"
+    told = [_cause(d, other.name) for d in causes[:2]]
+    if any(d.kind in IN_CORE for d in causes[:2]):
+        told += executed(one, other, role)
+        told += compared(main_loop(one, role), main_loop(other, role))
+    back = [
+        d
+        for d in role.parts
+        if d.kind not in (*WHOLE, *IN_CORE) and (d.second - d.first) * gap >= _CAUSE * gap * gap
+    ]
+    if told:
+        told += [f"but {_cause(d, other.name)}" for d in back[:1]]
+    if not told:
+        told = ["each of its parts is alike, they overlap less" if gap > 0 else
+                "each of its parts is alike, they overlap more"]  # fmt: skip
+    return f"{head}: {'; '.join(told)}."
+
+
+def _cause(part: Difference, other: str) -> str:
+    first, second = pair(part.first, part.second)
+    if part.kind in IN_CORE or part.kind in ("stores", "entry"):
+        return f"{_carried(part.kind, 0)} {first} against {second}"
+    rows, beside = part.first_count, part.second_count
+    if part.second == 0:
+        return f"it streams {_rows(rows) + ' ' if rows else ''}from {part.kind} ({first})," \
+            f" {other} none"  # fmt: skip
+    if part.first == 0:
+        return f"it streams nothing from {part.kind}, {other}" \
+            f" {_rows(beside) if beside else 'does'} ({second})"  # fmt: skip
+    if rows and beside and round(rows) != round(beside):
+        return (
+            f"it streams {_rows(rows)} from {part.kind} ({first})"
+            f" where {other} streams {beside:.0f} ({second})"
+        )
+    return f"transfers from {part.kind} take {first} against {second}"
+
+
+def _other(one: Told, other: Told, kind: str, scale: float) -> list[str]:
+    a, b = (
+        sum(part.seconds for part in told.prediction.parts if part.kind == kind)
+        for told in (one, other)
+    )
+    if abs(a - b) < _COUNTS * scale:
+        return []
+    verb = "Barriers take" if kind == "barrier" else "Communication takes"
+    return [f"{verb} {' against '.join(pair(a, b))}."]
+
+
+def _remarks(one: Told, other: Told) -> list[str]:
+    """What was remarked of one candidate and not of the other: set conflicts, rough routes."""
+    told = []
+    for mine, theirs in ((one, other), (other, one)):
+        own = [note for note in mine.prediction.notes if note not in theirs.prediction.notes]
+        if own:
+            told.append(f"Only of {mine.name}: {'; '.join(own[:_NAMED])}.")
+    return told
+
+
+def _told_apart(one: Told, other: Told) -> str:
+    """How sure it is that they differ: what is wrong for both alike does not count."""
+    first, second = one.prediction, other.prediction
+    likely = odds(first, second)
+    if likely is None or first.uncertainty is None or second.uncertainty is None:
+        return _by_intervals(first, second)
+    sure, slower = max((1 - likely, one.name), (likely, other.name))
+    alone = max(first.uncertainty.sigma, second.uncertainty.sigma)
+    ratio = _between(first.uncertainty, second.uncertainty)
+    word = "Told apart" if sure > 1 - UNDECIDED else "Not told apart by the prediction"
+    return (
+        f"{word}: {100 * min(sure, 0.999):.3g} % sure that {slower} is the slower one. Each time is"
+        f" known to {_percent(alone)}, their ratio to {_percent(ratio)}."
+    )
+
+
+def _between(first: Uncertainty, second: Uncertainty) -> float:
+    """Relative standard deviation of the ratio of two times: what is common cancels."""
+    names = first.shared.keys() | second.shared.keys()
+    apart = (first.shared.get(name, 0.0) - second.shared.get(name, 0.0) for name in names)
+    return math.hypot(first.own, second.own, *apart)
+
+
+def _by_intervals(first: Prediction, second: Prediction) -> str:
+    """By the intervals alone: whether each holds the other's time."""
+    if first.interval is None or second.interval is None:
+        return "Without intervals it is not known whether they can be told apart."
+    assert first.seconds is not None
+    assert second.seconds is not None
+    inside = first.interval[0] <= second.seconds <= first.interval[1]
+    inside = inside and second.interval[0] <= first.seconds <= second.interval[1]
+    spans = " and ".join(" to ".join(pair(*each)) for each in (first.interval, second.interval))
+    if inside:
+        return f"Not told apart by the prediction: the intervals are {spans}."
+    return f"Told apart by the prediction: the intervals are {spans}."

@@ -1,0 +1,95 @@
+"""An explanation as text: sentences, the parts side by side, the compiled loops."""
+
+import textwrap
+
+from autotune.domain.ranking import differences
+from autotune.domain.results import Prediction
+from autotune.models.engines.base import Loop
+from autotune.results.report.explained import Explained, Told
+from autotune.results.report.text import columns
+from autotune.results.report.why import time
+from autotune.results.report.why_loops import LINE, unusual
+
+_WIDTH = 100
+_LITTLE = 5e-3
+"""Parts below this share of the step are left out."""
+_SMALL = 1e-3
+"""Parts that differ by less than this share of the step are left out."""
+
+
+def explained(each: Explained, *, assembly: bool = False) -> str:
+    """The reasons in words, then the numbers; with ``assembly`` the annotated loops too."""
+    chosen, other = each.chosen, each.other
+    head = chosen.candidate.id + (f" against {other.candidate.id}" if other else "")
+    lines = [f"{head}, engine {chosen.prediction.engine}"]
+    lines += [line for text in each.words for line in textwrap.wrap(text, _WIDTH)]
+    table = _differences(chosen.prediction, other.prediction) if other else _parts(each)
+    if len(table) > 1:
+        lines += ["", columns(table, right=range(2, len(table[0])))]
+    for told in (each.told, each.beside):
+        if told and told.loops:
+            lines += ["", *_loops(told)]
+    told_notes = dict.fromkeys(
+        note for one in (chosen, other) if one for note in one.prediction.notes
+    )
+    notes = [textwrap.wrap(f"note: {note}", _WIDTH, subsequent_indent="  ") for note in told_notes]
+    if notes:
+        lines += ["", *(line for note in notes for line in note)]
+    if assembly:
+        for told in (each.told, each.beside):
+            lines += _assembly(told) if told else []
+    return "\n".join(lines)
+
+
+def _parts(each: Explained) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = [("sweep", "part", "time", "rows")]
+    least = _LITTLE * (each.chosen.prediction.seconds or 0.0)
+    for part in sorted(each.chosen.prediction.parts, key=lambda p: (p.sweep, -p.seconds)):
+        if part.seconds < least:
+            continue
+        count = f"{part.count:.0f}" if part.count else ""
+        rows.append((part.sweep, part.kind, time(part.seconds), count))
+    return rows
+
+
+def _differences(first: Prediction, second: Prediction) -> list[tuple[str, ...]]:
+    total = max(first.seconds or 0.0, second.seconds or 0.0)
+    rows: list[tuple[str, ...]] = [("sweeps", "part", "this", "other", "this - other", "rows")]
+    for d in differences(first, second):
+        if abs(d.first - d.second) > _SMALL * total:
+            gap = ("+" if d.first > d.second else "-") + time(abs(d.first - d.second))
+            counted = d.first_count or d.second_count
+            counts = f"{d.first_count:.0f} against {d.second_count:.0f}" if counted else ""
+            rows.append((d.sweep, d.kind, time(d.first), time(d.second), gap, counts))
+    return rows
+
+
+def _loops(told: Told) -> list[str]:
+    rows: list[tuple[str, ...]] = [
+        ("sweep", "T_OL", "T_nOL", "chain", "SIMD", "in-core by", "bound by")
+    ]
+    rows += [_loop(loop) for loop in told.loops]
+    return [
+        f"loops of {told.name} as compiled, cycles per line of {LINE} components",
+        columns(rows, right=(1, 2, 3, 4)),
+    ]
+
+
+def _loop(loop: Loop) -> tuple[str, ...]:
+    found = loop.result
+    return (
+        loop.sweep,
+        *(f"{LINE * cycles:.1f}" for cycles in (found.T_OL, found.T_nOL, found.chain)),
+        f"{found.vector} B",
+        found.route,
+        ", ".join([found.bottleneck, *unusual(loop)]),
+    )
+
+
+def _assembly(told: Told) -> list[str]:
+    lines = []
+    for loop in told.loops:
+        text = loop.result.annotated or loop.result.assembly
+        lines += ["", f"{told.name}, sweep {loop.sweep} ({loop.result.route}):"]
+        lines.append(text.rstrip() or "no assembly is known: counted from the source")
+    return lines

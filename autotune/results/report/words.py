@@ -1,0 +1,275 @@
+"""Numbers as words: times with their unit, shares in percent, intervals, the summary sentences."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from autotune.files.store.records import CandidateRecord
+from autotune.language.constraint import Value
+from autotune.results.evaluate.study_evaluation import Interval, ProblemResult, Row
+from autotune.statistics.residual_scales import Residual, worst
+
+NONE = "-"
+"""Stands where there is no number."""
+
+STATUS_WORDS = {
+    "ok": "ok",
+    "build-failed": "build failed",
+    "crashed": "crashed",
+    "timed-out": "timed out",
+    "wrong-result": "wrong result",
+    "contended": "contended",
+}
+
+OBJECTIVE_WORDS = {
+    "time": "time",
+    "energy": "energy",
+    "memory": "peak memory",
+}
+
+
+def seconds(value: float | None) -> str:
+    """A time with a readable prefix, four digits.
+
+    >>> seconds(0.00188)
+    '1.880 ms'
+    """
+    if value is None:
+        return NONE
+    if value == 0:
+        return "0 s"
+    unit, factor = _unit(value)
+    return f"{value / factor:#.4g} {unit}".replace(". ", " ")
+
+
+def span(interval: Interval | None) -> str:
+    """An interval of times in one unit.
+
+    >>> span((0.00098, 0.00112))
+    '0.980 to 1.12 ms'
+    """
+    if interval is None:
+        return NONE
+    unit, factor = _unit(interval[1])
+    low, high = (f"{value / factor:#.3g}".rstrip(".") for value in interval)
+    return f"{low} to {high} {unit}"
+
+
+def name(candidate: CandidateRecord, result: ProblemResult) -> str:
+    """The variant of a candidate, and its layout where those of its problem differ."""
+    return candidate.variant + (f", {candidate.layout}" if result.layouts > 1 else "")
+
+
+def built(candidate: CandidateRecord, result: ProblemResult) -> str:
+    """A candidate as users name it, and its build where those of its problem differ."""
+    if result.builds == 1:
+        return candidate.id
+    return f"{candidate.id} [{' '.join([candidate.compiler, *candidate.flags])}]"
+
+
+def _unit(value: float) -> tuple[str, float]:
+    units = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6))
+    return next(((unit, f) for unit, f in units if abs(value) >= f), ("ns", 1e-9))
+
+
+def signed(share: float | None) -> str:
+    """A deviation in percent, with its sign.
+
+    >>> signed(-0.0312)
+    '-3.1 %'
+    """
+    return NONE if share is None else f"{100 * share:+.1f} %"
+
+
+def percent(share: float | None) -> str:
+    """A share in percent.
+
+    >>> percent(0.0312)
+    '3.1 %'
+    """
+    return NONE if share is None else f"{100 * share:.1f} %"
+
+
+def status(row: Row) -> str:
+    """What became of a candidate, in words; empty when it was not measured."""
+    return STATUS_WORDS[row.status] if row.status else ""
+
+
+def objective(kind: str, value: float | None) -> str:
+    """A value of an objective with its unit.
+
+    >>> objective("energy", 0.0421)
+    '42.10 mJ'
+    """
+    if value is None:
+        return NONE
+    if kind == "time":
+        return seconds(value)
+    unit, factor = unit_of(kind, value)
+    return f"{value / factor:#.4g} {unit}".replace(". ", " ")
+
+
+def unit_of(kind: str, value: float) -> tuple[str, float]:
+    """A readable unit for values of an objective up to this one, and what it is in SI units."""
+    if kind == "memory":
+        sizes = (("GiB", 2.0**30), ("MiB", 2.0**20), ("KiB", 2.0**10))
+        return next(((unit, factor) for unit, factor in sizes if value >= factor / 2), ("B", 1.0))
+    unit, factor = _unit(value)
+    return (unit if kind == "time" else f"{unit[:-1]}J"), factor
+
+
+def value_of(residual: Residual) -> str:
+    """A parameter and its value: ``tile none``, ``flags -O3 -march=native``."""
+    return f"{residual.parameter} {plain(residual.value)}"
+
+
+def plain(value: Value) -> str:
+    """The value of a parameter as it stands in a file."""
+    if value is None:
+        return "none"
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def first_words(detail: str, length: int = 160) -> str:
+    """The line of a failure's text that tells most: an error, else how the program ended and the
+    last that it printed; empty where nothing is known.
+
+    >>> first_words("exit code 2\nprog: out of memory: 3 GiB refused")
+    'exit code 2: prog: out of memory: 3 GiB refused'
+    """
+    lines = [line.strip() for line in detail.splitlines() if line.strip()]
+    if not lines:
+        return ""
+    telling = next((line for line in lines if "error" in line.lower()), None)
+    ended = lines[0].startswith(("exit code", "ended "))
+    words = telling or (f"{lines[0]}: {lines[-1]}" if ended and len(lines) > 1 else lines[0])
+    return words[:length]
+
+
+def speedup(result: ProblemResult) -> str:
+    """The speed-up over the baseline with its interval, or why there is none."""
+    if result.best is None:
+        return "no candidate has a time"
+    if result.baseline is None:
+        return "the study has no baseline"
+    if result.baseline.status not in (None, "ok"):
+        return f"none, for the baseline has no time: {result.baseline.status}"
+    if result.speedup is None:
+        return "no run compared the winner with the baseline"
+    text = f"{result.speedup.value:.2f}x"
+    if result.speedup.interval:
+        low, high = result.speedup.interval
+        text += f" ({low:.2f} to {high:.2f})"
+    return text + (f", {result.speedup.note}" if result.speedup.note else "")
+
+
+def caution(result: ProblemResult) -> str:
+    """A warning where the winner was not held against the baseline, or cannot be told from it."""
+    if result.best is not None and result.baseline and result.baseline.status not in (None, "ok"):
+        return (
+            "the winner was compared with no baseline, so nothing says that it is a gain:"
+            " mend the baseline, then tune --resume"
+        )
+    if result.speedup is None or result.best is result.baseline:
+        return ""
+    if result.speedup.interval and result.speedup.interval[0] <= 1:
+        return "the interval of the speed-up reaches down to no gain: the winner is not decided"
+    spread = result.noise_floor.maximum if result.noise_floor else 0.0
+    if result.speedup.value - 1 > spread:
+        return ""
+    return f"the speed-up is not above the noise floor ({percent(spread)}): nothing is decided"
+
+
+def losses(result: ProblemResult) -> str:
+    """The losses of the predicted top k among the measured, with the noise floor beside them."""
+    if not result.losses:
+        return "no loss: nothing was both predicted and measured"
+    parts = ", ".join(f"top {top.k} {percent(top.loss)}" for top in result.losses)
+    unknown = any(top.loss is None for top in result.losses)
+    why = "; -: not all of them were measured" if unknown else ""
+    return f"{parts} (measured: {result.compared} of {len(result.rows)}{why}; {floor(result)})"
+
+
+def floor(result: ProblemResult) -> str:
+    """The noise floor of the run, in words."""
+    if result.noise_floor is None:
+        return "noise floor unknown: it needs two rounds of two candidates"
+    mean, maximum = result.noise_floor.mean, result.noise_floor.maximum
+    return f"noise floor {percent(mean)} mean, {percent(maximum)} max"
+
+
+def errors(result: ProblemResult, count: int = 3) -> str:
+    """The parameter values whose times the model gets most wrong, in a sentence; empty: none."""
+    found = worst(result.residuals, count)
+    if not found:
+        return "" if result.compared < 2 else "No value stands out."
+    told = ", ".join(
+        f"{value_of(one)} takes {math.exp(one.excess):.2f} times what the others suggest"
+        f" ({one.candidates} candidates)"
+        for one in found
+    )
+    return f"{told[0].upper()}{told[1:]}."
+
+
+def choice(result: ProblemResult, most: int = 4) -> str:
+    """The front in words: what each of its candidates takes."""
+    front, kinds = result.front, result.objectives
+    if not front:
+        return f"No candidate has all of {listed(kinds)}"
+    told = "; ".join(
+        f"{name(row.candidate, result)} with"
+        f" {', '.join(objective(kind, row.objectives[kind]) for kind in kinds)}"
+        for row in front[:most]
+    )
+    more = f"; and {len(front) - most} more" if len(front) > most else ""
+    return f"Pareto front of {listed(kinds)}: {told}{more}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words as a list in a sentence.
+
+    >>> listed(("time", "energy", "memory"))
+    'time, energy and memory'
+    """
+    return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
+
+
+def convergence(result: ProblemResult) -> str:
+    """How many were tried until the best, in a sentence."""
+    tried = len(result.evaluated)
+    return f"{tried} of {len(result.rows)} candidates were tried, {len(result.failures)} failed."
+
+
+def sentences_of(problem: ProblemResult) -> list[str]:
+    """The result of one problem: the winner, its speed-up, the losses, the failures."""
+    best = problem.best
+    if best is None:
+        tried = len(problem.evaluated)
+        what = f"none of {tried} tried candidates succeeded" if tried else "nothing was measured"
+        return [f"{problem.label}: no winner, {what}."]
+    per = "" if problem.problem.family == "program" else " per time step"
+    known = (
+        f"predicted {seconds(best.predicted)}, deviation {signed(best.deviation)}"
+        if best.predicted is not None
+        else "not predicted"
+    )
+    lines = [
+        f"{problem.label}: {built(best.candidate, problem)} takes"
+        f" {seconds(best.measured)}{per} ({known}).",
+        f"  Speed-up over the baseline, within rounds: {speedup(problem)}.",
+    ]
+    if any(row.predicted is not None for row in problem.rows):
+        lines.append(f"  Losses of the predicted: {losses(problem)}.")
+    if caution(problem):
+        lines.append(f"  Caution: {caution(problem)}.")
+    wrong = worst(problem.residuals, 3)
+    if wrong:
+        lines.append(f"  Where the model is wrong: {errors(problem)}")
+    if problem.asked:
+        lines.append(f"  {choice(problem)}.")
+    failed = len(problem.failures)
+    if failed:
+        kinds = Counter(status(row) for row in problem.failures)
+        told = ", ".join(f"{count} {words}" for words, count in kinds.most_common())
+        lines.append(f"  {failed} candidate{'s' if failed > 1 else ''} failed: {told}.")
+    return lines

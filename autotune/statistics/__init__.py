@@ -1,0 +1,1 @@
+"""Estimators, drift, rank correlation, Pareto fronts, residuals."""

@@ -1,0 +1,119 @@
+"""Where a model is wrong: its residuals by the value of each parameter."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import scipy.stats
+
+from autotune.language.constraint import Value
+
+SHARE = 0.9
+"""The intervals hold the mean with this probability."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """One candidate that was both predicted and measured."""
+
+    parameters: Mapping[str, Value]
+    residual: float
+    """log(measured / predicted): positive where the model is too fast."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Residual:
+    """The mean of log(measured / predicted) over the candidates that share a value."""
+
+    parameter: str
+    value: Value
+    mean: float
+    interval: tuple[float, float] | None
+    """90 %, of Student's t; None for a single candidate."""
+    candidates: int
+    excess: float
+    """This mean over that of all the others: what this value stands for in the model's error."""
+    chance: float
+    """That values without any influence give such an excess (Welch 1947); 1 for single ones."""
+    clear: bool = False
+    """More than chance, with all the values that were looked at counted (Bonferroni)."""
+
+    @property
+    def factor(self) -> float:
+        """Measured over predicted time, as a geometric mean."""
+        return math.exp(self.mean)
+
+
+def by_parameter(observed: Sequence[Observed]) -> tuple[Residual, ...]:
+    """A residual for each value of each parameter that has several, in the order of first sight.
+
+    Parameters that were varied together share the blame: the measured candidates are no designed
+    experiment.
+    """
+    names = list(dict.fromkeys(name for one in observed for name in one.parameters))
+    all_of_them = [found for name in names for found in _of(name, observed)]
+    tests = sum(found.chance < 1 for found in all_of_them)
+    return tuple(
+        replace(r, clear=r.chance < 1 and r.chance * tests < 1 - SHARE) for r in all_of_them
+    )
+
+
+def worst(residuals: Sequence[Residual], count: int) -> tuple[Residual, ...]:
+    """The values with the largest clear excess, at most ``count``, largest first.
+
+    Of a parameter with two values both say the same; the one with the larger residual is given.
+    """
+    clear = [r for r in residuals if r.clear]
+    clear.sort(key=lambda r: (-abs(r.excess), -abs(r.mean)))
+    kept: list[Residual] = []
+    for one in clear:
+        values = sum(r.parameter == one.parameter for r in residuals)
+        if values > 2 or all(r.parameter != one.parameter for r in kept):
+            kept.append(one)
+    return tuple(kept[:count])
+
+
+def _of(name: str, observed: Sequence[Observed]) -> Iterator[Residual]:
+    # True == 1 as a key: types tell such values apart
+    groups: dict[tuple[str, Value], list[float]] = {}
+    for one in observed:
+        if name in one.parameters:
+            value = one.parameters[name]
+            groups.setdefault((type(value).__name__, value), []).append(one.residual)
+    if len(groups) < 2:
+        return
+    for key, found in sorted(groups.items(), key=lambda item: _order(item[0][1])):
+        others = [r for other, residuals in groups.items() if other != key for r in residuals]
+        yield Residual(
+            parameter=name,
+            value=key[1],
+            mean=float(np.mean(found)),
+            interval=_interval(found),
+            candidates=len(found),
+            excess=float(np.mean(found) - np.mean(others)),
+            chance=_chance(found, others),
+        )
+
+
+def _order(value: Value) -> tuple[int, float, str]:
+    """Without a value first, then numbers by size, then words."""
+    if value is None or isinstance(value, bool):
+        return 0, float(bool(value)), ""
+    return (2, 0.0, value) if isinstance(value, str) else (1, float(value), "")
+
+
+def _interval(found: Sequence[float]) -> tuple[float, float] | None:
+    if len(found) < 2:
+        return None
+    mean, error = float(np.mean(found)), float(scipy.stats.sem(found))
+    half = error * float(scipy.stats.t.ppf((1 + SHARE) / 2, len(found) - 1))
+    return mean - half, mean + half
+
+
+def _chance(found: Sequence[float], others: Sequence[float]) -> float:
+    if min(len(found), len(others)) < 2:
+        return 1.0
+    if np.ptp(found) == 0 and np.ptp(others) == 0:
+        return 1.0 if found[0] == others[0] else 0.0
+    return float(scipy.stats.ttest_ind(found, others, equal_var=False).pvalue)

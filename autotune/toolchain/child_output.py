@@ -1,0 +1,148 @@
+"""What a child prints, read while it runs, and the limits that are looked at meanwhile."""
+
+import contextlib
+import os
+import selectors
+import subprocess
+import time
+from collections.abc import Callable
+from typing import IO, Protocol
+
+from autotune.toolchain.memory_footprint import held
+
+_POLL = 0.25
+_FIRST_LOOK = 0.005
+
+
+class Gauge(Protocol):
+    """Watches a child while it runs."""
+
+    def begin(self, pid: int) -> None:
+        """The child has started."""
+
+    def look(self) -> None:
+        """It still runs: called soon after its start, then ever more seldom, down to 4 Hz."""
+
+    def end(self, reaped: int) -> None:
+        """It has ended; ``reaped``: ru_maxrss of getrusage(2), of its largest process, in bytes."""
+
+
+class Reader:
+    """Follows both output streams of a child in bounded memory."""
+
+    def __init__(
+        self,
+        child: subprocess.Popen[bytes],
+        limit: int,
+        on_line: Callable[[str], bool | None] | None,
+        gauge: Gauge | None = None,
+        memory: int | None = None,
+    ) -> None:
+        assert child.stdout is not None
+        assert child.stderr is not None
+        self._child = child
+        self._streams: tuple[IO[bytes], IO[bytes]] = (child.stdout, child.stderr)
+        self._selector = selectors.DefaultSelector()
+        for stream in self._streams:
+            os.set_blocking(stream.fileno(), False)
+            self._selector.register(stream, selectors.EVENT_READ)
+        self._limit, self._seen = limit, 0
+        self._on_line = on_line
+        self._gauge, self._memory = gauge, memory
+        self._pause, self._next = _FIRST_LOOK, 0.0
+        self._out = bytearray()
+        self._line_start = 0
+        self._err = bytearray()
+        self.flooded = False
+        self.swollen = False
+
+    @property
+    def exceeded(self) -> bool:
+        """The child went beyond a limit other than that of time."""
+        return self.flooded or self.swollen
+
+    def follow(self, deadline: float) -> bool:
+        """Read until the child has ended or exceeds; False when the deadline came first."""
+        while not self.exceeded:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                return False
+            ended = self._ended()
+            # a descendant may hold the pipes open: once the child has ended, only drain them
+            busy = self._read(0.0 if ended else min(remaining, self._look()))
+            if ended and not busy:
+                self._finish_line()
+                return True
+        return True
+
+    def _look(self) -> float:
+        """Let the gauge look and weigh the memory when it is time; seconds until then."""
+        if self._gauge is None and self._memory is None:
+            return _POLL
+        now = time.monotonic()
+        if now >= self._next:
+            if self._next:
+                if self._gauge is not None:
+                    self._gauge.look()
+                if self._memory is not None:
+                    self.swollen = held(self._child.pid) > self._memory
+                self._pause = min(2 * self._pause, _POLL)
+            self._next = now + self._pause
+        return self._next - now
+
+    def _ended(self) -> bool:
+        # without reaping: while the child is not reaped, its number cannot be given to another
+        return (
+            os.waitid(os.P_PID, self._child.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        )
+
+    def _read(self, wait: float) -> bool:
+        """One round over the streams that have data; True when any had."""
+        if not self._selector.get_map():
+            time.sleep(min(wait, 0.005))
+            return False
+        busy = False
+        for key, _ in self._selector.select(wait):
+            stream = key.fileobj
+            assert not isinstance(stream, int)
+            data = os.read(stream.fileno(), 1 << 16)
+            if not data:
+                self._selector.unregister(stream)
+                continue
+            busy = True
+            self._seen += len(data)
+            self.flooded = self.flooded or self._seen > self._limit
+            if stream is self._streams[0]:
+                self._take(data)
+            else:
+                self._err += data[: max(0, self._limit - len(self._err))]
+        return busy
+
+    def _take(self, data: bytes) -> None:
+        self._out += data[: max(0, self._limit - len(self._out))]
+        if self._on_line is None:
+            return
+        while (end := self._out.find(b"\n", self._line_start)) >= 0:
+            line = bytes(self._out[self._line_start : end])
+            self._line_start = end + 1
+            if self._on_line(line.decode(errors="replace")) and self._child.stdin is not None:
+                with contextlib.suppress(BrokenPipeError):  # it has ended meanwhile
+                    self._child.stdin.write(b"\n")
+
+    def _finish_line(self) -> None:
+        rest = bytes(self._out[self._line_start :])
+        if rest and self._on_line is not None:
+            self._line_start = len(self._out)
+            self._on_line(rest.decode(errors="replace"))
+
+    def out(self) -> str:
+        return self._out.decode(errors="replace")
+
+    def err(self) -> str:
+        return self._err.decode(errors="replace")
+
+    def close(self) -> None:
+        self._selector.close()
+        for stream in (*self._streams, self._child.stdin):
+            if stream is not None:
+                stream.close()

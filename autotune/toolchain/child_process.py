@@ -1,0 +1,356 @@
+"""Child processes that cannot outlive, flood or stall the parent.
+
+Every child leads a session of its own, so that the keyboard's signals reach only the parent, and
+carries a mark in its environment, so that descendants are found wherever they hide.
+"""
+
+import contextlib
+import errno
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import time
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from autotune.errors import Fault, MissingTool
+from autotune.toolchain.child_output import Gauge, Reader
+from autotune.toolchain.process_tree import MARK, family
+from autotune.units import Bytes, Seconds
+
+Priority = Literal["autogroup", "nice", "none"]
+"""How the priority of a process was changed: see ``renice``."""
+
+OUTPUT_LIMIT = Bytes(1 << 20)
+TAIL = 4096
+"""Characters of a program's output that go into a description."""
+
+_GRACE = 0.5
+_LAST_WAIT = 5.0
+_LINGER = 0.2
+_BLOCK = 512
+"""Bytes that the shell's ``ulimit -f`` counts as one (POSIX)."""
+_running: dict[str, int] = {}
+"""Mark and number of each child that a ``run`` waits for: children belong to the whole process."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What a child took until it ended."""
+
+    wall: Seconds
+    """From its start to its end."""
+    cpu: Seconds
+    """Of all its threads, and of its descendants that it waited for."""
+    waited: Seconds | None
+    """How long its first thread was ready and had no CPU (proc(5), schedstat); None: not told."""
+    involuntary: int
+    """Context switches."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a child process ended, and what it printed."""
+
+    code: int | None
+    """Exit code; None when a signal ended it."""
+    signal: str | None
+    """Name of the signal that ended it: ``SIGSEGV``."""
+    timed_out: bool
+    flooded: bool
+    """It printed more than it may, and was ended for that."""
+    out: str
+    err: str
+    seconds: Seconds
+    priority: Priority = "none"
+    """How the asked-for priority was obtained."""
+    left: tuple[int, ...] = ()
+    """Descendants that could not be ended."""
+    strays: int = 0
+    """Descendants that went on after it had ended by itself, and were ended."""
+    swollen: bool = False
+    """Its processes together held more memory than they may, and were ended for that."""
+    usage: Usage | None = None
+    """None where it could not be ended."""
+
+    @property
+    def ok(self) -> bool:
+        """It ended by itself with exit code 0, within its limits."""
+        return self.code == 0 and not (self.timed_out or self.flooded or self.swollen)
+
+    @property
+    def starved(self) -> bool:
+        """It came to its time limit, and had no CPU for half of that time though it was ready."""
+        used = self.usage
+        return self.timed_out and used is not None and (used.waited or 0.0) > 0.5 * used.wall
+
+    def describe(self) -> str:
+        """How it ended, in words, then the last lines that it printed."""
+        if self.timed_out:
+            text = f"ended after its time limit ({self.seconds:.3g} s)"
+            if self.starved:
+                text += ", most of which other processes had its CPU"
+        elif self.flooded:
+            text = "ended because it printed more than it may"
+        elif self.swollen:
+            text = "ended because its processes together held more memory than they may"
+        elif self.signal:
+            text = f"ended by {self.signal}"
+        else:
+            text = f"exit code {self.code}{_of_launcher(self.code)}"
+        if self.left:
+            text += f"; still running: {', '.join(map(str, self.left))}"
+        last = (self.err.strip() or self.out.strip())[-TAIL:]
+        return f"{text}\n{last}" if last else text
+
+
+def run(
+    command: Sequence[str],
+    *,
+    timeout: float,
+    environment: Mapping[str, str] | None = None,
+    memory: int | None = None,
+    output_limit: int = OUTPUT_LIMIT,
+    on_line: Callable[[str], bool | None] | None = None,
+    paced: bool = False,
+    niceness: int | None = None,
+    folder: Path | None = None,
+    gauge: Gauge | None = None,
+    largest_file: int | None = None,
+) -> Outcome:
+    """Run a command to its end or to a limit; when this returns, no descendant of it is left.
+
+    ``timeout`` in seconds; ``environment`` is the whole environment (None: this process's);
+    ``memory`` bytes of address space of each process, and of what all together hold (read 4 times
+    a second); ``on_line`` gets every complete line of standard output as it
+    arrives; with ``paced`` a line end is sent to the child's standard input, which is closed else,
+    whenever ``on_line`` returns True; ``niceness`` -20..19 (None: as this process); ``gauge`` is
+    told when it starts and ends; ``largest_file`` bytes that it may write into one file. On a limit
+    the children get SIGTERM and, half a second later, SIGKILL.
+    Raises MissingTool when the program cannot be started.
+
+    The limits are set from outside right after the start: code between fork and exec is not safe
+    beside threads, and a limit on address space counts what was taken before it was set. A file
+    can grow beyond its limit before that, so a shell sets this limit first (``_limited``).
+    """
+    mark = uuid.uuid4().hex
+    variables = dict(os.environ if environment is None else environment) | {MARK: mark}
+    if largest_file is not None:
+        command = _limited(command, largest_file, variables, folder)
+    started = time.monotonic()
+    child = _start(command, variables, folder, paced=paced)
+    _running[mark] = child.pid
+    reader = Reader(child, output_limit, on_line, gauge, memory)
+    timed_out = False
+    ended, waited, strays = started, None, 0
+    try:
+        _limit(child.pid, resource.RLIMIT_AS, memory)
+        _limit(child.pid, resource.RLIMIT_FSIZE, largest_file)
+        priority = renice(child.pid, niceness) if niceness is not None else _inherit(child.pid)
+        if gauge is not None:
+            gauge.begin(child.pid)
+        timed_out = not reader.follow(started + timeout)
+        ended, waited = time.monotonic(), _waited(child.pid)
+        if not (timed_out or reader.exceeded):
+            strays = _linger(child.pid, mark)
+    finally:
+        # also for KeyboardInterrupt and whatever on_line raises
+        gentle = timed_out or reader.exceeded
+        left = _end(child.pid, mark, gentle=gentle)
+        code, spent = _reap(child) if child.pid not in left else (None, None)
+        if gauge is not None:
+            gauge.end(spent.ru_maxrss * 1024 if spent else 0)
+        _running.pop(mark, None)
+        reader.close()
+    return Outcome(
+        code=code if code is not None and code >= 0 else None,
+        signal=_signal_name(-code) if code is not None and code < 0 else None,
+        timed_out=timed_out,
+        flooded=reader.flooded,
+        swollen=reader.swollen,
+        out=reader.out(),
+        err=reader.err(),
+        seconds=Seconds(time.monotonic() - started),
+        priority=priority,
+        left=tuple(sorted(left)),
+        strays=strays,
+        usage=None if spent is None else _usage(spent, ended - started, waited),
+    )
+
+
+def end_all() -> None:
+    """End every child that a ``run`` of another thread of this process is waiting for."""
+    for mark, pid in tuple(_running.items()):
+        _end(pid, mark, gentle=False)
+
+
+def renice(pid: int, niceness: int) -> Priority:
+    """Change the priority of a child (0: this thread) and its scheduler group; say what worked.
+
+    Where the kernel groups processes by session, niceness counts only within the group, and the
+    group has a niceness of its own (sched(7), "The autogroup feature"). Real-time scheduling is
+    left alone: the kernel stops such threads for 50 ms of every second, and before that they
+    would keep the parent from ending a child that hangs.
+    """
+    worked: Priority = "none"
+    try:
+        # a child leads its process group, and may have children already
+        os.setpriority(os.PRIO_PGRP if pid else os.PRIO_PROCESS, pid, niceness)
+        worked = "nice"
+    except OSError:
+        pass
+    try:
+        Path(f"/proc/{pid or 'self'}/autogroup").write_text(str(niceness), encoding="ascii")
+        worked = "autogroup"
+    except OSError:
+        pass
+    return worked
+
+
+def group_niceness(pid: int = 0) -> int | None:
+    """Niceness of the scheduler group of a process (0: this one); None where there are none."""
+    try:
+        text = Path(f"/proc/{pid or 'self'}/autogroup").read_text(encoding="ascii")
+        return int(text.split()[-1])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _inherit(pid: int) -> Priority:
+    niceness = group_niceness()
+    if not niceness:
+        return "none"
+    try:
+        Path(f"/proc/{pid}/autogroup").write_text(str(niceness), encoding="ascii")
+    except OSError:
+        return "none"
+    return "autogroup"
+
+
+def _start(
+    command: Sequence[str], environment: Mapping[str, str], folder: Path | None, *, paced: bool
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
+            list(command),
+            stdin=subprocess.PIPE if paced else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            bufsize=0,
+            env=dict(environment),
+            cwd=folder,
+            start_new_session=True,
+        )
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.EACCES, errno.ENOEXEC, errno.ENOTDIR):
+            raise
+        raise _missing(command[0], error.strerror) from error
+
+
+def _limited(
+    command: Sequence[str], largest_file: int, environment: Mapping[str, str], folder: Path | None
+) -> list[str]:
+    """The command, started by a shell that limits the size of files and then becomes the command.
+
+    Raises MissingTool as a start without the shell would: the shell itself always starts.
+    """
+    name = command[0]
+    path = Path(folder or "", name) if "/" in name else None
+    if shutil.which(path or name, path=environment.get("PATH", os.defpath)) is None:
+        exists = path is not None and path.exists()
+        raise _missing(name, os.strerror(errno.EACCES if exists else errno.ENOENT))
+    blocks = -(-largest_file // _BLOCK)
+    return ["/bin/sh", "-c", 'ulimit -f "$0"; exec "$@"', str(blocks), *command]
+
+
+def _missing(name: str, reason: str | None) -> MissingTool:
+    return MissingTool(
+        Fault(
+            where="",
+            found=f"cannot run {name!r}: {reason}",
+            expected="a program on PATH or a path to one",
+        )
+    )
+
+
+def _reap(child: subprocess.Popen[bytes]) -> tuple[int, resource.struct_rusage]:
+    """Its exit code, negative for a signal, and what it took."""
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    return child.returncode, usage
+
+
+def _usage(spent: resource.struct_rusage, wall: float, waited: float | None) -> Usage:
+    return Usage(
+        wall=Seconds(wall),
+        cpu=Seconds(spent.ru_utime + spent.ru_stime),
+        waited=None if waited is None else Seconds(waited),
+        involuntary=spent.ru_nivcsw,
+    )
+
+
+def _waited(pid: int) -> float | None:
+    """Readable until the child is reaped; the second number counts nanoseconds."""
+    try:
+        return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[1]) * 1e-9
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _limit(pid: int, which: int, limit: int | None) -> None:
+    if limit is not None:
+        with contextlib.suppress(ProcessLookupError):  # it may have ended already
+            resource.prlimit(pid, which, (limit, limit))
+
+
+def _end(pid: int, mark: str, *, gentle: bool) -> set[int]:
+    """End the child and all its descendants; the ones that could not be ended."""
+    waits = ((signal.SIGTERM, _GRACE), (signal.SIGKILL, _LAST_WAIT))
+    left: set[int] = set()
+    for number, wait in waits if gentle else waits[1:]:
+        until = time.monotonic() + wait
+        signalled: set[int] = set()
+        while left := family(pid, mark):
+            for member in left - signalled:
+                _signal(member, number)
+            signalled |= left
+            if time.monotonic() > until:
+                break
+            time.sleep(0.005)
+        if not left:
+            break
+    return left
+
+
+def _linger(pid: int, mark: str) -> int:
+    """How many descendants do not end by themselves soon after the child."""
+    until = time.monotonic() + _LINGER
+    while (left := len(family(pid, mark))) and time.monotonic() < until:
+        time.sleep(0.005)
+    return left
+
+
+def _signal(pid: int, number: signal.Signals) -> None:
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass
+    except PermissionError:
+        pass  # a set-user-id program: it is reported as left
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _of_launcher(code: int | None) -> str:
+    # shells and launchers report the signal that ended their child as 128 + its number
+    return f" ({_signal_name(code - 128)})" if code is not None and 128 < code < 160 else ""

@@ -1,0 +1,56 @@
+"""Measuring chosen candidates all alike: every one in every round, none dropped."""
+
+import time
+from collections.abc import Sequence
+
+from autotune.domain.results import Measurement
+from autotune.tuning.base import Bench, Chosen, Plan
+from autotune.tuning.building import prepare
+from autotune.tuning.rounds import TAIL, Group, shown
+
+
+def tune_problem(chosen: Sequence[Chosen], bench: Bench, plan: Plan) -> list[Measurement]:
+    """Build, verify and time the chosen candidates of one problem.
+
+    One measurement per candidate, in order; a candidate that fails is a result with its status.
+    Starts no build and no launch after the deadline: what never ran has no measurement, what ran
+    for too few rounds has one but no outcome, so that a resumed study takes it up again.
+    """
+    group = Group(bench=bench, plan=plan)
+    expected = {choice.candidate.identity: choice.prediction.seconds for choice in chosen}
+    for prepared in prepare([choice.candidate for choice in chosen], bench, plan.deadline):
+        group.enter(prepared, expected[prepared.candidate.identity])
+    _run(group)
+    for identity in group.prepared:
+        if _complete(group, identity):
+            group.settle(identity)
+    found = (group.measurement(identity) for identity in group.prepared)
+    return [measurement for measurement in found if measurement]
+
+
+def _run(group: Group) -> None:
+    rounds = group.plan.measuring.rounds
+    able = [identity for identity, p in group.prepared.items() if p.status == "ok"]
+    total = rounds * len(able)
+    progress = group.bench.progress
+    for number in range(rounds):
+        stage = f"measure, round {number + 1} of {rounds}"
+        group.round(able, None, shown(progress, stage, number * len(able), total))
+    for number in range(TAIL):
+        short = [identity for identity in able if _short(group, identity)]
+        stage = f"measure again what was disturbed, attempt {number + 1} of {TAIL}"
+        if short:
+            group.round(short, None, shown(progress, stage, 0, len(short)))
+    progress("measure", total, total)
+
+
+def _short(group: Group, identity: str) -> bool:
+    taken = sum(map(len, group.times(identity).values()))
+    wanted = group.plan.measuring.rounds * group.plan.measuring.samples
+    return identity not in group.failed and taken < wanted
+
+
+def _complete(group: Group, identity: str) -> bool:
+    """Nothing more is to be done about a candidate: all samples, or a lasting failure."""
+    in_time = time.monotonic() < group.plan.deadline
+    return identity in group.failed or not _short(group, identity) or in_time

@@ -1,0 +1,139 @@
+"""A map as it grows: asked for the next visit, told what was measured."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.tuning.maps import losses, visits
+from autotune.tuning.maps.losses import Verdict
+from autotune.tuning.maps.map_posterior import Posterior, Seen
+from autotune.tuning.maps.map_prior import Flags, Floats, Prior
+from autotune.tuning.maps.visits import Visit
+
+_DRAWS = 512
+_BURN_IN = 120
+"""Steps of the settings when much was measured before."""
+_STEPS = 15
+_PATIENCE = 5
+_LITTLE = 0.01
+"""Of the tolerance: visits that promise less than this (mean over the cells) promise nothing."""
+
+
+LEVEL = 0.95
+"""Probability that a bound of the loss holds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aim:
+    """How good a map is to be."""
+
+    tolerance: float = 0.05
+    """Share of the least time that may be lost."""
+    level: float = LEVEL
+    """Probability of the bounds."""
+    together: int = 4
+    """Contenders that are measured in a visit, at most."""
+    noise: float = 0.02
+    """Standard deviation of a measured log time, expected before the first."""
+    seed: int = 1
+
+    def __post_init__(self) -> None:
+        if not 0 < self.tolerance < 1:
+            raise ValueError(f"the tolerance must lie between 0 and 100 %, not {self.tolerance:%}")
+        if not 0.5 <= self.level < 1:
+            raise ValueError(f"the level must lie between 50 and 100 %, not {self.level:%}")
+        if self.together < 2:
+            raise ValueError("a visit compares at least two contenders")
+
+
+class Explorer:
+    """The posterior of a map and what to measure next; mutable.
+
+    ``cost``: of a visit, by cell, in any unit; equal where none is given.
+    """
+
+    def __init__(self, prior: Prior, aim: Aim, cost: Sequence[float] = ()) -> None:
+        self.prior = prior
+        self.aim = aim
+        self.seen: list[Seen] = []
+        self.legal: Flags = prior.legal.copy()
+        self.blocked: Flags = np.zeros_like(prior.legal)
+        """(K, C): not to be measured there: it failed, or other processes took the cores."""
+        self._cost = tuple(cost) or (1.0,) * len(prior.cells)
+        self._posterior = Posterior(prior, aim.seed)
+        self._idle = 0
+        self._refresh(0)
+
+    def tell(self, seen: Sequence[Seen], failed: Sequence[tuple[int, int | None]] = ()) -> None:
+        """Times of a visit, and who failed: (contender, cell), None for everywhere.
+
+        A contender that fails does not win there. A cell whose last contender fails keeps it: a map
+        names somebody everywhere, and its probability says what that is worth.
+        """
+        for contender, cell in failed:
+            cells = range(len(self.prior.cells)) if cell is None else (cell,)
+            for c in cells:
+                self.blocked[contender, c] = True
+                if self.legal[:, c].sum() > 1:
+                    self.legal[contender, c] = False
+        before = len(self.seen)
+        self.seen.extend(seen)
+        many = len(self.seen) - before > 3 * self.aim.together
+        self._refresh(_BURN_IN if many else _STEPS)
+
+    def _refresh(self, sweeps: int) -> None:
+        self._posterior.tell(self.seen, sweeps)
+        self.mean: Floats
+        self.draws: Floats
+        self.mean, self.draws = self._posterior.draws(_DRAWS)
+        self.verdict: Verdict = losses.judge(self.mean, self.draws, self.legal)
+        self.bounds: Floats = losses.bounds(self.verdict.losses, self.aim.level)
+
+    @property
+    def noise(self) -> float:
+        """Standard deviation of the measured log times so far."""
+        return float(np.median([s.sigma for s in self.seen])) if self.seen else self.aim.noise
+
+    def ask(self) -> Visit | str:
+        """The next visit, or why there is none."""
+        tolerance = self.aim.tolerance
+        if self.bounds.max() <= tolerance:
+            return self._proof() or (
+                f"in every cell the loss is below {100 * tolerance:g} %"
+                f" with {100 * self.aim.level:g} %"
+            )
+        visit = visits.next_visit(
+            self._posterior,
+            np.where(self.legal, self.mean, np.inf),
+            self.verdict,
+            self.legal & ~self.blocked,
+            noise=self.noise,
+            cost=self._cost,
+            size=self.aim.together,
+        )
+        if visit is None:
+            return "no cell has two contenders"
+        self._idle = self._idle + 1 if visit.gain < _LITTLE * tolerance else 0
+        if self._idle > _PATIENCE:
+            return self._proof() or "no further measurement promises to lower the loss"
+        return visit
+
+    def _proof(self) -> Visit | None:
+        """A visit of a winner that never ran, against the one that is most likely faster there.
+
+        A map names only what was measured, so verified: a winner by prediction alone is tried, in
+        the cell of those it wins where that is least sure.
+        """
+        known = {one.contender for one in self.seen}
+        free = self.legal & ~self.blocked
+        winner = self.verdict.winner
+        wanted = [c for c, k in enumerate(winner.tolist()) if k not in known and free[k, c]]
+        if not wanted:
+            return None
+        cell = max(wanted, key=lambda c: float(self.bounds[c]))
+        gains = np.where(free[:, cell], self.verdict.gains[:, cell], -1.0)
+        gains[winner[cell]] = -1.0
+        rival = int(gains.argmax())
+        names = (int(winner[cell]), *((rival,) if gains[rival] >= 0 else ()))
+        return Visit(cell, names, 0.0)

@@ -1,0 +1,376 @@
+"""One problem on its way: the first candidates, steps of the search, the finals."""
+
+import dataclasses
+import math
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from autotune.domain.ranking import Ranking
+from autotune.domain.results import Measurement, Prediction, Stage
+from autotune.domain.variant import Candidate
+from autotune.statistics.drift import Levels
+from autotune.statistics.estimators import TOPS, location
+from autotune.tuning.base import Bench, Chosen, Earlier, Plan, Proposal, Search
+from autotune.tuning.building import prepare
+from autotune.tuning.events import Best, Kind, Standing
+from autotune.tuning.race import Lap, Race
+from autotune.tuning.rounds import TAIL, Group, Shown, shown
+from autotune.units import Seconds
+
+FINALISTS = 3
+"""So many of the fastest are measured again at the end, with the baseline beside them."""
+_LEAST_FINALS = 3
+"""Rounds of the finals at least: an interval over rounds needs as many."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What is to be done about one problem."""
+
+    ranking: Ranking
+    """All its legal candidates."""
+    first: tuple[Chosen, ...]
+    """They are measured before anything is searched."""
+    baseline: str
+    """Identity."""
+    earlier: tuple[Earlier, ...] = ()
+    """What other runs found out about its candidates."""
+    counted: int = 0
+    """Candidates that earlier runs of the study measured: they count towards the budget."""
+    complete: str = ""
+    """Why nothing is searched after the first candidates; empty where something is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class News:
+    """Something about a candidate that is told to those who watch."""
+
+    kind: Kind
+    candidate: Candidate | None = None
+    why: str = ""
+    predicted: float | None = None
+    lap: Lap | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class Course:
+    """Where one problem stands; mutable while it is tuned."""
+
+    number: int
+    """Of the problem, as the search knows it."""
+    task: Task
+    bench: Bench
+    plan: Plan
+    publish: Callable[["Course", News], None]
+    together: Sequence["Course"]
+    """Of all problems of the run: their finals share what is left of the time."""
+    group: Group = field(init=False)
+    step: int = 0
+    finished: str = ""
+    cut: bool = False
+    """A budget ended it."""
+    proposed: float | None = None
+    """The expected improvement of what the search named last."""
+    order: dict[str, int] = field(default_factory=dict)
+    """Candidate to the number of its evaluation, from 1."""
+    waiting: set[str] = field(default_factory=set)
+    """Being built or timed."""
+    _predictions: Mapping[str, Prediction] = field(init=False)
+    _candidates: Mapping[str, Candidate] = field(init=False)
+
+    def __post_init__(self) -> None:
+        entries = self.task.ranking.entries
+        self._predictions = {e.candidate.identity: e.prediction for e in entries}
+        self._candidates = {e.candidate.identity: e.candidate for e in entries}
+        self.group = Group(bench=self.bench, plan=self.plan)
+        self.learn(self.task.earlier)
+
+    @property
+    def label(self) -> str:
+        """Of the problem."""
+        return self.task.ranking.problem.label
+
+    @property
+    def known(self) -> set[str]:
+        """Candidates that other runs measured."""
+        return {identity for _, identity in self.group.earlier}
+
+    # --- the first candidates -----------------------------------------------------------
+
+    def begin(self, search: Search) -> None:
+        """Measure the first candidates, and tell the search of them and of what was known."""
+        first = []
+        for choice in self.task.first:
+            identity = choice.candidate.identity
+            if identity in self.known or self.left(1):  # what only compares costs nothing
+                first.append(choice)
+                self.order[identity] = len(self.order) + 1
+        known = f", {len(self.known)} are known" if self.known else ""
+        self.publish(self, News(kind="begun", why=f"{len(first)} are measured first{known}"))
+        self._measure(first, "first", None, f"measure {self.label}")
+        self.tell(search, sorted(self.known | self.order.keys()))
+
+    def left(self, otherwise: int) -> int:
+        """Candidates that may still be measured."""
+        if self.plan.evaluations is None:
+            return otherwise
+        spent = self.task.counted + len(self.order.keys() - self.known)
+        return max(0, self.plan.evaluations - spent)
+
+    # --- steps of the search ------------------------------------------------------------
+
+    def advance(self, search: Search) -> None:
+        """One step: ask, build, time against the fastest so far, tell; or find out that it is over.
+
+        Nothing is asked for that could not be launched.
+        """
+        self.finished = self._over(search)
+        if self.finished:
+            return
+        proposals = self._ask(search, min(self.plan.batch, self.left(self.plan.batch)))
+        if not proposals:
+            self.finished = "nothing is left to be measured"
+            return
+        self.step += 1
+        chosen = [self._choice(proposal) for proposal in proposals]
+        for choice in chosen:
+            self.order[choice.candidate.identity] = len(self.order) + 1
+        rival = self.incumbent(self.group.levels())
+        if rival is not None and rival not in self.group.prepared:
+            self._build([self._named(rival, "the fastest so far, to compare with")])
+        self._measure(chosen, "search", rival, f"measure {self.label}, step {self.step}")
+        told = [choice.candidate.identity for choice in chosen]
+        self.tell(search, [*told, *([] if rival is None or rival in told else [rival])])
+
+    def _ask(self, search: Search, count: int) -> list[Proposal]:
+        """Candidates that were not measured; those that were disturbed are not told of."""
+        while found := search.ask(self.number, count):
+            new = [p for p in found if p.candidate.identity not in self.order]
+            if new:
+                return new
+        return []
+
+    def _over(self, search: Search) -> str:
+        if self.task.complete:
+            return self.task.complete
+        if time.monotonic() >= self.deadline:
+            self.cut = True
+            return "the time is used up"
+        if self.left(1) == 0:
+            self.cut = True
+            return f"the budget of {self.plan.evaluations} evaluations is used up"
+        return search.finished(self.number) or ""
+
+    def _choice(self, proposal: Proposal) -> Chosen:
+        identity = proposal.candidate.identity
+        gain = proposal.expected_improvement
+        self.proposed = None if math.isnan(gain) else gain
+        prediction = self._predictions[identity]
+        why = f"step {self.step}: {proposal.why}"
+        self.publish(
+            self,
+            News(
+                kind="proposed",
+                candidate=proposal.candidate,
+                why=proposal.why,
+                predicted=proposal.posterior or prediction.seconds,
+            ),
+        )
+        return Chosen(proposal.candidate, prediction, why)
+
+    def incumbent(self, known: Levels) -> str | None:
+        """The fastest of those that were launched often enough to be believed; else of all."""
+        enough = {i for i in known.times if len(self.group.times(i)) > 1 or i in self.known}
+        able = sorted(enough or known.times)
+        return min(able, key=lambda i: known.times[i]) if able else None
+
+    def tell(self, search: Search, identities: Sequence[str]) -> None:
+        """Tell the search what became of some candidates, at the level of the first rounds.
+
+        What was disturbed, or not launched in time, is not told: it did not fail.
+        """
+        known = self.group.levels()
+        for identity in identities:
+            measurement = self._measured(identity)
+            if measurement is None or measurement.status == "contended":
+                continue
+            if measurement.status != "ok":
+                search.tell(self._candidates[identity], measurement, 0.0)
+            elif identity in known.times:
+                levelled = _scaled(measurement, known.times[identity])
+                search.tell(self._candidates[identity], levelled, known.errors[identity])
+
+    def _measured(self, identity: str) -> Measurement | None:
+        """What became of a candidate in this run; else in the last run that finished it."""
+        if identity in self.group.prepared:
+            return self.group.measurement(identity)
+        found = [known for (_, i), known in self.group.earlier.items() if i == identity]
+        return found[-1].measurement if found else None
+
+    def learn(self, found: Sequence[Earlier]) -> list[str]:
+        """Take in what other runs found out; the candidates that this run has not measured."""
+        for known in found:
+            self.group.earlier[known.measurement.run, known.candidate.identity] = known
+        names = {known.candidate.identity for known in found}
+        return sorted(names - self.group.prepared.keys())
+
+    # --- the finals ---------------------------------------------------------------------
+
+    def finals(self) -> None:
+        """Measure the fastest, the baseline, and the best of the predicted top again, interleaved.
+
+        The choice and its losses are computed from these rounds, which chose nobody to take part.
+        """
+        if time.monotonic() >= self.plan.deadline or (self.task.complete and not self.order):
+            return
+        names = self.finalists(self.group.levels())
+        lacking = [i for i in names if i not in self.group.prepared]
+        self._build([self._named(i, "one of the fastest") for i in lacking], self.plan.deadline)
+        able = [i for i in names if i in self.group.prepared and i not in self.group.failed]
+        if len(able) < 2:
+            return
+        self.publish(self, News(kind="finals", why=f"{len(able)} candidates"))
+        rounds = max(self.plan.measuring.rounds, _LEAST_FINALS)
+        begun = self.group.rounds
+        total = rounds * len(able)
+        stage = f"measure the finalists of {self.label}"
+        while (done := self.group.rounds - begun) < rounds + TAIL:
+            least = min((self._final_rounds(i, begun) for i in able), default=rounds)
+            able = [i for i in able if i not in self.group.failed]
+            if least >= rounds or time.monotonic() >= self.plan.deadline or len(able) < 2:
+                break
+            at = min(done * len(able), total - len(able))
+            self.group.round(able, "final", shown(self.bench.progress, stage, at, total))
+        for identity in names:
+            if identity in self.group.prepared and identity not in self.group.told:
+                self.group.settle(identity)
+        self.group.recount()
+        self.bench.progress(stage, total, total)
+
+    def finalists(self, known: Levels) -> list[str]:
+        """Three fastest, the baseline, and the fastest of the predicted top 1, 3 and 5."""
+        able = sorted(known.times, key=lambda i: (known.times[i], i))
+        names = able[:FINALISTS]
+        for k in TOPS:
+            top = {
+                e.candidate.identity for e in self.task.ranking.entries if (e.rank or k + 1) <= k
+            }
+            names += [i for i in able if i in top][:1]
+        if self.task.baseline in known.times:
+            names.append(self.task.baseline)
+        return list(dict.fromkeys(names))
+
+    def _final_rounds(self, identity: str, begun: int) -> int:
+        return sum(isinstance(r, int) and r >= begun for r in self.group.times(identity))
+
+    @property
+    def deadline(self) -> float:
+        """When the search has to end, so that there is time for the finals of all problems."""
+        return self.plan.deadline - sum(course.reserve for course in self.together)
+
+    @property
+    def reserve(self) -> float:
+        """Seconds that its finals will take, by what its launches took so far."""
+        launches = sum(self.group.launches.values())
+        rounds = max(self.plan.measuring.rounds, _LEAST_FINALS)
+        return rounds * (FINALISTS + 2) * self.group.launching / max(1, launches)
+
+    # --- building and timing ------------------------------------------------------------
+
+    def _measure(
+        self, chosen: Sequence[Chosen], stage: Stage, rival: str | None, what: str
+    ) -> None:
+        if not chosen:
+            return
+        self._build(chosen)
+        entrants = [i for c in chosen if (i := c.candidate.identity) in self.group.prepared]
+        race = Race(
+            group=self.group,
+            stage=stage,
+            rival=rival,
+            kept=frozenset({self.task.baseline}),
+            deadline=self.deadline,
+            show=lambda number, count: self._shown(what, number, count),
+            tell=self._told,
+        )
+        race.run(entrants)
+        self.waiting.clear()
+
+    def _shown(self, what: str, number: int, count: int) -> Shown:
+        return shown(self.bench.progress, f"{what}, round {number + 1}", 0, count)
+
+    def _build(self, chosen: Sequence[Chosen], deadline: float | None = None) -> None:
+        """Build and verify; the time limits of their launches go by the fastest so far."""
+        if not chosen:
+            return
+        self.bench.journal.chosen(chosen)
+        candidates = [choice.candidate for choice in chosen]
+        self.waiting |= {candidate.identity for candidate in candidates}
+        known = self.group.levels().times
+        fastest = min(known.values(), default=None)
+        limit = self.deadline if deadline is None else deadline
+        for prepared in prepare(candidates, self.bench, limit):
+            identity = prepared.candidate.identity
+            self.group.enter(prepared, fastest or self._predictions[identity].seconds)
+            lap = Lap(identity=identity, verdict="open", contest=None, seconds=None, rounds=0)
+            self.publish(self, News(kind="built", candidate=prepared.candidate, lap=lap))
+
+    def _told(self, lap: Lap) -> None:
+        if lap.verdict != "open":
+            self.waiting.discard(lap.identity)
+        candidate = self._candidates[lap.identity]
+        predicted = self._predictions[lap.identity].seconds
+        self.publish(self, News(kind="timed", candidate=candidate, predicted=predicted, lap=lap))
+
+    def _named(self, identity: str, why: str) -> Chosen:
+        return Chosen(self._candidates[identity], self._predictions[identity], why)
+
+    # --- standing -----------------------------------------------------------------------
+
+    def standing(self) -> Standing:
+        """Where the problem stands now."""
+        group = self.group
+        known = group.levels()
+        timed = [i for i in group.samples if i in known.times and group.times(i)]
+        taken = [s for samples in group.samples.values() for s in samples if not s.warm_up]
+        left = None if self.plan.evaluations is None else self.left(0)
+        seconds = self.plan.deadline - time.monotonic()
+        return Standing(
+            problem=self.label,
+            candidates=len(self._candidates),
+            step=self.step,
+            measured=len(timed),
+            failed=sum(group.bad(identity) for identity in group.prepared),
+            known=len(self.known),
+            open=len(self.waiting),
+            samples=len(taken),
+            rejected=sum(not sample.accepted for sample in taken),
+            best=self._best(known),
+            baseline=known.times.get(self.task.baseline),
+            expected_improvement=self.proposed,
+            evaluations_left=left,
+            seconds_left=None if math.isinf(seconds) else max(0.0, seconds),
+            finished=self.finished,
+        )
+
+    def _best(self, known: Levels) -> Best | None:
+        identity = self.incumbent(known)
+        if identity is None:
+            return None
+        return Best(
+            candidate=self._candidates[identity],
+            seconds=known.times[identity],
+            predicted=self._predictions[identity].seconds,
+            evaluation=0 if identity in self.known else self.order.get(identity, 0),
+        )
+
+
+def _scaled(measurement: Measurement, seconds: float) -> Measurement:
+    """The samples of a measurement, brought to a level where their location is ``seconds``."""
+    factor = seconds / location([sample.seconds for sample in measurement.accepted])
+    samples = (
+        dataclasses.replace(sample, seconds=Seconds(factor * sample.seconds))
+        for sample in measurement.samples
+    )
+    return dataclasses.replace(measurement, samples=tuple(samples))

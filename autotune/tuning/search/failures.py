@@ -1,0 +1,85 @@
+"""How likely a candidate runs at all, judged by those that are like it.
+
+A process over the outcomes, 1 for failed, 0 for measured (least-squares classification, Rasmussen
+and Williams 2006, section 6.5): what failed lowers the score of its neighbours, and most of those
+that share the values which failures have in common.
+"""
+
+import numpy as np
+
+from autotune.tuning.search.candidate_covariance import Inputs
+from autotune.tuning.search.gaussian_process import Observations, Prior, Process
+from autotune.tuning.search.parameter_levels import Levels
+from autotune.tuning.search.points import Floats, Indices
+
+_OUTCOMES = Prior(amplitude=0.4, joint=1.0, main=1.0, pairs=0.7, length=0.5, noise=0.1)
+_ITERATIONS = 8
+_MOST = 300
+_NEVER = 0.98
+"""Nothing is held to fail for certain that was not tried."""
+
+
+class Failures:
+    """Probability that each column runs; it costs nothing while nothing failed."""
+
+    def __init__(self, levels: Levels, group: Indices, columns: Indices, seed: int) -> None:
+        count = len(levels.index)
+        inputs = Inputs(
+            levels=levels,
+            scale=np.ones(count),
+            trend=np.zeros(count),
+            group=group,
+            constant=0.1,
+            slope=0.0,
+        )
+        self._inputs, self._columns = inputs, columns
+        self._process: Process | None = None
+        self._seed = seed
+        self._outcomes: dict[int, bool] = {}
+        self._due = 0
+        self._current: Floats | None = None
+
+    def learn(self, row: int, failed: bool) -> None:
+        """Take in an outcome; a later one of the same candidate replaces it."""
+        if self._outcomes.get(row) != failed:
+            self._outcomes[row] = failed
+            self._current = None
+
+    def success(self) -> Floats | float:
+        """Probability that each column runs, (m,); 1 while nothing failed."""
+        failed = sum(self._outcomes.values())
+        if not failed:
+            return 1.0
+        if self._current is None:
+            self._current = self._compute(failed / (len(self._outcomes) + 2))
+        return self._current
+
+    def _compute(self, share: float) -> Floats:
+        rows = self._kept()
+        outcomes = np.array([float(self._outcomes[row]) for row in rows])
+        observed = Observations(
+            rows=np.array(rows, dtype=np.intp),
+            noise=np.zeros(len(rows)),
+            foreign=np.zeros(len(rows)),
+            values=outcomes - share,
+        )
+        if self._process is None:
+            self._process = Process(self._inputs, self._columns, _OUTCOMES, 0.0)
+        if len(self._outcomes) >= self._due:
+            self._process.fit(observed, _ITERATIONS)
+            self._due = max(len(self._outcomes) + 3, int(1.1 * len(self._outcomes)))
+        elif not self._process.follows(observed):
+            self._process.rebuild(observed)
+        chance = share + self._process.mean(observed.values)
+        result: Floats = 1.0 - np.clip(chance, 0.0, _NEVER)
+        return result
+
+    def _kept(self) -> list[int]:
+        """All rows; of very many the failures first, in the order in which they were learned."""
+        rows = list(self._outcomes)
+        if len(rows) <= _MOST:
+            return rows
+        chance = np.random.default_rng([self._seed, len(rows) // 30])
+        order = sorted(rows, key=lambda row: (not self._outcomes[row], chance.random()))
+        kept = set(order[: _MOST // 2]) | set(chance.permutation(order[_MOST // 2 :])[: _MOST // 2])
+        return [row for row in rows if row in kept]

@@ -1,0 +1,305 @@
+"""The search of autotune: predictions first, then a process that learns where they are wrong.
+
+The best few by prediction and the baseline are measured first; with a prior, every other one of
+them is its choice, so that one that is wrong costs few and shows itself. From then on each step
+takes the candidate of the greatest expected improvement on the incumbent, whose time is its
+posterior mean, not its luckiest sample; every third step that neighbour of the incumbent.
+Improvement is weighed with the chance that a candidate runs at all. Without predictions the same
+code runs with a constant one. Problems are searched one by one, and what is learned is shared by
+all.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from autotune.tuning.search.base import Forecast, Suggestion, Told
+from autotune.tuning.search.failures import Failures
+from autotune.tuning.search.improvement import expected
+from autotune.tuning.search.looked_at import columns
+from autotune.tuning.search.objectives import Objectives
+from autotune.tuning.search.parameter_levels import levels
+from autotune.tuning.search.points import Floats, Indices, Points
+from autotune.tuning.search.policy import Policy
+from autotune.tuning.search.residual_basis import USUAL
+from autotune.tuning.search.surface import Posterior, Seen, Surface
+
+_TAUGHT = 5
+"""So many observations elsewhere order the first candidates of a problem."""
+_NOTHING = 1e-12
+"""An expected improvement that is none: candidates are then ordered by how far they are behind."""
+
+
+@dataclass(slots=True, kw_only=True)
+class _Progress:
+    """Where the search of one problem stands."""
+
+    places: Indices
+    """Its columns."""
+    first: list[int]
+    """Rows that come first whatever is predicted."""
+    tried: int = 0
+    steps: int = 0
+    expected: list[float] = field(default_factory=list)
+    """The greatest expected improvement at each step, with doubt."""
+    fastest: int = 0
+    """How many come first by prediction; 0: not yet decided."""
+
+
+class ModelSearch:
+    """The default search; see the module. Deterministic for a seed and a sequence of results."""
+
+    def __init__(
+        self,
+        points: Points,
+        policy: Policy | None = None,
+        *,
+        first: Sequence[int] = (),
+        seed: int = 1,
+    ) -> None:
+        """``first``: rows that are measured before all others of their problems, in this order."""
+        self.points = points
+        self.policy = policy = policy or Policy()
+        self._chance = np.random.default_rng([seed, 0])
+        self._columns = columns(points, policy, first, seed)
+        self._levels = levels(points.rows)
+        self._time = Surface(
+            levels=self._levels,
+            group=points.group,
+            columns=self._columns,
+            predicted=np.log(points.predicted),
+            sigma=points.sigma,
+            prior=None if points.prior is None else np.log(points.prior),
+            seed=seed,
+            learner=points if policy.residual == "pool" else None,
+        )
+        self._objectives = Objectives(policy.objectives[1:], self._time, seed)
+        self._failures = Failures(self._levels, points.group, self._columns, seed)
+        self._place = {row: place for place, row in enumerate(self._columns.tolist())}
+        self._free = np.ones(len(self._columns), dtype=bool)
+        self._running: list[int] = []
+        self._tried: set[int] = set()
+        group = points.group[self._columns]
+        self._progress = [
+            _Progress(
+                places=np.flatnonzero(group == number),
+                first=[row for row in dict.fromkeys(first) if points.group[row] == number],
+            )
+            for number in range(points.groups)
+        ]
+
+    # --- asking -----------------------------------------------------------------------------
+
+    def ask(self, group: int, count: int = 1) -> list[Suggestion]:
+        """Up to ``count`` candidates of a problem, never one that was asked for or told of."""
+        found: list[Suggestion] = []
+        while len(found) < count and (suggestion := self._next(group)) is not None:
+            self._try(suggestion.index)
+            self._running.append(suggestion.index)
+            found.append(suggestion)
+        return found
+
+    def _next(self, group: int) -> Suggestion | None:
+        progress = self._progress[group]
+        while progress.first:
+            row = progress.first.pop(0)
+            if row not in self._tried:
+                return Suggestion(index=row, why="the baseline")
+        if not self._free[progress.places].any():
+            return None
+        if progress.tried < self._fastest(group) or not self._measured(group):
+            return self._early(group)
+        return self._improving(group)
+
+    def _fastest(self, group: int) -> int:
+        """How many candidates of a problem come before improvement counts."""
+        progress, policy = self._progress[group], self.policy
+        if progress.fastest == 0:
+            predicted = self.points.predicted[self._columns[progress.places]]
+            if np.isnan(predicted).all():
+                progress.fastest = 1 if self._taught(group) else policy.start
+            else:
+                best = int(progress.places[np.nanargmin(predicted)])
+                stated = float(self.points.sigma[self._columns[best]])
+                sigma = USUAL if math.isnan(stated) else stated
+                near = np.nansum(predicted <= np.nanmin(predicted) * np.exp(policy.within * sigma))
+                progress.fastest = int(np.clip(near, policy.least, max(policy.first, policy.least)))
+                if self._taught(group):
+                    progress.fastest = min(progress.fastest, policy.least)
+            if self._lent(group):
+                progress.fastest = policy.lent
+        return progress.fastest
+
+    def _lent(self, group: int) -> bool:
+        """Whether a prior says something about this problem."""
+        prior = self.points.prior
+        return prior is not None and bool((~np.isnan(prior[self.points.group == group])).any())
+
+    def _taught(self, group: int) -> bool:
+        """Whether enough was measured elsewhere to say something about this problem."""
+        own = sum(int(self.points.group[seen.row]) == group for seen in self._time.seen)
+        return self._time.known - own >= _TAUGHT
+
+    def _early(self, group: int) -> Suggestion:
+        places = self._progress[group].places
+        success = np.broadcast_to(self._failures.success(), len(self._free))[places]
+        rows = self._columns[places]
+        if self._taught(group):
+            posterior = self._time.posterior(self._running_rows())
+            score = posterior.mean[places]
+            why = "expected to be fast from what was measured elsewhere"
+        elif self._lent(group) and self._progress[group].tried % 2 == 0:
+            score = self._time.base[rows]
+            if self._time.known:
+                score = self._time.posterior(self._running_rows()).mean[places]
+            why = "expected to be fast by the prior"
+        elif np.isnan(self.points.predicted[rows]).all():
+            score = self._chance.random(len(places))
+            why = "drawn at random"
+        else:
+            known = self.points.predicted[rows]
+            score = np.where(np.isnan(known), self._time.base[rows], np.log(known))
+            why = ""
+        score = score - np.log(np.maximum(success, _NOTHING))
+        score[~self._free[places]] = np.inf
+        chosen = int(np.argmin(score))
+        if not why:
+            place = int(np.sum(known < known[chosen])) + 1
+            why = f"predicted place {place} of {len(rows)}"
+        row = int(rows[chosen])
+        seconds = float(self.points.predicted[row])
+        return Suggestion(index=row, why=why, predicted=None if math.isnan(seconds) else seconds)
+
+    def _improving(self, group: int) -> Suggestion:
+        progress = self._progress[group]
+        places = progress.places
+        rows, free = self._columns[places], self._free[places]
+        posterior = self._time.posterior(self._running_rows())
+        measured = np.array([self._place[row] for row in self._measured(group)], dtype=np.intp)
+        incumbent = int(measured[np.argmin(posterior.mean[measured])])
+        best = float(posterior.mean[incumbent])
+        mean, sd = posterior.mean[places], posterior.sd[places]
+        improvement = expected(mean, sd, best)
+        success = np.broadcast_to(self._failures.success(), len(self._free))[places]
+        others = self._objectives.improvement(posterior, places, measured, self._chance)
+        score = (improvement if others is None else others) * success
+        doubted = expected(mean, self.policy.doubt * sd, best) if others is None else others
+        progress.expected.append(float((doubted * success)[free].max()))
+        progress.steps += 1
+        eligible, why = free, "expected improvement"
+        if progress.steps % self.policy.neighbour_every == 0:
+            near = free & (self._levels.changes(int(self._columns[incumbent]), rows) == 1)
+            if near.any():
+                eligible, why = near, "neighbour of the best so far, expected improvement"
+        chosen = self._greatest(score, (best - mean) / sd, eligible)
+        row, gain = int(rows[chosen]), float(score[chosen])
+        return Suggestion(
+            index=row,
+            why=f"{why} {100 * gain:.2g} %",
+            expected_improvement=gain,
+            predicted=float(np.exp(_unbent(posterior, group, mean[[chosen]])[0])),
+        )
+
+    def _greatest(self, score: Floats, ahead: Floats, eligible: np.ndarray) -> int:
+        """The place of the greatest score; ties at random, nothing but zeros by ``ahead``."""
+        if score[eligible].max() < _NOTHING:
+            score = np.exp(np.clip(ahead, -700.0, 0.0))
+        shaken = score * (1 + 1e-9 * self._chance.random(len(score)))
+        return int(np.argmax(np.where(eligible, shaken, -1.0)))
+
+    def _measured(self, group: int) -> list[int]:
+        return [
+            seen.row
+            for seen in self._time.seen
+            if self.points.group[seen.row] == group and seen.row in self._place
+        ]
+
+    def _running_rows(self) -> Indices:
+        return np.array([row for row in self._running if row in self._place], dtype=np.intp)
+
+    # --- being told -------------------------------------------------------------------------
+
+    def tell(self, told: Told) -> None:
+        """Take in a result; a later one of the same candidate replaces it."""
+        row = told.index
+        if not 0 <= row < len(self.points):
+            raise ValueError(f"there are {len(self.points)} candidates, none with number {row}")
+        if told.prior:
+            if told.seconds is not None:
+                self._learn(told)
+            return
+        self._try(row)
+        if row in self._running:
+            self._running.remove(row)
+        self._failures.learn(row, told.seconds is None)
+        if told.seconds is None:
+            self._time.forget(row)
+        else:
+            self._learn(told)
+
+    def _learn(self, told: Told) -> None:
+        seconds = told.seconds or math.nan
+        noise = told.sigma**2
+        self._time.learn(
+            Seen(row=told.index, value=math.log(seconds), noise=noise, foreign=told.prior)
+        )
+        if not told.prior:
+            self._objectives.learn(told.index, told.objectives, noise)
+
+    def claim(self, index: int) -> None:
+        """Somebody else measures this candidate: it is running, and will not be asked for."""
+        if index not in self._tried:
+            self._try(index)
+            self._running.append(index)
+
+    def release(self, index: int) -> None:
+        """A candidate that was running has no result; it is not asked for again."""
+        if index in self._running:
+            self._running.remove(index)
+
+    def _try(self, row: int) -> None:
+        if row not in self._tried:
+            self._tried.add(row)
+            self._progress[int(self.points.group[row])].tried += 1
+            if row in self._place:
+                self._free[self._place[row]] = False
+
+    # --- looking ----------------------------------------------------------------------------
+
+    def finished(self, group: int) -> str | None:
+        """Why the search of a problem is over; None while it is worth going on."""
+        progress, policy = self._progress[group], self.policy
+        if not self._free[progress.places].any():
+            return "every candidate was measured"
+        last = progress.expected[-policy.patience :]
+        if len(last) == policy.patience and max(last) < policy.stop_below:
+            return (
+                f"expected improvement stayed below {100 * policy.stop_below:g} %"
+                f" for {policy.patience} steps"
+            )
+        return None
+
+    def forecast(self, group: int) -> Forecast:
+        """Posterior of log seconds of every candidate of a problem.
+
+        Before anything is measured it is the prediction, nan where there is none; so it is for
+        candidates beyond those that are looked at.
+        """
+        members = self.points.members(group)
+        mean = np.log(self.points.predicted[members])
+        sd = np.where(np.isnan(mean), np.nan, self.points.sigma[members])
+        sd[np.isnan(sd) & ~np.isnan(mean)] = USUAL
+        if self._time.known:
+            posterior = self._time.posterior(np.empty(0, dtype=np.intp))
+            places = self._progress[group].places
+            within = np.searchsorted(members, self._columns[places])
+            mean[within] = _unbent(posterior, group, posterior.mean[places])
+            steep = posterior.bends[group].steepness(posterior.mean[places])
+            sd[within] = posterior.sd[places] * steep
+        return Forecast(index=members, mean=mean, sd=sd)
+
+
+def _unbent(posterior: Posterior, group: int, values: Floats) -> Floats:
+    return posterior.bends[group].up(values)

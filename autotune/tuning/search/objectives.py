@@ -1,0 +1,65 @@
+"""Several objectives at once: one surface for each, improvement of a randomly weighted scalar.
+
+Each step draws weights and looks for the greatest expected improvement of the augmented Tchebycheff
+value of the log objectives, each normalised to its range over the Pareto front so far (ParEGO,
+Knowles 2006, with a process for each objective instead of one for the scalar, so that predictions
+of time keep their use).
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from autotune.tuning.search.improvement import expected_scalar, not_dominated, scalar
+from autotune.tuning.search.points import Floats, Indices
+from autotune.tuning.search.surface import Posterior, Seen, Surface
+
+_LEAST_RANGE = 0.02
+"""Objectives that differ by less than 2 % along the front are the same."""
+
+
+class Objectives:
+    """The objectives beside time, by name; those that nothing was told of take no part."""
+
+    def __init__(self, names: Sequence[str], time: Surface, seed: int) -> None:
+        unknown = np.full(len(time.predicted), np.nan)
+        self._surfaces = {
+            name: Surface(
+                levels=time.levels,
+                group=time.group,
+                columns=time.columns,
+                predicted=unknown,
+                sigma=unknown,
+                seed=seed + number,
+            )
+            for number, name in enumerate(names, start=1)
+        }
+
+    def learn(self, row: int, values: Mapping[str, float], noise: float) -> None:
+        """Take in what was told of a candidate beside its time."""
+        for name, surface in self._surfaces.items():
+            if name in values:
+                surface.learn(Seen(row=row, value=float(np.log(values[name])), noise=noise))
+
+    def improvement(
+        self, time: Posterior, places: Indices, measured: Indices, chance: np.random.Generator
+    ) -> Floats | None:
+        """Expected improvement at ``places`` on the best of the columns ``measured``, (m,).
+
+        In log units of the objectives' mean range; None where time is the only objective.
+        """
+        nothing = np.empty(0, dtype=np.intp)
+        posteriors = [s.posterior(nothing) for s in self._surfaces.values() if s.known]
+        if not posteriors:
+            return None
+        every = [time, *posteriors]
+        front = np.stack([posterior.mean[measured] for posterior in every])
+        kept = front[:, not_dominated(front)]
+        ideal = front.min(axis=1)[:, None]
+        span = np.maximum(kept.max(axis=1)[:, None] - ideal, _LEAST_RANGE)
+        weights = chance.dirichlet(np.ones(len(every)))
+        mean = (np.stack([posterior.mean[places] for posterior in every]) - ideal) / span
+        sd = np.stack([posterior.sd[places] for posterior in every]) / span
+        best = float(scalar((front - ideal) / span, weights).min())
+        found: Floats = expected_scalar(mean, sd, best, weights, chance) * float(span.mean())
+        return found

@@ -1,0 +1,160 @@
+"""A search as a sampler of Optuna: each trial is one of the enumerated candidates.
+
+Storage, dashboard, callbacks and workers stay Optuna's. The sampler reads the finished trials of
+the study before it answers, so that a study that is resumed, or shared by several workers, goes on
+where it was.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import optuna
+from optuna.distributions import BaseDistribution, CategoricalDistribution
+from optuna.trial import FrozenTrial, TrialState
+
+from autotune.tuning.search.base import Searcher, Suggestion, Told
+from autotune.tuning.search.points import Points, Setting
+
+Domains = Mapping[str, BaseDistribution]
+_NO_RESULT = ("not run", "contended")
+
+
+class CandidateSampler(optuna.samplers.BaseSampler):
+    """Samples whole rows of the points of one problem, never one twice.
+
+    Values of a study are seconds, then the further ``objectives`` in order. A trial that fails
+    counts as a candidate that failed; pruned ones, and those with user attribute ``status`` =
+    ``not run`` or ``contended``, count as neither run nor failed. RuntimeError when a trial is
+    asked for and no candidate is left; in ``study.optimize`` the study stops by itself when the
+    search is over. With ``reads`` false the search is told by somebody else, and the trials of the
+    study teach it nothing.
+    """
+
+    def __init__(
+        self,
+        search: Searcher,
+        points: Points,
+        group: int = 0,
+        objectives: Sequence[str] = ("time",),
+        *,
+        reads: bool = True,
+    ) -> None:
+        self.search = search
+        self._offered: Suggestion | None = None
+        self.suggestions: dict[int, Suggestion] = {}
+        """What was answered, by number of trial."""
+        self._names = points.names
+        self._group = group
+        self._objectives = tuple(objectives)
+        members = points.members(group).tolist()
+        self._rows = {_key(points.rows[row]): row for row in members}
+        self._points = points
+        self.domains: Domains = domains([points.rows[row] for row in members], points.names)
+        self._reads = reads
+        self._read: dict[int, TrialState] = {}
+
+    def infer_relative_search_space(
+        self,
+        study: optuna.Study,  # noqa: ARG002 - the signature is Optuna's
+        trial: FrozenTrial,  # noqa: ARG002
+    ) -> dict[str, BaseDistribution]:
+        """All parameters: a candidate is chosen as a whole."""
+        return dict(self.domains)
+
+    def sample_relative(
+        self,
+        study: optuna.Study,
+        trial: FrozenTrial,
+        search_space: dict[str, BaseDistribution],
+    ) -> dict[str, Any]:
+        """The next candidate of the search; enqueued trials keep what they were enqueued with."""
+        if not search_space or "fixed_params" in trial.system_attrs:
+            return {}
+        suggestion, self._offered = self._offered, None
+        if suggestion is None:
+            suggestion = self._ask(study, trial.number)
+        self.suggestions[trial.number] = suggestion
+        return dict(zip(self._names, self._points.rows[suggestion.index], strict=True))
+
+    def offer(self, suggestion: Suggestion) -> None:
+        """Let the next trial be this candidate, which the search was asked for already."""
+        self._offered = suggestion
+
+    def _ask(self, study: optuna.Study, number: int) -> Suggestion:
+        if self._reads:
+            self.read(study, number)
+        found = self.search.ask(self._group, 1)
+        if not found:
+            raise RuntimeError("every candidate was tried: there is none left to sample")
+        return found[0]
+
+    def sample_independent(
+        self,
+        study: optuna.Study,  # noqa: ARG002
+        trial: FrozenTrial,  # noqa: ARG002
+        param_name: str,
+        param_distribution: BaseDistribution,  # noqa: ARG002
+    ) -> Any:  # noqa: ANN401 - the signature is Optuna's
+        """A parameter that candidates do not have cannot be sampled: ValueError."""
+        raise ValueError(f"candidates have no parameter {param_name} with this domain")
+
+    def after_trial(
+        self,
+        study: optuna.Study,
+        trial: FrozenTrial,
+        state: TrialState,
+        values: Sequence[float] | None,
+    ) -> None:
+        """Learn from the trial at once, and stop ``study.optimize`` when the search is over."""
+        if not self._reads:
+            return
+        self._learn(trial, state, values)
+        if self.search.finished(self._group) is not None:
+            try:
+                study.stop()
+            except RuntimeError:  # asked and told by hand: whoever asks looks at finished()
+                return
+
+    def read(self, study: optuna.Study, but: int = -1) -> None:
+        """Take in the trials of the study, other workers' too; ``but`` is the one being asked."""
+        for trial in study.get_trials(deepcopy=False):
+            if trial.number != but and self._read.get(trial.number) != trial.state:
+                self._learn(trial, trial.state, trial.values)
+
+    def _learn(self, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
+        if self._read.get(trial.number) == state:
+            return
+        self._read[trial.number] = state
+        settings = tuple(trial.params.get(name) for name in self._names)
+        row = self._rows.get(_key(settings))
+        if row is None or not trial.params:
+            return
+        if state == TrialState.COMPLETE and values:
+            others = dict(zip(self._objectives[1:], values[1:], strict=True))
+            sigma = float(trial.user_attrs.get("sigma", 0.0))
+            self.search.tell(Told(index=row, seconds=values[0], sigma=sigma, objectives=others))
+        elif state == TrialState.RUNNING:
+            self.search.claim(row)
+        elif state == TrialState.PRUNED or trial.user_attrs.get("status") in _NO_RESULT:
+            self.search.claim(row)
+            self.search.release(row)
+        elif state == TrialState.FAIL:
+            self.search.tell(Told(index=row, seconds=None))
+
+
+def domains(rows: Sequence[Sequence[Setting]], names: Sequence[str]) -> dict[str, BaseDistribution]:
+    """Every parameter as a category of its values in the rows, ascending."""
+    found: dict[str, BaseDistribution] = {}
+    for name, column in zip(names, zip(*rows, strict=True), strict=True):
+        values = {(type(value).__name__, value): value for value in column}
+        found[name] = CategoricalDistribution(sorted(values.values(), key=_order))
+    return found
+
+
+def _order(value: Setting) -> tuple[bool, float, str]:
+    number = isinstance(value, int | float)
+    return number, float(value) if isinstance(value, int | float) else 0.0, str(value)
+
+
+def _key(row: Sequence[Setting]) -> tuple[tuple[bool, Setting], ...]:
+    return tuple((isinstance(value, bool), value) for value in row)

@@ -1,0 +1,218 @@
+"""Optuna's samplers over enumerated candidates: what they propose and is legal and new is measured.
+
+A sampler works on the Cartesian product of the values. A proposal that is no candidate is told as
+infeasible with the worst value so far, one that is known with its value, and neither is measured.
+"""
+
+import importlib.util
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import optuna
+from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
+from optuna.samplers import (
+    BaseSampler,
+    CmaEsSampler,
+    GPSampler,
+    NSGAIISampler,
+    RandomSampler,
+    TPESampler,
+)
+from optuna.trial import Trial, TrialState, create_trial
+
+from autotune.errors import Fault, MissingTool, unknown_name
+from autotune.tuning.search.base import Forecast, Suggestion, Told
+from autotune.tuning.search.parameter_levels import Levels, levels
+from autotune.tuning.search.points import Points
+from autotune.tuning.search.policy import Policy
+
+_ATTEMPTS = 40
+"""Proposals that are illegal or known, after which the nearest candidate is taken instead."""
+
+_SAMPLERS: Mapping[str, tuple[str, Callable[[int], BaseSampler]]] = {
+    "random": ("", lambda seed: RandomSampler(seed=seed)),
+    "tpe": ("", lambda seed: TPESampler(seed=seed, multivariate=True, constant_liar=True)),
+    "gp": ("torch", lambda seed: GPSampler(seed=seed, deterministic_objective=False)),
+    "cmaes": ("cmaes", lambda seed: CmaEsSampler(seed=seed, warn_independent_sampling=False)),
+    "nsga2": ("", lambda seed: NSGAIISampler(seed=seed, population_size=20)),
+}
+"""Name to the package that it needs, and how it is made."""
+
+
+def sampler(name: str, seed: int) -> BaseSampler:
+    """One of Optuna's samplers by name. InputError for others, MissingTool without its package."""
+    if name not in _SAMPLERS:
+        raise MissingTool(unknown_name("search.sampler", "sampler", name, _SAMPLERS))
+    package, make = _SAMPLERS[name]
+    if package and importlib.util.find_spec(package) is None:
+        raise MissingTool(
+            Fault(
+                where="search.sampler",
+                found=f"sampler {name!r} needs the package {package}, which is not installed",
+                expected=f"pip install {package}",
+                hint="the default, sampler: model, needs nothing",
+            )
+        )
+    return make(seed)
+
+
+class OptunaSearch:
+    """One of Optuna's samplers as a search; each problem has a study of its own, in memory."""
+
+    def __init__(
+        self,
+        points: Points,
+        name: str,
+        policy: Policy,
+        *,
+        first: Sequence[int] = (),
+        seed: int = 1,
+    ) -> None:
+        """``first`` rows come first, then the best by prediction, unless ``name`` is random."""
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        self.points = points
+        self._levels = levels(points.rows)
+        self._objectives = policy.objectives
+        self._studies = [
+            optuna.create_study(
+                directions=["minimize"] * len(policy.objectives),
+                sampler=sampler(name, seed + group),
+            )
+            for group in range(points.groups)
+        ]
+        self._domains = _domains(self._levels)
+        self._rows = [
+            {tuple(self._levels.index[row].tolist()): row for row in points.members(g).tolist()}
+            for g in range(points.groups)
+        ]
+        self._first = [
+            _first(points, policy.first if name != "random" else 0, first, group)
+            for group in range(points.groups)
+        ]
+        self._open: dict[int, Trial] = {}
+        self._tried: set[int] = set()
+        self._told: dict[int, list[float]] = {}
+        self._seconds: dict[int, float] = {}
+
+    def ask(self, group: int, count: int = 1) -> list[Suggestion]:
+        """Up to ``count`` candidates of a problem, never one that was asked for or told of."""
+        found: list[Suggestion] = []
+        left = sum(row not in self._tried for row in self._rows[group].values())
+        for _ in range(min(count, left)):
+            row, why = self._next(group)
+            self._tried.add(row)
+            found.append(Suggestion(index=row, why=why))
+        return found
+
+    def _next(self, group: int) -> tuple[int, str]:
+        while self._first[group]:
+            row = self._first[group].pop(0)
+            if row not in self._tried:
+                return row, "the baseline or predicted to be fast"
+        study, levels_of = self._studies[group], list(self._domains)
+        name = type(study.sampler).__name__
+        for _ in range(_ATTEMPTS):
+            trial = study.ask(self._domains)
+            place = tuple(int(trial.params[parameter]) for parameter in levels_of)
+            row = self._rows[group].get(place, -1)
+            if row >= 0 and row not in self._tried:
+                self._open[row] = trial
+                return row, f"proposed by {name}"
+            self._answer(study, trial, row, group)
+        rows = np.array([r for r in self._rows[group].values() if r not in self._tried])
+        apart = (self._levels.index[rows] != np.array(place)).sum(axis=1)
+        return int(rows[np.argmin(apart)]), f"nearest to a proposal of {name}"
+
+    def _answer(self, study: optuna.Study, trial: Trial, row: int, group: int) -> None:
+        """Tell the sampler of a proposal that is not measured."""
+        known = self._told.get(row)
+        if row < 0:
+            trial.set_constraint("legal", 1.0)
+        worst = self._worst(group)
+        if known is None and (row >= 0 or worst is None):  # running, or nothing to say
+            study.tell(trial, state=TrialState.FAIL)
+        else:
+            study.tell(trial, known or worst)
+
+    def _worst(self, group: int) -> list[float] | None:
+        told = [v for row, v in self._told.items() if self.points.group[row] == group]
+        return [max(column) for column in zip(*told, strict=True)] if told else None
+
+    def tell(self, told: Told) -> None:
+        """Take in a result; what another machine measured is passed over."""
+        if told.prior:
+            return
+        row, group = told.index, int(self.points.group[told.index])
+        self._tried.add(row)
+        values = self._values(told) or self._worst(group)
+        study, trial = self._studies[group], self._open.pop(row, None)
+        if told.seconds is not None:
+            self._seconds[row] = told.seconds
+        if row in self._told and trial is None:  # measured again
+            self._told[row] = values or self._told[row]
+        elif values is None:
+            if trial is not None:
+                study.tell(trial, state=TrialState.FAIL)
+        else:
+            self._told[row] = values
+            if trial is not None:
+                study.tell(trial, values)
+            else:
+                place = self._levels.index[row].tolist()
+                params = dict(zip(self._domains, place, strict=True))
+                study.add_trial(
+                    create_trial(params=params, distributions=self._domains, values=values)
+                )
+
+    def _values(self, told: Told) -> list[float] | None:
+        """Logarithms of the objectives; None where one is missing."""
+        if told.seconds is None:
+            return None
+        named = {self._objectives[0]: told.seconds, **told.objectives}
+        if not all(name in named for name in self._objectives):
+            return None
+        return [math.log(named[name]) for name in self._objectives]
+
+    def claim(self, index: int) -> None:
+        """Somebody else measures this candidate: it will not be asked for."""
+        self._tried.add(index)
+
+    def release(self, index: int) -> None:
+        """A candidate that was running has no result; it is not asked for again."""
+        trial = self._open.pop(index, None)
+        if trial is not None:
+            group = int(self.points.group[index])
+            self._studies[group].tell(trial, state=TrialState.FAIL)
+
+    def finished(self, group: int) -> str | None:
+        """These samplers end when every candidate was measured."""
+        done = all(row in self._tried for row in self._rows[group].values())
+        return "every candidate was measured" if done else None
+
+    def forecast(self, group: int) -> Forecast:
+        """What was measured; nan for all others, since there is no posterior."""
+        members = self.points.members(group)
+        mean = np.log([self._seconds.get(row, math.nan) for row in members.tolist()])
+        return Forecast(index=members, mean=mean, sd=np.where(np.isnan(mean), np.nan, 0.0))
+
+
+def _domains(known: Levels) -> dict[str, BaseDistribution]:
+    """Every parameter by the number of its level: whole numbers where it has an order."""
+    domains: dict[str, BaseDistribution] = {}
+    for place, table in enumerate(known.tables):
+        size = len(table)
+        ordered = size > 2 and table[0, 1] < table[0, -1]
+        domains[f"p{place}"] = (
+            IntDistribution(0, size - 1) if ordered else CategoricalDistribution(range(size))
+        )
+    return domains
+
+
+def _first(points: Points, count: int, always: Sequence[int], group: int) -> list[int]:
+    members = points.members(group)
+    predicted = points.predicted[members]
+    known = members[~np.isnan(predicted)]
+    order = known[np.argsort(points.predicted[known], kind="stable")]
+    wanted = [row for row in always if points.group[row] == group]
+    return list(dict.fromkeys([*wanted, *order[:count].tolist()]))

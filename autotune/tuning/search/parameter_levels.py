@@ -1,0 +1,96 @@
+"""Parameter values as levels, and how far apart the levels of a parameter are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+from autotune.tuning.search.points import Floats, Indices, Setting
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Levels:
+    """The rows of a search as numbers of levels, (n, p), with a table for each parameter.
+
+    ``tables``: squared distances between the levels of a parameter, (m, m), the largest about 1.
+    Numbers lie on the index of their sorted values, evenly in [0, 1]; truth values and texts are
+    one-hot, all equally far apart. Texts among numbers (``none``) are apart from all numbers.
+    """
+
+    index: Indices
+    tables: tuple[Floats, ...]
+
+    @property
+    def parameters(self) -> int:
+        """How many parameters there are."""
+        return len(self.tables)
+
+    @property
+    def sizes(self) -> list[int]:
+        """How many levels each parameter has."""
+        return [len(table) for table in self.tables]
+
+    @property
+    def starts(self) -> Indices:
+        """Where the tables begin when all are laid flat, one behind the other."""
+        return np.cumsum([0, *(size**2 for size in self.sizes[:-1])], dtype=np.intp)
+
+    def indicator(self, rows: Indices) -> sparse.csr_array:
+        """One-hot rows, (len(rows), sum of sizes): times a stack of table rows, it picks levels."""
+        offsets = np.cumsum([0, *self.sizes[:-1]])
+        places = (self.index[rows] + offsets).ravel()
+        bounds = np.arange(len(rows) + 1) * self.parameters
+        shape = (len(rows), sum(self.sizes))
+        return sparse.csr_array((np.ones(len(places)), places, bounds), shape=shape)
+
+    def changes(self, row: int, rows: Indices) -> Indices:
+        """In how many parameters each of ``rows`` differs from ``row``."""
+        differ: Indices = (self.index[rows] != self.index[row]).sum(axis=1, dtype=np.intp)
+        return differ
+
+
+def levels(rows: Sequence[Sequence[Setting]]) -> Levels:
+    """The levels of some rows; parameters with a single value are left out.
+
+    >>> found = levels([(8, "a"), (64, "b"), (16, "a")])
+    >>> found.index.tolist(), found.tables[0][0].tolist()
+    ([[0, 0], [2, 1], [1, 0]], [0.0, 1.0, 0.25])
+    """
+    index, tables = [], []
+    for column in zip(*rows, strict=True):
+        known = sorted(set(map(_typed, column)), key=_order)
+        if len(known) > 1:
+            place = {value: number for number, value in enumerate(known)}
+            index.append([place[_typed(value)] for value in column])
+            tables.append(_table(known))
+    if not tables:  # one candidate, or none: a parameter that says nothing
+        index, tables = [[0] * len(rows)], [np.zeros((1, 1))]
+    return Levels(index=np.array(index, dtype=np.intp).T, tables=tuple(tables))
+
+
+Typed = tuple[bool, Setting]
+"""Whether a value is a number, and the value: True is not 1."""
+
+
+def _typed(value: Setting) -> Typed:
+    return isinstance(value, int | float) and not isinstance(value, bool), value
+
+
+def _order(typed: Typed) -> tuple[bool, float, str]:
+    number, value = typed
+    return number, float(value) if number and value is not None else 0.0, str(value)
+
+
+def _table(known: Sequence[Typed]) -> Floats:
+    numbers = sum(number for number, _ in known)
+    flags = len(known) - numbers  # the values that are not numbers come first
+    place = np.arange(len(known)) - flags
+    scaled = np.where(place >= 0, place / max(numbers - 1, 1), 0.5)
+    apart = np.eye(len(known)) * np.sqrt(0.5)
+    apart[flags:, flags:] = 0.0
+    if flags and numbers:
+        apart[flags:, flags] = np.sqrt(0.5)
+    features = np.column_stack([apart, scaled])
+    table: Floats = ((features[:, None] - features[None]) ** 2).sum(axis=2)
+    return table

@@ -1,0 +1,253 @@
+"""The pool of learned models as what explains where predictions are wrong.
+
+It is trained on the told candidates: their parameters, and the prediction as the analytical model,
+so that its hybrids may scale it, correct it or leave it aside; what a prior expects beside the
+prediction is one parameter more. It learns afresh where the surface says so and the observations
+have grown by a quarter; between, what was told since counts at its own candidate alone. Of a
+candidate with time y (variance v) of which the pool expects m
+(variance s^2) the mean is (m/s^2 + y/v) / (1/s^2 + 1/v).
+
+The variance s^2 is that of the pool's held-out errors (its 68 % interval) and, beside it, of its
+members among one another: where they disagree nothing was measured nearby.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.domain.tables.parameter import Parameter, Value, categorical, is_number, numeric
+from autotune.domain.tables.table import Inputs, Table
+from autotune.errors import InputError
+from autotune.learning.models.base import Fitted
+from autotune.learning.models.conformal import Calibrated
+from autotune.learning.models.pool import Pool, PoolPredictor
+from autotune.tuning.search.gaussian_process import Observations
+from autotune.tuning.search.points import Floats, Indices, Points, Setting
+
+_LEAST = 5
+"""So many observations are needed before anything is learned."""
+_LEVEL = 0.68
+"""The interval whose half-width is one standard deviation."""
+_UNSURE = 0.5
+"""Standard deviation of log(measured / predicted) where nothing was learned."""
+_NOISE = 0.02
+"""Of a time beside what is stated."""
+_FARTHEST = 3.0
+"""The largest |log(measured / predicted)| that is believed."""
+_ELSEWHERE = "measured"
+"""The parameter that says where a time is of: ``here`` or ``elsewhere``."""
+_PRIOR = "prior"
+"""The parameter that says how much slower than predicted a prior expects a candidate to be."""
+_AFRESH = 1.25
+"""Growth of the observations after which the pool learns again: it takes seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Candidates:
+    """The candidates as a table asks for them; parameters of one value are left out.
+
+    ``base``: (n,) log seconds that residuals are over. ``predicted``: (n,) log seconds, nan where
+    the engine says nothing.
+    """
+
+    parameters: tuple[Parameter, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    base: Floats
+    predicted: Floats
+
+    @classmethod
+    def of(cls, points: Points, base: Floats, lent: Floats | None = None) -> "Candidates":
+        """Of points; numbers are numeric, and a parameter with a text or none is categorical.
+
+        ``lent``: what a prior expects beside the predictions; see ``basis``.
+        """
+        names, columns = list(points.names), list(zip(*points.rows, strict=True))
+        if lent is not None:
+            names.append(_PRIOR)
+            columns.append(tuple(np.exp(lent).tolist()))
+        found = [_parameter(n, c) for n, c in zip(names, columns, strict=True)]
+        kept = [place for place, parameter in enumerate(found) if not parameter.constant]
+        values = [[plain(v, found[p]) for v in columns[p]] for p in kept]
+        rows = tuple(zip(*values, strict=True)) if values else ((),) * len(points)
+        return cls(
+            parameters=tuple(found[place] for place in kept),
+            rows=rows,
+            base=base,
+            predicted=np.log(points.predicted),
+        )
+
+    def inputs(self, rows: Indices, foreign: Floats | None) -> Inputs:
+        """Rows to learn from or to ask about; ``foreign``: (len(rows),) which are of elsewhere,
+        None where all are of here and nothing else was learned from."""
+        chosen = [self.rows[row] for row in rows.tolist()]
+        parameters = self.parameters
+        if foreign is not None:
+            parameters = (*parameters, categorical(_ELSEWHERE, ["elsewhere", "here"]))
+            places = ["elsewhere" if far else "here" for far in foreign.tolist()]
+            chosen = [(*values, place) for values, place in zip(chosen, places, strict=True)]
+        predicted = self.predicted[rows]
+        known = None if np.isnan(self.predicted).all() else np.exp(predicted)
+        return Inputs(parameters=parameters, rows=tuple(chosen), analytical=known)
+
+
+class PoolResidual:
+    """The pool at ``columns``, the candidates that may be suggested; see ``Residual``."""
+
+    def __init__(self, candidates: Candidates, columns: Indices, seed: int) -> None:
+        self._candidates = candidates
+        self._columns = columns
+        self._seed = seed
+        self._place = np.full(len(candidates.rows), -1, dtype=np.intp)
+        self._place[columns] = np.arange(len(columns))
+        self._observed: Observations | None = None
+        self._expected: Floats = np.zeros(len(columns))
+        self._variance: Floats = np.full(len(columns), _UNSURE**2)
+        self._learned = 0
+
+    def fit(self, observed: Observations, iterations: int) -> None:  # noqa: ARG002
+        """See Residual. With few observations, or none that differ, it says nothing yet."""
+        self._observed = observed
+        if len(observed) < _AFRESH * self._learned:
+            return
+        try:
+            self._learn(observed)
+        except InputError:
+            return
+        self._learned = len(observed)
+
+    def rebuild(self, observed: Observations) -> None:
+        """See Residual."""
+        self._observed = observed
+
+    def append(self, observed: Observations) -> bool:
+        """See Residual."""
+        self._observed = observed
+        return True
+
+    def mean(self, values: Floats) -> Floats:
+        """See Residual."""
+        expected, variance = self._expected.copy(), self._variance
+        places, noise = self._measured()
+        share = variance[places] / (variance[places] + noise)
+        expected[places] += share * (values[self._own()] - expected[places])
+        return expected
+
+    def sd(self, running: Indices) -> Floats:
+        """See Residual."""
+        variance = self._variance.copy()
+        places, noise = self._measured()
+        variance[places] *= noise / (variance[places] + noise)
+        places = self._place[running]
+        variance[places] = np.minimum(variance[places], _NOISE**2)
+        return np.sqrt(variance)
+
+    # --- learning ---------------------------------------------------------------------------
+
+    def _learn(self, observed: Observations) -> None:
+        if len(observed) < _LEAST:
+            return
+        own = observed.rows[observed.foreign == 0]
+        kept = (observed.foreign == 0) | ~np.isin(observed.rows, own)
+        part = observed.pick(np.flatnonzero(kept))
+        told = bool(part.foreign.any()) and len(own) > 0
+        base = self._candidates.base
+        table = Table(
+            name="told",
+            inputs=self._candidates.inputs(part.rows, part.foreign if told else None),
+            response=np.exp(base[part.rows] + np.clip(part.values, -_FARTHEST, _FARTHEST)),
+            unit="s",
+            source="the candidates measured so far",
+            statistic="as given",
+        )
+        here = np.zeros(len(self._columns)) if told else None
+        asked = self._candidates.inputs(self._columns, here)
+        self._take(Pool().fit(table, self._seed), asked)
+
+    def _take(self, fitted: Calibrated, asked: Inputs) -> None:
+        base = self._candidates.base[self._columns]
+        said, variance = forecast(fitted, asked)
+        left = np.clip(said - base, -_FARTHEST, _FARTHEST)
+        self._expected = np.where(np.isnan(left), 0.0, left)
+        self._variance = np.where(np.isnan(left), _UNSURE**2, variance)
+
+    # --- what was measured ------------------------------------------------------------------
+
+    def _own(self) -> Indices:
+        """Which observations are of a column and of this machine."""
+        if self._observed is None:
+            return np.empty(0, dtype=np.intp)
+        here = (self._observed.foreign == 0) & (self._place[self._observed.rows] >= 0)
+        return np.flatnonzero(here)
+
+    def _measured(self) -> tuple[Indices, Floats]:
+        """Their columns, and the variances of their times."""
+        own = self._own()
+        if self._observed is None:
+            return own, np.empty(0)
+        return self._place[self._observed.rows[own]], self._observed.noise[own] + _NOISE**2
+
+
+def forecast(fitted: Fitted, inputs: Inputs) -> tuple[Floats, Floats]:
+    """(n,) log of what a pool expects, and its variance; nan where it says nothing.
+
+    The variance is that of its held-out errors and of its members among one another.
+    """
+    found = fitted.predict(inputs, _LEVEL)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        middle = np.log(found.median)
+        half = np.minimum(np.log(found.high / found.median), _UNSURE)
+    half = np.where(np.isnan(half), _UNSURE, half)
+    spread = np.zeros(len(inputs))
+    predictor = fitted.predictor if isinstance(fitted, Calibrated) else None
+    if isinstance(predictor, PoolPredictor):
+        spread = _disagreement(predictor, inputs, middle)
+    return middle, np.maximum(half**2 + spread, _NOISE**2)
+
+
+def _disagreement(pool: PoolPredictor, inputs: Inputs, middle: Floats) -> Floats:
+    """(n,) the weighted variance of the members' logarithms about that of the pool."""
+    weights = pool.weights()
+    total = np.zeros(len(inputs))
+    for member in pool.members:
+        weight = weights[member.name]
+        if weight < 0.01:  # it would cost time and change nothing
+            continue
+        said = member.predictor.predict(inputs)
+        usable = (said > 0) & np.isfinite(said) & np.isfinite(middle)
+        off = np.log(np.where(usable, said, 1.0)) - np.where(usable, middle, 0.0)
+        total += np.where(usable, weight * np.clip(off, -_UNSURE, _UNSURE) ** 2, 0.0)
+    return total
+
+
+def _parameter(name: str, column: Sequence[Setting]) -> Parameter:
+    numbers = [_number(value) for value in column]
+    known = [number for number in numbers if number is not None]
+    if len(known) == len(numbers):
+        return numeric(name, known)
+    return categorical(name, [_text(value) for value in column])
+
+
+def plain(value: Setting, parameter: Parameter) -> Value:
+    """A value as the tables of learned models hold it; ValueError for a text among numbers."""
+    if not parameter.numeric:
+        return _text(value)
+    number = _number(value)
+    if number is None:
+        raise ValueError(f"{parameter.name} is a number, not {value!r}")
+    return number
+
+
+def _number(value: Setting) -> int | float | None:
+    if isinstance(value, bool):
+        return int(value)
+    if not is_number(value):
+        return None
+    return int(value) if float(value).is_integer() else value
+
+
+def _text(value: Setting) -> str:
+    if value is None:
+        return "none"
+    number = _number(value)
+    return str(value) if number is None else str(number)

@@ -1,0 +1,81 @@
+"""What residuals are over: the predictions, and what a prior expects beside them.
+
+A prior is what a model of another machine, or of another problem, expects of the candidates. Only
+its ratios within a problem count. With p its logarithm and b that of the prediction (0 where there
+is none), h = (p - b), centred on each problem, is what it adds; a share w of it is believed:
+
+    log T = b + w h + r,     w ~ N(TRUST, SPREAD^2)
+
+The process learns w with the residual r, as a linear term of its covariance (Rasmussen and Williams
+2006, section 2.7): a prior that proves itself is followed, one that says nothing has w = 0, one
+that orders backwards is turned round.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from autotune.tuning.search.points import Floats, Indices
+
+TRUST = 0.7
+"""The share of a prior that is believed before anything was measured ..."""
+SPREAD = 1.0
+"""... and its standard deviation."""
+USUAL = 0.3
+"""Standard deviation of log(measured / predicted) of an engine that states none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Basis:
+    """(n,) each; ``level``: log seconds that residuals are over, zero where nothing is known.
+
+    ``trend``: log prediction, centred on each problem. ``scale``: how unsure a candidate is
+    relative to the others. ``lent``: h of the module, None without a prior. ``typical``: standard
+    deviation of what the engine leaves, None where it states none.
+    """
+
+    level: Floats
+    trend: Floats
+    scale: Floats
+    lent: Floats | None
+    modelled: bool
+    typical: float | None
+
+
+def basis(predicted: Floats, sigma: Floats, group: Indices, prior: Floats | None = None) -> Basis:
+    """Of logarithms of predictions and of a prior, nan where unknown; ``sigma``: as stated."""
+    known = ~np.isnan(predicted)
+    modelled = bool(known.any())
+    stated = sigma[~np.isnan(sigma) & known]
+    typical = float(np.clip(np.median(stated), 0.1, 0.6)) if stated.size else None
+    usual = USUAL if typical is None else typical
+    level, trend, scale = (np.full(len(predicted), x) for x in (0.0, 0.0, 1.0))
+    if modelled:
+        usable = known & ~np.isnan(sigma)
+        scale[usable] = np.clip(sigma[usable] / usual, 0.5, 2.0)
+    for number in np.unique(group).tolist():
+        members = group == number
+        some = members & known
+        centre = predicted[some] if some.any() else predicted[known]
+        middle = float(np.median(centre)) if centre.size else 0.0
+        level[members] = np.where(known[members], predicted[members], middle)
+        if some.any():
+            trend[some] = predicted[some] - float(np.mean(centre))
+            spread = float(np.clip(np.std(centre), 0.2, 1.5))
+            scale[members & ~known] = np.hypot(1.0, spread / usual)
+    lent = None if prior is None or np.isnan(prior).all() else _lent(prior - level, group)
+    if lent is not None:
+        level = level + TRUST * lent
+    return Basis(
+        level=level, trend=trend, scale=scale, lent=lent, modelled=modelled, typical=typical
+    )
+
+
+def _lent(beside: Floats, group: Indices) -> Floats:
+    """Centred on each problem; zero where the prior says nothing."""
+    found = np.zeros(len(beside))
+    for number in np.unique(group).tolist():
+        some = (group == number) & ~np.isnan(beside)
+        if some.any():
+            found[some] = beside[some] - float(np.mean(beside[some]))
+    return found

@@ -1,0 +1,249 @@
+"""What is known of one objective: predictions, observations, and the posterior of both.
+
+A Gaussian process, or the pool of learned models, explains r = log(measured / predicted). Without a
+model r = log(measured), and what is slow is compressed, so that the process spends itself on what
+is fast: log times above the median m of their problem enter as m + c log(1 + (t - m) / c).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from autotune.tuning.search.candidate_covariance import Inputs
+from autotune.tuning.search.gaussian_process import Observations, Prior, Process
+from autotune.tuning.search.parameter_levels import Levels
+from autotune.tuning.search.points import Floats, Indices, Points
+from autotune.tuning.search.pool_residual import Candidates, PoolResidual
+from autotune.tuning.search.residual_basis import SPREAD, basis
+from autotune.tuning.search.residual_model import Residual
+
+_COMPRESSION = 0.3
+"""c above: a time of twice the median enters as if it were 1.5 times as long."""
+_FEW = 4
+"""So many observations of a problem have a median worth compressing at."""
+_TIMES = Prior(amplitude=0.6)
+"""Without a model the process explains all that candidates differ in."""
+_RESIDUAL = Prior(amplitude=0.3, joint=0.4, pairs=0.7)
+"""With one it explains where the model is wrong: mostly about one or two parameters."""
+_ROUGH = 0.7
+"""Share of such an error that a value of a parameter, or a pair of values, has by itself."""
+_ITERATIONS = 8
+_MOST = 300
+"""Observations that the process holds; of more, the faster half and a random part of the rest."""
+_FOREIGN_NOISE = 0.3
+"""Standard deviation of what differs on another machine, beside the common factor."""
+_FOREIGN_FACTOR = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """An observation: log value, variance, whether of another machine."""
+
+    row: int
+    value: float
+    noise: float
+    foreign: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bend:
+    """How log times of a problem are compressed: above ``knee``, +inf for not at all."""
+
+    knee: float = float("inf")
+
+    def down(self, values: Floats) -> Floats:
+        """Log times as the process sees them."""
+        over = np.maximum(values - self.knee, 0.0)
+        result: Floats = values - over + _COMPRESSION * np.log1p(over / _COMPRESSION)
+        return result
+
+    def up(self, values: Floats) -> Floats:
+        """Back to log times."""
+        over = np.clip((values - self.knee) / _COMPRESSION, 0.0, 5.0)
+        result: Floats = np.minimum(values, self.knee) + _COMPRESSION * np.expm1(over)
+        return result
+
+    def steepness(self, values: Floats) -> Floats:
+        """By how much a small difference seen by the process is larger in log time."""
+        result: Floats = np.exp(np.clip((values - self.knee) / _COMPRESSION, 0.0, 5.0))
+        return result
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """What is taken off the log times of a problem: the bent prediction moved by ``shift``, then
+    ``centre``, the mean of what is left."""
+
+    shift: float
+    centre: float = 0.0
+    bend: Bend = Bend()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Posterior:
+    """Mean and standard deviation of compressed log values at the columns, and the bends."""
+
+    mean: Floats
+    sd: Floats
+    bends: Mapping[int, Bend]
+
+
+@dataclass(slots=True, kw_only=True)
+class Surface:
+    """The posterior of one objective over the columns; it changes as observations come in."""
+
+    levels: Levels
+    group: Indices
+    columns: Indices
+    predicted: Floats
+    """Logarithms, (n,); nan where unknown, all nan without a model."""
+    sigma: Floats
+    """Stated standard deviations of log(measured / predicted), nan where unknown."""
+    seed: int
+    prior: Floats | None = None
+    """Logarithms of what a model of another machine expects, (n,), nan where it says nothing."""
+    learner: Points | None = None
+    """The points that the pool learns from; None: the process explains what is left."""
+    seen: list[Seen] = field(default_factory=list)
+    foreign: list[Seen] = field(default_factory=list)
+    base: Floats = field(init=False)
+    """Log seconds that residuals are over, (n,); see ``basis``."""
+    _residual: Residual = field(init=False)
+    _grown: bool = field(default=False, init=False)
+    _due: int = field(default=0, init=False)
+    _held: list[Seen] = field(default_factory=list, init=False)
+    _groups: list[int] = field(init=False)
+    _modelled: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._groups = np.unique(self.group).tolist()
+        found = basis(self.predicted, self.sigma, self.group, self.prior)
+        self._modelled = found.modelled or found.lent is not None
+        self.base = found.level
+        if self.learner is not None:
+            candidates = Candidates.of(self.learner, found.level, found.lent)
+            self._residual = PoolResidual(candidates, self.columns, self.seed)
+            return
+        inputs = Inputs(
+            levels=self.levels,
+            scale=found.scale,
+            trend=found.trend,
+            group=self.group,
+            constant=0.5 if self._modelled else 1.0,
+            slope=0.3 if found.modelled else 0.0,
+            rough=_ROUGH if self._modelled else 0.0,
+            lent=found.lent,
+            trust=SPREAD,
+        )
+        prior = _RESIDUAL if self._modelled else _TIMES
+        prior = prior if found.typical is None else replace(prior, amplitude=found.typical)
+        self._residual = Process(inputs, self.columns, prior, _FOREIGN_FACTOR)
+
+    # --- learning ---------------------------------------------------------------------------
+
+    def learn(self, seen: Seen) -> None:
+        """Take in an observation; a later one of the same candidate replaces it."""
+        where = self.foreign if seen.foreign else self.seen
+        for place, earlier in enumerate(where):
+            if earlier.row == seen.row:
+                where[place] = seen
+                self._held = [seen if held is earlier else held for held in self._held]
+                return
+        where.append(seen)
+        if self._grown and not seen.foreign:
+            self._held.append(seen)
+            self._grown = self._residual.append(self._observations(self._held))
+        else:
+            self._grown = False
+
+    def forget(self, row: int) -> None:
+        """A candidate that turned out to fail was not observed."""
+        if any(seen.row == row for seen in self.seen):
+            self.seen = [seen for seen in self.seen if seen.row != row]
+            self._grown = False
+
+    @property
+    def known(self) -> int:
+        """How many observations there are, here and elsewhere."""
+        return len(self.seen) + len(self.foreign)
+
+    def update(self) -> None:
+        """Bring the process up to date: fitted again when due, rebuilt when it could not grow."""
+        if self.known >= max(self._due, 2):
+            self._held = self._kept()
+            observed = self._observations(self._held)
+            self._residual.fit(observed, _ITERATIONS)
+            self._due = max(self.known + 3, int(1.1 * self.known))
+        elif not self._grown:
+            self._held = self._kept()
+            self._residual.rebuild(self._observations(self._held))
+        self._grown = True
+
+    def _kept(self) -> list[Seen]:
+        own, foreign = self.seen, self.foreign
+        chance = np.random.default_rng([self.seed, self.known])
+        if len(foreign) > _MOST // 2:
+            chosen = sorted(chance.choice(len(foreign), _MOST // 2, replace=False).tolist())
+            foreign = [foreign[place] for place in chosen]
+        room = _MOST - len(foreign)
+        if len(own) > room:
+            order = np.argsort([self._excess(seen) for seen in own], kind="stable")
+            rest = chance.choice(order[room // 2 :], room - room // 2, replace=False)
+            own = [own[place] for place in sorted([*order[: room // 2].tolist(), *rest.tolist()])]
+        return [*foreign, *own]
+
+    def _excess(self, seen: Seen) -> float:
+        group = self.group[seen.row]
+        return seen.value - min(s.value for s in self.seen if self.group[s.row] == group)
+
+    def _observations(self, held: list[Seen]) -> Observations:
+        rows = np.array([seen.row for seen in held], dtype=np.intp)
+        return Observations(
+            rows=rows,
+            noise=np.array([seen.noise + _FOREIGN_NOISE**2 * seen.foreign for seen in held]),
+            foreign=np.array([float(seen.foreign) for seen in held]),
+            values=self._residuals(held)[0],
+        )
+
+    # --- what follows -----------------------------------------------------------------------
+
+    def _residuals(self, held: list[Seen]) -> tuple[Floats, dict[int, Level]]:
+        """Centred residuals of the observations, and what was taken off per problem."""
+        rows = np.array([seen.row for seen in held], dtype=np.intp)
+        values = np.array([seen.value for seen in held])
+        foreign = np.array([seen.foreign for seen in held], dtype=bool)
+        raw = values - self.base[rows]
+        residuals = np.empty(len(held))
+        common = float(np.median(raw)) if len(raw) else 0.0
+        levels: dict[int, Level] = {}
+        for number in self._groups:
+            levels[number] = Level(shift=common)
+            for strangers in (False, True):
+                mine = (self.group[rows] == number) & (foreign == strangers)
+                if not mine.any():
+                    continue
+                bend = Bend()
+                if mine.sum() >= _FEW and not self._modelled:
+                    bend = Bend(knee=float(np.median(values[mine])))
+                shift = float(np.median(raw[mine]))
+                expected = bend.down(self.base[rows[mine]] + shift)
+                left = bend.down(values[mine]) - expected
+                centre = float(left.mean())
+                residuals[mine] = left - centre
+                if not strangers:
+                    levels[number] = Level(shift=shift, centre=centre, bend=bend)
+        return residuals, levels
+
+    def posterior(self, running: Indices) -> Posterior:
+        """Of all columns; ``running`` candidates count as measured at what is expected."""
+        self.update()
+        residuals, levels = self._residuals(self._held)
+        mean = self._residual.mean(residuals)
+        group = self.group[self.columns]
+        for number, level in levels.items():
+            mine = group == number if len(levels) > 1 else slice(None)
+            expected = self.base[self.columns[mine]] + level.shift
+            mean[mine] += level.bend.down(expected) + level.centre
+        bends = {number: level.bend for number, level in levels.items()}
+        return Posterior(mean=mean, sd=self._residual.sd(running), bends=bends)

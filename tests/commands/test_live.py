@@ -1,0 +1,181 @@
+"""What a person sees while the tuner works: a table on a terminal, a few lines elsewhere."""
+
+import contextlib
+import io
+import os
+import pty
+import re
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import fabricated as fake
+import pytest
+from rich.console import Console
+from terminal import Terminal
+
+from autotune.commands import live, output
+from autotune.tuning import Event, Standing
+from autotune.tuning.events import Best
+
+
+def standing(problem: str = "heat2d-N256", **fields: object) -> Standing:
+    best = Best(candidate=fake.candidate("jli"), seconds=1.1e-3, predicted=1e-3, evaluation=2)
+    values: dict[str, object] = {
+        "problem": problem, "candidates": 60, "step": 3, "measured": 12, "failed": 1, "known": 0,
+        "open": 1, "samples": 90, "rejected": 4, "best": best, "baseline": 2.2e-3,
+        "expected_improvement": 0.031, "evaluations_left": 8, "seconds_left": 95.4, "finished": "",
+    }  # fmt: skip
+    return Standing(**(values | fields))
+
+
+def event(kind: str = "timed", of: Standing | None = None, **fields: object) -> Event:
+    at = of or standing()
+    known = {"candidate": fake.candidate("ijl"), "predicted": 1.4e-3, "measured": 1.5e-3}
+    return Event(kind=kind, standing=at, standings=[at], **({"rounds": 2} | known | fields))
+
+
+def test_a_row_says_best_predicted_measured_budget_and_rejected() -> None:
+    cells = live.cells(standing())
+    assert cells == [
+        "heat2d-N256", "jli-pad5", "1.000 ms", "1.100 ms", "2.00x", "13 of 60", "1", "4 of 90",
+        "8 to try, 95 s", "step 3, 3.1 % expected",
+    ]  # fmt: skip
+    nothing = live.cells(standing(best=None, evaluations_left=None, seconds_left=None), wide=False)
+    assert nothing == ["heat2d-N256", "-", "-", "-", "13 of 60", "4 of 90", "", ""]
+
+
+@pytest.mark.parametrize(
+    ("what", "words"),
+    [
+        (event(verdict="best"), "ijl-pad5: 1.500 ms, predicted 1.400 ms, the best so far"),
+        (
+            event(verdict="slower", ratio=(1.5, 1.4, 1.6)),
+            "ijl-pad5: 1.500 ms, predicted 1.400 ms, 1.50 of the best, clearly slower, dropped",
+        ),
+        (event("built", status="ok"), ""),
+        (
+            event("built", status="build-failed", detail="In file x:\nx.c:3: error: no y"),
+            "ijl-pad5: build failed: x.c:3: error: no y",
+        ),
+        (
+            event("proposed", why="expected improvement 3 %"),
+            "next ijl-pad5: expected improvement 3 %, predicted 1.400 ms",
+        ),
+        (event("finished", why="nothing is left"), "finished: nothing is left"),
+    ],
+)
+def test_events_in_words(what: Event, words: str) -> None:
+    assert live.happened(what) == words
+
+
+def on_terminal(width: int = 120, height: int = 20) -> tuple[live.TableScreen, io.StringIO]:
+    written = io.StringIO()
+    console = Console(file=written, force_terminal=True, width=width, height=height)
+    return live.TableScreen(console), written
+
+
+def test_the_table_is_redrawn_in_place_and_leaves_nothing_behind() -> None:
+    screen, written = on_terminal()
+    with contextlib.closing(screen):
+        screen("used without measuring again: 3 results of study x", 1, 1)
+        for number in range(30):
+            screen.watch(event(of=standing(measured=number), measured=1e-3 * (number + 1)))
+        screen("measure, round 2", 3, 9, "ijl-pad5")
+        seen = Terminal(written.getvalue())
+        assert seen.text.splitlines()[0].startswith("used without measuring again")
+        (row,) = [line for line in seen.text.splitlines() if line.startswith("heat2d-N256")]
+        assert re.search(r"jli-pad5 +1.000 ms +1.100 ms +2.00x +30 of 60", row)
+        assert seen.text.count("ijl-pad5: ") == 1  # the latest of each candidate
+        assert seen.text.splitlines()[-1] == "measure, round 2 3/9  ijl-pad5"
+        assert seen.cursor
+    left = Terminal(written.getvalue())
+    assert left.text == "used without measuring again: 3 results of study x"
+    assert left.cursor
+
+
+@pytest.mark.parametrize("width", [60, 80, 200])
+def test_many_problems_on_a_small_screen(width: int) -> None:
+    screen, written = on_terminal(width, 16)
+    all_of_them = [standing(f"p-{k}") for k in range(40)]
+    with contextlib.closing(screen):
+        for one in (all_of_them[39], all_of_them[20], all_of_them[0]):
+            screen.watch(replace(event(of=one), standings=all_of_them))
+        lines = Terminal(written.getvalue()).text.splitlines()
+        assert len(lines) <= 16
+        assert max(map(len, lines)) <= width
+        assert any(line.startswith("p-0 ") for line in lines)
+        assert any("more problems" in line for line in lines)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    now = [1000.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    return now
+
+
+def test_lines_do_not_flood(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
+    """A hundred steps of three rounds within ten seconds: a line a second at most."""
+    lines = live.Lines()
+    lines("begin study x", 0, 1)
+    for step in range(100):
+        clock[0] += 0.1
+        for number in range(3):
+            lines(f"measure a, step {step}, round {number + 1}", 0, 2, "x")
+        lines("build and verify", 0, 2)
+        lines("build and verify", 2, 2)
+        lines.watch(event())
+    lines.watch(event("finished", why="enough"))
+    out, err = capsys.readouterr()
+    assert out == ""
+    said = err.splitlines()
+    assert 5 <= len(said) <= 25
+    assert said[0] == "begin study x 0/1"
+    assert said[-1].startswith("heat2d-N256: finished: enough; best jli-pad5 1.100 ms, predicted")
+    assert any(line.startswith("measure a, step ") for line in said)
+
+
+def test_a_line_on_a_terminal_is_not_wider_than_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Tty(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    written = Tty()
+    monkeypatch.setattr(sys, "stderr", written)
+    progress = output.TerminalProgress()
+    progress("measure", 1, 9, "x" * 300)
+    progress.close()
+    assert len(Terminal(written.getvalue()).text) < 80
+
+
+def test_ctrl_c_on_a_terminal_leaves_it_as_it_was(config: Path, tmp_path: Path, home: Path) -> None:
+    """A real terminal: the table comes up, Ctrl-C takes it away, the cursor is there."""
+    config.write_text(config.read_text().replace("rounds: 3", "rounds: 400"))
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(tmp_path)
+        os.environ |= {
+            "AUTOTUNE_CACHE": str(home / "cache"), "AUTOTUNE_DATA": str(home / "data"),
+            "TERM": "xterm", "COLUMNS": "120", "LINES": "24",
+        }  # fmt: skip
+        os.execv(sys.executable, [sys.executable, "-m", "autotune", "tune", "small.yaml"])
+    text, asked = "", False
+    while True:
+        try:
+            piece = os.read(terminal, 1 << 16)
+        except OSError:
+            break
+        text += piece.decode(errors="replace")
+        if not asked and re.search(r"measure [^\n]*round 2", text):
+            asked = bool(os.write(terminal, b"\x03"))
+    _, status = os.waitpid(child, 0)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(status) == 130
+    assert "best so far" in text
+    seen = Terminal(text.replace("^C", ""))
+    assert seen.cursor
+    assert "--resume" in seen.text
+    assert "best so far" not in seen.text
+    assert "Traceback" not in seen.text

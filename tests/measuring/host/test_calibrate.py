@@ -1,0 +1,183 @@
+"""A calibration really runs: its structure and physics, never its times."""
+
+import dataclasses
+import re
+import shutil
+
+import pytest
+
+from autotune.domain.calibration import CONSTANTS
+from autotune.errors import InputError, MissingTool, WorkFailed
+from autotune.measuring.host import calibrate, calibration_plan, host_probe
+from autotune.measuring.host.detect import detect
+from autotune.measuring.host.host_probe import Item
+from autotune.results.machines import text as calibration_text
+from autotune.toolchain import build_cache, compiler
+
+needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    base = tmp_path_factory.mktemp("autotune")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUTOTUNE_DATA", str(base / "data"))
+        patch.setenv("AUTOTUNE_CACHE", str(base / "cache"))
+        yield base
+
+
+@pytest.fixture(scope="module")
+def machine(folders):
+    found = detect()
+    return dataclasses.replace(found, cores=min(found.cores, 2))
+
+
+@pytest.fixture(scope="module")
+def quick(machine):
+    seen = []
+    done = calibrate.calibrate(
+        machine, budget_seconds=3.0, progress=lambda text, share: seen.append((text, share))
+    )
+    return done, seen
+
+
+@needs_gcc
+def test_quick_calibration_has_every_part(machine, quick):
+    done, _ = quick
+    assert done.identity == calibrate.identity(machine)
+    assert done.clock > 1e8
+    assert {1} <= {curve.threads for curve in done.curves} <= {1, machine.cores}
+    for curve in done.curves:
+        assert all(0 < b < 1000 for b in curve.bandwidth)
+        assert all(s >= 0 for s in curve.spread)
+    assert set(done.barriers) <= {machine.cores}
+    assert all(seconds > 0 for seconds in done.barriers.values())
+    assert all(0 <= share <= 1 for share in done.exposed.values())
+    assert set(done.exposed) <= {c.name for c in machine.caches[1:]} | {"MEM"}
+    assert {curve.streams for curve in done.curves} <= {1, *host_probe.STREAMS}
+    assert done.priority in ("autogroup", "nice", "none")
+    assert done.compiler
+
+
+@needs_gcc
+def test_constants_are_physical_whatever_else_ran(quick):
+    done, _ = quick
+    assert {"line_crossing", "store_forward", "loop_entry"} <= set(done.constants)
+    assert {name.partition("@")[0].partition(".")[0] for name in done.constants} <= set(CONSTANTS)
+    for constant in done.constants.values():
+        assert 0 <= constant.low <= constant.value <= constant.high < 1e9
+        assert constant.unit in ("cy", "s", "1")
+    assert done.barriers == {
+        int(name.removeprefix("barrier@")): constant.value
+        for name, constant in done.constants.items()
+        if constant.unit == "s"
+    }
+
+
+@needs_gcc
+def test_a_person_reads_every_constant_and_curve(quick):
+    done, _ = quick
+    lines = calibration_text.constants(done)
+    assert len(lines) == len(done.constants)
+    assert all("[" in line and "samples" in line for line in lines)
+    tables = calibration_text.bandwidths(done)
+    shown = sum(cell.endswith("B/cy") for _, rows in tables for row in rows for cell in row[1:])
+    assert shown == sum(len(curve.working_set) for curve in done.curves)
+
+
+@needs_gcc
+def test_progress_ascends_to_one(quick):
+    _, seen = quick
+    shares = [share for _, share in seen]
+    assert shares[0] == 0.0
+    assert shares[-1] == 1.0
+    assert shares == sorted(shares)
+
+
+@needs_gcc
+def test_recheck_compares_with_what_is_stored(machine, quick):
+    done, _ = quick
+    calibrate.save(done)
+    check = calibrate.recheck(machine)
+    assert check.clock_ratio > 0
+    assert check.bandwidth_ratio > 0
+    assert check.threads == done.loads[-1].threads
+    assert "clock" in str(check)
+
+
+def test_recheck_without_a_calibration_says_what_to_do(machine):
+    other = dataclasses.replace(machine, title="another processor")
+    with pytest.raises(InputError, match="autotune machine calibrate"):
+        calibrate.recheck(other)
+
+
+@needs_gcc
+def test_no_budget_is_an_error_in_words(machine):
+    with pytest.raises(WorkFailed, match="budget is too short"):
+        calibrate.calibrate(machine, budget_seconds=0.0)
+
+
+def test_without_a_compiler_the_tool_is_named(machine, monkeypatch, tmp_path):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(MissingTool, match="gcc"):
+        calibrate.calibrate(machine, budget_seconds=1.0)
+
+
+@needs_gcc
+def test_the_program_knows_every_item(folders, machine):
+    program = host_probe.build()
+    made = calibration_plan.make(machine, 0.0, 64 << 20)
+    for threads in made.threads:
+        blocks = made.short(threads) + [b for b in made.long(threads) if b[0].bytes <= 1 << 20]
+        items = [item for block in blocks for item in block]
+        if threads == 1:
+            items += [*calibration_plan.candidates("load"), *calibration_plan.candidates("divide")]
+            items += [host_probe.load(host_probe.PAGE * 16, streams=n) for n in host_probe.STREAMS]
+        ran = host_probe.run(program, threads, items, sample=1e-4, until=20.0)
+        assert [sample.item for sample in ran.samples] == items, ran.detail
+
+
+@needs_gcc
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        Item(kind="load", bytes=4096, streams=1, extra=5),
+        Item(kind="load", bytes=100, streams=1),
+        Item(kind="load", bytes=4096, streams=5),
+        Item(kind="runs", bytes=4096 * 3, run=16),
+        Item(kind="entry", bytes=4096, run=4096),
+        Item(kind="clash", bytes=4096, streams=16, extra=64),
+        Item(kind="wrong", bytes=4096),
+    ],
+    ids=str,
+)
+def test_an_item_that_cannot_be_is_refused(folders, wrong):
+    program = host_probe.build()
+    with pytest.raises(InputError, match="KIND:BYTES:STREAMS:EXTRA:RUN"):
+        host_probe.run(program, 1, [wrong], sample=1e-4, until=5.0)
+
+
+@needs_gcc
+def test_streams_use_the_vectors_that_loops_get(folders):
+    found = compiler.find(host_probe.BUILD)
+    width = host_probe.width(found)
+    text = build_cache.assembly(f"#define WIDTH {width}\n{host_probe.source()}", found)
+    body = re.search(r"^sweep_32:(.*?)^\s*ret", text, re.MULTILINE | re.DOTALL)[1]
+    register = f"%{ {16: 'x', 32: 'y', 64: 'z'}[width] }mm"
+    # per pass: 4 groups of 64 bytes and 4 x 32 loads of the buffer in L1; which instruction loads
+    # is the compiler's choice: a move, or an operation on an operand in memory
+    vectors = {
+        "x86_64": rf"^\s*\w+\s.*\(%r(?!sp|bp).*{register}\d+$",
+        "aarch64": r"^\s*(ldr\s+q|ldp\s+q|ld1)",
+    }
+    architecture = detect().architecture
+    if architecture not in vectors:
+        pytest.skip(f"optional: no vector loads are known for {architecture}")
+    loads = len(re.findall(vectors[architecture], body, re.MULTILINE))
+    assert loads >= (4 * 64 // width + 4 * 32) / 2
+
+
+def test_lines_cut_short_are_left_out():
+    good = '{"item": "clock:0:0:0:0", "threads": 1, "seconds": 0.002, "count": 64, "busy": 1.0}'
+    (sample,) = host_probe.parse([good, good[:-20]], [Item(kind="clock")])
+    assert sample.each == pytest.approx(0.002 / 64)

@@ -1,0 +1,174 @@
+"""Planted costs are found again among the constants, with intervals that say how well."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autotune.domain.calibration import CONSTANTS
+from autotune.measuring.host import calibration_plan, constants
+from autotune.measuring.host.constants import Measured
+from autotune.measuring.host.detect import detect
+from autotune.measuring.host.host_probe import Item, Sample, load
+
+CLOCK = 2.0e9
+COSTS = {
+    "line_crossing": 0.75, "store_forward": 7.0, "blocked_forward": 21.0, "loop_entry": 27.0,
+    "predicted_exit": 20.0, "set_conflict": 2.5, "stream_start.L2": 1.0, "stream_start.L3": 15.0,
+    "stream_start.MEM": 250.0, "core_to_core": 14.0, "barrier@2": 3e-7, "outbound.L2": 0.5,
+    "outbound.MEM@2": 2.0, "allocate.MEM": 9.0, "exposed.L3": 0.25, "overlap_ol.MEM": 0.125,
+}  # fmt: skip
+
+
+@pytest.fixture
+def measured(host):
+    return Measured(
+        plan=calibration_plan.make(detect(host("zen3-epyc-guest")), 45.0, None),
+        clock=CLOCK,
+        width=32,
+        line=64,
+        beside={
+            "load": {"L2": 3, "L3": 6, "MEM": 32},
+            "divide": {"L2": 1, "L3": 2, "MEM": 4},
+        },
+    )
+
+
+def cycles(of, threads, item):
+    """What an item takes on a machine with exactly these costs."""
+    levels = of.plan.levels[threads]
+    line = {"L2": 2.0, "L3": 4.0, "MEM": 10.0}
+    place = next((level for level, size in levels.items() if size >= item.bytes), "MEM")
+    if item.bytes <= calibration_plan.LARGEST_L1:
+        place = "L1"
+    transfer = line.get(place, 1.0)
+    match item.kind:
+        case "add":
+            return 3.0
+        case "forward":
+            return 3.0 + COSTS["store_forward"]
+        case "blocked":
+            return 3.0 + COSTS["blocked_forward"]
+        case "offset":
+            return 0.5 + COSTS["line_crossing"] / 2 * (item.extra > 0)
+        case "entry":
+            varied = item.extra > 0
+            length = item.run + 3.5 * item.extra
+            entry = COSTS["loop_entry"] - (not varied) * COSTS["predicted_exit"]
+            return entry + 0.25 * length
+        case "runs":
+            start = COSTS.get(f"stream_start.{place}", 0.0)
+            whole = item.run > max(calibration_plan.RUNS)
+            return 6.0 * (not whole) + start * (not whole) + item.run * transfer
+        case "clash":
+            return 1.0 + COSTS["set_conflict"]
+        case "update":
+            name = f"outbound.{place}" + (f"@{threads}" if threads > 1 else "")
+            return transfer + COSTS.get(name, 0.0)
+        case "store":
+            return COSTS["allocate.MEM"]
+        case "handed":
+            return COSTS["core_to_core"]
+        case "barrier":
+            return COSTS["barrier@2"] * CLOCK
+    if item.extra:
+        alone = float(item.extra)
+        if place == "L1":
+            return alone
+        name = "exposed" if item.kind == "load" else "overlap_ol"
+        share = COSTS.get(f"{name}.{place}", 0.0)
+        return max(alone, transfer) + share * min(alone, transfer)
+    return 1.0 if item.streams > 1 else transfer
+
+
+def rounds(of, wanted, count=5, noise=None):
+    """``count`` rounds of every item that the figures need."""
+    result = []
+    for number in range(count):
+        factor = noise[number] if noise else 1.0
+        items = {pair for figure in wanted for pair in figure.items}
+        result.append(
+            [
+                Sample(
+                    item=item,
+                    threads=threads,
+                    seconds=cycles(of, threads, item) * factor * 1000 / CLOCK,
+                    count=1000,
+                    busy=1.0,
+                )
+                for threads, item in items
+            ]
+        )
+    return result
+
+
+def test_planted_costs_are_found(measured):
+    wanted = constants.figures(measured)
+    found = constants.constants(rounds(measured, wanted), CLOCK, wanted, contended=False)
+    assert {name: found[name].value for name in COSTS} == pytest.approx(COSTS, rel=1e-9)
+    for name, constant in found.items():
+        base = name.partition("@")[0].partition(".")[0]
+        assert constant.unit == CONSTANTS[base][0]
+        assert constant.samples == 5
+        assert constant.low <= constant.value <= constant.high
+
+
+def test_every_constant_that_is_defined_is_measured(measured):
+    names = {f.name.partition("@")[0].partition(".")[0] for f in constants.figures(measured)}
+    assert names == set(CONSTANTS)
+
+
+def test_a_busy_host_widens_every_interval(measured):
+    wanted = constants.figures(measured)
+    samples = rounds(measured, wanted, noise=[1.0, 1.1, 0.95, 1.05, 1.2])
+    quiet = constants.constants(samples, CLOCK, wanted, contended=False)
+    busy = constants.constants(samples, CLOCK, wanted, contended=True)
+    for name, constant in quiet.items():
+        if constant.value > 0:
+            assert busy[name].high - busy[name].low >= constant.high - constant.low
+            assert busy[name].value == constant.value
+
+
+@given(st.lists(st.floats(-50, 50), min_size=1, max_size=12), st.booleans())
+def test_a_negative_cost_is_none_and_its_interval_says_how_badly_it_is_known(values, contended):
+    figure = constants.Figure(
+        name="line_crossing",
+        items=((1, Item(kind="add")),),
+        value=lambda t: t[0] * CLOCK / CLOCK - 100.0,
+        source="",
+    )
+    samples = [
+        [Sample(item=Item(kind="add"), threads=1, seconds=(100 + v) / CLOCK, count=1, busy=1.0)]
+        for v in values
+    ]
+    found = constants.constants(samples, CLOCK, [figure], contended=contended)["line_crossing"]
+    assert 0 <= found.low <= found.value <= found.high
+    assert all(math.isfinite(number) for number in (found.low, found.value, found.high))
+    middle = sorted(values)[len(values) // 2]
+    if max(values) < 0:
+        assert found.value == 0
+        assert found.high >= -max(values) * (1 - 1e-6) - 1e-6, middle
+
+
+def test_what_was_not_measured_is_absent(measured):
+    assert constants.constants([], CLOCK, constants.figures(measured), contended=False) == {}
+    only = [[Sample(item=load(4096), threads=1, seconds=1.0, count=1, busy=1.0)]]
+    assert constants.constants(only, CLOCK, constants.figures(measured), contended=True) == {}
+
+
+def test_rounds_that_lost_their_processors_count_only_where_there_are_no_others():
+    figure = constants.Figure(
+        name="barrier@2", items=((2, Item(kind="barrier")),), value=lambda t: t[0], source=""
+    )
+
+    def taken(busy, cycles):
+        return [
+            Sample(item=Item(kind="barrier"), threads=2, seconds=cycles / CLOCK, count=1, busy=busy)
+        ]
+
+    mixed = [taken(1.0, 5.0)] * 3 + [taken(0.5, 50.0)] * 4
+    found = constants.constants(mixed, CLOCK, [figure], contended=False)["barrier@2"]
+    assert (found.value, found.samples) == (pytest.approx(5.0), 3)
+    lost = constants.constants(mixed[3:], CLOCK, [figure], contended=True)["barrier@2"]
+    assert lost.value == pytest.approx(50.0)

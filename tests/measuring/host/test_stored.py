@@ -1,0 +1,130 @@
+"""Calibrations are kept, found again, and refused with a remedy when they are damaged."""
+
+import dataclasses
+import math
+
+import pytest
+
+from autotune.domain.calibration import BandwidthCurve, Calibration, Constant, Refined
+from autotune.errors import InputError
+from autotune.measuring.host import stored_calibrations
+from autotune.measuring.host.detect import detect
+
+
+@pytest.fixture
+def machine(host, tmp_path, monkeypatch):
+    monkeypatch.setenv("AUTOTUNE_DATA", str(tmp_path / "data"))
+    return detect(host("zen3-epyc-guest"))
+
+
+def calibration(machine, clock=3.25e9):
+    return Calibration(
+        identity=stored_calibrations.identity(machine),
+        taken="2026-01-01T00:00:00+00:00",
+        seconds=27.0,
+        clock=clock,
+        clock_spread=0.03,
+        curves=(
+            BandwidthCurve(
+                threads=1,
+                working_set=(16384, 1048576, 134217728),
+                bandwidth=(62.0, 24.0, 6.875),
+                spread=(0.1, 0.2, 0.0),
+            ),
+        ),
+        barriers={2: 2.7e-7},
+        exposed={"L2": 0.0, "L3": 0.125, "MEM": 0.5},
+        contended=False,
+        priority="autogroup",
+        compiler="gcc 12.2; -O3",
+    )
+
+
+def test_nothing_is_stored_at_first(machine):
+    assert stored_calibrations.stored(machine) is None
+
+
+def test_round_trip_and_replacement(machine):
+    for clock in (3.25e9, 3.5e9):
+        kept = calibration(machine, clock)
+        path = stored_calibrations.save(kept)
+        found = stored_calibrations.stored(machine)
+        assert math.isclose(found.clock, clock, rel_tol=1e-3)
+        assert found.curves[0].working_set == kept.curves[0].working_set
+        assert found.curves[0].bandwidth == pytest.approx(kept.curves[0].bandwidth, rel=1e-3)
+        assert found.barriers == pytest.approx(kept.barriers)
+        assert found.exposed == pytest.approx(kept.exposed)
+        assert found.identity == kept.identity
+        assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("text", ["", "schema: autotune.calibration/1\nclock: fast\n", "\0\1", "["])
+def test_a_damaged_file_is_named_with_the_remedy(machine, text):
+    path = stored_calibrations.save(calibration(machine))
+    path.write_text(text)
+    with pytest.raises(InputError) as caught:
+        stored_calibrations.stored(machine)
+    assert path.name in str(caught.value)
+    assert "autotune machine calibrate" in str(caught.value)
+
+
+def test_the_calibration_of_another_machine_is_refused(machine):
+    other = dataclasses.replace(machine, cores=machine.cores + 1)
+    path = stored_calibrations.save(calibration(other))
+    path.rename(stored_calibrations.location(stored_calibrations.identity(machine)))
+    with pytest.raises(InputError, match="another machine"):
+        stored_calibrations.stored(machine)
+
+
+def test_a_folder_that_cannot_be_written(machine, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("AUTOTUNE_DATA", str(tmp_path / "file"))
+    with pytest.raises(InputError, match="cannot be written"):
+        stored_calibrations.save(calibration(machine))
+
+
+def test_constants_and_what_studies_made_of_them_are_kept(machine):
+    plain = calibration(machine)
+    several = dataclasses.replace(plain.curves[0], streams=4)
+    crossing = Constant(
+        value=0.0, low=0.0, high=0.125, unit="cy", source="less one another", samples=7
+    )
+    change = Refined(before=10.0, after=12.5, low=11.0, high=14.0, study="heat")
+    kept = dataclasses.replace(
+        plain,
+        curves=(*plain.curves, several),
+        constants={"line_crossing": crossing, "outbound.L3@2": crossing},
+        refined={"store_forward": change},
+    )
+    stored_calibrations.save(kept)
+    assert stored_calibrations.stored(machine) == kept
+
+
+def test_a_file_from_before_there_were_constants_is_read(machine):
+    kept = calibration(machine)
+    path = stored_calibrations.save(kept)
+    text = path.read_text()
+    path.write_text("".join(line for line in text.splitlines(True) if "streams" not in line))
+    assert "constants" not in path.read_text()
+    assert stored_calibrations.stored(machine) == kept
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("high: 0.125", "high: -1.0", "within its interval"),
+        ("value: 0.0625", "value: .inf", "expected a number"),
+        ("samples: 7", "samples: 0", "at least one sample"),
+        ("low: 0.0", "low: null", "low"),
+    ],
+)
+def test_a_contradictory_constant_is_named(machine, old, new, message):
+    crossing = Constant(value=0.0625, low=0.0, high=0.125, unit="cy", source="", samples=7)
+    kept = dataclasses.replace(calibration(machine), constants={"line_crossing": crossing})
+    path = stored_calibrations.save(kept)
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    with pytest.raises(InputError, match=message) as caught:
+        stored_calibrations.stored(machine)
+    assert path.name in str(caught.value)
+    assert "autotune machine calibrate" in str(caught.value)

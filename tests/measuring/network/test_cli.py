@@ -1,0 +1,179 @@
+"""The comm commands as a user types them."""
+
+import dataclasses
+import json
+import xml.etree.ElementTree as ET
+
+import pytest
+from planted_curves import planted
+from tool_texts import IMB as IMB_TEXT
+from tool_texts import OSU_NEW as OSU_TEXT
+
+from autotune.files import config
+from autotune.measuring.host import detect, stored_calibrations
+from autotune.measuring.network.samples import Writer
+
+
+def cost(size):
+    return 4e-7 + size / 5e9 if size < 4096 else 5e-6 + size / 2e9
+
+
+@pytest.fixture
+def measured(tmp_path):
+    writer = Writer(tmp_path / "s.jsonl")
+    for operation in ("allgather", "pingpong"):
+        recorded = planted(cost, operation=operation)
+        writer.begin(recorded.run)
+        for sample in recorded.samples:
+            writer(sample)
+    writer.close()
+    return "s.jsonl"
+
+
+def test_bench_fit_show_of_the_host(autotune, tmp_path):
+    small = ("--sizes", "8 B,1 KiB,64 KiB,1 MiB", "--repeats", "2", "--budget-seconds", "5")
+    ran = autotune("comm", "bench", "-o", "s.jsonl", *small, "--json")
+    found = json.loads(ran.out)
+    assert next(iter(found)) == "schema"
+    assert found["schema"] == "autotune.comm.bench/1"
+    assert found["samples"] > 30
+    assert "measure 2 ranks" in ran.err
+
+    fitted = json.loads(
+        autotune("comm", "fit", "s.jsonl", "--machine", "host", "--contended", "--json").out
+    )
+    assert fitted["schema"] == "autotune.comm.fit/1"
+    assert {row["curve"]["operation"] for row in fitted["curves"]} == {
+        "barrier", "allgather", "neighbour", "sparse", "pingpong",
+    }  # fmt: skip
+    assert str(tmp_path / "data" / "networks") in fitted["written"]
+
+    shown = json.loads(autotune("comm", "show", "--json").out)
+    assert shown["schema"] == "autotune.comm.show/1"
+    assert [c["operation"] for c in shown["curves"]] == [
+        row["curve"]["operation"] for row in fitted["curves"]
+    ]
+
+
+def test_fit_says_what_it_rests_on(autotune, measured):
+    out = autotune("comm", "fit", measured).out
+    assert "cross-validated" in out
+    assert "allgather" in out
+    assert "with outliers" in out
+    assert "the same errors chose the number of pieces" in out
+    assert "GB/s" in out
+    document = json.loads(autotune("comm", "fit", measured, "--json").out)
+    row = document["curves"][0]
+    assert row["errors"]["2"]["median"] < 0.05
+    assert row["plain"]["median"] > row["errors"]["2"]["median"]
+    assert row["repeats"] == 4
+    assert row["error"] == row["errors"]["2"]
+    assert row["error_with_outliers"] == row["disturbed"]["2"]
+    assert row["outlier_count"] == len(row["outliers"])
+    assert document["written"] is None
+
+
+def test_fit_updates_a_network_file(autotune, measured, tmp_path):
+    (tmp_path / "n.yaml").write_text(
+        "schema: autotune.network/1\ntitle: kept\ncurves:\n"
+        "  - {operation: barrier, benchmark: osu, nodes: 2, ranks: 4, measured: [0 B, 0 B],"
+        " segments: [{from: 0 B, latency: 2 us}]}\n"
+    )
+    autotune("comm", "fit", measured, "-o", "n.yaml")
+    network = config.read_network(tmp_path / "n.yaml")
+    assert network.title == "kept"
+    assert [c.key for c in network.curves] == [
+        ("barrier", 2, 4), ("allgather", 1, 2), ("pingpong", 1, 2),
+    ]  # fmt: skip
+    assert len(network.curves[1].points) == 41
+    assert "kept" in autotune("comm", "show", "n.yaml").out
+
+
+def test_figures(autotune, measured, tmp_path):
+    autotune("comm", "show", measured, "-o", "c.svg")
+    root = ET.fromstring((tmp_path / "c.svg").read_text(encoding="utf-8"))
+    text = "".join(root.itertext())
+    assert root.tag.endswith("svg")
+    for words in ("allgather, 2 ranks on 1 node", "extrapolated", "pieces change", "fitted", "MiB"):
+        assert words in text
+    autotune("comm", "show", measured, "-o", "c.html")
+    page = (tmp_path / "c.html").read_text(encoding="utf-8")
+    assert "<svg" in page
+    assert "http://www.w3.org/2000/svg" in page
+    assert "<script" not in page
+
+
+def test_import(autotune, tmp_path):
+    (tmp_path / "osu.txt").write_text(OSU_TEXT)
+    (tmp_path / "imb.txt").write_text(IMB_TEXT)
+    document = json.loads(
+        autotune(
+            "comm", "import", "osu.txt", "--ranks", "8", "--nodes", "2", "-o", "o.jsonl", "--json"
+        ).out
+    )
+    assert document["schema"] == "autotune.comm.import/1"
+    assert document["imported"][0]["operations"] == ["allgather"]
+    autotune("comm", "import", "imb.txt", "--tool", "imb", "-o", "i.jsonl")
+    autotune("comm", "fit", "o.jsonl", "-o", "n.yaml")
+    (curve,) = config.read_network(tmp_path / "n.yaml").curves
+    assert (curve.benchmark, curve.nodes, curve.ranks) == ("osu", 2, 8)
+    assert curve.at(1024) == pytest.approx(6.25e-6, rel=0.4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["fit", "absent.jsonl"], "there is no such file"),
+        (["fit", "osu.txt"], "osu.txt:2: not JSON"),
+        (["fit", "s.jsonl", "-o", "n.yaml", "--machine", "host"], "does not go with --machine"),
+        (["fit", "s.jsonl", "-o", "osu.txt"], "osu.txt"),
+        (["fit", "s.jsonl", "--machine", "cray"], "cray"),
+        (["show"], "this machine has no network curves"),
+        (["show", "absent.jsonl"], "there is no such file"),
+        (["show", "haswel"], "did you mean haswell"),
+        (["show", "s.jsonl", "-o", "c.png"], ".svg or .html"),
+        (["show", "osu.txt"], "not JSON"),
+        (["import", "s.jsonl"], "no title of a benchmark"),
+        (["import", "osu.txt"], "--ranks"),
+        (["import", "osu.txt", "--ranks", "8", "--nodes", "3"], "not spread evenly"),
+        (["import", "osu.txt", "--tool", "imb"], "--tool osu"),
+        (["import", "osu.txt", "--ranks", "8", "-o", "osu.txt"], "holds something else"),
+        (["bench", "--operations", "bcast"], "unknown operation 'bcast'"),
+        (["bench", "--sizes", "8 B:big"], "--sizes"),
+        (["bench", "-o", "osu.txt"], "holds something else"),
+    ],
+)
+def test_wrong_input_is_exit_2_with_what_to_do(autotune, measured, tmp_path, arguments, words):
+    (tmp_path / "osu.txt").write_text(OSU_TEXT)
+    ran = autotune("comm", *arguments, code=2)
+    assert words in " ".join(ran.err.split())
+    assert ran.out == ""
+    assert (tmp_path / "osu.txt").read_text() == OSU_TEXT
+
+
+def test_samples_of_another_machine_do_not_become_this_host_s(autotune, tmp_path):
+    recorded = planted(cost)
+    writer = Writer(tmp_path / "s.jsonl")
+    writer.begin(dataclasses.replace(recorded.run, machine="another"))
+    for sample in recorded.samples:
+        writer(sample)
+    writer.close()
+    ran = autotune("comm", "fit", "s.jsonl", "--machine", "host", code=2)
+    assert "samples of another machine" in ran.err
+
+
+@pytest.mark.parametrize("command", ["bench", "fit", "show", "import"])
+def test_help_has_an_example(autotune, command):
+    assert f"Example: autotune comm {command}" in " ".join(
+        autotune("comm", command, "--help").out.split()
+    )
+
+
+def test_a_damaged_network_of_the_host_names_the_remedy(autotune, measured, tmp_path):
+    autotune("comm", "fit", measured, "-o", "n.yaml")
+    kept = tmp_path / "data" / "networks" / f"{stored_calibrations.identity(detect.detect())}.yaml"
+    kept.parent.mkdir(parents=True)
+    kept.write_text((tmp_path / "n.yaml").read_text().replace("GB/s", "GB"))
+    ran = autotune("comm", "show", "host", code=2)
+    assert f"networks/{kept.name}:" in ran.err
+    assert "fit it anew" in ran.err

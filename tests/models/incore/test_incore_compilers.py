@@ -1,0 +1,143 @@
+"""Loops as gcc and clang make them here: components per pass, counted while they run."""
+
+import ctypes
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from incore_samples import machine
+
+from autotune.codegen.emit import SweepCode
+from autotune.domain.variant import Build
+from autotune.models.incore import hot_loops, osaca_analyser
+from autotune.models.incore.loop_passes import HotLoop
+from autotune.models.incore.osaca_analyser import OsacaAnalyser
+
+COMPILERS = [
+    pytest.param(
+        name,
+        marks=pytest.mark.skipif(not shutil.which(name), reason=f"optional: no {name} here"),
+    )
+    for name in ("gcc", "clang")
+]
+
+# Each takes first, last, written rows, read rows, in this order
+HEAD = "void f(long first, long last, double *restrict F, double *restrict G,\n"
+TAIL = "       const double *restrict y, const double *restrict z)\n"
+LOOP = "    for (long j = first; j < last; j++) "
+BODIES = {
+    "axpy": LOOP + "F[j] = 0.5*y[j] + z[j];",
+    "three_points": LOOP + "F[j] = 0.25*(y[j - 1] + 2.0*y[j] + y[j + 1]);",
+    "nine_points": LOOP + "F[j] = y[j-4]+y[j-3]+y[j-2]+y[j-1]+y[j]+y[j+1]+y[j+2]+y[j+3]+y[j+4];",
+    "two_rows": LOOP + "{ F[j] = y[j] + z[j]; G[j] += 0.5*y[j]; }",
+    "strided": "    for (long j = first; j < last; j += 2) "
+    "{ F[j] = y[j + 1]; F[j + 1] = 2.0*(y[j - 2] - y[j] + y[j + 2]); }",
+    "sum": "    double s = 0.0;\n" + LOOP + "{ s = 0.5*s + y[j]; F[j] = s; }",
+    "short_inner": LOOP
+    + "{ double s = 0.0; for (int i = 0; i < 7; i++) s += y[j + i]*z[i]; F[j] = s; }",
+    "unrolled": "    for (long j = first; j < last; j += 4) { F[j] = y[j] + y[j + 1];"
+    " F[j + 1] = y[j + 1] + y[j + 2]; F[j + 2] = y[j + 2] + y[j + 3];"
+    " F[j + 3] = y[j + 3] + y[j + 4]; }",
+    "two_loops": LOOP + "F[j] = 0.5*y[j];\n" + LOOP.replace("long j", "long k").replace("j", "k")
+    + "G[k] = z[k] + y[k];",
+}  # fmt: skip
+N = 2048
+
+
+def made(body: str, compiler: str, level: str) -> str:
+    """The assembly of a function with this body."""
+    build = Build(compiler=compiler, flags=(level, "-march=x86-64-v3"))
+    return osaca_analyser.assemble(f"{HEAD}{TAIL}{{\n{body}\n}}\n", build)
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("AUTOTUNE_CACHE", str(tmp_path / "cache"))
+
+
+def passes(assembly: str, loop: HotLoop, folder: Path) -> int:
+    """How often the loop runs for N components, by a counter at its head."""
+    count = f"{loop.label}:\n\tincq\tpasses(%rip)"  # the flags are free where a loop begins
+    text = re.sub(rf"^{re.escape(loop.label)}:", count, assembly, count=1, flags=re.MULTILINE)
+    text = re.sub(r"^\s*\.addrsig.*$", "", text, flags=re.MULTILINE)
+    text += "\n\t.local passes\n\t.comm passes,8,8\n\t.text\n\t.globl counted\n"
+    text += "counted:\n\tmovq passes(%rip), %rax\n\tret\n"
+    source, target = folder / f"{loop.label}.s", folder / f"{loop.label}.so"
+    source.write_text(text)
+    command = ["gcc", "-shared", "-o", str(target), str(source), "-lm"]
+    subprocess.run(command, check=True, capture_output=True, timeout=60)
+    library = ctypes.CDLL(str(target))
+    library.counted.restype = ctypes.c_long
+    rows = [np.zeros(N + 64) for _ in range(4)]
+    pointers = [ctypes.c_void_p(row.ctypes.data + 8 * 32) for row in rows]
+    library.f(ctypes.c_long(0), ctypes.c_long(N), *pointers)
+    counted = library.counted()
+    assert isinstance(counted, int)
+    return counted
+
+
+CASES = [
+    ("axpy", "-O2"), ("axpy", "-O3"), ("three_points", "-O2"), ("three_points", "-Ofast"),
+    ("nine_points", "-O3"), ("two_rows", "-O3"), ("strided", "-O2"), ("strided", "-O3"),
+    ("sum", "-O3"), ("short_inner", "-O2"), ("short_inner", "-O3"), ("unrolled", "-O2"),
+    ("unrolled", "-O3"), ("two_loops", "-O3"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+@pytest.mark.parametrize(("name", "level"), CASES)
+def test_components_per_pass_as_counted_while_the_code_runs(compiler, name, level, tmp_path):
+    if not _host_runs_it():
+        pytest.skip("optional: this host does not run x86-64-v3 code")
+    assembly = made(BODIES[name], compiler, level)
+    found = hot_loops.hot_loops(assembly, "f")
+    for loop in found.main:
+        counted = passes(assembly, loop, tmp_path)
+        # a predictive loop computes a few components before, a remainder a few behind
+        assert N - 2 * loop.iterations - 8 <= counted * loop.iterations <= N
+    assert len(found.main) == (2 if name == "two_loops" else 1)
+
+
+def _host_runs_it() -> bool:
+    try:
+        flags = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return "avx2" in flags and "fma" in flags and "bmi2" in flags
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_a_grid_sweep_counts_points_and_has_a_remainder(compiler):
+    body = """
+    long plane = last*2, line = last;
+    for (long k = 0; k < 3; k++)
+        for (long j = 1; j < first; j++) {
+            const long at = k*plane + j*line;
+            for (long i = 0; i < last; i++)
+                F[at + i] = y[at + i] + y[at + i - 1] + y[at + i + 1] + y[at + i - line];
+        }
+    """
+    found = hot_loops.hot_loops(made(body, compiler, "-O3"), "f")
+    (main,) = found.main
+    assert main.depth >= 2
+    stored = sum(i.stores for i, s in zip(main.instructions, main.strides, strict=True) if s)
+    assert main.iterations == stored / 8
+    assert found.entry > 0
+    assert found.straight > 0 or found.rest[-1].iterations == 1
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_calls_of_the_library_are_counted_priced_and_said(compiler):
+    body = "    extern double sin(double), exp(double);\n" + LOOP + "F[j] = sin(y[j])*exp(z[j]);"
+    text = f"{HEAD}{TAIL}{{\n{body}\n}}\n"
+    with OsacaAnalyser(machine("ZEN3")) as analyser:
+        build = Build(compiler=compiler, flags=("-O2", "-march=x86-64-v3"))
+        (found,) = analyser.analyse([SweepCode(name="f", function="f", text=text)], build)
+    assert found.calls == 2
+    assert found.T_OL > 40
+    assert found.width > 0.5
+    assert any("exp, sin" in note for note in found.notes)
+    assert " k " in found.annotated

@@ -1,0 +1,196 @@
+"""Evaluation: one run per statistic, a winner that could have lost, honest speed-ups."""
+
+import fabricated as fake
+import pytest
+
+from autotune.files.store import ProblemFacts, Store
+from autotune.files.store.records import labels
+from autotune.results.evaluate import study_evaluation
+from autotune.results.report import words
+
+
+@pytest.fixture
+def store(tmp_path):
+    with Store.open(tmp_path / "results.sqlite") as opened:
+        yield opened
+
+
+PADS = {"a": 1, "b": 2, "c": 3, "d": 4}
+
+
+def one(name: str) -> fake.Candidate:
+    return fake.candidate(pad=PADS[name])
+
+
+def begin(store, **predicted: float | None) -> None:
+    store.begin_study("study", config="c", setup_text="")
+    everyone = [one(name) for name in predicted]
+    store.add_candidates("study", everyone, baselines=[one("a").identity])
+    pairs = [
+        (one(name), fake.prediction(seconds, reason="-")) for name, seconds in predicted.items()
+    ]
+    store.add_predictions("study", pairs)
+
+
+def run(store, **times: list[float]) -> str:
+    """A run: each candidate's time in each round, three equal samples; 0 is no launch."""
+    number = store.begin_run("study", fake.facts())
+    for name, rounds in times.items():
+        for launch, seconds in enumerate(rounds):
+            write = store.sample_writer(number, one(name).identity)
+            for _ in range(3 if seconds else 0):
+                write(fake.sample(seconds, launch=launch, round=launch))
+        store.add_outcome(number, one(name).identity, "ok")
+    return number
+
+
+def result(store) -> study_evaluation.ProblemResult:
+    (problem,) = study_evaluation.evaluate(store.load_study("study")).problems
+    return problem
+
+
+def test_predicted_against_measured(store):
+    begin(store, a=4.0, b=2.0, c=1.0, d=3.0)
+    number = run(store, a=[4.0] * 4, b=[1.0] * 4, c=[2.0] * 4)
+    found = result(store)
+    assert [row.candidate.identity for row in found.rows] == [one(name).identity for name in "cbda"]
+    assert [row.rank for row in found.rows] == [1, 2, 3, 4]
+    assert found.run == number
+    assert found.best.candidate.identity == one("b").identity
+    assert found.compared == 3
+    assert found.best.deviation == pytest.approx(1.0)
+    assert found.rows[2].status is None
+    assert found.rows[2].deviation is None
+    assert found.speedup.value == pytest.approx(4.0)
+    assert found.speedup.interval == pytest.approx((4.0, 4.0))
+    assert [(top.k, top.loss) for top in found.losses] == [(1, 1.0), (3, None), (5, None)]
+    assert found.noise_floor.maximum == 0.0
+    assert found.rank_correlation == pytest.approx(1 / 3)
+    assert found.ordered_pairs == pytest.approx(2 / 3)
+    assert found.evaluated[0] == found.best
+
+
+def test_speedup_is_scored_on_other_rounds_than_chosen(store):
+    """Each of two equal candidates is lucky once: choosing by luck would claim a speed-up of 2."""
+    begin(store, a=1.0, b=1.0)
+    run(store, a=[1.0, 0.5, 1.0, 1.0], b=[1.0, 1.0, 1.0, 0.5])
+    found = result(store)
+    assert found.speedup.value <= 1.0
+
+
+def test_a_baseline_that_failed_is_told(store):
+    begin(store, a=1.0, b=1.0)
+    number = run(store, b=[1.0] * 4)
+    store.add_outcome(number, one("a").identity, "crashed", "exit code 3")
+    found = result(store)
+    assert found.best.candidate.identity == one("b").identity
+    assert words.speedup(found) == "none, for the baseline has no time: crashed"
+    assert "no baseline" in words.caution(found)
+
+
+def test_runs_are_not_mixed(store):
+    """After a resume the machine is twice as slow; the incumbent was measured again."""
+    begin(store, a=4.0, b=2.0, c=1.0)
+    run(store, a=[4.0] * 3, b=[2.0] * 3)
+    second = run(store, b=[4.0] * 3, c=[3.0] * 3)
+    found = result(store)
+    assert found.run == second
+    assert found.best.candidate.identity == one("c").identity
+    by_pad = {row.candidate.parameters["pad"]: row for row in found.rows}
+    assert by_pad[2].measured == 4.0
+    assert by_pad[1].measured == 4.0
+    assert not by_pad[1].compared
+    assert "not compared" in by_pad[1].note
+    assert found.compared == 2
+    assert found.speedup is None  # no run measured c and the baseline
+
+
+def test_a_smaller_run_without_the_winner_does_not_replace_it(store):
+    begin(store, a=4.0, b=2.0, c=1.0)
+    first = run(store, a=[4.0] * 3, b=[2.0] * 3)
+    run(store, c=[1.0] * 3)
+    found = result(store)
+    assert found.run == first
+    assert found.best.candidate.identity == one("b").identity
+
+
+def test_a_larger_run_without_the_winner_replaces_it(store):
+    begin(store, a=4.0, b=2.0, c=1.0)
+    run(store, b=[2.0] * 3)
+    second = run(store, a=[4.0] * 3, c=[5.0] * 3)
+    found = result(store)
+    assert (found.run, found.best.candidate.identity) == (second, one("a").identity)
+    assert found.speedup.value == 1.0
+    assert "baseline" in found.speedup.note
+
+
+def test_too_few_samples_are_not_compared(store):
+    begin(store, a=4.0, b=2.0)
+    run(store, a=[4.0] * 4, b=[2.0, 0, 0, 0])
+    found = result(store)
+    assert found.best.candidate.identity == one("a").identity
+    assert found.rows[0].measured == 2.0
+    assert found.rows[0].note == "too few samples to compare"
+
+
+def test_samples_under_changed_conditions_make_no_number(store):
+    begin(store, a=4.0)
+    number = store.begin_run("study", fake.facts())
+    for launch, threads in enumerate((1, 2)):
+        sample = fake.sample(launch=launch, conditions={"threads": threads})
+        store.add_sample(number, one("a").identity, 0, sample)
+    found = result(store)
+    assert found.best is None
+    assert found.rows[0].measured is None
+    assert "threads" in found.rows[0].note
+
+
+def test_nothing_measured(store):
+    begin(store, a=None, b=2.0)
+    found = result(store)
+    assert (found.run, found.best, found.speedup, found.losses) == (None, None, None, ())
+    assert (found.noise_floor, found.rank_correlation, found.compared) == (None, None, 0)
+    assert found.rows[-1].rank is None
+    assert found.baseline is found.rows[-1]
+
+
+def test_only_failures(store):
+    begin(store, a=1.0)
+    number = store.begin_run("study", fake.facts())
+    store.add_outcome(number, one("a").identity, "crashed", "signal 11")
+    found = result(store)
+    assert found.best is None
+    assert found.failures[0].measurement.detail == "signal 11"
+    assert found.failures[0].status == "crashed"
+
+
+def test_engines_are_not_mixed(store):
+    begin(store, a=4.0, b=2.0)
+    store.add_predictions("study", [(one("a"), fake.prediction(9.0, engine="kerncraft"))])
+    study = store.load_study("study")
+    (problem,) = study_evaluation.evaluate(study, "reuse").problems
+    assert [row.predicted for row in problem.rows] == [2.0, 4.0]
+    (problem,) = study_evaluation.evaluate(study, "kerncraft").problems
+    assert [row.predicted for row in problem.rows] == [9.0, None]
+
+
+def test_whole_study(store):
+    fake.fill(store)
+    found = study_evaluation.evaluate(store.load_study("quick"))
+    assert [p.label for p in found.problems] == ["heat2d-N256", "heat2d-N2048"]
+    for problem in found.problems:
+        assert len(problem.rows) == 12
+        assert problem.baseline.candidate.baseline
+        assert problem.best.interval[0] <= problem.best.measured <= problem.best.interval[1]
+        assert {row.status for row in problem.failures} == {"build-failed", "timed-out"}
+        assert problem.noise_floor.maximum < 0.2
+        assert problem.speedup.value >= 0.95
+
+
+def test_problems_of_one_label_are_told_apart() -> None:
+    def facts(label: str, key: str) -> ProblemFacts:
+        return ProblemFacts(label=label, title="", components=1, key=key, family="program")
+
+    same = [facts("p-a_b", "d1 in=a/b"), facts("q", "d2"), facts("p-a_b", "d1 in=a b")]
+    assert labels(same) == ["p-a_b-d1-1", "q", "p-a_b-d1-2"]
+    assert labels([*same[:2], facts("q", "d3")]) == ["p-a_b", "q-d2", "q-d3"]

@@ -1,0 +1,231 @@
+"""The page: its structure, escaping, self-containment; studies without a result; the text table."""
+
+import dataclasses
+import re
+from html.parser import HTMLParser
+
+import fabricated as fake
+import pytest
+
+from autotune.domain.results import Prepared
+from autotune.errors import InputError
+from autotune.files.store import Store
+from autotune.results.evaluate.study_evaluation import evaluate
+from autotune.results.report import page, study_table
+from autotune.results.report import words as wording
+
+VOID = {"meta", "link", "br", "path", "use", "rect", "img"}
+EVIL = "<script>alert('&')</script>"
+
+
+class Page(HTMLParser):
+    """Elements, ids, links and text of a page; unbalanced elements raise."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[str] = []
+        self.ids: list[str] = []
+        self.references: list[tuple[str, str]] = []
+        self.text = ""
+        self.feed(text)
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        for name, value in attrs:
+            if name == "id":
+                self.ids.append(value)
+            if name in ("href", "src", "xlink:href", "action", "data"):
+                self.references.append((tag, value))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def study(tmp_path_factory):
+    with Store.open(tmp_path_factory.mktemp("store") / "x.sqlite") as store:
+        fake.fill(store)
+        return store.load_study("quick")
+
+
+@pytest.fixture(scope="module")
+def text(study):
+    return page.render(evaluate(study))
+
+
+def test_structure(text, study):
+    found = Page(text)
+    assert found.tags.count("h1") == 1
+    # of the larger problem all candidates take as much memory: no front is drawn
+    assert found.tags.count("svg") == 8 + 7 + 1
+    assert len(found.ids) == len(set(found.ids))
+    for problem in evaluate(study).problems:
+        assert problem.best.candidate.id in found.text
+        for row in problem.rows:
+            assert row.candidate.identity in found.text
+    for words in ("speed-up over the baseline", "noise floor", "OMP_NUM_THREADS=2", "How to use it",
+                  "commit 1a2b3c", "schema: autotune.config/1", "ended after 60 s",
+                  "x slower than"):  # fmt: skip
+        assert words in found.text
+
+
+def test_self_contained(text):
+    found = Page(text)
+    assert "script" not in found.tags
+    for tag, target in found.references:
+        assert target.startswith("#") or (tag, target) == ("link", "data:,")
+        assert not target.startswith("#") or target[1:] in found.ids
+    assert not re.search(r"@import|url\((?!#)", text)
+
+
+def test_every_figure_says_what_it_shows(text):
+    assert (
+        text.count("<svg ")
+        == text.count('role="img"')
+        == len(re.findall(r"<svg[^>]*><title>", text))
+    )
+
+
+def test_the_same_study_gives_the_same_page(text, study):
+    assert page.render(evaluate(study)) == text
+
+
+def test_everything_is_escaped(study):
+    evil_candidates = tuple(
+        dataclasses.replace(
+            c,
+            label=EVIL,
+            variant=f"$x_1$ {EVIL}",
+            parameters={EVIL: EVIL},
+            flags=(EVIL,),
+            problem=dataclasses.replace(c.problem, label=EVIL, title=EVIL),
+        )
+        for c in study.candidates
+    )
+    evil_runs = tuple(
+        dataclasses.replace(
+            run,
+            versions={EVIL: EVIL},
+            conditions={EVIL: EVIL},
+            machine=dataclasses.replace(run.machine, title=EVIL),
+            measurements=tuple(dataclasses.replace(m, detail=EVIL) for m in run.measurements),
+        )
+        for run in study.runs
+    )
+    evil = dataclasses.replace(
+        study, name=EVIL, setup_text=EVIL, candidates=evil_candidates, runs=evil_runs
+    )
+    text = page.render(evaluate(evil))
+    assert "<script" not in text
+    found = Page(text)
+    assert "script" not in found.tags
+    assert EVIL in found.text
+
+
+def empty(tmp_path, *, failed: bool, candidates: bool = True, run: bool = True):
+    with Store.open(tmp_path / "x.sqlite") as store:
+        store.begin_study("empty", config="quickstart", setup_text="")
+        one = fake.candidate()
+        if candidates:
+            store.add_candidates("empty", [one], baselines=[one.identity])
+        if run:
+            number = store.begin_run("empty", fake.facts(calibrated=False))
+        if failed:
+            store.add_prepared(
+                number, Prepared(candidate=one, status="build-failed", detail="no x")
+            )
+        return evaluate(store.load_study("empty"))
+
+
+def test_only_failures(tmp_path):
+    result = empty(tmp_path, failed=True)
+    found = Page(page.render(result))
+    assert "No winner" in found.text
+    assert "no x" in found.text
+    assert "Not calibrated" in found.text
+    assert "none of 1 tried candidates succeeded" in study_table.study(result)
+    assert "build failed: no x" in study_table.study(result)
+
+
+@pytest.mark.parametrize("run", [True, False])
+@pytest.mark.parametrize("candidates", [True, False])
+def test_nothing_measured(tmp_path, candidates, run):
+    result = empty(tmp_path, failed=False, candidates=candidates, run=run)
+    found = Page(page.render(result))
+    assert ("Nothing was measured" if candidates else "No result") in found.text
+    assert study_table.study(result)
+
+
+def test_write_replaces_the_page_as_a_whole(tmp_path, study):
+    target = tmp_path / "deep" / "report.html"
+    for _ in range(2):
+        assert page.write(evaluate(study), target) == target
+    assert [p.name for p in target.parent.iterdir()] == ["report.html"]
+
+
+def test_a_page_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError) as caught:
+        page.write(empty(tmp_path, failed=False), tmp_path / "file" / "x.html")
+    assert "cannot be written" in str(caught.value)
+
+
+def test_text_table(study):
+    result = evaluate(study)
+    shown = study_table.study(result, store="results.sqlite")
+    lines = shown.splitlines()
+    best = result.problems[0].best
+    assert lines[0] == "heat2d-N256: time per step of 10 of 12 candidates"
+    assert lines[2].startswith("*")
+    assert best.candidate.id in lines[2]
+    for words in ("deviation", "status", "Speed-up over the baseline", "noise floor",
+                  "build failed: sweep.c:12:3: error", "results.sqlite"):  # fmt: skip
+        assert words in shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(None, "-"), (0.0, "0 s"), (1.0, "1.000 s"), (1.234567e-3, "1.235 ms"), (3e-10, "0.3000 ns"),
+     (123456.0, "1.235e+05 s"), (0.9999999, "1000. ms")],
+)  # fmt: skip
+def test_seconds(value, shown):
+    assert wording.seconds(value) == shown.replace(". ", " ")
+
+
+def test_spans():
+    assert wording.span(None) == "-"
+    assert wording.span((0.0999, 0.1234)) == "99.9 to 123 ms"
+    assert wording.signed(-0.0312) == "-3.1 %"
+    assert wording.percent(0.5) == "50.0 %"
+
+
+def test_candidates_of_several_layouts_are_told_apart(study):
+    """Two ranks beside two threads: names, compile line and command line say so."""
+    first, *rest = study.candidates
+    canonical = '{"nodes": 2}'
+    ranks = dataclasses.replace(
+        first, threads=1, ranks=4, communication="neighbour", canonical=canonical
+    )
+    assert ranks.layout == "4 ranks x 1 thread on 2 nodes, neighbour"
+    mixed = evaluate(dataclasses.replace(study, candidates=(ranks, *rest)))
+    text = Page(page.render(mixed)).text
+    assert f"{ranks.variant}, 4 ranks x 1 thread on 2 nodes, neighbour" in text
+    row = next(r for r in mixed.problems[0].rows if r.candidate.ranks == 4)
+    use = page.use(row, "study")
+    assert use.build.startswith(f"OMPI_CC={ranks.compiler}")
+    assert use.environment == "OMP_NUM_THREADS=1 mpiexec -n 4"
+    alike = evaluate(study).problems[0]
+    assert wording.name(alike.rows[0].candidate, alike) == alike.rows[0].candidate.variant

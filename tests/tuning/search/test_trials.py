@@ -1,0 +1,177 @@
+"""The trials of a study: candidates asked for, results told, the mirror in Optuna."""
+
+import errno
+import os
+from dataclasses import replace
+
+import optuna
+import pytest
+from fabricated import candidate, prediction, sample
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend
+
+from autotune.domain.results import Measurement
+from autotune.domain.setup import Searching
+from autotune.domain.variant import Candidate
+from autotune.tuning.study_search import Known, Trials
+
+ORDERS = ("ijl", "ilj", "jil", "jli", "lij", "lji")
+CANDIDATES = [
+    candidate(order, size, pad) for size in (256, 512) for order in ORDERS for pad in (0, 1, 5)
+]
+SETTINGS = Searching(first=3)
+
+
+def time_of(one: Candidate) -> float:
+    order, pad = one.variant.parameters["order"], one.variant.parameters["pad"]
+    return 1e-3 * one.problem.n / 256**2 * (1 + 0.3 * ORDERS.index(order) + 0.1 * (pad == 0))
+
+
+def measured(one: Candidate, status: str = "ok", **conditions) -> Measurement:
+    samples = tuple(
+        sample(time_of(one), launch=launch, conditions=conditions) for launch in range(3)
+    )
+    return Measurement(
+        candidate=one.identity, run="r", status=status, samples=samples if status == "ok" else ()
+    )
+
+
+def trials(**fields) -> Trials:
+    predictions = fields.pop("predictions", [prediction(None, reason="no model")] * len(CANDIDATES))
+    settings = fields.pop("settings", SETTINGS)
+    return Trials(CANDIDATES, predictions, settings=settings, **fields)
+
+
+def test_problems_are_numbered_as_they_come_and_share_a_search() -> None:
+    search = trials(first=[CANDIDATES[4].identity])
+    assert search.ask(0)[0].candidate == CANDIDATES[4]
+    for _ in range(12):
+        (proposal,) = search.ask(0)
+        assert proposal.candidate.problem == CANDIDATES[0].problem
+        search.tell(proposal.candidate, measured(proposal.candidate), 0.01)
+    (other,) = search.ask(1)
+    assert other.candidate.problem == CANDIDATES[-1].problem
+    assert "elsewhere" in other.why
+    assert ORDERS.index(other.candidate.variant.parameters["order"]) <= 1
+    assert search.ask(0)[0].expected_improvement > 0
+    assert len(search.forecast(1).mean) == len(CANDIDATES) // 2
+
+
+def test_problems_of_one_label_are_mirrored_apart(tmp_path) -> None:
+    one = CANDIDATES[0]
+    more = replace(one.problem, correctors=one.problem.correctors + 1)
+    both = [one, replace(one, problem=more)]
+    path = str(tmp_path / "study.journal")
+    unknown = [prediction(None, reason="no model")] * 2
+    search = Trials(both, unknown, settings=SETTINGS, storage=path, name="quick")
+    names = [study.study_name for study in search.studies]
+    assert names == [f"quick/{one.problem.label}-midpoint-m{m}-h0.1" for m in (1, 2)]
+
+
+def test_every_candidate_is_asked_for_once() -> None:
+    search = trials()
+    found = [proposal.candidate.identity for proposal in search.ask(0, 50)]
+    assert sorted(found) == sorted(c.identity for c in CANDIDATES[:18])
+    assert search.ask(0) == []
+    assert search.finished(0) == "every candidate was measured"
+    assert search.finished(1) is None
+
+
+def test_predictions_order_the_first_and_a_missing_one_is_allowed() -> None:
+    predictions = [prediction(time_of(one)) for one in CANDIDATES]
+    predictions[0] = prediction(None, reason="cannot say")
+    search = trials(predictions=predictions)
+    first = search.ask(0, 3)
+    wanted = sorted(CANDIDATES[1:18], key=time_of)[:3]
+    assert {p.candidate.identity for p in first} == {one.identity for one in wanted}
+    assert first[0].posterior == pytest.approx(time_of(wanted[0]))
+
+
+def test_the_mirror_shows_every_result_and_survives_a_second_run(tmp_path) -> None:
+    path = str(tmp_path / "study.journal")
+    search = trials(storage=path, name="quick")
+    outcomes = ["ok", "ok", "build-failed", "contended", "ok"]
+    for status in outcomes:
+        (proposal,) = search.ask(0)
+        search.tell(proposal.candidate, measured(proposal.candidate, status), 0.02)
+    known = next(c for c in CANDIDATES[:18] if not _mirrored(path, c))
+    search.tell(known, measured(known), 0.02)
+    search.tell(known, measured(known), 0.01)
+    shown = _study(path).trials
+    assert [trial.user_attrs["status"] for trial in shown] == [*outcomes, "ok"]
+    assert [trial.state.name for trial in shown] == [
+        *("COMPLETE", "COMPLETE", "FAIL", "FAIL", "COMPLETE"),
+        "COMPLETE",
+    ]
+    assert shown[0].value == pytest.approx(time_of(_named(shown[0].user_attrs["candidate"])))
+    again = trials(storage=path, name="quick")
+    again.tell(known, measured(known), 0.02)
+    assert len(_study(path).trials) == 6
+    assert again.fault == ""
+
+
+def test_a_mirror_that_cannot_be_written_does_not_end_the_search(tmp_path) -> None:
+    search = trials(storage=str(tmp_path / "nowhere" / "study.journal"))
+    assert "not kept" in search.fault
+    assert len(search.ask(0, 4)) == 4
+    path = tmp_path / "study.journal"
+    search = trials(storage=str(path))
+    search.ask(0)
+    path.unlink()
+    path.mkdir()  # as out of reach as a full disk
+    for proposal in search.ask(0, 3):
+        search.tell(proposal.candidate, measured(proposal.candidate), 0.0)
+    assert "not kept" in search.fault
+    assert len(search.ask(0, 50)) == 14
+
+
+def test_a_mirror_that_cannot_be_locked_does_not_end_the_search(tmp_path, monkeypatch) -> None:
+    def full(*_names: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    search = trials(storage=str(tmp_path / "study.journal"))
+    monkeypatch.setattr(os, "symlink", full)
+    for proposal in search.ask(0, 3):
+        search.tell(proposal.candidate, measured(proposal.candidate), 0.0)
+    assert "not kept" in search.fault
+    assert len(search.ask(0, 50)) == 15
+
+
+def test_hints_from_elsewhere_order_the_first_candidates_and_leave_all_to_be_measured() -> None:
+    hints = [Known(candidate=one, seconds=5 * time_of(one)) for one in CANDIDATES[:18]]
+    search = trials(known=hints)
+    (first,) = search.ask(0)
+    assert ORDERS.index(first.candidate.variant.parameters["order"]) <= 1
+    assert len(search.ask(0, 50)) == 17
+
+
+def test_energy_and_memory_are_objectives_as_far_as_they_are_read() -> None:
+    settings = Searching(first=3, objectives=("time", "memory", "energy"))
+    search = trials(settings=settings)
+    for number in range(8):
+        (proposal,) = search.ask(0)
+        conditions = {"memory_bytes": 1e6 + number, "energy_j": 0.5} if number != 2 else {}
+        search.tell(proposal.candidate, measured(proposal.candidate, **conditions), 0.0)
+    states = [trial.state.name for trial in search.studies[0].trials]
+    assert states.count("FAIL") == 1
+    assert search.studies[0].trials[0].values[1:] == [1e6, 0.5]
+
+
+def test_wrong_identities_are_refused() -> None:
+    with pytest.raises(ValueError, match="not among the 36"):
+        trials(first=["000000000000"])
+    with pytest.raises(ValueError, match="not among the 36"):
+        trials(known=[Known(candidate=candidate("ijl", 128, 0), seconds=1.0)])
+
+
+def _study(path: str) -> optuna.Study:
+    storage = JournalStorage(JournalFileBackend(path))
+    return optuna.load_study(study_name=f"quick/{CANDIDATES[0].problem.label}", storage=storage)
+
+
+def _mirrored(path: str, one: Candidate) -> bool:
+    return any(trial.user_attrs.get("candidate") == one.id for trial in _study(path).trials)
+
+
+def _named(identity: str) -> Candidate:
+    return next(one for one in CANDIDATES if one.id == identity)

@@ -1,0 +1,168 @@
+"""A model of another study as a prior: what it expects, where it is silent, what is refused."""
+
+from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
+
+import fabricated as fake
+import numpy as np
+import pytest
+
+from autotune.commands.rank.ranked_space import load
+from autotune.commands.tune import study_prior as learned
+from autotune.commands.tune.initial_candidates import lent
+from autotune.commands.tune.study_prior import Prior, lender, proved
+from autotune.domain.setup import Searching
+from autotune.domain.variant import Candidate
+from autotune.errors import ConfigError, InputError, StoreError
+from autotune.files.store import Store
+from autotune.files.tables.cleaning import Heading, Record, assemble
+from autotune.learning.models import catalogue
+from autotune.learning.models.pool import Pool
+from autotune.learning.models.ridge import Ridge
+from autotune.results.evaluate.study_evaluation import evaluate
+from autotune.results.report import study_table as table
+from autotune.tuning import Chosen
+
+ORDERS = ("ijl", "ilj", "jil", "jli", "lij", "lji")
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pool of one member, which is quick."""
+    quick = {**catalogue.MODELS, "pool": partial(Pool, members=(Ridge(),))}
+    monkeypatch.setattr(catalogue, "MODELS", quick)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("store") / "x.sqlite"
+    with Store.open(path) as results:
+        fake.fill(results, "elsewhere", sizes=(256, 2048), rounds=1)
+    return str(path)
+
+
+def expected(store: str, candidates: list[Candidate], seconds: float = 1e-3) -> Prior:
+    """What the study ``elsewhere`` expects of candidates, each predicted to take as long."""
+    with Store.open(store) as results:
+        results.begin_study("here", config="here", setup_text="schema: autotune.config/1\n")
+        results.add_candidates("here", candidates, baselines=[])
+        records = {c.identity: c for c in results.load_study("here").candidates}
+        predictions = [fake.prediction(seconds) for _ in candidates]
+        found = lender("elsewhere", results, None)
+    assert found is not None
+    return found.prior(candidates, predictions, records)
+
+
+def test_candidates_are_expected_whatever_the_size_and_the_threads(store: str) -> None:
+    for size, threads in ((512, 2), (100_000, 2), (512, 1)):  # 256 and 2048, 2 threads there
+        candidates = [fake.candidate(order, size, threads=threads) for order in ORDERS]
+        found = expected(store, candidates)
+        assert set(found.seconds) == {c.identity for c in candidates}
+        assert all(1e-6 < seconds < 10.0 for seconds in found.seconds.values())
+        assert found.note.startswith("prior: study elsewhere, a model of its ")
+        assert found.note.endswith(" candidates, orders 6 of 6 here")
+
+
+def test_beyond_the_largest_size_the_order_is_that_of_the_largest(store: str) -> None:
+    def order(size: int) -> list[str]:
+        candidates = {fake.candidate(order, size).identity: order for order in ORDERS}
+        own = [fake.candidate(order, size) for order in ORDERS]
+        seconds = expected(store, own).seconds
+        return [candidates[i] for i in sorted(seconds, key=lambda i: seconds[i])]
+
+    assert order(100_000) == order(2048)
+
+
+def test_a_value_that_was_not_tried_there_is_not_spoken_of() -> None:
+    records = [Record(place=str(n), settings={"order": o, "tile": t}, times=(1.0 + n,))
+               for n, (o, t) in enumerate((o, t) for o in "ab" for t in (8, 16, 32))]  # fmt: skip
+    table = assemble(records, Heading(name="x", where="x", source="study x", unit="s"))
+    asked = [{"order": "a", "tile": 16}, {"order": "c", "tile": 16}, {"order": "b", "tile": 512}]
+    found = learned.expected(table, asked, np.full(3, np.nan))
+    assert np.isfinite(found).tolist() == [True, False, False]
+    free = learned.expected(table, asked, np.full(3, np.nan), free={"tile"})
+    assert np.isfinite(free).tolist() == [True, False, True]
+    lacking = learned.expected(table, [{"order": o} for o in "ab"], np.full(2, np.nan))
+    assert np.isfinite(lacking).all()
+    with pytest.raises(InputError, match="it knows order, tile; expected one of u, which differ"):
+        learned.expected(table, [{"u": 1, "order": "a"}, {"u": 2, "order": "a"}], np.ones(2))
+
+
+def test_a_study_with_nothing_measured_cannot_teach(store: str) -> None:
+    with Store.open(store) as results:
+        results.begin_study("empty", config="e", setup_text="schema: autotune.config/1\n")
+        with pytest.raises(InputError, match="two, to learn from"):
+            lender("empty", results, None)
+
+
+def test_a_prior_may_be_in_another_store_and_is_not_the_study_itself(
+    store: str, tmp_path: Path
+) -> None:
+    with Store.open(tmp_path / "own.sqlite") as results:
+        assert lender(None, results, None) is None
+        found = lender(f"elsewhere@{store}", results, None)
+        assert found is not None
+        assert found.name == "elsewhere"
+        with pytest.raises(StoreError, match="did you mean elsewhere"):
+            lender(f"elsewher@{store}", results, None)
+        with pytest.raises(StoreError, match="there are no results here"):
+            lender("elsewhere@" + str(tmp_path / "absent.sqlite"), results, None)
+    with Store.open(store) as results:
+        assert lender("elsewhere", results, "here") is not None
+        with pytest.raises(InputError, match="study elsewhere, the one that is continued"):
+            lender("elsewhere", results, "elsewhere")
+
+
+def test_every_other_of_the_predicted_best_is_the_priors_choice() -> None:
+    candidates = [fake.candidate(order) for order in ORDERS]
+    entries = [SimpleNamespace(candidate=c, prediction=fake.prediction(1.0)) for c in candidates]
+    ranking = SimpleNamespace(entries=entries)
+    chosen = [Chosen(c, fake.prediction(1.0), f"place {n}") for n, c in enumerate(candidates[:4])]
+    seconds = {c.identity: 1.0 / (1 + n) for n, c in enumerate(candidates)}
+    found = lent(chosen, ranking, seconds, range(1, 4, 2), candidates[3].identity)
+    assert [c.candidate for c in found] == [candidates[0], candidates[5], *candidates[2:4]]
+    assert found[1].why == "place 1 of 6 by the prior"
+    assert lent(chosen, ranking, {}, range(1, 4, 2), candidates[3].identity) == chosen
+
+
+def test_what_is_known_when_a_run_is_over_joins_its_conditions(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "x.sqlite") as results:
+        fake.fill(results, "own", sizes=(256,), rounds=1)
+        run = results.load_study("own").runs[-1]
+        results.add_conditions(run.id, {"prior": "it held"})
+        found = results.load_study("own").runs[-1].conditions
+        assert found == {**run.conditions, "prior": "it held"}
+        assert "it held" in table.study(evaluate(results.load_study("own")))
+
+
+def test_how_a_prior_proved_itself_is_told(store: str) -> None:
+    with Store.open(store) as results:
+        result = evaluate(results.load_study("elsewhere"))
+    rows = [row for found in result.problems for row in found.rows if row.compared]
+    right = Prior(seconds={r.candidate.identity: r.measured or 1.0 for r in rows}, note="x")
+    wrong = Prior(seconds={i: 1 / s for i, s in right.seconds.items()}, note="x")
+    assert "it put 100 % in the right order, the predictions " in proved(right, result)
+    assert "it put 0 % in the right order" in proved(wrong, result)
+    nothing = Prior(seconds={}, note="x")
+    assert proved(nothing, result) == "no two of these were measured"
+
+
+def test_a_prior_is_for_our_own_sampler() -> None:
+    with pytest.raises(ValueError, match="prior is for sampler model"):
+        Searching(sampler="random", prior="elsewhere")
+
+
+def test_a_config_names_the_residual_model_and_the_prior(tmp_path: Path) -> None:
+    path = tmp_path / "own.yaml"
+    lines = Path("configs/quickstart.yaml").read_text(encoding="utf-8").splitlines()
+    usual = "\n".join(line for line in lines if not line.startswith("search:"))
+    path.write_text(f"{usual}\nsearch: {{residual: pool, prior: elsewhere}}\n", encoding="utf-8")
+    found = load(path).search
+    assert (found.residual, found.prior) == ("pool", "elsewhere")
+    path.write_text(f"{usual}\nsearch: {{residual: pol}}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="pool"):
+        load(path)
+    path.write_text(f"{usual}\nsearch: {{sampler: tpe, residual: pool}}\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match="residual is for sampler model"):
+        load(path)

@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from autotune.codegen.emit import sweep_code
-from autotune.codegen.loop_tree import Program
-from autotune.codegen.skeleton_programs import Programs
+from autotune.codegen.loop_tree import StepProgram
+from autotune.codegen.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank import ranked_space
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Setup
@@ -23,7 +23,12 @@ from autotune.files import config
 from autotune.files.store import RunRecord, Store
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.incore.osaca_analyser import OsacaAnalyser, assemble
-from autotune.models.refinement import Figure, Measured, shifted, shifting_constants
+from autotune.models.refinement import (
+    MeasuredCandidate,
+    ShiftingConstant,
+    shifted,
+    shifting_constants,
+)
 from autotune.models.refinement.measured_rows import data
 from autotune.models.refinement.posterior_fit import fit
 from autotune.models.refinement.shifting_constants import held, prior
@@ -75,7 +80,7 @@ def times_of(store: str, only: str, machine: Machine) -> Iterator[Times]:
 
 
 def _joined(cell: cells.Cell, setup: Setup, machine: Machine, run: RunRecord) -> Times | None:
-    programs = Programs(setup.skeleton)
+    programs = SkeletonPrograms(setup.skeleton)
     rounds: dict[str, dict[int, list[float]]] = {}
     chosen: dict[str, Candidate] = {}
     for candidate in ranked_space.enumerate_space(setup, machine, programs).legal:
@@ -128,9 +133,9 @@ Predict = Callable[[Machine, Sequence[Times]], list[Predicted]]
 def engines(machine: Machine) -> Iterator[Predict]:
     """Predictions of all cells at once, with any calibration of the machine."""
     with OsacaAnalyser(machine, assemble=assemble) as analyser:
-        made = {name: Programs(config.skeleton(name)) for name in ("pirk", "jacobi")}
+        made = {name: SkeletonPrograms(config.skeleton(name)) for name in ("pirk", "jacobi")}
 
-        def programs(candidate: Candidate) -> Program:
+        def programs(candidate: Candidate) -> StepProgram:
             return made[candidate.variant.skeleton](candidate)
 
         engine = ReuseEngine(machine, programs, analyser, sweep_code)
@@ -206,7 +211,7 @@ def _width(found: Sequence[Times], said: Sequence[Predicted], left: str) -> floa
     return float(np.nanquantile(np.concatenate(reach), 0.8))
 
 
-def _tell(name: str, known: Sequence[Figure], shift: Sequence[float]) -> None:
+def _tell(name: str, known: Sequence[ShiftingConstant], shift: Sequence[float]) -> None:
     """The constants that the others moved most, in deviations of what was measured."""
     moved = sorted(zip(known, shift, strict=True), key=lambda pair: -abs(pair[1] / pair[0].sigma))
     told = [f"{f.name} {f.value:.3g} -> {f.at(x):.3g}" for f, x in moved[:5] if x]
@@ -217,9 +222,9 @@ def _seconds(said: Sequence[Predicted]) -> Floats:
     return np.concatenate([each.seconds for each in said])
 
 
-def _rows(cases: Sequence[Times]) -> list[Measured]:
+def _rows(cases: Sequence[Times]) -> list[MeasuredCandidate]:
     return [
-        Measured(candidate=candidate, seconds=float(seconds), noise=float(noise))
+        MeasuredCandidate(candidate=candidate, seconds=float(seconds), noise=float(noise))
         for times in cases
         for candidate, seconds, noise in zip(
             times.candidates, times.seconds, times.noise, strict=True

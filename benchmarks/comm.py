@@ -26,9 +26,9 @@ from autotune.domain.network import CostCurve
 from autotune.measuring.candidates import quiet
 from autotune.measuring.host import detect, stored_calibrations
 from autotune.measuring.network import curve_fit, mpi_benchmark, samples
-from autotune.measuring.network.curve_fit import Fitted
-from autotune.measuring.network.curve_validation import Errors
-from autotune.measuring.network.samples import Recorded
+from autotune.measuring.network.curve_fit import FittedCurve
+from autotune.measuring.network.curve_validation import ValidationErrors
+from autotune.measuring.network.samples import RecordedRun
 from autotune.results.report.text import columns
 
 
@@ -61,7 +61,7 @@ def _arguments() -> argparse.Namespace:
 
 def _measured(arguments: argparse.Namespace) -> list[Path]:
     path = Path(tempfile.mkdtemp(prefix="autotune-comm-")) / "samples.jsonl"
-    plan = mpi_benchmark.Plan(
+    plan = mpi_benchmark.BenchmarkPlan(
         ranks=arguments.ranks, repeats=arguments.repeats, budget_seconds=arguments.budget_seconds
     )
     machine = stored_calibrations.identity(detect.detect())
@@ -77,14 +77,14 @@ def _measured(arguments: argparse.Namespace) -> list[Path]:
     return [path]
 
 
-def _one_launch(recorded: Recorded) -> Recorded:
+def _one_launch(recorded: RecordedRun) -> RecordedRun:
     """The launches of a full repeat as one: their medians are what is scored."""
-    return Recorded(
+    return RecordedRun(
         recorded.run, [dataclasses.replace(sample, launch=0) for sample in recorded.samples]
     )
 
 
-def _print_fits(found: Sequence[Fitted]) -> None:
+def _print_fits(found: Sequence[FittedCurve]) -> None:
     rows = [
         (
             "operation", "pieces", "error", "with outliers", "weighted line", "plain line",
@@ -113,7 +113,7 @@ def _print_fits(found: Sequence[Fitted]) -> None:
     print(columns(rows, right=range(1, 11)))
 
 
-def _print_repeats(recorded: Sequence[Recorded]) -> None:
+def _print_repeats(recorded: Sequence[RecordedRun]) -> None:
     """Medians of each full repeat, and the fit of one scored on another."""
     runs = [{one.curve.key: one for one in curve_fit.fit([each])} for each in recorded]
     rows = [("operation", "CV of medians: median", "90 %", "worst", "fit of one on another")]
@@ -131,7 +131,7 @@ def _print_repeats(recorded: Sequence[Recorded]) -> None:
                 key[0],
                 *(f"{100 * np.quantile(spread, q):.1f} %" for q in (0.5, 0.9, 1.0)),
                 _both(
-                    Errors(
+                    ValidationErrors(
                         median=float(np.median(crossed)),
                         p90=float(np.quantile(crossed, 0.9)),
                         count=len(crossed),
@@ -147,7 +147,7 @@ def _scored(curve: CostCurve, other: CostCurve) -> np.ndarray:
     return np.array([abs(curve.at(size) / seconds - 1) for size, seconds in other.points])
 
 
-def _both(errors: Errors | None) -> str:
+def _both(errors: ValidationErrors | None) -> str:
     return "-" if errors is None else f"{100 * errors.median:.1f} / {100 * errors.p90:.1f}"
 
 

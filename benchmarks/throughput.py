@@ -237,14 +237,14 @@ class _Listening:
 
 def _pirk(name: str) -> list[str]:
     """The texts of all stretches of all orders of the published configs."""
-    from autotune.codegen.skeleton_programs import Programs
+    from autotune.codegen.skeleton_programs import SkeletonPrograms
     from autotune.commands.rank.ranked_space import enumerate_space
     from autotune.models.engines.kerncraft.kerncraft_engine import KerncraftEngine
 
     machine, heard = config.machine(name), _Listening()
     for ivp in _CONFIGS:
         setup = config.load(Path(__file__).parents[1] / "configs" / f"icpe19-{ivp}.yaml")
-        programs = Programs(setup.skeleton)
+        programs = SkeletonPrograms(setup.skeleton)
         legal = enumerate_space(setup, machine, programs).legal
         KerncraftEngine(machine, programs, heard).predict(legal)
     return sorted(heard.texts)

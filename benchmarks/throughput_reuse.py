@@ -18,7 +18,7 @@ from pathlib import Path
 
 from autotune.codegen.candidate_space import enumerate_candidates
 from autotune.codegen.emit import sweep_code
-from autotune.codegen.skeleton_programs import Programs
+from autotune.codegen.skeleton_programs import SkeletonPrograms
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate
@@ -61,7 +61,7 @@ def measure_cold(machine: Machine, folder: Path) -> None:
     os.environ["AUTOTUNE_CACHE"] = str(folder / "cache")
     found = load(machine, folder, {"heat2d": (256, 1024)}, "1, 2")
     begin = time.perf_counter()
-    programs = Programs(found.skeleton)
+    programs = SkeletonPrograms(found.skeleton)
     candidates = legal(found, machine, programs)[:COLD]
     with OsacaAnalyser(machine) as analyser:
         engine = ReuseEngine(machine, programs, analyser, sweep_code)
@@ -83,7 +83,7 @@ def warm(machine: Machine, repeats: int, folder: Path) -> None:
     """Predict whole spaces again and again."""
     for ivp, sizes in _SIZES.items():
         found = load(machine, folder, {ivp: sizes}, f"1, 2, {machine.cores}")
-        programs = Programs(found.skeleton)
+        programs = SkeletonPrograms(found.skeleton)
         candidates = legal(found, machine, programs)
         with OsacaAnalyser(machine) as analyser:
             engine = ReuseEngine(machine, programs, analyser, sweep_code)
@@ -135,6 +135,6 @@ def load(machine: Machine, folder: Path, sizes: dict[str, tuple[int, ...]], thre
     return config.load(path)
 
 
-def legal(found: Setup, machine: Machine, programs: Programs) -> list[Candidate]:
+def legal(found: Setup, machine: Machine, programs: SkeletonPrograms) -> list[Candidate]:
     """The legal candidates."""
     return enumerate_candidates(found, machine.cores, programs).legal

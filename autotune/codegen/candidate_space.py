@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from autotune.codegen import communication, loop_tree, program_space, regions
-from autotune.codegen.skeleton_programs import Programs
+from autotune.codegen.skeleton_programs import SkeletonPrograms
 from autotune.domain.problem import AnyProblem, Problem, ProgramProblem, StencilProblem, generated
 from autotune.domain.program import Program
 from autotune.domain.setup import Setup
@@ -16,7 +16,7 @@ from autotune.errors import Fault, InputError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Enumerated:
+class EnumeratedSpace:
     """The candidates of a setup; the illegal ones as (label, problem, reason)."""
 
     legal: list[Candidate]
@@ -24,7 +24,7 @@ class Enumerated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
+class ExecutionLayout:
     """A layout on a machine, with one way to communicate."""
 
     nodes: int
@@ -36,8 +36,8 @@ class Spread:
 
 
 def enumerate_candidates(
-    setup: Setup, machine_cores: int, programs: Programs | None = None
-) -> Enumerated:
+    setup: Setup, machine_cores: int, programs: SkeletonPrograms | None = None
+) -> EnumeratedSpace:
     """Parameters x problems x builds x layouts x communications, the baseline first.
 
     Illegal are: what a constraint of the space leaves out, what a transformation refuses, a
@@ -51,7 +51,7 @@ def enumerate_candidates(
     if setup.program is not None:
         return _of_program(setup, everywhere)
     combinations = _combinations(setup)
-    maker = _Maker(setup, programs or Programs(setup.skeleton))
+    maker = _Maker(setup, programs or SkeletonPrograms(setup.skeleton))
     legal: list[Candidate] = []
     illegal: list[tuple[str, AnyProblem, str]] = []
     for problem in setup.problems:
@@ -68,10 +68,10 @@ def enumerate_candidates(
                     legal.append(candidate)
                 else:
                     illegal.append((candidate.label, problem, reason))
-    return Enumerated(legal=legal, illegal=illegal)
+    return EnumeratedSpace(legal=legal, illegal=illegal)
 
 
-def _of_program(setup: Setup, everywhere: Sequence[Spread]) -> Enumerated:
+def _of_program(setup: Setup, everywhere: Sequence[ExecutionLayout]) -> EnumeratedSpace:
     """Of an illegal combination one layout is named: it is in all of them, or for its threads."""
     legal: list[Candidate] = []
     illegal: list[tuple[str, AnyProblem, str]] = []
@@ -79,7 +79,7 @@ def _of_program(setup: Setup, everywhere: Sequence[Spread]) -> Enumerated:
         assert isinstance(problem, ProgramProblem)
         program = problem.program
         by_threads = any("threads" in c.require.names for c in program.constraints)
-        sifted: dict[int, program_space.Sifted] = {}
+        sifted: dict[int, program_space.ParameterCombinations] = {}
         most = max(spread.threads for spread in everywhere)
         for build, spread in product(setup.builds, everywhere):
             threads = spread.threads if by_threads else 0
@@ -93,7 +93,7 @@ def _of_program(setup: Setup, everywhere: Sequence[Spread]) -> Enumerated:
                 for values in sifted[threads].legal
             ]
         program_space.check_baseline(problem, most)
-    return Enumerated(legal=legal, illegal=illegal)
+    return EnumeratedSpace(legal=legal, illegal=illegal)
 
 
 def _of_values(program: Program, values: Mapping[str, Value]) -> Variant:
@@ -122,13 +122,13 @@ def baseline(setup: Setup, problem: AnyProblem, machine_cores: int, build: Build
     return _candidate(variant, problem, build, most)
 
 
-def spreads(setup: Setup, machine_cores: int) -> list[Spread]:
+def spreads(setup: Setup, machine_cores: int) -> list[ExecutionLayout]:
     """The layouts of a setup in numbers, fewest threads first, each once per communication.
 
     Raises InputError where one has more threads on a node than ``machine_cores``.
     """
     faults: list[Fault] = []
-    found: list[Spread] = []
+    found: list[ExecutionLayout] = []
     for index, layout in enumerate(setup.layouts):
         per_rank = max(1, machine_cores // layout.ranks)
         threads = per_rank if layout.threads == "all" else layout.threads
@@ -148,7 +148,7 @@ def spreads(setup: Setup, machine_cores: int) -> list[Spread]:
         # one thread, or one on every core, is placed the same in any way
         free = 1 < threads < machine_cores
         found += [
-            Spread(
+            ExecutionLayout(
                 nodes=layout.nodes,
                 ranks=ranks,
                 threads=threads,
@@ -165,7 +165,9 @@ def spreads(setup: Setup, machine_cores: int) -> list[Spread]:
     )
 
 
-def _candidate(variant: Variant, problem: AnyProblem, build: Build, spread: Spread) -> Candidate:
+def _candidate(
+    variant: Variant, problem: AnyProblem, build: Build, spread: ExecutionLayout
+) -> Candidate:
     return Candidate(
         variant=variant,
         problem=problem,
@@ -178,7 +180,7 @@ def _candidate(variant: Variant, problem: AnyProblem, build: Build, spread: Spre
     )
 
 
-def _unfit(problem: AnyProblem, spread: Spread) -> str | None:
+def _unfit(problem: AnyProblem, spread: ExecutionLayout) -> str | None:
     """Why ranks cannot exchange this way, or None."""
     if spread.ranks == 1:
         return None
@@ -218,13 +220,15 @@ class _Made:
 class _Maker:
     """Makes the variants of a setup and tells which of their programs are the same."""
 
-    def __init__(self, setup: Setup, programs: Programs) -> None:
+    def __init__(self, setup: Setup, programs: SkeletonPrograms) -> None:
         self._setup = setup
         self._programs = programs
         self._keys: dict[tuple[int, tuple[int, ...]], str] = {}
         self._refusals: dict[int, str | None] = {}
 
-    def make(self, values: Mapping[str, Value], problem: AnyProblem, spread: Spread) -> _Made:
+    def make(
+        self, values: Mapping[str, Value], problem: AnyProblem, spread: ExecutionLayout
+    ) -> _Made:
         variant = _variant(self._setup, values)
         limited = not isinstance(problem, Problem) or problem.ivp.limited
         reason = self._setup.space.forbidden(values, limited)
@@ -239,13 +243,13 @@ class _Maker:
         limits = _limits(program, problem, spread.ranks * spread.threads)
         return _Made(variant, self._key(program, limits), None)
 
-    def _refusal(self, program: loop_tree.Program) -> str | None:
+    def _refusal(self, program: loop_tree.StepProgram) -> str | None:
         known = id(program.body)
         if known not in self._refusals:
             self._refusals[known] = communication.refusal(program)
         return self._refusals[known]
 
-    def _key(self, program: loop_tree.Program, limits: "_Limits") -> str:
+    def _key(self, program: loop_tree.StepProgram, limits: "_Limits") -> str:
         """Equal for programs that do the same on blocks of this size."""
         tiles = list(_tiles(program.body))
         effective = tuple(
@@ -263,7 +267,7 @@ _Limits = Mapping[str | None, int]
 """Dimension of tiles (None: components) to what the largest part of a thread has of it."""
 
 
-def _limits(program: loop_tree.Program, problem: AnyProblem, threads: int) -> _Limits:
+def _limits(program: loop_tree.StepProgram, problem: AnyProblem, threads: int) -> _Limits:
     if isinstance(problem, StencilProblem):
         slowest, *others = zip(problem.stencil.dimensions, problem.extents, strict=True)
         return {slowest[0]: -(-slowest[1] // threads), **dict(others)}
@@ -271,7 +275,7 @@ def _limits(program: loop_tree.Program, problem: AnyProblem, threads: int) -> _L
     return {None: program.granule * -(-blocks // threads)}
 
 
-def _tiles(block: loop_tree.Block) -> Iterator[loop_tree.Tiles]:
+def _tiles(block: loop_tree.NodeBlock) -> Iterator[loop_tree.Tiles]:
     for node in block.nodes:
         if isinstance(node, loop_tree.Tiles):
             yield node
@@ -279,7 +283,7 @@ def _tiles(block: loop_tree.Block) -> Iterator[loop_tree.Tiles]:
             yield from _tiles(node.body)
 
 
-def _without_pointless_tiles(block: loop_tree.Block, limits: _Limits) -> loop_tree.Block:
+def _without_pointless_tiles(block: loop_tree.NodeBlock, limits: _Limits) -> loop_tree.NodeBlock:
     """Tiles that hold all that a thread has do nothing."""
     nodes: list[loop_tree.Node] = []
     for node in block.nodes:
@@ -291,4 +295,4 @@ def _without_pointless_tiles(block: loop_tree.Block, limits: _Limits) -> loop_tr
                 nodes.append(replace(node, body=body))
         else:
             nodes.append(node)
-    return loop_tree.Block(tuple(nodes))
+    return loop_tree.NodeBlock(tuple(nodes))

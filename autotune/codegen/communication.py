@@ -29,11 +29,11 @@ Range = tuple[int, int]
 """Components, the end left out."""
 
 _DOUBLE = 8
-_ROW = loop_tree.Row("y")
+_ROW = loop_tree.StoredRow("y")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Phase:
+class CommunicationPhase:
     """The communication of one array in one time step.
 
     ``times`` operations: each exchanges one row. ``bytes`` is what the busiest rank contributes to
@@ -91,7 +91,7 @@ def legal(
     return None
 
 
-def refusal(program: loop_tree.Program) -> str | None:
+def refusal(program: loop_tree.StepProgram) -> str | None:
     """Why a program cannot run on several ranks (a lack of its Comm and Sync nodes), or None."""
     if any(
         isinstance(node, loop_tree.Comm) for tiles in _tiles(program.body) for node in _nodes(tiles)
@@ -104,7 +104,9 @@ def refusal(program: loop_tree.Program) -> str | None:
     return str(found[0]) if found else None
 
 
-def phases(program: loop_tree.Program, problem: Problem, candidate: Candidate) -> list[Phase]:
+def phases(
+    program: loop_tree.StepProgram, problem: Problem, candidate: Candidate
+) -> list[CommunicationPhase]:
     """The communication of one time step, an entry per array, in order; none for one rank."""
     way = candidate.communication
     if way == "none":
@@ -122,7 +124,7 @@ def phases(program: loop_tree.Program, problem: Problem, candidate: Candidate) -
         )
     )
     return [
-        Phase(
+        CommunicationPhase(
             array=array,
             operation=way,
             times=count * rows[array],
@@ -135,10 +137,10 @@ def phases(program: loop_tree.Program, problem: Problem, candidate: Candidate) -
     ]
 
 
-def without(block: loop_tree.Block) -> loop_tree.Block:
+def without(block: loop_tree.NodeBlock) -> loop_tree.NodeBlock:
     """The block of a program of one rank: it communicates nothing."""
     nodes = [node for node in block.nodes if not isinstance(node, loop_tree.Comm)]
-    return loop_tree.Block(
+    return loop_tree.NodeBlock(
         tuple(
             replace(node, body=without(node.body))
             if isinstance(node, loop_tree.Repeat | loop_tree.Tiles)
@@ -148,7 +150,7 @@ def without(block: loop_tree.Block) -> loop_tree.Block:
     )
 
 
-def _communications(block: loop_tree.Block) -> Counter[str]:
+def _communications(block: loop_tree.NodeBlock) -> Counter[str]:
     """How often each array is communicated in a time step."""
     found: Counter[str] = Counter()
     for node in block.nodes:
@@ -163,14 +165,14 @@ def _communications(block: loop_tree.Block) -> Counter[str]:
     return found
 
 
-def _nodes(block: loop_tree.Block) -> Iterator[loop_tree.Node]:
+def _nodes(block: loop_tree.NodeBlock) -> Iterator[loop_tree.Node]:
     for node in block.nodes:
         yield node
         if isinstance(node, loop_tree.Repeat | loop_tree.Tiles):
             yield from _nodes(node.body)
 
 
-def _tiles(block: loop_tree.Block) -> Iterator[loop_tree.Block]:
+def _tiles(block: loop_tree.NodeBlock) -> Iterator[loop_tree.NodeBlock]:
     return (node.body for node in _nodes(block) if isinstance(node, loop_tree.Tiles))
 
 
@@ -178,7 +180,7 @@ def _tiles(block: loop_tree.Block) -> Iterator[loop_tree.Block]:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ShiftedRead:
     """The components j of a stretch of a right-hand side read ``y[j + shift]``; expressions of N.
 
     The stretch is [lower, upper), within rows of ``row`` components only [begin, end) of each.
@@ -193,10 +195,10 @@ class Reading:
     end: Expr
 
 
-def readings(ivp: Ivp) -> list[Reading]:
+def readings(ivp: Ivp) -> list[ShiftedRead]:
     """What the regions read beside y[j], each once."""
-    found: dict[Reading, None] = {}
-    for sweep in regions.evaluation(ivp, "rhs", loop_tree.Row("F"), _ROW, Num(0)):
+    found: dict[ShiftedRead, None] = {}
+    for sweep in regions.evaluation(ivp, "rhs", loop_tree.StoredRow("F"), _ROW, Num(0)):
         for stretch in sweep.stretches:
             begin, end = stretch.columns or (Num(0), Num(0))
             for statement in stretch.statements:
@@ -204,7 +206,9 @@ def readings(ivp: Ivp) -> list[Reading]:
                     shift = substitute(ref.indices[-1], {"j": Num(0)})
                     if ref.array == "y" and shift != Num(0):
                         row = stretch.row or Num(0)
-                        found[Reading(stretch.lower, stretch.upper, shift, row, begin, end)] = None
+                        found[ShiftedRead(stretch.lower, stretch.upper, shift, row, begin, end)] = (
+                            None
+                        )
     return list(found)
 
 

@@ -83,7 +83,7 @@ def sizes(sweep: loop_tree.Sweep) -> list[str]:
     return [size for size in ("N", "n") if size in used]
 
 
-def _bounds(stretch: loop_tree.Stretch) -> tuple[Expr, ...]:
+def _bounds(stretch: loop_tree.SweepStretch) -> tuple[Expr, ...]:
     if (stretch.lower, stretch.upper) == (Num(0), Sym("n")):
         return ()
     row = () if stretch.row is None else (stretch.row,)
@@ -146,7 +146,7 @@ def _loop(first: str, last: str, lines: list[str]) -> Iterator[str]:
     yield "}"
 
 
-def _statements(stretch: loop_tree.Stretch, kinds: Kinds, shift: int = 0) -> list[str]:
+def _statements(stretch: loop_tree.SweepStretch, kinds: Kinds, shift: int = 0) -> list[str]:
     """The statements for one component; with ``shift`` for that many components after j."""
     lines = []
     for statement in stretch.statements:
@@ -208,7 +208,7 @@ def _long_rows(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
     yield "}"
 
 
-def _columns(stretch: loop_tree.Stretch, kinds: Kinds) -> Iterator[str]:
+def _columns(stretch: loop_tree.SweepStretch, kinds: Kinds) -> Iterator[str]:
     assert stretch.columns is not None
     begin, end = stretch.columns
     width = _width(stretch)
@@ -239,7 +239,7 @@ def _offset(expr: Expr, shift: int, kinds: Kinds) -> str:
     return f" + {whole(Bin('+', expr, Num(shift)) if shift else expr, kinds, 1)}"
 
 
-def _width(stretch: loop_tree.Stretch) -> int | None:
+def _width(stretch: loop_tree.SweepStretch) -> int | None:
     """The number of columns where it is small and the same at every size, else None."""
     assert stretch.columns is not None
     first, end = stretch.columns
@@ -255,7 +255,7 @@ def _width(stretch: loop_tree.Stretch) -> int | None:
 # --- the step -------------------------------------------------------------------------------
 
 
-def step_lines(program: loop_tree.Program, phases: list[str]) -> list[str]:
+def step_lines(program: loop_tree.StepProgram, phases: list[str]) -> list[str]:
     """The body of the step function: every thread runs it, barriers order the threads."""
     bounds: Bounds = {None: ("first", "last")}
     if program.grid is not None:
@@ -285,7 +285,7 @@ def _lines(parts: Iterable[str]) -> list[str]:
     return [line for part in parts for line in wrapped("    " + part)]
 
 
-def _block(block: loop_tree.Block, phases: list[str], bounds: Bounds) -> Iterator[str]:
+def _block(block: loop_tree.NodeBlock, phases: list[str], bounds: Bounds) -> Iterator[str]:
     current = ""
     for node in block.nodes:
         kernels = _kernels(node)
@@ -301,10 +301,10 @@ def _block(block: loop_tree.Block, phases: list[str], bounds: Bounds) -> Iterato
 
 
 def _kernels(node: loop_tree.Node) -> set[str]:
-    return {sweep.kernel for sweep in loop_tree.every_sweep(loop_tree.Block((node,)))}
+    return {sweep.kernel for sweep in loop_tree.every_sweep(loop_tree.NodeBlock((node,)))}
 
 
-def _inside(block: loop_tree.Block, phases: list[str] | None, bounds: Bounds) -> Iterator[str]:
+def _inside(block: loop_tree.NodeBlock, phases: list[str] | None, bounds: Bounds) -> Iterator[str]:
     if phases is not None:
         lines = _block(block, phases, bounds)
     else:

@@ -8,7 +8,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from autotune.codegen import c_expressions, communication, emit, loop_tree, regions
 from autotune.codegen.grid import grid_source
-from autotune.codegen.transform import Illegal
+from autotune.codegen.transform import IllegalTransformation
 from autotune.domain.problem import AnyProblem, Ivp, Problem, StencilProblem, generated
 from autotune.domain.stencil import Stencil
 from autotune.language.expression import Num, symbols
@@ -34,7 +34,7 @@ _STATE = "y"
 
 
 def units(
-    program: loop_tree.Program,
+    program: loop_tree.StepProgram,
     problem: AnyProblem,
     *,
     distributed: bool = False,
@@ -47,18 +47,18 @@ def units(
     ``distributed``: a program of several ranks, with MPI; ``communication.refusal`` says whether
     there is one. ``main.c`` and ``program.h`` are the same for every program, and a sweep for every
     program that has it. The texts do not depend on the size of the problem, nor on threads, ranks
-    or the kind of communication. Raises ``Illegal`` for several ranks on a grid.
+    or the kind of communication. Raises ``IllegalTransformation`` for several ranks on a grid.
     """
     problem = generated(problem)
     if isinstance(problem, StencilProblem):
         if distributed:
-            raise Illegal("programs on grids run in one rank")
+            raise IllegalTransformation("programs on grids run in one rank")
         return _grid_units(program, problem.stencil)
     texts = _runtime(_DISTRIBUTED if distributed else _ONE_RANK)
     functions = _functions(program, problem.ivp)
     if not distributed:
         program = replace(program, body=communication.without(program.body))
-    started = _every_row(program) if filled else (loop_tree.Row(_STATE),)
+    started = _every_row(program) if filled else (loop_tree.StoredRow(_STATE),)
     texts["step.c"] = _step(program, problem, functions, started, distributed)
     for sweep in functions:
         code = emit.sweep_code(sweep)
@@ -70,7 +70,7 @@ def _runtime(files: Mapping[str, str]) -> dict[str, str]:
     return {unit: (_RUNTIME / file).read_text(encoding="utf-8") for unit, file in files.items()}
 
 
-def _grid_units(program: loop_tree.Program, stencil: Stencil) -> dict[str, str]:
+def _grid_units(program: loop_tree.StepProgram, stencil: Stencil) -> dict[str, str]:
     texts = _runtime(_GRID)
     fields = grid_source.fields(program, stencil)
     texts["step.c"] = _TEMPLATES.get_template(grid_source.TEMPLATE).render(fields)
@@ -80,7 +80,7 @@ def _grid_units(program: loop_tree.Program, stencil: Stencil) -> dict[str, str]:
     return texts
 
 
-def _functions(program: loop_tree.Program, ivp: Ivp) -> list[loop_tree.Sweep]:
+def _functions(program: loop_tree.StepProgram, ivp: Ivp) -> list[loop_tree.Sweep]:
     """One sweep per function, those of the initial values too."""
     by_name: dict[str, loop_tree.Sweep] = {}
     for sweep in (*loop_tree.sweeps(program.body), *_initial(ivp)):
@@ -90,25 +90,27 @@ def _functions(program: loop_tree.Program, ivp: Ivp) -> list[loop_tree.Sweep]:
 
 
 def _initial(ivp: Ivp) -> list[loop_tree.Sweep]:
-    return regions.initial(ivp, loop_tree.Row(_STATE))
+    return regions.initial(ivp, loop_tree.StoredRow(_STATE))
 
 
-def _started(ivp: Ivp, row: loop_tree.Row) -> list[loop_tree.Sweep]:
+def _started(ivp: Ivp, row: loop_tree.StoredRow) -> list[loop_tree.Sweep]:
     """The sweeps of the initial values, for another row."""
     return [replace(s, rows=tuple((name, row) for name, _ in s.rows)) for s in _initial(ivp)]
 
 
-def _every_row(program: loop_tree.Program) -> tuple[loop_tree.Row, ...]:
+def _every_row(program: loop_tree.StepProgram) -> tuple[loop_tree.StoredRow, ...]:
     return tuple(
-        loop_tree.Row(array, Num(index)) for array, rows in program.arrays for index in range(rows)
+        loop_tree.StoredRow(array, Num(index))
+        for array, rows in program.arrays
+        for index in range(rows)
     )
 
 
 def _step(
-    program: loop_tree.Program,
+    program: loop_tree.StepProgram,
     problem: Problem,
     functions: list[loop_tree.Sweep],
-    started: Sequence[loop_tree.Row],
+    started: Sequence[loop_tree.StoredRow],
     distributed: bool,
 ) -> str:
     ivp, method = problem.ivp, problem.method

@@ -74,7 +74,9 @@ class _Unfit(Exception):
     """What kerncraft cannot express."""
 
 
-def kernel_text(sweep: loop_tree.Sweep, stretch: loop_tree.Stretch, ivp: Ivp) -> KernelText | str:
+def kernel_text(
+    sweep: loop_tree.Sweep, stretch: loop_tree.SweepStretch, ivp: Ivp
+) -> KernelText | str:
     """The stretch as kerncraft C, or the reason why kerncraft cannot express it.
 
     Of rows with a fixed length all stretches of the sweep are one text, since they share a loop.
@@ -180,7 +182,7 @@ class _Writer:
         return lines + [f"double {name};" for name in self.scalars.values()]
 
 
-def _rows(stretch: loop_tree.Stretch, ivp: Ivp) -> KernelText:
+def _rows(stretch: loop_tree.SweepStretch, ivp: Ivp) -> KernelText:
     """A stretch of consecutive components: in one dimension, with fields, or row by row."""
     pitch = stretch.row if stretch.columns is not None and stretch.row else Sym(_LENGTH)
     statements = _inlined(stretch.statements)

@@ -19,7 +19,7 @@ from autotune.language.expression import Expr, Ref, references, substitute
 
 
 @dataclass(frozen=True, slots=True)
-class Reduce:
+class ReduceStatement:
     """``target = result``, where the symbol ``sum`` of the result is the sum of ``term``."""
 
     target: Ref
@@ -29,7 +29,7 @@ class Reduce:
 
 
 @dataclass(frozen=True, slots=True)
-class Store:
+class StoreStatement:
     """``target = value``, or ``+=`` with ``add``."""
 
     target: Ref
@@ -38,7 +38,7 @@ class Store:
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluate:
+class EvaluateStatement:
     """``target = f(time, argument)``; the argument is read within the access distance."""
 
     target: Ref
@@ -47,7 +47,7 @@ class Evaluate:
 
 
 @dataclass(frozen=True, slots=True)
-class Loop:
+class NestLoop:
     """A loop over whole numbers known here, or (``end`` None) over the long dimension."""
 
     variable: str
@@ -62,7 +62,7 @@ class Loop:
 
 
 @dataclass(frozen=True, slots=True)
-class Tile:
+class TileNest:
     """The nests of ``body`` run one after the other on each tile of ``size`` components."""
 
     size: int
@@ -77,14 +77,24 @@ class Nest:
     body: tuple["Node", ...]
 
 
-Statement = Reduce | Store | Evaluate
-Node = Nest | Loop | Tile | Reduce | Store | Evaluate | Sync | Comm | Swap
+Statement = ReduceStatement | StoreStatement | EvaluateStatement
+Node = (
+    Nest
+    | NestLoop
+    | TileNest
+    | ReduceStatement
+    | StoreStatement
+    | EvaluateStatement
+    | Sync
+    | Comm
+    | Swap
+)
 Nodes = tuple[Node, ...]
 
 
 def inner(node: Node) -> Nodes:
     """The nodes inside a node."""
-    return node.body if isinstance(node, Nest | Loop | Tile) else ()
+    return node.body if isinstance(node, Nest | NestLoop | TileNest) else ()
 
 
 def walk(nodes: Nodes) -> Iterator[Node]:
@@ -98,7 +108,7 @@ def rebuild(nodes: Nodes, change: Callable[[Node], Nodes]) -> Nodes:
     """The same tree with every node replaced by what ``change`` makes of it, children first."""
     done: list[Node] = []
     for node in nodes:
-        if isinstance(node, Nest | Loop | Tile):
+        if isinstance(node, Nest | NestLoop | TileNest):
             node = replace(node, body=rebuild(node.body, change))
         done.extend(change(node))
     return tuple(done)
@@ -111,7 +121,11 @@ def nests(nodes: Nodes) -> Iterator[Nest]:
 
 def statements(nodes: Nodes) -> Iterator[Statement]:
     """Every statement, in order."""
-    return (node for node in walk(nodes) if isinstance(node, Reduce | Store | Evaluate))
+    return (
+        node
+        for node in walk(nodes)
+        if isinstance(node, ReduceStatement | StoreStatement | EvaluateStatement)
+    )
 
 
 def writes(nodes: Nodes) -> frozenset[str]:
@@ -124,7 +138,7 @@ def reads(nodes: Nodes) -> frozenset[str]:
     return frozenset(
         ref.array
         for s in statements(nodes)
-        if not isinstance(s, Evaluate)
+        if not isinstance(s, EvaluateStatement)
         for e in expressions(s)
         for ref in references(e)
         if ref.indices
@@ -133,17 +147,19 @@ def reads(nodes: Nodes) -> frozenset[str]:
 
 def reads_around(nodes: Nodes) -> frozenset[str]:
     """The arrays that a right-hand side reads, also at other points than its own."""
-    return frozenset(s.argument.array for s in statements(nodes) if isinstance(s, Evaluate))
+    return frozenset(
+        s.argument.array for s in statements(nodes) if isinstance(s, EvaluateStatement)
+    )
 
 
 def expressions(statement: Statement) -> tuple[Expr, ...]:
     """The expressions that a statement computes, without its target."""
     match statement:
-        case Reduce(term=term, result=result):
+        case ReduceStatement(term=term, result=result):
             return (term, result)
-        case Store(value=value):
+        case StoreStatement(value=value):
             return (value,)
-        case Evaluate(argument=argument, time=time):
+        case EvaluateStatement(argument=argument, time=time):
             return (argument, time)
 
 
@@ -152,19 +168,19 @@ def on_expressions(
 ) -> Statement:
     """The same statement with its expressions and its target changed."""
     match statement:
-        case Reduce():
+        case ReduceStatement():
             return replace(
                 statement,
                 target=target(statement.target),
                 term=value(statement.term),
                 result=value(statement.result),
             )
-        case Store():
+        case StoreStatement():
             return replace(statement, target=target(statement.target), value=value(statement.value))
-        case Evaluate():
+        case EvaluateStatement():
             argument = value(statement.argument)
             assert isinstance(argument, Ref)
-            return Evaluate(target(statement.target), argument, value(statement.time))
+            return EvaluateStatement(target(statement.target), argument, value(statement.time))
 
 
 def put(nodes: Nodes, variable: str, value: Expr) -> Nodes:
@@ -177,7 +193,7 @@ def put(nodes: Nodes, variable: str, value: Expr) -> Nodes:
         return Ref(ref.array, tuple(expression(index) for index in ref.indices))
 
     def change(node: Node) -> Nodes:
-        if isinstance(node, Reduce | Store | Evaluate):
+        if isinstance(node, ReduceStatement | StoreStatement | EvaluateStatement):
             return (on_expressions(node, expression, target),)
         return (node,)
 

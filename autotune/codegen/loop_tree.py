@@ -26,7 +26,7 @@ from autotune.language.expression import Expr
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class StoredRow:
     """A row of a stored array: ``Y`` and the index of the stage (None for a vector)."""
 
     array: str
@@ -58,7 +58,7 @@ Statement = Assign | Local
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class SweepStretch:
     """Statements for a stretch of the long dimension (expressions of N and n).
 
     ``columns`` and ``row`` restrict it to positions within rows of ``row`` components.
@@ -83,9 +83,9 @@ class Sweep:
     """Unique in the program for equal text: kernel, loop order, part (``lc_ijl_add``)."""
     kernel: str
     """RHS, LC, APPROX, UPDATE ...: the kernel that this is part of, for per-phase times."""
-    rows: tuple[tuple[str, Row], ...]
+    rows: tuple[tuple[str, StoredRow], ...]
     scalars: tuple[tuple[str, Expr], ...]
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[SweepStretch, ...]
     constants: tuple[tuple[str, Expr], ...] = ()
     """Constants of the problem that statements and bounds use, in order, as functions of N."""
 
@@ -102,7 +102,7 @@ class GridSweep:
     """Unique in the program for equal text: stencil and unrolling (``star3d_7pt_u4``)."""
     kernel: str
     """The kernel that this computes, for per-phase times."""
-    rows: tuple[tuple[str, Row], ...]
+    rows: tuple[tuple[str, StoredRow], ...]
     """Parameter to stored array, the written one first."""
     scalars: tuple[tuple[str, Expr], ...] = ()
     constants: tuple[tuple[str, Expr], ...] = ()
@@ -125,7 +125,7 @@ class Repeat:
     variable: str
     first: int
     end: int
-    body: "Block"
+    body: "NodeBlock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ class Tiles:
     """
 
     size: int
-    body: "Block"
+    body: "NodeBlock"
     dimension: str | None = None
 
 
@@ -165,7 +165,7 @@ Node = Sweep | GridSweep | Repeat | Tiles | Sync | Comm | Swap
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class NodeBlock:
     """Nodes in order."""
 
     nodes: tuple[Node, ...]
@@ -184,10 +184,10 @@ class GridStorage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class StepProgram:
     """One time step, ready to print, with the storage that it needs."""
 
-    body: Block
+    body: NodeBlock
     arrays: tuple[tuple[str, int], ...]
     """Stored arrays and their number of rows."""
     pad_lines: int
@@ -199,17 +199,17 @@ class Program:
     """None: the arrays are rows of n components."""
 
 
-def sweeps(block: Block) -> Iterator[Sweep]:
+def sweeps(block: NodeBlock) -> Iterator[Sweep]:
     """Every sweep over components in program order, once each, loops not repeated."""
     return (node for node in every_sweep(block) if isinstance(node, Sweep))
 
 
-def grid_sweeps(block: Block) -> Iterator[GridSweep]:
+def grid_sweeps(block: NodeBlock) -> Iterator[GridSweep]:
     """Every sweep over a grid in program order, once each, loops not repeated."""
     return (node for node in every_sweep(block) if isinstance(node, GridSweep))
 
 
-def every_sweep(block: Block) -> Iterator[AnySweep]:
+def every_sweep(block: NodeBlock) -> Iterator[AnySweep]:
     """Every sweep of either kind in program order, once each, loops not repeated."""
     for node in block.nodes:
         if isinstance(node, Sweep | GridSweep):

@@ -19,7 +19,7 @@ LARGEST = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sifted:
+class ParameterCombinations:
     """The combinations of a program's parameters for one problem and number of threads."""
 
     legal: tuple[Mapping[str, Value], ...]
@@ -28,7 +28,7 @@ class Sifted:
     """With the first constraint that is not fulfilled."""
 
 
-def sift(problem: ProgramProblem, threads: int) -> Sifted:
+def sift(problem: ProgramProblem, threads: int) -> ParameterCombinations:
     """The combinations that fulfil all constraints, and the others.
 
     Raises InputError, with the place of the constraint, where there are none, where a constraint
@@ -58,7 +58,7 @@ def sift(problem: ProgramProblem, threads: int) -> Sifted:
             legal.append(values)
     if not legal:
         raise InputError(_nothing_left(problem, known))
-    return Sifted(legal=tuple(legal), illegal=tuple(illegal))
+    return ParameterCombinations(legal=tuple(legal), illegal=tuple(illegal))
 
 
 def check_baseline(problem: ProgramProblem, threads: int) -> None:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from autotune.codegen.loop_tree import (
     AnySweep,
     Assign,
-    Block,
     Comm,
     GridSweep,
-    Program,
+    NodeBlock,
     Repeat,
-    Row,
+    StepProgram,
+    StoredRow,
     Swap,
     Sweep,
     Sync,
@@ -31,7 +31,7 @@ Cell = tuple[str, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Race:
+class DataRace:
     """A row that one sweep reads beyond its own block while another may be writing it."""
 
     array: str
@@ -51,7 +51,7 @@ class Race:
 
 
 @dataclass(frozen=True, slots=True)
-class Stale:
+class StaleRow:
     """A row whose remote components are read although they changed since they were fetched."""
 
     array: str
@@ -72,15 +72,17 @@ class _Interval:
     read: dict[Cell, str]
     written: dict[Cell, str]
 
-    def races(self, tiles: bool) -> list[Race]:
+    def races(self, tiles: bool) -> list[DataRace]:
         return [
-            Race(cell[0], cell[1], reader, self.written[cell], tiles)
+            DataRace(cell[0], cell[1], reader, self.written[cell], tiles)
             for cell, reader in self.read.items()
             if cell in self.written
         ]
 
 
-def races(program: Program, distance: int = 1, *, distributed: bool = False) -> list[Race | Stale]:
+def races(
+    program: StepProgram, distance: int = 1, *, distributed: bool = False
+) -> list[DataRace | StaleRow]:
     """Every conflict that no barrier orders; ``distance`` is the access distance (0: none).
 
     A thread writes only components of its own block, so threads meet only where one reads at an
@@ -109,12 +111,12 @@ class _Walker:
         self.rows = rows
         self.distributed = distributed
         self.fetched: set[Cell] = set()
-        self.accesses: dict[int, tuple[tuple[Row, ...], tuple[Row, ...]]] = {}
+        self.accesses: dict[int, tuple[tuple[StoredRow, ...], tuple[StoredRow, ...]]] = {}
         self.now = _Interval({}, {})
         self.tiles: list[_Interval] = []
-        self.found: list[Race | Stale] = []
+        self.found: list[DataRace | StaleRow] = []
 
-    def walk(self, block: Block, values: dict[str, int]) -> None:
+    def walk(self, block: NodeBlock, values: dict[str, int]) -> None:
         for node in block.nodes:
             match node:
                 case Sweep() | GridSweep():
@@ -145,7 +147,7 @@ class _Walker:
             who = "the communication"
             for met in (self.now.read, self.now.written):
                 if cell in met:
-                    self.found.append(Race(cell[0], row, who, met[cell]))
+                    self.found.append(DataRace(cell[0], row, who, met[cell]))
             self.fetched.add(cell)
         self.barrier()
 
@@ -163,21 +165,23 @@ class _Walker:
             for row in written:
                 interval.written[self._cell(row, values)] = sweep.kernel
 
-    def _check_fetched(self, around: tuple[Row, ...], kernel: str, values: dict[str, int]) -> None:
+    def _check_fetched(
+        self, around: tuple[StoredRow, ...], kernel: str, values: dict[str, int]
+    ) -> None:
         for row in around:
             cell = self._cell(row, values)
             if cell not in self.fetched:
-                self.found.append(Stale(cell[0], cell[1], kernel))
+                self.found.append(StaleRow(cell[0], cell[1], kernel))
 
-    def _cell(self, row: Row, values: dict[str, int]) -> Cell:
+    def _cell(self, row: StoredRow, values: dict[str, int]) -> Cell:
         return self.buffers[row.array], 0 if row.index is None else int(number(row.index, values))
 
 
-def _accesses(sweep: Sweep) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+def _accesses(sweep: Sweep) -> tuple[tuple[StoredRow, ...], tuple[StoredRow, ...]]:
     """The rows that are read at an offset, and those that are written (always at j itself)."""
     rows = dict(sweep.rows)
-    around: dict[Row, None] = {}
-    written: dict[Row, None] = {}
+    around: dict[StoredRow, None] = {}
+    written: dict[StoredRow, None] = {}
     for stretch in sweep.stretches:
         for statement in stretch.statements:
             for ref in references(statement.value):
@@ -188,7 +192,7 @@ def _accesses(sweep: Sweep) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
     return tuple(around), tuple(written)
 
 
-def _grid_accesses(sweep: GridSweep) -> tuple[tuple[Row, ...], tuple[Row, ...]]:
+def _grid_accesses(sweep: GridSweep) -> tuple[tuple[StoredRow, ...], tuple[StoredRow, ...]]:
     rows = dict(sweep.rows)
     around = {
         rows[ref.array]: None

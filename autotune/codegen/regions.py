@@ -7,8 +7,8 @@ each loop is free of branches.
 
 from math import lcm
 
-from autotune.codegen.loop_tree import Assign, Local, Row, Statement, Stretch, Sweep
-from autotune.codegen.transform import Illegal
+from autotune.codegen.loop_tree import Assign, Local, Statement, StoredRow, Sweep, SweepStretch
+from autotune.codegen.transform import IllegalTransformation
 from autotune.domain.problem import Ivp, Region
 from autotune.language.expression import Expr, Num, number, references, symbols
 
@@ -26,13 +26,15 @@ def granule(ivp: Ivp) -> int:
     return _LINE
 
 
-def evaluation(ivp: Ivp, kernel: str, target: Row, argument: Row, time: Expr) -> list[Sweep]:
+def evaluation(
+    ivp: Ivp, kernel: str, target: StoredRow, argument: StoredRow, time: Expr
+) -> list[Sweep]:
     """The sweeps that compute ``target = f(time, argument)``, one per band, by lower bound."""
     name = "f_" + _identifier(ivp.name)
     return _sweeps(ivp, ivp.regions, name, kernel, target, argument, time)
 
 
-def initial(ivp: Ivp, target: Row) -> list[Sweep]:
+def initial(ivp: Ivp, target: StoredRow) -> list[Sweep]:
     """The sweeps that set the initial values, one per band."""
     name = "initial_" + _identifier(ivp.name)
     return _sweeps(ivp, ivp.initial, name, "initial", target, None, Num(ivp.start))
@@ -43,8 +45,8 @@ def _sweeps(
     regions: tuple[Region, ...],
     name: str,
     kernel: str,
-    target: Row,
-    argument: Row | None,
+    target: StoredRow,
+    argument: StoredRow | None,
     time: Expr,
 ) -> list[Sweep]:
     written = target.array
@@ -95,20 +97,20 @@ def _check_short_rows(ivp: Ivp, band: list[Region], row: int) -> None:
             covered += range(*(int(number(e, values)) for e in region.columns))
         bounds = [int(number(e, values)) for e in (band[0].lower, band[0].upper)]
         if any(bound % row for bound in bounds) or sorted(covered) != list(range(row)):
-            raise Illegal(
+            raise IllegalTransformation(
                 f"regions {', '.join(map(str, band))}: bounds must be multiples of the row length"
                 f" {row}, and columns must cover the row"
             )
 
 
-def _stretch(ivp: Ivp, region: Region, written: str) -> Stretch:
+def _stretch(ivp: Ivp, region: Region, written: str) -> SweepStretch:
     statements: list[Statement] = []
     used = symbols(region.body)
     for local, value in reversed(tuple(ivp.locals.items())):
         if local in used:
             statements.insert(0, Local(local, value))
             used |= symbols(value)
-    return Stretch(
+    return SweepStretch(
         lower=region.lower,
         upper=region.upper,
         statements=(*statements, Assign(written, region.body)),
@@ -117,7 +119,7 @@ def _stretch(ivp: Ivp, region: Region, written: str) -> Stretch:
     )
 
 
-def _names(stretches: tuple[Stretch, ...]) -> frozenset[str]:
+def _names(stretches: tuple[SweepStretch, ...]) -> frozenset[str]:
     found: frozenset[str] = frozenset()
     for stretch in stretches:
         exprs = [stretch.lower, stretch.upper, *(stretch.columns or ())]

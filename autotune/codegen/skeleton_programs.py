@@ -1,27 +1,27 @@
 """The programs of a skeleton, each made once for all sizes, thread counts and builds."""
 
 from autotune.codegen import loop_tree, tree
-from autotune.codegen.transform import Illegal
+from autotune.codegen.transform import IllegalTransformation
 from autotune.domain.problem import AnyProblem, Problem
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.variant import Candidate, Pad, Variant
 
 
-class Programs:
+class SkeletonPrograms:
     """Variant and problem to program; remembers what was made and what was refused."""
 
     def __init__(self, skeleton: Skeleton) -> None:
         self._skeleton = skeleton
-        self._known: dict[tuple[str | int, ...], loop_tree.Program | str] = {}
+        self._known: dict[tuple[str | int, ...], loop_tree.StepProgram | str] = {}
 
-    def __call__(self, candidate: Candidate) -> loop_tree.Program:
-        """The program of a candidate; raises ``Illegal`` where there is none."""
+    def __call__(self, candidate: Candidate) -> loop_tree.StepProgram:
+        """The program of a candidate; raises ``IllegalTransformation`` where there is none."""
         made = self.make(candidate.variant, candidate.problem)
         if isinstance(made, str):
-            raise Illegal(made)
+            raise IllegalTransformation(made)
         return made
 
-    def make(self, variant: Variant, problem: AnyProblem) -> loop_tree.Program | str:
+    def make(self, variant: Variant, problem: AnyProblem) -> loop_tree.StepProgram | str:
         """The program, or the reason why there is none."""
         loops = tuple(t for t in variant.transformations if not isinstance(t, Pad))
         correctors = problem.correctors if isinstance(problem, Problem) else 0
@@ -29,7 +29,7 @@ class Programs:
         if key not in self._known:
             try:
                 self._known[key] = tree.program(variant, self._skeleton, problem)
-            except Illegal as refusal:
+            except IllegalTransformation as refusal:
                 self._known[key] = refusal.reason
         found = self._known[key]
         return found if isinstance(found, str) else tree.padded(found, variant)

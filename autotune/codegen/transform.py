@@ -1,20 +1,20 @@
 """Transformations of loop nests: each a pure function from tree to tree with its legality rule.
 
-A transformation that is not legal returns no tree: it raises ``Illegal`` with the reason in words.
+A transformation that is not legal raises ``IllegalTransformation`` with the reason in words.
 """
 
 from dataclasses import replace
 
 from autotune.codegen.loop_nests import (
-    Evaluate,
-    Loop,
+    EvaluateStatement,
     Nest,
+    NestLoop,
     Node,
     Nodes,
-    Reduce,
+    ReduceStatement,
     Statement,
-    Store,
-    Tile,
+    StoreStatement,
+    TileNest,
     expressions,
     nests,
     on_expressions,
@@ -30,7 +30,7 @@ from autotune.language.expression import Expr, Ref, references
 from autotune.language.expression import rebuild as rebuild_expression
 
 
-class Illegal(Exception):
+class IllegalTransformation(Exception):
     """A transformation does not apply, or would change the result; ``reason`` says why."""
 
     def __init__(self, reason: str) -> None:
@@ -54,11 +54,13 @@ def interchange(tree: Nodes, kernel: str, order: tuple[str, ...]) -> Nodes:
         loops, statement = _perfect(node)
         named = {loop.variable: loop for loop in loops}
         if set(order) != set(named) or len(order) != len(named):
-            raise Illegal(
+            raise IllegalTransformation(
                 f"{kernel} has the loops {', '.join(named)}: {', '.join(order)} is no order of them"
             )
         if _carried(statement):
-            raise Illegal(f"{kernel} reads the array {statement.target.array} that it writes")
+            raise IllegalTransformation(
+                f"{kernel} reads the array {statement.target.array} that it writes"
+            )
         body: Nodes = (statement,)
         for variable in reversed(order):
             body = (replace(named[variable], body=body),)
@@ -79,14 +81,14 @@ def fuse(tree: Nodes, first: str, second: str) -> Nodes:
     _require(tree, second)
     fused = _fuse_neighbours(tree, first, second)
     if not any(nest.kernel == f"{first}+{second}" for nest in nests(fused)):
-        raise Illegal(f"{second} does not follow {first} directly")
+        raise IllegalTransformation(f"{second} does not follow {first} directly")
     return _contract(fused, f"{first}+{second}")
 
 
 def _fuse_neighbours(nodes: Nodes, first: str, second: str) -> Nodes:
     done: list[Node] = []
     for node in nodes:
-        if isinstance(node, Loop | Tile):
+        if isinstance(node, NestLoop | TileNest):
             node = replace(node, body=_fuse_neighbours(node.body, first, second))
         last = done[-1] if done else None
         if (
@@ -97,20 +99,22 @@ def _fuse_neighbours(nodes: Nodes, first: str, second: str) -> Nodes:
         ):
             left, right = _long_loop(last), _long_loop(node)
             if left.variable != right.variable:
-                raise Illegal(f"{first} and {second} run over different dimensions")
+                raise IllegalTransformation(f"{first} and {second} run over different dimensions")
             done[-1] = Nest(f"{first}+{second}", (replace(left, body=left.body + right.body),))
         else:
             done.append(node)
     return tuple(done)
 
 
-def _long_loop(nest: Nest) -> Loop:
+def _long_loop(nest: Nest) -> NestLoop:
     if reads_around(nest.body):
-        raise Illegal(f"{nest.kernel} evaluates the right-hand side: its points are not apart")
+        raise IllegalTransformation(
+            f"{nest.kernel} evaluates the right-hand side: its points are not apart"
+        )
     match nest.body:
-        case (Loop(end=None) as loop,):
+        case (NestLoop(end=None) as loop,):
             return loop
-    raise Illegal(f"the long loop is not the outermost loop of {nest.kernel}")
+    raise IllegalTransformation(f"the long loop is not the outermost loop of {nest.kernel}")
 
 
 def _contract(tree: Nodes, kernel: str) -> Nodes:
@@ -130,7 +134,7 @@ def _contract(tree: Nodes, kernel: str) -> Nodes:
         return Ref(expr.array, ()) if isinstance(expr, Ref) and expr.array in local else expr
 
     def change(node: Node) -> Nodes:
-        if isinstance(node, Reduce | Store | Evaluate):
+        if isinstance(node, ReduceStatement | StoreStatement | EvaluateStatement):
             return (
                 on_expressions(
                     node,
@@ -165,13 +169,15 @@ def tile(tree: Nodes, kernel: str, size: int) -> Nodes:
         if not (isinstance(node, Nest) and node.kernel == kernel):
             return (node,)
         if reads_around(node.body) & writes(node.body):
-            raise Illegal(f"{kernel} reads what it writes at other points")
-        if isinstance(node.body[0], Loop) and node.body[0].long:
-            raise Illegal(f"{kernel} is a single sweep in this order: tiles would change nothing")
-        return (Tile(size, (node,)),)
+            raise IllegalTransformation(f"{kernel} reads what it writes at other points")
+        if isinstance(node.body[0], NestLoop) and node.body[0].long:
+            raise IllegalTransformation(
+                f"{kernel} is a single sweep in this order: tiles would change nothing"
+            )
+        return (TileNest(size, (node,)),)
 
-    if any(isinstance(n, Tile) and _holds(n.body, kernel) for n in walk(tree)):
-        raise Illegal(f"{kernel} runs in tiles already")
+    if any(isinstance(n, TileNest) and _holds(n.body, kernel) for n in walk(tree)):
+        raise IllegalTransformation(f"{kernel} runs in tiles already")
     return rebuild(tree, change)
 
 
@@ -196,41 +202,45 @@ def fuse_tiles(tree: Nodes, first: str, second: str, size: int, buffer: str) -> 
     _require(tree, first)
     _require(tree, second)
     for position, node in enumerate(tree):
-        if isinstance(node, Loop) and _holds(node.body, first) and _holds(node.body, second):
+        if isinstance(node, NestLoop) and _holds(node.body, first) and _holds(node.body, second):
             before, after = tree[:position], tree[position + 1 :]
             return _rotate(before, node, first, second, size, buffer) + after
-    raise Illegal(f"{first} and {second} are not in one counted loop")
+    raise IllegalTransformation(f"{first} and {second} are not in one counted loop")
 
 
-def _rotate(before: Nodes, loop: Loop, first: str, second: str, size: int, buffer: str) -> Nodes:
+def _rotate(
+    before: Nodes, loop: NestLoop, first: str, second: str, size: int, buffer: str
+) -> Nodes:
     lead, comms, follow = _iteration(loop, first, second)
     if reads_around((lead,)) or not reads_around((follow,)) <= {buffer}:
-        raise Illegal(f"{first} may read, at other points, nothing but {buffer}")
+        raise IllegalTransformation(f"{first} may read, at other points, nothing but {buffer}")
     if writes((lead,)) != {buffer} or buffer in reads((lead,)) | writes((follow,)):
-        raise Illegal(f"{second} must write {buffer}, alone, and not read it")
+        raise IllegalTransformation(f"{second} must write {buffer}, alone, and not read it")
     twin = f"{buffer}_next"
     other = _renamed(lead, buffer, twin)
     shift: Nodes = (Swap(buffer, twin), Sync())
     start: Nodes = (other,)
     previous = before[-1] if before else None
     if isinstance(previous, Nest) and writes((previous,)) == writes((follow,)):
-        before, start = before[:-1], (Tile(size, (previous, other)),)
+        before, start = before[:-1], (TileNest(size, (previous, other)),)
     assert loop.end is not None
     middle: Nodes = ()
     if loop.end - loop.first > 1:
-        body = (*comms, Tile(size, (follow, other)), *shift)
-        middle = (Loop(loop.variable, loop.first, loop.end - 1, body),)
+        body = (*comms, TileNest(size, (follow, other)), *shift)
+        middle = (NestLoop(loop.variable, loop.first, loop.end - 1, body),)
     return (*before, *start, *shift, *middle, *comms, follow)
 
 
-def _iteration(loop: Loop, first: str, second: str) -> tuple[Nest, Nodes, Nest]:
+def _iteration(loop: NestLoop, first: str, second: str) -> tuple[Nest, Nodes, Nest]:
     """The two nests of a loop ``second; sync; comm; first; sync`` and the Comm between them."""
     parts = [node for node in loop.body if not isinstance(node, Sync | Comm)]
     match parts:
         case [Nest() as lead, Nest() as follow] if (lead.kernel, follow.kernel) == (second, first):
             comms = tuple(node for node in loop.body if isinstance(node, Comm))
             return lead, comms, follow
-    raise Illegal(f"the loop must hold {second}, then {first}, and no other kernel or tile")
+    raise IllegalTransformation(
+        f"the loop must hold {second}, then {first}, and no other kernel or tile"
+    )
 
 
 def _renamed(nest: Nest, old: str, new: str) -> Nest:
@@ -238,22 +248,22 @@ def _renamed(nest: Nest, old: str, new: str) -> Nest:
         return Ref(new, ref.indices) if ref.array == old else ref
 
     def change(node: Node) -> Nodes:
-        if isinstance(node, Reduce | Store | Evaluate):
+        if isinstance(node, ReduceStatement | StoreStatement | EvaluateStatement):
             return (on_expressions(node, lambda e: e, target),)
         return (node,)
 
     return Nest(nest.kernel, rebuild(nest.body, change))
 
 
-def _perfect(nest: Nest) -> tuple[list[Loop], Statement]:
-    loops: list[Loop] = []
+def _perfect(nest: Nest) -> tuple[list[NestLoop], Statement]:
+    loops: list[NestLoop] = []
     body: Nodes = nest.body
-    while len(body) == 1 and isinstance(body[0], Loop):
+    while len(body) == 1 and isinstance(body[0], NestLoop):
         loops.append(body[0])
         body = body[0].body
-    if len(body) == 1 and isinstance(body[0], Reduce | Store | Evaluate):
+    if len(body) == 1 and isinstance(body[0], ReduceStatement | StoreStatement | EvaluateStatement):
         return loops, body[0]
-    raise Illegal(f"{nest.kernel} is not a perfect nest")
+    raise IllegalTransformation(f"{nest.kernel} is not a perfect nest")
 
 
 def _carried(statement: Statement) -> bool:
@@ -268,7 +278,7 @@ def _carried(statement: Statement) -> bool:
 def _require(tree: Nodes, kernel: str) -> None:
     if not any(nest.kernel == kernel for nest in nests(tree)):
         known = ", ".join(dict.fromkeys(nest.kernel for nest in nests(tree)))
-        raise Illegal(f"there is no kernel {kernel} (there are {known})")
+        raise IllegalTransformation(f"there is no kernel {kernel} (there are {known})")
 
 
 def _holds(nodes: Nodes, kernel: str) -> bool:

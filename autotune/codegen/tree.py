@@ -5,10 +5,18 @@ from dataclasses import replace
 
 from autotune.codegen import loop_nests, loop_tree, regions, transform
 from autotune.codegen.grid import grid_program
-from autotune.codegen.loop_nests import Evaluate, Loop, Nest, Node, Nodes, Reduce, Store
+from autotune.codegen.loop_nests import (
+    EvaluateStatement,
+    Nest,
+    NestLoop,
+    Node,
+    Nodes,
+    ReduceStatement,
+    StoreStatement,
+)
 from autotune.codegen.lower import Coefficients, Outliner
 from autotune.codegen.races import races
-from autotune.codegen.transform import Illegal
+from autotune.codegen.transform import IllegalTransformation
 from autotune.domain.kernel import Application, Kernel
 from autotune.domain.problem import AnyProblem, ButcherTableau, Problem, StencilProblem, generated
 from autotune.domain.skeleton import (
@@ -34,8 +42,8 @@ from autotune.domain.variant import (
 from autotune.language.expression import Sym, number
 
 
-def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tree.Program:
-    """The program of a variant for a problem; raises ``Illegal`` where there is none.
+def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tree.StepProgram:
+    """The program of a variant for a problem; raises ``IllegalTransformation`` where there is none.
 
     It depends on the method, the corrector steps and the IVP of the problem, or on its stencil, not
     on its size.
@@ -48,7 +56,7 @@ def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_t
     for transformation in variant.transformations:
         tree = apply(tree, transformation, step)
     outliner = Outliner(problem.ivp, coefficients(skeleton, problem.method), _stored(skeleton))
-    made = loop_tree.Program(
+    made = loop_tree.StepProgram(
         body=outliner.block(tree),
         arrays=_arrays(tree, skeleton, problem.method),
         pad_lines=0,
@@ -57,11 +65,11 @@ def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_t
     )
     found = races(made)
     if found:
-        raise Illegal(str(found[0]))
+        raise IllegalTransformation(str(found[0]))
     return padded(made, variant)
 
 
-def padded(program: loop_tree.Program, variant: Variant) -> loop_tree.Program:
+def padded(program: loop_tree.StepProgram, variant: Variant) -> loop_tree.StepProgram:
     """The program with the leading dimension of the variant; always legal."""
     lines = [t.lines for t in variant.transformations if isinstance(t, Pad)]
     return replace(program, pad_lines=lines[-1] if lines else 0)
@@ -85,34 +93,36 @@ def canonical(skeleton: Skeleton, problem: Problem) -> Nodes:
             case SwapStep(first=one, second=other):
                 return loop_tree.Swap(one, other)
             case LoopStep(variable=variable, count=count, body=body):
-                return Loop(variable, 0, int(number(count, counts)), nodes(body))
+                return NestLoop(variable, 0, int(number(count, counts)), nodes(body))
 
     return nodes(skeleton.steps)
 
 
 def _nest(kernel: Kernel, skeleton: Skeleton, stages: int) -> Nest:
     if isinstance(kernel.evaluation, Application):
-        raise Illegal(f"kernel {kernel.name} applies a stencil: the problem must be one")
+        raise IllegalTransformation(
+            f"kernel {kernel.name} applies a stencil: the problem must be one"
+        )
     if kernel.evaluation is not None:
-        statement: Node = Evaluate(
+        statement: Node = EvaluateStatement(
             kernel.target, kernel.evaluation.argument, kernel.evaluation.time
         )
     else:
         assert kernel.value is not None
         if kernel.reduce is None:
-            statement = Store(kernel.target, kernel.value)
+            statement = StoreStatement(kernel.target, kernel.value)
         else:
             result = kernel.result or Sym("sum")
-            statement = Reduce(kernel.target, kernel.value, kernel.reduce, result)
+            statement = ReduceStatement(kernel.target, kernel.value, kernel.reduce, result)
     body: Nodes = (statement,)
     for loop in reversed(kernel.loops):
         end = None if skeleton.dimensions[loop] == "n" else stages
-        body = (Loop(loop, 0, end, body),)
+        body = (NestLoop(loop, 0, end, body),)
     return Nest(kernel.name, body)
 
 
 def apply(tree: Nodes, transformation: Transformation, granule: int) -> Nodes:
-    """The tree after one transformation of loops; ``Illegal`` says why there is none."""
+    """The tree after one transformation of loops; raises ``IllegalTransformation``."""
     match transformation:
         case Interchange(kernel=kernel, order=order):
             return transform.interchange(tree, kernel, order)
@@ -128,12 +138,14 @@ def apply(tree: Nodes, transformation: Transformation, granule: int) -> Nodes:
             return tree  # storage only
         case Block(kernel=kernel) | Unroll(kernel=kernel):
             what = type(transformation).__name__
-            raise Illegal(f"{what} is for sweeps over a grid, not for kernel {kernel}")
+            raise IllegalTransformation(
+                f"{what} is for sweeps over a grid, not for kernel {kernel}"
+            )
 
 
 def _check_tile(size: int, granule: int) -> None:
     if size < granule or size % granule:
-        raise Illegal(f"a tile of {size} components is not a multiple of {granule}")
+        raise IllegalTransformation(f"a tile of {size} components is not a multiple of {granule}")
 
 
 def coefficients(skeleton: Skeleton, method: ButcherTableau) -> Coefficients:

@@ -10,7 +10,7 @@ from autotune.units import Cycles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rung:
+class RemainderLoop:
     """A loop of a sweep, in the order in which they take what the one before leaves."""
 
     iterations: float
@@ -79,7 +79,7 @@ class InCoreResult:
     """Relative half-width of the interval of the in-core time."""
     remainder: Cycles = Cycles(0.0)
     """Cycles of a source iteration in the last loop, which takes what the others leave."""
-    ladder: tuple[Rung, ...] = ()
+    ladder: tuple[RemainderLoop, ...] = ()
     """The hot loop and the loops that take its remainder; empty where they are not known."""
     entry: Cycles = Cycles(0.0)
     """Cycles to issue the instructions around the hot loop, once per entry into it."""

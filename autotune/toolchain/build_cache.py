@@ -38,7 +38,7 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Built:
+class BuildResult:
     """A program that was built, or the compiler's words on why not."""
 
     key: str
@@ -59,7 +59,7 @@ def build(
     extra_flags: Sequence[str] = OPENMP,
     link: Sequence[str] = LINK,
     limit: float = LIMIT,
-) -> Built:
+) -> BuildResult:
     """The program made of ``units`` (file name to C text), from the cache where it is known.
 
     Every ``.c`` becomes an object of its own, shared between programs; other units are headers.
@@ -81,8 +81,8 @@ def build(
                 command = [compiler.path, *flags, *map(str, files), "-o", str(target), *link]
                 _compile(command, target.parent, limit)
     except _Failed as failure:
-        return Built(key=key, executable=None, detail=str(failure))
-    return Built(key=key, executable=_place("program", key))
+        return BuildResult(key=key, executable=None, detail=str(failure))
+    return BuildResult(key=key, executable=_place("program", key))
 
 
 def executable(key: str, kind: Kind = "program") -> Path | None:
@@ -95,7 +95,7 @@ def by_commands(
     parts: Sequence[str],
     commands: Callable[[Path], Sequence[Sequence[str]]],
     limit: float = LIMIT,
-) -> Built:
+) -> BuildResult:
     """The file that commands of the user's make, from the cache where it is known.
 
     ``parts``: all that decides on its content. ``commands``: given the path of the file, the
@@ -111,8 +111,8 @@ def by_commands(
                 if not target.is_file():
                     raise _Failed("the build ended well, but made no {output}")
     except _Failed as failure:
-        return Built(key=key, executable=None, detail=str(failure))
-    return Built(key=key, executable=_place("command", key))
+        return BuildResult(key=key, executable=None, detail=str(failure))
+    return BuildResult(key=key, executable=_place("command", key))
 
 
 def assembly(

@@ -14,7 +14,7 @@ _POLL = 0.25
 _FIRST_LOOK = 0.005
 
 
-class Gauge(Protocol):
+class ChildWatcher(Protocol):
     """Watches a child while it runs."""
 
     def begin(self, pid: int) -> None:
@@ -27,7 +27,7 @@ class Gauge(Protocol):
         """It has ended; ``reaped``: ru_maxrss of getrusage(2), of its largest process, in bytes."""
 
 
-class Reader:
+class OutputReader:
     """Follows both output streams of a child in bounded memory."""
 
     def __init__(
@@ -35,7 +35,7 @@ class Reader:
         child: subprocess.Popen[bytes],
         limit: int,
         on_line: Callable[[str], bool | None] | None,
-        gauge: Gauge | None = None,
+        gauge: ChildWatcher | None = None,
         memory: int | None = None,
     ) -> None:
         assert child.stdout is not None

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Literal
 
 from autotune.errors import Fault, MissingTool
-from autotune.toolchain.child_output import Gauge, Reader
+from autotune.toolchain.child_output import ChildWatcher, OutputReader
 from autotune.toolchain.process_tree import MARK, family
 from autotune.units import Bytes, Seconds
 
@@ -40,7 +40,7 @@ _running: dict[str, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class ChildUsage:
     """What a child took until it ended."""
 
     wall: Seconds
@@ -54,7 +54,7 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class ProcessOutcome:
     """How a child process ended, and what it printed."""
 
     code: int | None
@@ -75,7 +75,7 @@ class Outcome:
     """Descendants that went on after it had ended by itself, and were ended."""
     swollen: bool = False
     """Its processes together held more memory than they may, and were ended for that."""
-    usage: Usage | None = None
+    usage: ChildUsage | None = None
     """None where it could not be ended."""
 
     @property
@@ -120,9 +120,9 @@ def run(
     paced: bool = False,
     niceness: int | None = None,
     folder: Path | None = None,
-    gauge: Gauge | None = None,
+    gauge: ChildWatcher | None = None,
     largest_file: int | None = None,
-) -> Outcome:
+) -> ProcessOutcome:
     """Run a command to its end or to a limit; when this returns, no descendant of it is left.
 
     ``timeout`` in seconds; ``environment`` is the whole environment (None: this process's);
@@ -145,7 +145,7 @@ def run(
     started = time.monotonic()
     child = _start(command, variables, folder, paced=paced)
     _running[mark] = child.pid
-    reader = Reader(child, output_limit, on_line, gauge, memory)
+    reader = OutputReader(child, output_limit, on_line, gauge, memory)
     timed_out = False
     ended, waited, strays = started, None, 0
     try:
@@ -167,7 +167,7 @@ def run(
             gauge.end(spent.ru_maxrss * 1024 if spent else 0)
         _running.pop(mark, None)
         reader.close()
-    return Outcome(
+    return ProcessOutcome(
         code=code if code is not None and code >= 0 else None,
         signal=_signal_name(-code) if code is not None and code < 0 else None,
         timed_out=timed_out,
@@ -285,8 +285,8 @@ def _reap(child: subprocess.Popen[bytes]) -> tuple[int, resource.struct_rusage]:
     return child.returncode, usage
 
 
-def _usage(spent: resource.struct_rusage, wall: float, waited: float | None) -> Usage:
-    return Usage(
+def _usage(spent: resource.struct_rusage, wall: float, waited: float | None) -> ChildUsage:
+    return ChildUsage(
         wall=Seconds(wall),
         cpu=Seconds(spent.ru_utime + spent.ru_stime),
         waited=None if waited is None else Seconds(waited),

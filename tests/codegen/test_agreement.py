@@ -47,7 +47,7 @@ def test_every_variant_agrees_with_the_reference_on_1_2_and_3_threads(
     distinct = {sha256(repr(sorted(t.items())).encode()).hexdigest() for t in texts}
     assert len(distinct) == len(candidates) >= 24
 
-    def check(text: dict[str, str]) -> list[verify.Verdict]:
+    def check(text: dict[str, str]) -> list[verify.Verification]:
         program = workshop.build(text)
         verdicts = [
             verify.judge(state(program, at, threads, STEPS), expected, fields)

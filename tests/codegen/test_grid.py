@@ -11,7 +11,7 @@ from codegen_build import Workshop, run
 from autotune.codegen import emit, harness, loop_tree, tree
 from autotune.codegen.features import features
 from autotune.codegen.races import races
-from autotune.codegen.transform import Illegal
+from autotune.codegen.transform import IllegalTransformation
 from autotune.domain.problem import Problem, StencilProblem
 from autotune.domain.stencil import Stencil, offsets
 from autotune.domain.variant import (
@@ -48,7 +48,7 @@ def variant(*transformations: Transformation) -> Variant:
     return Variant(skeleton="jacobi", transformations=transformations, parameters={})
 
 
-def program(name: str, *transformations: Transformation) -> loop_tree.Program:
+def program(name: str, *transformations: Transformation) -> loop_tree.StepProgram:
     return tree.program(variant(*transformations), SKELETON, problem(name, EXTENTS[0]))
 
 
@@ -252,7 +252,7 @@ def test_blocks_are_nested_in_the_order_of_the_dimensions() -> None:
     ],
 )
 def test_refused(name: str, transformations: tuple[Transformation, ...], reason: str) -> None:
-    with pytest.raises(Illegal, match=reason):
+    with pytest.raises(IllegalTransformation, match=reason):
         program(name, *transformations)
 
 
@@ -261,14 +261,16 @@ def test_blocks_are_refused_for_components() -> None:
         ivp=config.ivp("heat2d"), method=config.method("radau-iia-7"), correctors=6, size=20
     )
     for transformation in (Block("lc", "j", 8), Unroll("lc", "j", 2)):
-        with pytest.raises(Illegal, match="is for sweeps over a grid, not for kernel lc"):
+        with pytest.raises(
+            IllegalTransformation, match="is for sweeps over a grid, not for kernel lc"
+        ):
             tree.program(variant(transformation), config.skeleton("pirk"), at)
-    with pytest.raises(Illegal, match="applies a stencil"):
+    with pytest.raises(IllegalTransformation, match="applies a stencil"):
         tree.program(variant(), SKELETON, at)
 
 
 def test_several_ranks_are_refused() -> None:
-    with pytest.raises(Illegal, match="one rank"):
+    with pytest.raises(IllegalTransformation, match="one rank"):
         harness.units(program("star2d-5pt"), problem("star2d-5pt", (5, 5)), distributed=True)
 
 
@@ -298,28 +300,28 @@ def test_reads_of_u_and_writes_of_v_are_legal_and_in_place_is_not() -> None:
     in_place = loop_tree.GridSweep(
         name=sweep.name,
         kernel="sweep",
-        rows=(("v", loop_tree.Row("u")), ("u", loop_tree.Row("u"))),
+        rows=(("v", loop_tree.StoredRow("u")), ("u", loop_tree.StoredRow("u"))),
         dimensions=sweep.dimensions,
         value=sweep.value,
         target="v",
         radius=1,
     )
-    body = loop_tree.Block((in_place, loop_tree.Sync()))
-    found = races(loop_tree.Program(body=body, arrays=(("u", 1),), pad_lines=0, stages=1))
+    body = loop_tree.NodeBlock((in_place, loop_tree.Sync()))
+    found = races(loop_tree.StepProgram(body=body, arrays=(("u", 1),), pad_lines=0, stages=1))
     assert "sweep reads neighbouring components of u" in str(found[0])
-    tiled = loop_tree.Block(
-        (loop_tree.Tiles(4, loop_tree.Block((loop_tree.Tiles(4, body, "j"),)), "k"),)
+    tiled = loop_tree.NodeBlock(
+        (loop_tree.Tiles(4, loop_tree.NodeBlock((loop_tree.Tiles(4, body, "j"),)), "k"),)
     )
-    found = races(loop_tree.Program(body=tiled, arrays=(("u", 1),), pad_lines=0, stages=1))
+    found = races(loop_tree.StepProgram(body=tiled, arrays=(("u", 1),), pad_lines=0, stages=1))
     assert any("another tile" in str(race) for race in found)
 
 
 def test_a_missing_barrier_is_a_race() -> None:
     made = program("star3d-7pt")
-    open_ = loop_tree.Block(
+    open_ = loop_tree.NodeBlock(
         tuple(node for node in made.body.nodes if not isinstance(node, loop_tree.Sync))
     )
-    found = races(loop_tree.Program(body=open_, arrays=made.arrays, pad_lines=0, stages=1))
+    found = races(loop_tree.StepProgram(body=open_, arrays=made.arrays, pad_lines=0, stages=1))
     assert "without a synchronisation between" in str(found[0])
 
 

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autotune.codegen import communication, harness, loop_tree, regions, tree
-from autotune.codegen.transform import Illegal
+from autotune.codegen.transform import IllegalTransformation
 from autotune.domain.problem import Problem, offset
 from autotune.domain.setup import Measuring
 from autotune.domain.skeleton import CommStep, LoopStep, Skeleton, Step, SyncStep
@@ -69,7 +69,7 @@ def build(workshop: Workshop, chosen: Variant, at: Problem) -> Path:
     return BUILT[key]
 
 
-def program(chosen: Variant, at: Problem) -> loop_tree.Program:
+def program(chosen: Variant, at: Problem) -> loop_tree.StepProgram:
     return tree.program(chosen, SKELETON, at)
 
 
@@ -150,10 +150,10 @@ def test_messages_and_bytes_are_those_that_are_derived(ivp: str, mpi_workshop: W
         done = launch(path, ranks, 1, protocol.time_arguments(several, quick))
         assert done.returncode == 0, done.stderr
         lines = [protocol.parse(line) for line in done.stdout.splitlines()]
-        (start,) = [line for line in lines if isinstance(line, protocol.Start)]
+        (start,) = [line for line in lines if isinstance(line, protocol.ProgramStart)]
         assert (start.ranks, start.threads, len(start.affinity)) == (ranks, 1, ranks)
         end = lines[-1]
-        assert isinstance(end, protocol.End)
+        assert isinstance(end, protocol.ProgramEnd)
         phases = communication.phases(program(chosen, at), at, several)
         assert sum(p.times for p in phases) == end.exchanges == 25
         for rank in range(ranks):
@@ -318,11 +318,11 @@ def test_a_program_without_a_communication_is_refused(array: str, chosen: Varian
 def test_a_communication_beside_its_writers_is_refused() -> None:
     at = problem()
     skeleton = replace(SKELETON, steps=steps_without(SKELETON.steps, SyncStep))
-    with pytest.raises(Illegal):
+    with pytest.raises(IllegalTransformation):
         tree.program(VARIANTS[1], skeleton, at)
     made = program(VARIANTS[1], at)
 
-    def early(block: loop_tree.Block) -> loop_tree.Block:
+    def early(block: loop_tree.NodeBlock) -> loop_tree.NodeBlock:
         """Every communication before the barrier that it follows."""
         nodes: list[loop_tree.Node] = []
         for node in block.nodes:
@@ -332,7 +332,7 @@ def test_a_communication_beside_its_writers_is_refused() -> None:
                 nodes.insert(-1, node)
             else:
                 nodes.append(node)
-        return loop_tree.Block(tuple(nodes))
+        return loop_tree.NodeBlock(tuple(nodes))
 
     reason = communication.refusal(replace(made, body=early(made.body)))
     assert reason

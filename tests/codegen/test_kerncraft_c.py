@@ -40,9 +40,9 @@ def sweep(*statements: loop_tree.Statement, rows: tuple[str, ...] = ("F", "y")) 
     return loop_tree.Sweep(
         name="f",
         kernel="rhs",
-        rows=tuple((row, loop_tree.Row(row)) for row in rows),
+        rows=tuple((row, loop_tree.StoredRow(row)) for row in rows),
         scalars=(),
-        stretches=(loop_tree.Stretch(Num(0), Sym("n"), statements),),
+        stretches=(loop_tree.SweepStretch(Num(0), Sym("n"), statements),),
     )
 
 
@@ -108,7 +108,7 @@ def test_short_rows_of_which_a_column_is_not_used_are_refused() -> None:
     """Their lines are moved whole; an array for each used column would count a part of them."""
     columns = [(Num(0), Num(1)), (Num(1), Num(2))]
     stretches = tuple(
-        loop_tree.Stretch(
+        loop_tree.SweepStretch(
             Num(0), Sym("n"), (loop_tree.Assign("F", parse(body)),), columns=part, row=Num(2)
         )
         for part, body in zip(columns, ("y[j]", "y[j-1]"), strict=True)

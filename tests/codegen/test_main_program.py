@@ -42,20 +42,20 @@ def lines(program: Path, command: str, threads: int = 2) -> list[protocol.Line]:
 def test_time_prints_start_check_samples_end(program: Path) -> None:
     found = lines(program, "time")
     kinds = [type(line) for line in found]
-    assert kinds[:2] == [protocol.Start, protocol.Check]
-    assert kinds[-1] is protocol.End
-    samples = [line for line in found if isinstance(line, protocol.Timed)]
+    assert kinds[:2] == [protocol.ProgramStart, protocol.StateCheck]
+    assert kinds[-1] is protocol.ProgramEnd
+    samples = [line for line in found if isinstance(line, protocol.TimedSample)]
     assert [s.warm_up for s in samples] == [True, False, False]
     assert all(s.seconds > 0 and s.steps >= 1 for s in samples)
     start = found[0]
-    assert isinstance(start, protocol.Start)
+    assert isinstance(start, protocol.ProgramStart)
     assert start.threads == 2
     assert len(start.affinity) == 2
     assert start.leading == 1536 + 40  # 1089 rounded up to 512, and 5 lines
 
 
 def test_check_is_the_weighted_sum_of_the_state(program: Path) -> None:
-    (check,) = [line for line in lines(program, "time") if isinstance(line, protocol.Check)]
+    (check,) = [line for line in lines(program, "time") if isinstance(line, protocol.StateCheck)]
     y = ivp_reference.integrate(AT, QUICK.verify_steps)
     assert check.sum == pytest.approx(sum(v * (1 + (j % 7) / 8) for j, v in enumerate(y)))
     assert check.magnitude == pytest.approx(abs(y).sum())
@@ -73,7 +73,9 @@ def test_samples_end_at_the_number_of_attempts(program: Path) -> None:
 
 
 def test_phases_are_named_by_kernel(instrumented: Path) -> None:
-    phases = [line for line in lines(instrumented, "phases") if isinstance(line, protocol.Phase)]
+    phases = [
+        line for line in lines(instrumented, "phases") if isinstance(line, protocol.PhaseTime)
+    ]
     assert [p.name for p in phases] == ["rhs_first", "lc", "rhs", "approx", "update", "barrier"]
     assert all(p.seconds >= 0 for p in phases)
     assert sum(p.seconds for p in phases) > 0

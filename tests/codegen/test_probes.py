@@ -10,21 +10,21 @@ from codegen_build import COMPILER, problem, variant
 
 from autotune.codegen import harness, loop_tree, tree
 from autotune.codegen.probes import probe_programs, probe_text
-from autotune.codegen.probes.probe_parts import NotMade, Shape
+from autotune.codegen.probes.probe_parts import LoopShape, ProbeImpossible
 from autotune.domain.problem import StencilProblem
 from autotune.domain.variant import Block, Interchange, Unroll, Variant
 from autotune.files import config
 from autotune.language.expression import Num, parse
 
-WIDE = Shape(vector=32)
+WIDE = LoopShape(vector=32)
 
 
-def program(order: str = "jil", ivp: str = "heat2d") -> loop_tree.Program:
+def program(order: str = "jil", ivp: str = "heat2d") -> loop_tree.StepProgram:
     chosen = variant(Interchange("lc", tuple(order)))
     return tree.program(chosen, config.skeleton("pirk"), problem(ivp, 64))
 
 
-def on_grid(name: str, unrolled: int = 1) -> loop_tree.Program:
+def on_grid(name: str, unrolled: int = 1) -> loop_tree.StepProgram:
     """A stencil blocked in j, as a probe of its own that is repeated."""
     stencil = config.stencil(name)
     at = StencilProblem(stencil=stencil, extents=(6, 7, 37)[-len(stencil.dimensions) :])
@@ -36,11 +36,11 @@ def on_grid(name: str, unrolled: int = 1) -> loop_tree.Program:
 
 
 def sweep(statements: tuple[loop_tree.Statement, ...], **more: object) -> loop_tree.Sweep:
-    stretch = loop_tree.Stretch(Num(0), parse("n"), statements)
+    stretch = loop_tree.SweepStretch(Num(0), parse("n"), statements)
     made = loop_tree.Sweep(
         name="one",
         kernel="one",
-        rows=(("a", loop_tree.Row("a")), ("b", loop_tree.Row("b"))),
+        rows=(("a", loop_tree.StoredRow("a")), ("b", loop_tree.StoredRow("b"))),
         scalars=(("h", parse("h")),),
         stretches=(stretch,),
     )
@@ -66,7 +66,7 @@ def test_alone_it_has_rows_of_its_own_and_the_state():
         assert only.stretches == one.sweep.stretches
         assert len(single.arrays) == len({row for _, row in only.rows})
         assert single.arrays[0] == ("y", 1)
-        assert not any(isinstance(v, loop_tree.Row) and v.index for _, v in only.rows)
+        assert not any(isinstance(v, loop_tree.StoredRow) and v.index for _, v in only.rows)
 
 
 def test_a_tile_is_gone_through_many_times():
@@ -94,7 +94,7 @@ def test_loads_only_stores_nothing_and_moves_computes_nothing():
 
 
 def test_it_loads_as_often_as_the_compiled_loop():
-    text = probe_text.code(ADD, "loads", Shape(vector=32, loads=5 / 4)).text
+    text = probe_text.code(ADD, "loads", LoopShape(vector=32, loads=5 / 4)).text
     first = text[text.index("const long j = from_j + 0") : text.index("const long j = from_j + 4")]
     assert first.count("USE(LOAD(lane,") == 5
 
@@ -115,14 +115,14 @@ def test_what_was_stored_is_not_loaded_again():
     ],
 )
 def test_where_there_is_no_probe_it_says_why(statement, part, reason):
-    with pytest.raises(NotMade, match=reason):
+    with pytest.raises(ProbeImpossible, match=reason):
         probe_text.code(sweep((statement,)), part, WIDE)
 
 
 def test_rows_written_out_have_no_parts():
     made = program(ivp="string-mix")
     mixed = next(s for s in loop_tree.sweeps(made.body) if s.name == "f_string_mix_1")
-    with pytest.raises(NotMade, match="fixed length"):
+    with pytest.raises(ProbeImpossible, match="fixed length"):
         probe_text.code(mixed, "moves", WIDE)
 
 
@@ -148,7 +148,7 @@ def test_parts_on_a_grid_load_each_point_of_the_stencil():
     assert "c1*" in arithmetic
     (unrolled,) = loop_tree.grid_sweeps(on_grid("star3d-7pt", unrolled=4).body)
     assert "LOAD(lane" in probe_text.code(unrolled, "loads", WIDE).text
-    with pytest.raises(NotMade, match="permutations"):
+    with pytest.raises(ProbeImpossible, match="permutations"):
         probe_text.code(unrolled, "arithmetic", WIDE)
 
 
@@ -159,13 +159,13 @@ def test_every_part_of_every_sweep_compiles(tmp_path):
     for ivp in ("heat2d", "medakzo", "inverterchain"):
         for one in probe_programs.taken(program("lij", ivp)):
             for part, vector in (("loads", 16), ("moves", 8), ("arithmetic", 16)):
-                with contextlib.suppress(NotMade):
-                    shape = Shape(vector=vector, loads=9)
+                with contextlib.suppress(ProbeImpossible):
+                    shape = LoopShape(vector=vector, loads=9)
                     texts[probe_text.code(one.sweep, part, shape).text] = None
     for stencil in ("star3d-7pt-variable", "star2d-5pt", "star3d-r4"):
         (over,) = loop_tree.grid_sweeps(on_grid(stencil).body)
         for part, vector in (("loads", 16), ("moves", 8), ("arithmetic", 16)):
-            texts[probe_text.code(over, part, Shape(vector=vector, loads=9)).text] = None
+            texts[probe_text.code(over, part, LoopShape(vector=vector, loads=9)).text] = None
     files = [tmp_path / f"u{number}.c" for number in range(len(texts))]
     for file, text in zip(files, texts, strict=True):
         file.write_text(text, encoding="utf-8")

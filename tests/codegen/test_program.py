@@ -8,7 +8,7 @@ import pytest
 from codegen_build import IVPS, problem, setup, sources, variant
 
 from autotune.codegen import candidate_space, emit, loop_tree, regions, tree
-from autotune.codegen.transform import Illegal
+from autotune.codegen.transform import IllegalTransformation
 from autotune.domain.problem import Region
 from autotune.domain.variant import Fuse, FuseTiles, Interchange, Pad, Tile
 from autotune.files import config
@@ -18,7 +18,7 @@ SKELETON = config.skeleton("pirk")
 ORDERS = ("ijl", "ilj", "jil", "jli", "lij", "lji")
 
 
-def made(*transformations: object, ivp: str = "heat2d") -> loop_tree.Program:
+def made(*transformations: object, ivp: str = "heat2d") -> loop_tree.StepProgram:
     return tree.program(variant(*transformations), SKELETON, problem(ivp, 20))  # type: ignore[arg-type]
 
 
@@ -136,13 +136,13 @@ def test_regions_that_cut_short_rows_are_refused() -> None:
             *rest[2:],
         ),
     )
-    with pytest.raises(Illegal, match="multiples of the row length 2"):
+    with pytest.raises(IllegalTransformation, match="multiples of the row length 2"):
         tree.program(variant(), SKELETON, replace(problem("string-mix", 20), ivp=cut))
 
 
 @pytest.mark.parametrize("size", [4, 100])
 def test_tiles_are_whole_lines(size: int) -> None:
-    with pytest.raises(Illegal, match="not a multiple of 8"):
+    with pytest.raises(IllegalTransformation, match="not a multiple of 8"):
         made(Interchange("lc", ("i", "l", "j")), Tile("lc", size))
 
 
@@ -150,7 +150,7 @@ def test_unknown_arrays_of_the_method_are_refused() -> None:
     arrays = {"e" if name == "b" else name: extents for name, extents in SKELETON.arrays.items()}
     approx = replace(SKELETON.kernels["approx"], value=parse("e[i]*F[i][j]"))
     other = replace(SKELETON, arrays=arrays, kernels={**SKELETON.kernels, "approx": approx})
-    with pytest.raises(Illegal, match="e is no array of the method"):
+    with pytest.raises(IllegalTransformation, match="e is no array of the method"):
         tree.program(variant(), other, problem())
 
 

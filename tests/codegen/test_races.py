@@ -6,9 +6,18 @@ import pytest
 from codegen_build import problem, variant
 
 from autotune.codegen import tree
-from autotune.codegen.loop_tree import Block, Program, Repeat, Row, Swap, Sweep, Sync, Tiles
+from autotune.codegen.loop_tree import (
+    NodeBlock,
+    Repeat,
+    StepProgram,
+    StoredRow,
+    Swap,
+    Sweep,
+    Sync,
+    Tiles,
+)
 from autotune.codegen.races import races
-from autotune.codegen.transform import Illegal
+from autotune.codegen.transform import IllegalTransformation
 from autotune.domain.skeleton import LoopStep, Skeleton, SyncStep
 from autotune.domain.variant import FuseTiles, Interchange, Transformation, Variant
 from autotune.files import config
@@ -18,11 +27,11 @@ FUSED: tuple[Transformation, ...] = (FuseTiles("rhs", "lc", 64, "Y"),)
 ORDERED: tuple[Transformation, ...] = (Interchange("lc", ("i", "l", "j")),)
 
 
-def made(*transformations: Transformation) -> Program:
+def made(*transformations: Transformation) -> StepProgram:
     return tree.program(variant(*transformations), SKELETON, problem())
 
 
-def without(block: Block, kind: type, skip: list[int]) -> Block:
+def without(block: NodeBlock, kind: type, skip: list[int]) -> NodeBlock:
     """The block without one node of a kind; ``skip[0]`` counts down to it."""
     nodes = []
     for node in block.nodes:
@@ -33,10 +42,10 @@ def without(block: Block, kind: type, skip: list[int]) -> Block:
         if isinstance(node, Repeat | Tiles):
             node = replace(node, body=without(node.body, kind, skip))
         nodes.append(node)
-    return Block(tuple(nodes))
+    return NodeBlock(tuple(nodes))
 
 
-def count(block: Block, kind: type) -> int:
+def count(block: NodeBlock, kind: type) -> int:
     inside = (count(n.body, kind) for n in block.nodes if isinstance(n, Repeat | Tiles))
     return sum(isinstance(n, kind) for n in block.nodes) + sum(inside)
 
@@ -63,19 +72,20 @@ def test_one_barrier_per_corrector_step_when_tiles_are_fused() -> None:
     assert count(loop.body, Sync) == 1
 
 
-def with_one_buffer(block: Block) -> Block:
+def with_one_buffer(block: NodeBlock) -> NodeBlock:
     nodes = []
     for node in block.nodes:
         if isinstance(node, Repeat | Tiles):
             node = replace(node, body=with_one_buffer(node.body))
         elif isinstance(node, Sweep):
             rows = (
-                (name, Row(row.array.removesuffix("_next"), row.index)) for name, row in node.rows
+                (name, StoredRow(row.array.removesuffix("_next"), row.index))
+                for name, row in node.rows
             )
             node = replace(node, rows=tuple(rows))
         if not isinstance(node, Swap):
             nodes.append(node)
-    return Block(tuple(nodes))
+    return NodeBlock(tuple(nodes))
 
 
 def test_the_second_buffer_is_needed() -> None:
@@ -89,9 +99,9 @@ def test_tiles_that_read_what_other_tiles_write_are_found() -> None:
     program = made()
     (loop,) = [n for n in program.body.nodes if isinstance(n, Repeat) and n.variable == "k"]
     calls = tuple(node for node in loop.body.nodes if not isinstance(node, Sync))
-    tiled = replace(loop, body=Block((Tiles(64, Block(calls)), Sync())))
+    tiled = replace(loop, body=NodeBlock((Tiles(64, NodeBlock(calls)), Sync())))
     nodes = tuple(tiled if node is loop else node for node in program.body.nodes)
-    assert any(race.tiles for race in races(replace(program, body=Block(nodes))))
+    assert any(race.tiles for race in races(replace(program, body=NodeBlock(nodes))))
 
 
 def skeleton_without_barriers(inside: bool) -> Skeleton:
@@ -108,5 +118,5 @@ def skeleton_without_barriers(inside: bool) -> Skeleton:
 @pytest.mark.parametrize("inside", [True, False])
 def test_a_skeleton_that_lacks_a_barrier_has_no_program(inside: bool) -> None:
     plain = Variant(skeleton="pirk", transformations=(), parameters={})
-    with pytest.raises(Illegal, match="without a synchronisation between"):
+    with pytest.raises(IllegalTransformation, match="without a synchronisation between"):
         tree.program(plain, skeleton_without_barriers(inside), problem())

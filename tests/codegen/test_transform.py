@@ -11,12 +11,12 @@ from nest_interpreter import Arrays, Interpreter
 
 from autotune.codegen import transform
 from autotune.codegen.loop_nests import (
-    Loop,
     Nest,
+    NestLoop,
     Nodes,
-    Reduce,
-    Store,
-    Tile,
+    ReduceStatement,
+    StoreStatement,
+    TileNest,
     nests,
     rebuild,
     statements,
@@ -25,7 +25,7 @@ from autotune.codegen.loop_nests import (
 )
 from autotune.codegen.loop_tree import Comm, Swap, Sync
 from autotune.codegen.lower import unroll, write_out_sums
-from autotune.codegen.transform import Illegal
+from autotune.codegen.transform import IllegalTransformation
 from autotune.codegen.tree import canonical
 from autotune.files import config
 from autotune.language.expression import parse
@@ -38,9 +38,9 @@ def with_stages(tree: Nodes, stages: int, correctors: int) -> Nodes:
     """The same tree for another method: the short loops have as many iterations as stages."""
 
     def change(node: object) -> Nodes:
-        if isinstance(node, Loop) and not node.long:
+        if isinstance(node, NestLoop) and not node.long:
             end = correctors if node.variable == "k" else stages
-            return (Loop(node.variable, node.first, end, node.body),)
+            return (NestLoop(node.variable, node.first, end, node.body),)
         return (node,)
 
     return rebuild(tree, change)
@@ -77,7 +77,7 @@ def rewritings(draw: st.DrawFn) -> Nodes:
             tree = transform.tile(tree, "lc", size)
         elif kind == "fuse_tiles":
             tree = transform.fuse_tiles(tree, "rhs", "lc", size, "Y")
-    except Illegal:
+    except IllegalTransformation:
         assert kind == "tile"
     return tree
 
@@ -92,15 +92,15 @@ def rewritings(draw: st.DrawFn) -> Nodes:
 def test_no_transformation_changes_the_value(tree: Nodes, stages: int, n: int, seed: int) -> None:
     # the corrector loop was split when it had six iterations: keep its first and end
     def resize(node: object) -> Nodes:
-        if isinstance(node, Loop) and not node.long and node.variable != "k":
-            return (Loop(node.variable, node.first, stages, node.body),)
+        if isinstance(node, NestLoop) and not node.long and node.variable != "k":
+            return (NestLoop(node.variable, node.first, stages, node.body),)
         return (node,)
 
     expected = result(rebuild(TREE, resize), stages, n, seed)
     rewritten = rebuild(tree, resize)
     assert result(rewritten, stages, n, seed) == pytest.approx(expected, rel=1e-12, abs=1e-13)
     written_out = write_out_sums(rewritten)
-    assert not any(isinstance(s, Reduce) for s in statements(written_out))
+    assert not any(isinstance(s, ReduceStatement) for s in statements(written_out))
     assert result(written_out, stages, n, seed) == pytest.approx(expected, rel=1e-12, abs=1e-13)
 
 
@@ -108,7 +108,7 @@ def test_no_transformation_changes_the_value(tree: Nodes, stages: int, n: int, s
 def test_sums_are_peeled_for_every_order(order: str) -> None:
     tree = transform.interchange(TREE, "lc", tuple(order))
     (nest,) = [nest for nest in nests(tree) if nest.kernel == "lc"]
-    stores = [s for s in statements(write_out_sums(nest.body)) if isinstance(s, Store)]
+    stores = [s for s in statements(write_out_sums(nest.body)) if isinstance(s, StoreStatement)]
     if order.endswith("i"):
         assert [s.target.array for s in stores] == ["sum", "Y"]
     else:
@@ -119,7 +119,7 @@ def test_unrolling_keeps_scalars_of_iterations_apart() -> None:
     tree = transform.interchange(TREE, "lc", ("j", "l", "i"))
     (nest,) = [nest for nest in nests(tree) if nest.kernel == "lc"]
     (loop,) = write_out_sums(nest.body)
-    assert isinstance(loop, Loop)
+    assert isinstance(loop, NestLoop)
     names = [s.target.array for s in statements(unroll(loop.body)) if not s.target.indices]
     assert names == ["sum_0", "sum_1", "sum_2", "sum_3"]
 
@@ -133,7 +133,9 @@ def test_fusion_keeps_the_vector_between_in_a_register() -> None:
 
 
 def test_a_vector_that_is_used_elsewhere_keeps_its_storage() -> None:
-    reader = Nest("late", (Loop("j", 0, None, (Store(parse("y[j]"), parse("dy[j]")),)),))
+    reader = Nest(
+        "late", (NestLoop("j", 0, None, (StoreStatement(parse("y[j]"), parse("dy[j]")),)),)
+    )
     tree = transform.fuse((*TREE, reader), "approx", "update")
     (fused,) = [nest for nest in nests(tree) if nest.kernel == "approx+update"]
     assert "dy" in {s.target.array for s in statements(fused.body) if s.target.indices}
@@ -142,11 +144,11 @@ def test_a_vector_that_is_used_elsewhere_keeps_its_storage() -> None:
 def test_fused_tiles_rotate_the_corrector_loop() -> None:
     tree = transform.fuse_tiles(TREE, "rhs", "lc", 256, "Y")
     kinds = [type(node) for node in tree]
-    assert kinds[:4] == [Comm, Tile, Swap, Sync]
-    (loop,) = [node for node in tree if isinstance(node, Loop)]
+    assert kinds[:4] == [Comm, TileNest, Swap, Sync]
+    (loop,) = [node for node in tree if isinstance(node, NestLoop)]
     assert (loop.first, loop.end) == (0, 5)
-    assert [type(node) for node in loop.body] == [Comm, Tile, Swap, Sync]
-    (tile,) = [node for node in loop.body if isinstance(node, Tile)]
+    assert [type(node) for node in loop.body] == [Comm, TileNest, Swap, Sync]
+    (tile,) = [node for node in loop.body if isinstance(node, TileNest)]
     assert [nest.kernel for nest in nests(tile.body)] == ["rhs", "lc"]
     after = tree[tree.index(loop) + 1 :]
     assert [nest.kernel for nest in nests(after)] == ["rhs", "approx", "update"]
@@ -154,7 +156,7 @@ def test_fused_tiles_rotate_the_corrector_loop() -> None:
 
 def test_one_corrector_step_leaves_no_loop() -> None:
     tree = transform.fuse_tiles(with_stages(TREE, 4, 1), "rhs", "lc", 256, "Y")
-    assert not any(isinstance(node, Loop) and node.variable == "k" for node in walk(tree))
+    assert not any(isinstance(node, NestLoop) and node.variable == "k" for node in walk(tree))
 
 
 @pytest.mark.parametrize(
@@ -194,5 +196,5 @@ def test_one_corrector_step_leaves_no_loop() -> None:
     ],
 )
 def test_what_would_change_the_result_is_refused(attempt: object, reason: str) -> None:
-    with pytest.raises(Illegal, match=reason):
+    with pytest.raises(IllegalTransformation, match=reason):
         attempt()  # type: ignore[operator]

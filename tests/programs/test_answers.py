@@ -7,7 +7,7 @@ import pytest
 
 from autotune.domain.program import Check, Reading
 from autotune.measuring.program.printed_output import answer, compare
-from autotune.toolchain.child_process import Outcome
+from autotune.toolchain.child_process import ProcessOutcome
 from autotune.tuning import agree
 from autotune.units import Seconds
 
@@ -15,7 +15,7 @@ CHECK = Check(reading=Reading(kind="pattern", pattern=r"sum (\S+)"))
 
 
 def told(text: str) -> float | str:
-    outcome = Outcome(
+    outcome = ProcessOutcome(
         code=0, signal=None, timed_out=False, flooded=False, out=f"sum {text}\n", err="",
         seconds=Seconds(1.0),
     )  # fmt: skip

@@ -14,9 +14,9 @@ from autotune.domain.program_model import MarkedModel
 from autotune.domain.variant import Build, Candidate
 from autotune.files.config import machine
 from autotune.models.base import InCoreResult
-from autotune.models.engines.program.compiled_loops import Asked, Command, CompiledLoops
+from autotune.models.engines.program.compiled_loops import Command, CompiledLoops, LoopRequest
 from autotune.models.incore.marked_build import assembly
-from autotune.models.incore.osaca_analyser import OsacaAnalyser, Region
+from autotune.models.incore.osaca_analyser import AssemblyRegion, OsacaAnalyser
 
 SWEEP = """\
 #include <stdio.h>
@@ -165,7 +165,7 @@ class Counting:
         self.analyser = analyser
         self.regions = 0
 
-    def analyse_regions(self, regions: Sequence[Region]) -> list[InCoreResult | str]:
+    def analyse_regions(self, regions: Sequence[AssemblyRegion]) -> list[InCoreResult | str]:
         self.regions += len(regions)
         return self.analyser.analyse_regions(regions)
 
@@ -192,7 +192,7 @@ def command(candidate: Candidate) -> Command:
 def test_each_command_is_compiled_once_and_each_loop_analysed_once(tmp_path: Path) -> None:
     program = read(written(tmp_path, MARKED, {"mm.c": UNRELATED}))
     assert isinstance(program.model, MarkedModel)
-    asked = [Asked(candidate, ((0, None),)) for candidate in candidates(program)]
+    asked = [LoopRequest(candidate, ((0, None),)) for candidate in candidates(program)]
     compilers = Counted()
     with OsacaAnalyser(machine("haswell-e5-2630v3")) as own_analyser:
         analyser = Counting(own_analyser)
@@ -217,7 +217,7 @@ def test_an_interrupt_ends_the_compilers(tmp_path: Path) -> None:
     with OsacaAnalyser(machine("haswell-e5-2630v3")) as analyser:
         loops = CompiledLoops(program.model, analyser, command, compilers, interrupted)
         with pytest.raises(KeyboardInterrupt):
-            loops.of([Asked(candidate, ((0, None),)) for candidate in candidates(program)])
+            loops.of([LoopRequest(candidate, ((0, None),)) for candidate in candidates(program)])
 
 
 def test_a_loop_of_a_header_is_compiled_with_what_includes_it(tmp_path: Path) -> None:

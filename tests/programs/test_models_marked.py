@@ -17,7 +17,7 @@ from autotune.language.loop_marks import Lines, marks
 from autotune.models.incore import marked_build
 from autotune.models.incore.hot_loops import NoLoop
 from autotune.models.incore.marked_code import marked_code
-from autotune.models.incore.marked_loops import Mark, marked_loops, operations
+from autotune.models.incore.marked_loops import LoopMark, marked_loops, operations
 from autotune.models.incore.x86 import X86
 
 O3 = ["gcc", "-O3", "-march=haswell"]
@@ -35,8 +35,8 @@ def code(folder: Path, text: str, *flags: str, compiler: str = "gcc") -> str:
     return marked_code(made, str(folder / "mm.c"), marks(text)["inner"])
 
 
-def mark(text: str, flops: float | None = None, element: int = 8) -> Mark:
-    return Mark(
+def mark(text: str, flops: float | None = None, element: int = 8) -> LoopMark:
+    return LoopMark(
         name="inner",
         lines=marks(text)["inner"],
         flops=flops,

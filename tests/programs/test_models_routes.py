@@ -7,7 +7,7 @@ import pytest
 from program_samples import DAXPY, candidates, predicted, read, written
 from sample_nodes import calibrated, documented
 
-from autotune.codegen.skeleton_programs import Programs
+from autotune.codegen.skeleton_programs import SkeletonPrograms
 from autotune.domain.calibration import Z80
 from autotune.domain.machine import Machine
 from autotune.domain.problem import StencilProblem
@@ -16,7 +16,7 @@ from autotune.domain.ranking import odds, rank
 from autotune.domain.results import Prediction
 from autotune.domain.variant import Build, Candidate, Variant
 from autotune.files import config
-from autotune.models.engines.program.formula_facts import Facts
+from autotune.models.engines.program.formula_facts import FormulaValues
 
 
 def predictions(
@@ -85,7 +85,7 @@ def test_a_formula_without_a_time_says_why(tmp_path: Path, formula: str, reason:
 def test_figures_of_the_machine_are_those_of_one_thread(tmp_path: Path) -> None:
     program = read(written(tmp_path, "model: {formula: 1}\n"))
     (one, *_), (four, *_) = (candidates(program, threads) for threads in (1, 4))
-    facts = Facts(calibrated())
+    facts = FormulaValues(calibrated())
     alone, shared = facts.of(one), facts.of(four)
     assert alone["clock"] == 3e9
     assert (alone["cache_L1"], alone["cache_L3"]) == (32 * 1024, 8 << 20)
@@ -174,7 +174,7 @@ model:
         problem=StencilProblem(stencil=config.stencil("star3d-7pt"), extents=(64, 64, 64)),
         build=Build(),
     )
-    assert Programs(skeleton)(same)
+    assert SkeletonPrograms(skeleton)(same)
     assert found[64, "fast"].seconds is not None
     assert found[64, "fast"].seconds == found[64, "safe"].seconds
     assert any("in-core by osaca:HSW" in note for note in found[64, "fast"].notes)

@@ -13,7 +13,7 @@ from autotune.domain.problem import ButcherTableau, Ivp, Problem, Region
 from autotune.domain.setup import Limits, Measuring
 from autotune.domain.variant import Candidate, Tile, Variant
 from autotune.language.expression import parse
-from autotune.measuring.candidates.host_measurer import HostMeasurer, References
+from autotune.measuring.candidates.host_measurer import HostMeasurer, ReferenceStates
 from autotune.units import Seconds
 
 MIDPOINT = ButcherTableau(
@@ -151,6 +151,6 @@ def make_measurer(run: float = 20.0, **changes) -> HostMeasurer:
         "measuring": Measuring(samples=3, verify_steps=2),
         "limits": Limits(run=Seconds(run), factor=1.0),
         "sources": sources,
-        "references": References(fake_reference),
+        "references": ReferenceStates(fake_reference),
     }
     return HostMeasurer(**(settings | changes))

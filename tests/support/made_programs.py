@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from autotune.codegen.emit import SweepCode
 from autotune.codegen.loop_tree import (
     Assign,
-    Block,
     Node,
-    Program,
+    NodeBlock,
     Repeat,
-    Row,
-    Stretch,
+    StepProgram,
+    StoredRow,
     Sweep,
+    SweepStretch,
     Sync,
 )
 from autotune.domain.machine import Machine
@@ -40,19 +40,21 @@ EULER = ButcherTableau(name="e", title="", order=1, A=((1,),), b=(1,), c=(1,), s
 
 def sweep(name: str, target: str, *reads: str, upper: str = "n") -> Sweep:
     parameters = [f"p{k}" for k in range(len(reads))]
-    rows = [("out", Row("R", Num(int(target))))]
-    rows += [(p, Row("R", Num(int(r)))) for p, r in zip(parameters, reads, strict=True)]
+    rows = [("out", StoredRow("R", Num(int(target))))]
+    rows += [(p, StoredRow("R", Num(int(r)))) for p, r in zip(parameters, reads, strict=True)]
     value = parse(" + ".join(f"{p}[j]" for p in parameters) or "1")
-    stretch = Stretch(Num(0), parse(upper), (Assign("out", value),))
+    stretch = SweepStretch(Num(0), parse(upper), (Assign("out", value),))
     return Sweep(name=name, kernel=name[:2], rows=tuple(rows), scalars=(), stretches=(stretch,))
 
 
-def program(*nodes: Node, pad_lines: int = 5) -> Program:
-    return Program(body=Block(nodes), arrays=(("R", 10),), pad_lines=pad_lines, stages=1)
+def program(*nodes: Node, pad_lines: int = 5) -> StepProgram:
+    return StepProgram(body=NodeBlock(nodes), arrays=(("R", 10),), pad_lines=pad_lines, stages=1)
 
 
 STEP = (
-    Repeat("k", 0, 3, Block((sweep("lc", "0", "1", "2"), Sync(), sweep("rh", "1", "0"), Sync()))),
+    Repeat(
+        "k", 0, 3, NodeBlock((sweep("lc", "0", "1", "2"), Sync(), sweep("rh", "1", "0"), Sync()))
+    ),
     sweep("up", "2", "1"),
     Sync(),
 )
@@ -106,9 +108,11 @@ def candidate(n: int = 100_000, threads: int = 1, label: str = "x") -> Candidate
     return Candidate(variant=variant, problem=problem, threads=threads)
 
 
-def engine(machine: Machine, made: Program, analyser: MadeUp | Broken | None = None) -> ReuseEngine:
+def engine(
+    machine: Machine, made: StepProgram, analyser: MadeUp | Broken | None = None
+) -> ReuseEngine:
     return ReuseEngine(machine, lambda _: made, analyser or MadeUp(), code)
 
 
-def predict(machine: Machine, made: Program, n: int = 100_000, threads: int = 1) -> Prediction:
+def predict(machine: Machine, made: StepProgram, n: int = 100_000, threads: int = 1) -> Prediction:
     return engine(machine, made).predict([candidate(n, threads)])[0]

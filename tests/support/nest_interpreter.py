@@ -4,7 +4,15 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autotune.codegen.loop_nests import Evaluate, Loop, Nest, Nodes, Reduce, Store, Tile
+from autotune.codegen.loop_nests import (
+    EvaluateStatement,
+    Nest,
+    NestLoop,
+    Nodes,
+    ReduceStatement,
+    StoreStatement,
+    TileNest,
+)
 from autotune.codegen.loop_tree import Comm, Swap, Sync
 from autotune.language.expression import Bin, Expr, Neg, Num, Ref, Sym
 
@@ -32,11 +40,11 @@ class Interpreter:
             match node:
                 case Nest(body=body):
                     self.run(body, values)
-                case Loop(variable=variable, first=first, end=end, body=body):
+                case NestLoop(variable=variable, first=first, end=end, body=body):
                     steps = range(*self.bounds) if end is None else range(first, end)
                     for i in steps:
                         self.run(body, {**values, variable: i})
-                case Tile(size=size, body=body):
+                case TileNest(size=size, body=body):
                     first, last = self.bounds
                     for start in range(first, last, size):
                         self.bounds = (start, min(start + size, last))
@@ -45,21 +53,21 @@ class Interpreter:
                 case Swap(first=one, second=other):
                     a = self.arrays
                     a[one], a[other] = a[other], a[one]
-                case Store(target=target, value=value, add=add):
+                case StoreStatement(target=target, value=value, add=add):
                     old = self.value(target, values) if add else 0.0
                     self.put(target, old + self.value(value, values), values)
-                case Evaluate(target=target, argument=argument, time=time):
+                case EvaluateStatement(target=target, argument=argument, time=time):
                     vector = self.arrays[argument.array]
                     if argument.indices:
                         vector = vector[self.index(argument.indices[0], values)]
                     t = self.value(time, values)
                     self.put(target, _rhs(t, vector, values["j"]), values)
-                case Reduce():
+                case ReduceStatement():
                     self.reduce(node, values)
                 case Sync() | Comm():
                     pass
 
-    def reduce(self, node: Reduce, values: Mapping[str, int]) -> None:
+    def reduce(self, node: ReduceStatement, values: Mapping[str, int]) -> None:
         """The sum as it stands: complete when its loop comes to the last term."""
         key = (node.target.array, tuple(self.index(i, values) for i in node.target.indices))
         term = self.value(node.term, values)

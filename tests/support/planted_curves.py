@@ -6,9 +6,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from autotune.measuring.network.mpi_benchmark import SIZES
-from autotune.measuring.network.samples import Recorded, Run, Sample
+from autotune.measuring.network.samples import BenchmarkRun, BenchmarkSample, RecordedRun
 
-RUN = Run(benchmark="autotune", nodes=1, ranks=2, cores=2, mpi="a", program="c", hosts=("h",))
+RUN = BenchmarkRun(
+    benchmark="autotune", nodes=1, ranks=2, cores=2, mpi="a", program="c", hosts=("h",)
+)
 
 
 def planted(
@@ -20,15 +22,15 @@ def planted(
     noise: float = 0.02,
     drift: float = 0.0,
     seed: int = 1,
-    run: Run = RUN,
-) -> Recorded:
+    run: BenchmarkRun = RUN,
+) -> RecordedRun:
     """Two samples a repeat at each size; ``drift``: between repeats."""
     generator = np.random.default_rng(seed)
     samples = []
     for launch in range(repeats):
         shift = generator.normal(0, drift)
         samples += [
-            Sample(
+            BenchmarkSample(
                 operation=operation,
                 bytes=size,
                 seconds=cost(size) * math.exp(shift + generator.normal(0, noise)),
@@ -40,4 +42,4 @@ def planted(
             for number in range(2)
             for size in sizes
         ]
-    return Recorded(run, samples)
+    return RecordedRun(run, samples)

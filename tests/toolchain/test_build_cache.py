@@ -31,7 +31,7 @@ def entries(folder: Path, kind: str) -> list[Path]:
     return [p for p in (folder / "build" / kind).glob("??/*") if p.suffix != ".sha"]
 
 
-def output(built: build_cache.Built) -> str:
+def output(built: build_cache.BuildResult) -> str:
     assert built.executable is not None, built.detail
     return child_process.run([str(built.executable)], timeout=10).out
 

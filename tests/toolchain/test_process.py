@@ -142,7 +142,9 @@ def test_who_had_no_cpu_until_the_limit_was_starved(waited: float | None, starve
     ended = child_process.run(python("import time; time.sleep(9)"), timeout=0.5)
     assert ended.timed_out
     assert not ended.starved  # it slept
-    usage = child_process.Usage(wall=Seconds(5.0), cpu=Seconds(0.5), waited=waited, involuntary=9)
+    usage = child_process.ChildUsage(
+        wall=Seconds(5.0), cpu=Seconds(0.5), waited=waited, involuntary=9
+    )
     assert dataclasses.replace(ended, usage=usage).starved == starved
     assert not dataclasses.replace(ended, usage=usage, timed_out=False).starved
 
@@ -245,7 +247,7 @@ def test_low_priority_works_for_everyone():
 
 
 def test_several_threads_at_once():
-    results: list[child_process.Outcome] = []
+    results: list[child_process.ProcessOutcome] = []
     threads = [
         threading.Thread(
             target=lambda n=n: results.append(child_process.run(["echo", str(n)], timeout=20))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from autotune.codegen import loop_tree
 from autotune.codegen.grid.grid_text import own_names
 from autotune.codegen.races import races
-from autotune.codegen.transform import Illegal
+from autotune.codegen.transform import IllegalTransformation
 from autotune.domain.kernel import Application, Kernel
 from autotune.domain.problem import StencilProblem
 from autotune.domain.skeleton import CallStep, LoopStep, Skeleton, Step, SwapStep, SyncStep
@@ -18,15 +18,15 @@ MOST_UNROLLED = 8
 """How many times the body of the innermost loop is written out at most."""
 
 
-def program(variant: Variant, skeleton: Skeleton, problem: StencilProblem) -> loop_tree.Program:
-    """The program of a variant for a stencil, not padded; ``Illegal`` where there is none.
+def program(variant: Variant, skeleton: Skeleton, problem: StencilProblem) -> loop_tree.StepProgram:
+    """The unpadded program of a variant for a stencil; raises ``IllegalTransformation``.
 
     It depends on the stencil alone, not on the extents of the grid.
     """
     stencil = problem.stencil
     kernels = _chosen(variant.transformations, skeleton, stencil)
     body = _block(skeleton.steps, kernels)
-    made = loop_tree.Program(
+    made = loop_tree.StepProgram(
         body=body,
         arrays=_arrays(skeleton, stencil),
         pad_lines=0,
@@ -36,7 +36,7 @@ def program(variant: Variant, skeleton: Skeleton, problem: StencilProblem) -> lo
     )
     found = races(made)
     if found:
-        raise Illegal(str(found[0]))
+        raise IllegalTransformation(str(found[0]))
     return made
 
 
@@ -55,14 +55,16 @@ class _Chosen:
         node: loop_tree.Node = self.sweep
         for dimension in reversed(self.sweep.dimensions):
             if dimension in self.blocks:
-                node = loop_tree.Tiles(self.blocks[dimension], loop_tree.Block((node,)), dimension)
+                node = loop_tree.Tiles(
+                    self.blocks[dimension], loop_tree.NodeBlock((node,)), dimension
+                )
         return node
 
     def blocked(self, dimension: str, size: int) -> "_Chosen":
         """With one more loop over blocks."""
         self._check(dimension)
         if dimension in self.blocks:
-            raise Illegal(f"{self.sweep.kernel} is blocked in {dimension} twice")
+            raise IllegalTransformation(f"{self.sweep.kernel} is blocked in {dimension} twice")
         return _Chosen(self.sweep, {**self.blocks, dimension: size})
 
     def unrolled(self, dimension: str, factor: int) -> "_Chosen":
@@ -70,11 +72,15 @@ class _Chosen:
         self._check(dimension)
         innermost = self.sweep.dimensions[-1]
         if dimension != innermost:
-            raise Illegal(f"only the innermost loop, {innermost}, is unrolled, not {dimension}")
+            raise IllegalTransformation(
+                f"only the innermost loop, {innermost}, is unrolled, not {dimension}"
+            )
         if self.sweep.unroll:
-            raise Illegal(f"{self.sweep.kernel} is unrolled in {dimension} twice")
+            raise IllegalTransformation(f"{self.sweep.kernel} is unrolled in {dimension} twice")
         if factor > MOST_UNROLLED:
-            raise Illegal(f"a loop is unrolled {MOST_UNROLLED} times at most, not {factor} times")
+            raise IllegalTransformation(
+                f"a loop is unrolled {MOST_UNROLLED} times at most, not {factor} times"
+            )
         if factor == 1:
             return self
         name = f"{self.sweep.name}_u{factor}"
@@ -83,7 +89,9 @@ class _Chosen:
     def _check(self, dimension: str) -> None:
         known = self.sweep.dimensions
         if dimension not in known:
-            raise Illegal(f"the grid has the dimensions {', '.join(known)}, not {dimension}")
+            raise IllegalTransformation(
+                f"the grid has the dimensions {', '.join(known)}, not {dimension}"
+            )
 
 
 def _chosen(
@@ -98,26 +106,28 @@ def _chosen(
             case Pad():
                 continue  # storage only
             case Block(kernel=kernel) | Unroll(kernel=kernel) if kernel not in kernels:
-                raise Illegal(f"there is no kernel {kernel}")
+                raise IllegalTransformation(f"there is no kernel {kernel}")
             case Block(kernel=kernel, dimension=dimension, size=size):
                 kernels[kernel] = kernels[kernel].blocked(dimension, size)
             case Unroll(kernel=kernel, dimension=dimension, factor=factor):
                 kernels[kernel] = kernels[kernel].unrolled(dimension, factor)
             case _:
                 what = type(transformation).__name__
-                raise Illegal(f"{what} is for kernels on components, not for sweeps over a grid")
+                raise IllegalTransformation(
+                    f"{what} is for kernels on components, not for sweeps over a grid"
+                )
     return kernels
 
 
 def _sweep(kernel: Kernel, skeleton: Skeleton, stencil: Stencil) -> loop_tree.GridSweep:
     if not isinstance(kernel.evaluation, Application):
-        raise Illegal(f"kernel {kernel.name} applies no stencil")
+        raise IllegalTransformation(f"kernel {kernel.name} applies no stencil")
     stored = coefficient_arrays(stencil, skeleton.arrays)
     rows = [
-        (TARGET, loop_tree.Row(kernel.target.array)),
-        (SOURCE, loop_tree.Row(kernel.evaluation.argument)),
+        (TARGET, loop_tree.StoredRow(kernel.target.array)),
+        (SOURCE, loop_tree.StoredRow(kernel.evaluation.argument)),
     ]
-    rows += [(renamed(stencil, name), loop_tree.Row(array)) for name, array in stored.items()]
+    rows += [(renamed(stencil, name), loop_tree.StoredRow(array)) for name, array in stored.items()]
     return point_sweep(stencil, identifier(stencil), kernel.name, tuple(rows), stencil.body)
 
 
@@ -125,7 +135,7 @@ def point_sweep(
     stencil: Stencil,
     name: str,
     kernel: str,
-    rows: tuple[tuple[str, loop_tree.Row], ...],
+    rows: tuple[tuple[str, loop_tree.StoredRow], ...],
     value: Expr,
 ) -> loop_tree.GridSweep:
     """The sweep that assigns ``value`` to the first of ``rows`` at every point."""
@@ -193,8 +203,8 @@ def identifier(stencil: Stencil) -> str:
 # --- steps ----------------------------------------------------------------------------------
 
 
-def _block(steps: tuple[Step, ...], kernels: Mapping[str, _Chosen]) -> loop_tree.Block:
-    return loop_tree.Block(tuple(_step(step, kernels) for step in steps))
+def _block(steps: tuple[Step, ...], kernels: Mapping[str, _Chosen]) -> loop_tree.NodeBlock:
+    return loop_tree.NodeBlock(tuple(_step(step, kernels) for step in steps))
 
 
 def _step(step: Step, kernels: Mapping[str, _Chosen]) -> loop_tree.Node:
@@ -209,10 +219,14 @@ def _step(step: Step, kernels: Mapping[str, _Chosen]) -> loop_tree.Node:
             try:
                 times = int(number(count, {}))
             except ValueError as error:
-                raise Illegal(f"loop {variable} of a grid program: {error}") from error
+                raise IllegalTransformation(
+                    f"loop {variable} of a grid program: {error}"
+                ) from error
             return loop_tree.Repeat(variable, 0, times, _block(body, kernels))
         case _:
-            raise Illegal("programs on grids run in one rank: there is nothing to communicate")
+            raise IllegalTransformation(
+                "programs on grids run in one rank: there is nothing to communicate"
+            )
 
 
 def _arrays(skeleton: Skeleton, stencil: Stencil) -> tuple[tuple[str, int], ...]:

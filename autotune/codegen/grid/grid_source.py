@@ -12,7 +12,7 @@ Constant = tuple[c_expressions.Kind, str, str]
 """Type, name and value, in C."""
 
 
-def functions(program: loop_tree.Program, stencil: Stencil) -> list[loop_tree.GridSweep]:
+def functions(program: loop_tree.StepProgram, stencil: Stencil) -> list[loop_tree.GridSweep]:
     """One sweep per function, those of the first values too."""
     by_name: dict[str, loop_tree.GridSweep] = {}
     for sweep in (*loop_tree.grid_sweeps(program.body), *_initial(program, stencil)):
@@ -21,7 +21,7 @@ def functions(program: loop_tree.Program, stencil: Stencil) -> list[loop_tree.Gr
     return list(by_name.values())
 
 
-def fields(program: loop_tree.Program, stencil: Stencil) -> Mapping[str, object]:
+def fields(program: loop_tree.StepProgram, stencil: Stencil) -> Mapping[str, object]:
     """What the template is filled with."""
     phases = list(dict.fromkeys(sweep.kernel for sweep in loop_tree.grid_sweeps(program.body)))
     constants = _constants(stencil)
@@ -43,7 +43,7 @@ def fields(program: loop_tree.Program, stencil: Stencil) -> Mapping[str, object]
     }
 
 
-def _initial(program: loop_tree.Program, stencil: Stencil) -> list[loop_tree.GridSweep]:
+def _initial(program: loop_tree.StepProgram, stencil: Stencil) -> list[loop_tree.GridSweep]:
     """The sweeps that set every array: coefficients to their values, the others to those of u.
 
     All of them have the ghosts of u, so that they may change places.
@@ -62,7 +62,7 @@ def _initial(program: loop_tree.Program, stencil: Stencil) -> list[loop_tree.Gri
             name, value = f"{stored[array]}_{ending}", stencil.coefficients[stored[array]]
         else:
             name, value = ending, stencil.initial
-        rows = ((TARGET, loop_tree.Row(array)),)
+        rows = ((TARGET, loop_tree.StoredRow(array)),)
         sweeps.append(grid_program.point_sweep(stencil, f"initial_{name}", "initial", rows, value))
     return sweeps
 

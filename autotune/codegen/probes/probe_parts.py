@@ -18,12 +18,12 @@ _LANEWISE = ("abs", "min", "max")
 """Functions that work on vectors too."""
 
 
-class NotMade(Exception):
+class ProbeImpossible(Exception):
     """There is no such probe of this sweep; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shape:
+class LoopShape:
     """What the compiled loop is like, for its parts to be alike."""
 
     vector: int = 8
@@ -38,7 +38,7 @@ class Shape:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class PartBody:
     """What a part does: before the loops, for a vector, for one component."""
 
     before: Sequence[str]
@@ -91,17 +91,17 @@ def _functions() -> list[str]:
 # --- loads and stores -----------------------------------------------------------------------
 
 
-def moving(loaded: Sequence[str], stored: Sequence[str], shape: Shape) -> Body:
+def moving(loaded: Sequence[str], stored: Sequence[str], shape: LoopShape) -> PartBody:
     """Loads and stores of these elements, given as C; nothing is computed.
 
     Raises NotMade where there are none.
     """
     if not loaded and not stored:
-        raise NotMade("it loads no row")
+        raise ProbeImpossible("it loads no row")
     # what a compiler loads more often than once, and constants from memory, is loaded again
     count = max(len(loaded), round(shape.loads * shape.lanes)) if loaded else 0
     many = [loaded[k % len(loaded)] for k in range(count)]
-    return Body(
+    return PartBody(
         ["lane stored = " + _start(0, shape.lanes) + ";", "KEEP(stored);"],
         [*_loads(many, "lane"), *(f"STORE(lane, {element}) = stored;" for element in stored)],
         [*_loads(loaded, "one"), *(f"STORE(one, {element}) = 1.0;" for element in stored)],
@@ -182,14 +182,16 @@ class _Statements:
         """The same for vectors: what does not vary is computed before, as numbers."""
         match expr:
             case Sym(name="j"):
-                raise NotMade("it computes with its loop variable")
+                raise ProbeImpossible("it computes with its loop variable")
             case Call() | Cond() if not self._varies(expr):
                 return self._before(expr)
             case Cond():
-                raise NotMade("it has a condition, which vectors of registers have no form for")
+                raise ProbeImpossible(
+                    "it has a condition, which vectors of registers have no form for"
+                )
             case Call(function=function, arguments=arguments):
                 if function not in _LANEWISE:
-                    raise NotMade(f"it calls {function}, which is not of vectors")
+                    raise ProbeImpossible(f"it calls {function}, which is not of vectors")
                 return Call(
                     function,
                     tuple(
@@ -215,15 +217,15 @@ class _Statements:
         return Sym(target)
 
 
-def arithmetic(statements: Sequence[loop_tree.Statement], kinds: Kinds, lanes: int) -> Body:
+def arithmetic(statements: Sequence[loop_tree.Statement], kinds: Kinds, lanes: int) -> PartBody:
     """The statements on registers. Raises NotMade where they have no form there."""
     made = _Statements(kinds, lanes)
     for statement in statements:
         made.write(statement)
     if not made.work:
-        raise NotMade("it computes nothing")
+        raise ProbeImpossible("it computes nothing")
     used = sorted(set(made.registers.values()))
-    return Body(
+    return PartBody(
         [f"lane {register} = {_start(k, lanes)};" for k, register in enumerate(used)],
         [
             *(f"KEEP({register});" for register in used),

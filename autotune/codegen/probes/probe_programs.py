@@ -20,7 +20,7 @@ _Blocks = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class ProbedSweep:
     """A sweep of a program, and the loops around its first call."""
 
     sweep: loop_tree.AnySweep
@@ -32,9 +32,9 @@ class Taken:
     """Of a sweep over a grid: the dimensions that are blocked around it, with their sizes."""
 
 
-def taken(program: loop_tree.Program) -> list[Taken]:
+def taken(program: loop_tree.StepProgram) -> list[ProbedSweep]:
     """Each function of a program once, in the order of their first calls."""
-    found: dict[str, Taken] = {}
+    found: dict[str, ProbedSweep] = {}
     for sweep, loops, count, blocks in _walk(program.body, (), 1, ()):
         known = found.get(sweep.name)
         if known:
@@ -45,12 +45,12 @@ def taken(program: loop_tree.Program) -> list[Taken]:
                 (variable, min(begin + place, end - 1))
                 for place, (variable, begin, end) in enumerate(loops)
             )
-            found[sweep.name] = Taken(sweep, values, count, blocks)
+            found[sweep.name] = ProbedSweep(sweep, values, count, blocks)
     return list(found.values())
 
 
 def _walk(
-    block: loop_tree.Block, loops: tuple[_Loop, ...], count: int, blocks: _Blocks
+    block: loop_tree.NodeBlock, loops: tuple[_Loop, ...], count: int, blocks: _Blocks
 ) -> Iterator[tuple[loop_tree.AnySweep, tuple[_Loop, ...], int, _Blocks]]:
     for node in block.nodes:
         match node:
@@ -64,14 +64,16 @@ def _walk(
                 yield from _walk(body, loops, count, inside)
 
 
-def alone(program: loop_tree.Program, one: Taken, pad_lines: int) -> loop_tree.Program:
+def alone(
+    program: loop_tree.StepProgram, one: ProbedSweep, pad_lines: int
+) -> loop_tree.StepProgram:
     """The program that runs one sweep once a step; nothing but its rows is stored."""
     sweep = one.sweep
     if isinstance(sweep, loop_tree.GridSweep):
         return _alone_on_grid(program, sweep, one.blocks, pad_lines)
     fixed = {variable: Num(value) for variable, value in one.loops}
 
-    def place(row: loop_tree.Row) -> tuple[str, int]:
+    def place(row: loop_tree.StoredRow) -> tuple[str, int]:
         index = Num(0) if row.index is None else substitute(row.index, fixed)
         return row.array, int(number(index, {}))
 
@@ -80,35 +82,37 @@ def alone(program: loop_tree.Program, one: Taken, pad_lines: int) -> loop_tree.P
         names.setdefault(place(row), f"row{len(names)}" if names else STATE)
     single = replace(
         sweep,
-        rows=tuple((name, loop_tree.Row(names[place(row)])) for name, row in sweep.rows),
+        rows=tuple((name, loop_tree.StoredRow(names[place(row)])) for name, row in sweep.rows),
         scalars=tuple((name, substitute(value, fixed)) for name, value in sweep.scalars),
     )
     return replace(
         program,
-        body=loop_tree.Block((single,)),
+        body=loop_tree.NodeBlock((single,)),
         arrays=tuple((name, 1) for name in names.values()),
         pad_lines=pad_lines,
     )
 
 
 def _alone_on_grid(
-    program: loop_tree.Program, sweep: loop_tree.GridSweep, blocks: _Blocks, pad_lines: int
-) -> loop_tree.Program:
+    program: loop_tree.StepProgram, sweep: loop_tree.GridSweep, blocks: _Blocks, pad_lines: int
+) -> loop_tree.StepProgram:
     """Its arrays have the names of its parameters: those of the stencil."""
     names = tuple(name for name, _ in sweep.rows)
-    node: loop_tree.Node = replace(sweep, rows=tuple((name, loop_tree.Row(name)) for name in names))
+    node: loop_tree.Node = replace(
+        sweep, rows=tuple((name, loop_tree.StoredRow(name)) for name in names)
+    )
     for dimension, size in reversed(blocks):
-        node = loop_tree.Tiles(size, loop_tree.Block((node,)), dimension)
+        node = loop_tree.Tiles(size, loop_tree.NodeBlock((node,)), dimension)
     return replace(
         program,
-        body=loop_tree.Block((node,)),
+        body=loop_tree.NodeBlock((node,)),
         arrays=tuple((name, 1) for name in names),
         pad_lines=pad_lines,
     )
 
 
-def repeated(program: loop_tree.Program, tile: int | None, times: int) -> loop_tree.Program:
+def repeated(program: loop_tree.StepProgram, tile: int | None, times: int) -> loop_tree.StepProgram:
     """The same tile by tile, each ``times`` times in a row before the next; None: all at once."""
     again = loop_tree.Repeat("again", 0, times, program.body)
-    node = again if tile is None else loop_tree.Tiles(tile, loop_tree.Block((again,)))
-    return replace(program, body=loop_tree.Block((node,)))
+    node = again if tile is None else loop_tree.Tiles(tile, loop_tree.NodeBlock((again,)))
+    return replace(program, body=loop_tree.NodeBlock((node,)))

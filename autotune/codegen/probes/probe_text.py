@@ -18,7 +18,7 @@ from autotune.codegen.c_expressions import Kinds, name, real, whole
 from autotune.codegen.emit import SweepCode
 from autotune.codegen.grid import grid_text
 from autotune.codegen.probes import probe_parts
-from autotune.codegen.probes.probe_parts import Body, NotMade, Shape
+from autotune.codegen.probes.probe_parts import LoopShape, PartBody, ProbeImpossible
 from autotune.language.expression import Num, Ref, Sym, number, references
 
 Part = Literal["loop", "loads", "moves", "arithmetic"]
@@ -27,7 +27,7 @@ PARTS: tuple[Part, ...] = ("loop", "loads", "moves", "arithmetic")
 _UNROLLED = 4
 
 
-def code(sweep: loop_tree.AnySweep, part: Part, shape: Shape) -> SweepCode:
+def code(sweep: loop_tree.AnySweep, part: Part, shape: LoopShape) -> SweepCode:
     """The C text of one part of a sweep; raises NotMade with the reason where there is none."""
     if part == "loop":
         return emit.sweep_code(sweep)
@@ -59,11 +59,14 @@ def _parameters(sweep: loop_tree.AnySweep) -> list[str]:
 
 
 def _body(
-    sweep: loop_tree.AnySweep, statements: tuple[loop_tree.Statement, ...], part: Part, shape: Shape
-) -> Body:
+    sweep: loop_tree.AnySweep,
+    statements: tuple[loop_tree.Statement, ...],
+    part: Part,
+    shape: LoopShape,
+) -> PartBody:
     if part == "arithmetic":
         if isinstance(sweep, loop_tree.GridSweep) and sweep.unroll:
-            raise NotMade(
+            raise ProbeImpossible(
                 "it is unrolled: compilers add permutations that its statements do not have"
             )
         return probe_parts.arithmetic(statements, emit.symbol_kinds(sweep), shape.lanes)
@@ -71,21 +74,23 @@ def _body(
     return probe_parts.moving(loaded, stored if part == "moves" else (), shape)
 
 
-def _hot(sweep: loop_tree.Sweep) -> loop_tree.Stretch:
+def _hot(sweep: loop_tree.Sweep) -> loop_tree.SweepStretch:
     """The stretch that takes the time: the one that is wide."""
     first = sweep.stretches[0]
     if first.columns is None:
         return first
     if isinstance(first.row, Num):
-        raise NotMade("rows of a fixed length are written out: one loop has all their columns")
+        raise ProbeImpossible(
+            "rows of a fixed length are written out: one loop has all their columns"
+        )
     widths = {stretch: _width(stretch) for stretch in sweep.stretches}
     wide = [s for s, width in widths.items() if 2 * width >= max(widths.values())]
     if len(wide) > 1:
-        raise NotMade("several loops share its time")
+        raise ProbeImpossible("several loops share its time")
     return wide[0]
 
 
-def _width(stretch: loop_tree.Stretch) -> float:
+def _width(stretch: loop_tree.SweepStretch) -> float:
     """Columns at a large size."""
     assert stretch.columns is not None
     first, end = (number(e, {"N": 1000, "n": 1_000_000}) for e in stretch.columns)
@@ -95,7 +100,9 @@ def _width(stretch: loop_tree.Stretch) -> float:
 # --- loops around what is done --------------------------------------------------------------
 
 
-def _around(stretch: loop_tree.Stretch, kinds: Kinds, lanes: int, body: Body) -> Iterator[str]:
+def _around(
+    stretch: loop_tree.SweepStretch, kinds: Kinds, lanes: int, body: PartBody
+) -> Iterator[str]:
     if (stretch.lower, stretch.upper) != (Num(0), Sym("n")):
         yield f"const long lower = {whole(stretch.lower, kinds)};"
         yield f"const long upper = {whole(stretch.upper, kinds)};"
@@ -118,14 +125,16 @@ def _around(stretch: loop_tree.Stretch, kinds: Kinds, lanes: int, body: Body) ->
     yield "}"
 
 
-def _over_row(sweep: loop_tree.GridSweep, lanes: int, body: Body) -> Iterator[str]:
+def _over_row(sweep: loop_tree.GridSweep, lanes: int, body: PartBody) -> Iterator[str]:
     """The innermost loop over a grid."""
     inner = sweep.dimensions[-1]
     yield f"(void){grid_text.AT};"
     yield from _vectors(f"first_{inner}", f"last_{inner}", lanes, body, inner)
 
 
-def _vectors(first: str, last: str, lanes: int, body: Body, variable: str = "j") -> Iterator[str]:
+def _vectors(
+    first: str, last: str, lanes: int, body: PartBody, variable: str = "j"
+) -> Iterator[str]:
     """Over vectors, several in a pass, then one by one, then over the components that are left."""
     from_ = f"from_{variable}"
     yield f"long {from_} = {first};"

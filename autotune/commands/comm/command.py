@@ -53,7 +53,7 @@ def comm_bench(
     from autotune.measuring.candidates import quiet
     from autotune.measuring.network import mpi_benchmark
 
-    plan = mpi_benchmark.Plan(
+    plan = mpi_benchmark.BenchmarkPlan(
         ranks=ranks,
         nodes=nodes,
         operations=mpi_benchmark.operations(operations),

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import TypedDict
 
 from autotune.domain.network import CostCurve, Network
-from autotune.measuring.network.curve_fit import Fitted
-from autotune.measuring.network.curve_validation import Errors
-from autotune.measuring.network.foreign_output import Imported
-from autotune.measuring.network.mpi_benchmark import Benched
+from autotune.measuring.network.curve_fit import FittedCurve
+from autotune.measuring.network.curve_validation import ValidationErrors
+from autotune.measuring.network.foreign_output import ImportedSamples
+from autotune.measuring.network.mpi_benchmark import BenchmarkResult
 
 
 class SegmentRow(TypedDict):
@@ -118,7 +118,7 @@ class CommImportDocument(TypedDict):
     notes: list[str]
 
 
-def bench(found: Benched) -> CommBenchDocument:
+def bench(found: BenchmarkResult) -> CommBenchDocument:
     """What was measured."""
     return {
         "schema": "autotune.comm.bench/1",
@@ -137,7 +137,7 @@ def bench(found: Benched) -> CommBenchDocument:
     }
 
 
-def fit(found: Sequence[Fitted], written: Path | None) -> CommFitDocument:
+def fit(found: Sequence[FittedCurve], written: Path | None) -> CommFitDocument:
     """The curves of some samples."""
     return {
         "schema": "autotune.comm.fit/1",
@@ -156,7 +156,7 @@ def show(title: str, network: Network, figure: Path | None) -> CommShowDocument:
     }
 
 
-def load(found: Sequence[Imported], output: Path) -> CommImportDocument:
+def load(found: Sequence[ImportedSamples], output: Path) -> CommImportDocument:
     """What was read from other benchmarks' output."""
     return {
         "schema": "autotune.comm.import/1",
@@ -177,7 +177,7 @@ def load(found: Sequence[Imported], output: Path) -> CommImportDocument:
     }
 
 
-def _fit(one: Fitted) -> FitRow:
+def _fit(one: FittedCurve) -> FitRow:
     return {
         "curve": _curve(one.curve),
         "samples": one.used,
@@ -205,7 +205,7 @@ def _fit(one: Fitted) -> FitRow:
     }
 
 
-def _error(errors: Errors) -> ErrorRow:
+def _error(errors: ValidationErrors) -> ErrorRow:
     return {"median": errors.median, "p90": errors.p90, "count": errors.count}
 
 

@@ -13,21 +13,21 @@ from autotune.measuring.host import detect, stored_calibrations
 from autotune.measuring.network import curve_fit as fitting
 from autotune.measuring.network import foreign_output, samples
 from autotune.measuring.network import mpi_benchmark as benching
-from autotune.measuring.network.curve_fit import Fitted
-from autotune.measuring.network.foreign_output import Imported, Tool
-from autotune.measuring.network.mpi_benchmark import Benched, Plan
-from autotune.measuring.network.samples import Recorded, Run, Writer
+from autotune.measuring.network.curve_fit import FittedCurve
+from autotune.measuring.network.foreign_output import ImportedSamples, Tool
+from autotune.measuring.network.mpi_benchmark import BenchmarkPlan, BenchmarkResult
+from autotune.measuring.network.samples import BenchmarkRun, RecordedRun, SampleWriter
 from autotune.progress import Progress
 
 HOST = "host"
 
 
-def bench(plan: Plan, path: Path, progress: Progress) -> Benched:
+def bench(plan: BenchmarkPlan, path: Path, progress: Progress) -> BenchmarkResult:
     """Measure on this host, appending to ``path``; see ``mpi_benchmark.bench``."""
     return benching.bench(plan, path, stored_calibrations.identity(detect.detect()), progress)
 
 
-def measure_host(machine: Machine, plan: Plan, progress: Progress) -> Network:
+def measure_host(machine: Machine, plan: BenchmarkPlan, progress: Progress) -> Network:
     """Measure what a plan says on this host, fit it, and keep the curves beside its calibration.
 
     The samples stay in the user's data folder; those that an earlier run took of the same points
@@ -53,11 +53,13 @@ def measure_host(machine: Machine, plan: Plan, progress: Progress) -> Network:
     return network
 
 
-def _alike(recorded: Sequence[Recorded], run: Run, operation: Operation) -> list[Recorded]:
+def _alike(
+    recorded: Sequence[RecordedRun], run: BenchmarkRun, operation: Operation
+) -> list[RecordedRun]:
     """The samples of an operation in runs of the same ranks under the same conditions."""
     ours = (run.nodes, run.ranks, run.conditions)
     return [
-        Recorded(one.run, [sample for sample in one.samples if sample.operation == operation])
+        RecordedRun(one.run, [sample for sample in one.samples if sample.operation == operation])
         for one in recorded
         if (one.run.nodes, one.run.ranks, one.run.conditions) == ours
     ]
@@ -65,7 +67,7 @@ def _alike(recorded: Sequence[Recorded], run: Run, operation: Operation) -> list
 
 def fit(
     files: Sequence[Path], *, contended: bool, output: Path | None, host: bool
-) -> tuple[list[Fitted], Path | None]:
+) -> tuple[list[FittedCurve], Path | None]:
     """Curves of some files of samples, and the network file that now holds them, if one was wanted.
 
     Curves of other operations, nodes and ranks stay in that file. Raises InputError where samples
@@ -104,7 +106,7 @@ class Shown:
 
     title: str
     network: Network
-    fitted: tuple[Fitted, ...] = ()
+    fitted: tuple[FittedCurve, ...] = ()
 
 
 def show(name: str) -> Shown:
@@ -154,10 +156,10 @@ def _is_network(path: Path) -> bool:
 
 def load(
     files: Sequence[Path], name: Tool | None, ranks: int | None, nodes: int, output: Path
-) -> list[Imported]:
+) -> list[ImportedSamples]:
     """Samples of other benchmarks' output, appended to ``output``; nothing if a file is faulty."""
     found = [foreign_output.load(path, name, ranks, nodes) for path in files]
-    writer = Writer(output)
+    writer = SampleWriter(output)
     try:
         for recorded in (one for imported in found for one in imported.recorded):
             writer.begin(recorded.run)

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autotune.domain.network import CostCurve, Network
-from autotune.measuring.network.curve_fit import Fitted
-from autotune.measuring.network.curve_validation import Errors
-from autotune.measuring.network.foreign_output import TOOLS, Imported
-from autotune.measuring.network.mpi_benchmark import Benched
+from autotune.measuring.network.curve_fit import FittedCurve
+from autotune.measuring.network.curve_validation import ValidationErrors
+from autotune.measuring.network.foreign_output import TOOLS, ImportedSamples
+from autotune.measuring.network.mpi_benchmark import BenchmarkResult
 from autotune.results.report.text import columns
 from autotune.units import show
 
@@ -15,7 +15,7 @@ _OUTLIERS = 3
 """Outliers of a curve that are listed."""
 
 
-def benched(found: Benched) -> str:
+def benched(found: BenchmarkResult) -> str:
     """What was measured, where it is kept, what to do with it."""
     run = found.run
     lines = [
@@ -28,7 +28,7 @@ def benched(found: Benched) -> str:
     return "\n".join(lines)
 
 
-def fitted(found: Sequence[Fitted], written: Path | None) -> str:
+def fitted(found: Sequence[FittedCurve], written: Path | None) -> str:
     """The curves, how good they are, what was left out."""
     rows = [
         (
@@ -75,7 +75,7 @@ def fitted(found: Sequence[Fitted], written: Path | None) -> str:
     return "\n".join(lines)
 
 
-def _outliers(name: str, one: Fitted) -> list[str]:
+def _outliers(name: str, one: FittedCurve) -> list[str]:
     worst = sorted(one.outliers, key=lambda o: -abs(o.ratio - 1))[:_OUTLIERS]
     if not worst:
         return []
@@ -123,7 +123,7 @@ def shown(title: str, network: Network) -> str:
     return "\n".join(lines)
 
 
-def imported(found: Sequence[Imported], output: Path) -> str:
+def imported(found: Sequence[ImportedSamples], output: Path) -> str:
     """What was read, what was left out."""
     lines = []
     for one in found:
@@ -147,7 +147,7 @@ def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.1f} %"
 
 
-def _both(errors: Errors | None) -> str:
+def _both(errors: ValidationErrors | None) -> str:
     return "-" if errors is None else f"{_percent(errors.median)}, {_percent(errors.p90)}"
 
 

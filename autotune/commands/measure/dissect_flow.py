@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 
 from autotune.codegen import emit, harness, loop_tree
 from autotune.codegen.probes import probe_programs, probe_text
-from autotune.codegen.probes.probe_parts import NotMade, Shape
-from autotune.codegen.probes.probe_programs import Taken
+from autotune.codegen.probes.probe_parts import LoopShape, ProbeImpossible
+from autotune.codegen.probes.probe_programs import ProbedSweep
 from autotune.codegen.probes.probe_text import Part
 from autotune.commands.measure.working_set_sizes import Place, active, places
 from autotune.commands.tune.flow import identity_of
@@ -21,8 +21,8 @@ from autotune.domain.results import Part as PredictedPart
 from autotune.domain.results import Prediction
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Build, Candidate
-from autotune.measuring.candidates.host_measurer import HostMeasurer, Phases
-from autotune.measuring.candidates.probe_runs import Dissector, Outcome, Probe
+from autotune.measuring.candidates.host_measurer import HostMeasurer, KernelSeconds
+from autotune.measuring.candidates.probe_runs import Dissector, PartProbe, ProbeOutcome
 from autotune.models.base import InCoreResult
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.incore import osaca_analyser
@@ -47,10 +47,10 @@ _WANTED: tuple[tuple[Kind, Part], ...] = (
 class _Subject:
     """One sweep with what is known of it before anything runs."""
 
-    taken: Taken
+    taken: ProbedSweep
     result: InCoreResult
     places: Sequence[Place]
-    programs: Sequence[loop_tree.Program]
+    programs: Sequence[loop_tree.StepProgram]
     """One per place."""
     predictions: Sequence[Prediction]
     """One per place."""
@@ -65,7 +65,7 @@ class _Wanted:
     subject: _Subject
     place: int
     kind: Kind
-    probe: Probe
+    probe: PartProbe
 
 
 class Session:
@@ -77,7 +77,7 @@ class Session:
         machine: Machine,
         ranked: Ranked,
         measurer: HostMeasurer,
-        program: loop_tree.Program,
+        program: loop_tree.StepProgram,
         progress: Progress,
     ) -> None:
         candidate = ranked.candidate
@@ -100,7 +100,7 @@ class Session:
         """Finished rounds."""
         return self._dissector.rounds
 
-    def result(self, phases: Phases | None, step: float | None) -> Dissection:
+    def result(self, phases: KernelSeconds | None, step: float | None) -> Dissection:
         """The terms, with the kernels of the real step, of ``step`` seconds, beside them."""
         clock = float(self._machine.frequency)
         by_sweep: dict[str, list[Term]] = defaultdict(list)
@@ -136,7 +136,7 @@ class Session:
 
     # --- what is to be measured --------------------------------------------------------------
 
-    def _prepare(self, program: loop_tree.Program) -> list[_Subject]:
+    def _prepare(self, program: loop_tree.StepProgram) -> list[_Subject]:
         found = [one for one in probe_programs.taken(program) if self._large(one)]
 
         def assemble(text: str, build: Build) -> str:
@@ -151,7 +151,7 @@ class Session:
                 for one, result in zip(found, results, strict=True)
             ]
 
-    def _large(self, one: Taken) -> bool:
+    def _large(self, one: ProbedSweep) -> bool:
         """Whether a sweep goes over more than a boundary; those over a grid always do."""
         problem = self._candidate.problem
         if not isinstance(problem, Problem) or not isinstance(one.sweep, loop_tree.Sweep):
@@ -162,7 +162,11 @@ class Session:
         return computed >= _SMALL * from_all
 
     def _subject(
-        self, program: loop_tree.Program, one: Taken, result: InCoreResult, analyser: OsacaAnalyser
+        self,
+        program: loop_tree.StepProgram,
+        one: ProbedSweep,
+        result: InCoreResult,
+        analyser: OsacaAnalyser,
     ) -> _Subject:
         problem, threads = self._candidate.problem, self._candidate.threads
         rows = len(one.sweep.rows)
@@ -209,19 +213,19 @@ class Session:
             for p, kind, part in (*inner, *outer)
         ]
 
-    def _probe(self, subject: _Subject, place: int, part: Part) -> Probe:
+    def _probe(self, subject: _Subject, place: int, part: Part) -> PartProbe:
         where, prediction = subject.places[place], subject.predictions[place]
         units: Mapping[str, str] | None = None
         reason = ""
         try:
-            alike = Shape(vector=subject.result.vector, loads=_loads(subject.result))
+            alike = LoopShape(vector=subject.result.vector, loads=_loads(subject.result))
             code = probe_text.code(subject.taken.sweep, part, alike)
             problem = where.problem
             units = harness.units(subject.programs[place], problem, filled=True)
             units = {**units, f"{code.function}.c": code.text}
-        except NotMade as refusal:
+        except ProbeImpossible as refusal:
             reason = str(refusal)
-        return Probe(
+        return PartProbe(
             sweep=subject.taken.sweep.name,
             part=part,
             level=where.level,
@@ -240,7 +244,7 @@ class Session:
         parts = [part for part in self._ranked.prediction.parts if part.kind == "sweep"]
         return {part.sweep: part.seconds / whole for part in parts} if whole else {}
 
-    def _kernels(self, phases: Phases | None, step: float | None) -> tuple[KernelTime, ...]:
+    def _kernels(self, phases: KernelSeconds | None, step: float | None) -> tuple[KernelTime, ...]:
         """The kernels of the step; those that share a function are one, as their parts are."""
         measured: dict[str, float] = dict(phases.seconds) if phases else {}
         whole = sum(measured.values())
@@ -279,7 +283,7 @@ class Session:
         return remarks
 
 
-def _groups(program: loop_tree.Program) -> dict[str, str]:
+def _groups(program: loop_tree.StepProgram) -> dict[str, str]:
     """Each function to the kernels that it is part of, with those that share one of theirs."""
     groups: list[tuple[set[str], list[str]]] = []
     for sweep in loop_tree.every_sweep(program.body):
@@ -318,7 +322,7 @@ def _pad(rows: int, machine: Machine) -> int:
     return max(1, machine.caches[0].sets // max(rows, 2)) | 1
 
 
-def _lines(machine: Machine, program: loop_tree.Program, candidate: Candidate) -> float:
+def _lines(machine: Machine, program: loop_tree.StepProgram, candidate: Candidate) -> float:
     """Lines per iteration that the loop loads or allocates from beyond the innermost cache."""
     traffic = TrafficAnalyser(machine).analyse(program, candidate.problem, candidate.threads)
     inner = traffic.levels[0][1]
@@ -334,7 +338,7 @@ def _lines(machine: Machine, program: loop_tree.Program, candidate: Candidate) -
     return moved / weights if weights else 0.0
 
 
-def _term(wanted: _Wanted, outcome: Outcome, clock: float) -> Term:
+def _term(wanted: _Wanted, outcome: ProbeOutcome, clock: float) -> Term:
     subject, index = wanted.subject, wanted.place
     place, prediction = subject.places[index], subject.predictions[index]
     factor = clock / place.iterations

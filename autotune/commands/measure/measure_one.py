@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from autotune.codegen.skeleton_programs import Programs
+from autotune.codegen.skeleton_programs import SkeletonPrograms
 from autotune.commands.measure.dissect_flow import Session
 from autotune.commands.rank.program_needs import check_program
 from autotune.commands.rank.ranked_space import Prospect, find, prospect
@@ -14,8 +14,8 @@ from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError
 from autotune.files.store import kept_dissections
-from autotune.measuring.candidates.host_lock import HostTurns
-from autotune.measuring.candidates.host_measurer import HostMeasurer, Phases
+from autotune.measuring.candidates.host_lock import HostLock
+from autotune.measuring.candidates.host_measurer import HostMeasurer, KernelSeconds
 from autotune.progress import Progress
 from autotune.statistics import estimators
 from autotune.tuning import Bench, Chosen, Plan, tune_problem
@@ -27,7 +27,7 @@ class Measured:
 
     ranked: Ranked
     measurement: Measurement
-    phases: Phases | None
+    phases: KernelSeconds | None
     dissection: Dissection | None = None
     """The terms of the model, if they were asked for."""
 
@@ -79,9 +79,7 @@ def measure(
     measurer = measurer_of(setup, found.machine)
     chosen = [Chosen(ranked.candidate, ranked.prediction, "asked for")]
     plan = Plan(measuring=setup.measuring)
-    bench = Bench(
-        measurer=measurer, journal=_Unkept(), progress=progress, turns=HostTurns(progress)
-    )
+    bench = Bench(measurer=measurer, journal=_Unkept(), progress=progress, turns=HostLock(progress))
     measurement = tune_problem(chosen, bench, plan)[0]
     if not isinstance(measurer, HostMeasurer):
         return Measured(ranked=ranked, measurement=measurement, phases=None)
@@ -101,7 +99,7 @@ def _dissected(
 ) -> Dissection:
     """Run the probes of a candidate that was timed, and keep what they tell."""
     ranked = timed.ranked
-    program = Programs(found.setup.skeleton)(ranked.candidate)
+    program = SkeletonPrograms(found.setup.skeleton)(ranked.candidate)
     session = Session(found.setup, found.machine, ranked, measurer, program, progress)
     step = timed.location[0] if timed.location else None
     try:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from autotune.codegen import loop_tree
-from autotune.codegen.probes.probe_programs import Taken
+from autotune.codegen.probes.probe_programs import ProbedSweep
 from autotune.domain.machine import Machine
 from autotune.domain.problem import AnyProblem, Problem, StencilProblem
 from autotune.domain.stencil import LINE
@@ -68,7 +68,7 @@ def targets(machine: Machine, threads: int) -> list[tuple[str, float]]:
 
 
 def places(
-    one: Taken, granule: int, problem: AnyProblem, threads: int, machine: Machine
+    one: ProbedSweep, granule: int, problem: AnyProblem, threads: int, machine: Machine
 ) -> list[Place]:
     """One place per level, from the core outwards.
 

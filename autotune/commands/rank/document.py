@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from typing import TypedDict
 
-from autotune.codegen.candidate_space import Enumerated
+from autotune.codegen.candidate_space import EnumeratedSpace
 from autotune.codegen.features import features
 from autotune.commands.rank import block_document
 from autotune.domain.machine import Machine
@@ -13,7 +13,7 @@ from autotune.domain.results import Part
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate
 from autotune.learning.formulas.ecm_formula import Ecm
-from autotune.models.engines.base import Loop
+from autotune.models.engines.base import CompiledSweep
 from autotune.results.documents import Plain
 from autotune.results.report.explained import Explained
 
@@ -280,7 +280,7 @@ def _why(each: Explained, *, assembly: bool) -> WhyRow:
     }
 
 
-def _loop(loop: Loop, *, assembly: bool) -> LoopRow:
+def _loop(loop: CompiledSweep, *, assembly: bool) -> LoopRow:
     found = loop.result
     return {
         "sweep": loop.sweep,
@@ -378,7 +378,7 @@ class VariantsDocument(TypedDict):
     """Null unless they were asked for."""
 
 
-def variants(setup: Setup, enumerated: Enumerated, *, illegal: bool) -> VariantsDocument:
+def variants(setup: Setup, enumerated: EnumeratedSpace, *, illegal: bool) -> VariantsDocument:
     """The candidates of a setup, and what was left out, if asked for."""
     return {
         "schema": "autotune.variants/1",

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from autotune.codegen import candidate_space, harness
-from autotune.codegen.skeleton_programs import Programs
+from autotune.codegen.skeleton_programs import SkeletonPrograms
 from autotune.domain.program import filled
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate
@@ -17,7 +17,7 @@ SCRIPT = "build-and-run.sh"
 
 
 def emit_sources(
-    setup: Setup, enumerated: candidate_space.Enumerated, name: str, folder: Path
+    setup: Setup, enumerated: candidate_space.EnumeratedSpace, name: str, folder: Path
 ) -> list[Path]:
     """Write what a candidate is made of into a folder; the paths written.
 
@@ -37,7 +37,7 @@ def emit_sources(
     return written
 
 
-def _find(enumerated: candidate_space.Enumerated, name: str) -> Candidate:
+def _find(enumerated: candidate_space.EnumeratedSpace, name: str) -> Candidate:
     matching = [
         c for c in enumerated.legal if name in (c.id, c.identity, c.label) or c.id.startswith(name)
     ]
@@ -57,7 +57,7 @@ def _find(enumerated: candidate_space.Enumerated, name: str) -> Candidate:
 
 
 def _units(setup: Setup, candidate: Candidate) -> Mapping[str, str]:
-    program = Programs(setup.skeleton)(candidate)
+    program = SkeletonPrograms(setup.skeleton)(candidate)
     return harness.units(program, candidate.problem, distributed=candidate.ranks > 1)
 
 

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from autotune.codegen.emit import sweep_code
-from autotune.codegen.skeleton_programs import Programs
+from autotune.codegen.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.model_route import program_engine
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Engine, Setup
 from autotune.domain.variant import Build
 from autotune.files import config
-from autotune.models.engines.base import Predictor
+from autotune.models.engines.base import CandidatePredictor
 from autotune.models.engines.kerncraft.kerncraft_engine import KerncraftEngine
 from autotune.models.engines.planes.planes_engine import PlanesEngine
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
@@ -23,8 +23,12 @@ from autotune.progress import Progress
 
 @contextmanager
 def predictor(
-    name: Engine, setup: Setup, machine: Machine, programs: Programs | None, progress: Progress
-) -> Iterator[Predictor]:
+    name: Engine,
+    setup: Setup,
+    machine: Machine,
+    programs: SkeletonPrograms | None,
+    progress: Progress,
+) -> Iterator[CandidatePredictor]:
     """The engine of this name, with its workers running until the block is left.
 
     ``programs``: None for a program of the user's.
@@ -39,8 +43,8 @@ def predictor(
 
 @contextmanager
 def _node(
-    name: Engine, setup: Setup, machine: Machine, programs: Programs, progress: Progress
-) -> Iterator[Predictor]:
+    name: Engine, setup: Setup, machine: Machine, programs: SkeletonPrograms, progress: Progress
+) -> Iterator[CandidatePredictor]:
     if name == "planes":
         yield PlanesEngine(machine)
         return

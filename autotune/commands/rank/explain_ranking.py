@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 from autotune.codegen import loop_tree
 from autotune.codegen.emit import sweep_code
-from autotune.codegen.skeleton_programs import Programs
+from autotune.codegen.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.model_route import program_loops
 from autotune.commands.rank.ranked_space import Prospect
 from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.variant import Build, Candidate
 from autotune.errors import AutotuneError, Fault, InputError, nearest
-from autotune.models.engines.base import Loop
+from autotune.models.engines.base import CompiledSweep
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.incore import osaca_analyser
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
@@ -119,7 +119,7 @@ def _build(build: Build) -> str:
 # --- compiled loops -------------------------------------------------------------------------
 
 
-def loops(found: Prospect, entry: Ranked, progress: Progress) -> tuple[Loop, ...]:
+def loops(found: Prospect, entry: Ranked, progress: Progress) -> tuple[CompiledSweep, ...]:
     """The sweeps of a candidate as they were compiled; none for an engine that compiles none.
 
     What the prediction looked at is kept on disk, so this takes no time.
@@ -130,7 +130,7 @@ def loops(found: Prospect, entry: Ranked, progress: Progress) -> tuple[Loop, ...
     if entry.prediction.engine != ReuseEngine.name:
         return ()
     try:
-        program = Programs(setup.skeleton)(candidate)
+        program = SkeletonPrograms(setup.skeleton)(candidate)
     except (AutotuneError, ValueError):
         return ()
     sweeps = {sweep.name: sweep for sweep in loop_tree.every_sweep(program.body)}
@@ -150,6 +150,6 @@ def loops(found: Prospect, entry: Ranked, progress: Progress) -> tuple[Loop, ...
     except AutotuneError:
         return ()
     return tuple(
-        Loop(sweep=sweep.name, kernel=sweep.kernel, result=result)
+        CompiledSweep(sweep=sweep.name, kernel=sweep.kernel, result=result)
         for sweep, result in zip(sweeps.values(), results, strict=True)
     )

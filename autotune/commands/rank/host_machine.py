@@ -14,7 +14,7 @@ from autotune.errors import Fault, InputError
 from autotune.files import config
 from autotune.measuring.host import calibrate, detect
 from autotune.measuring.host import stored_calibrations as stored
-from autotune.measuring.network.mpi_benchmark import Plan
+from autotune.measuring.network.mpi_benchmark import BenchmarkPlan
 from autotune.progress import Progress
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain import mpi
@@ -48,17 +48,17 @@ def uncalibrated_machine(setup: Setup) -> Machine:
 # --- the host -------------------------------------------------------------------------------
 
 
-def examine_host() -> detect.Detected:
+def examine_host() -> detect.DetectedMachine:
     """This host and its compiler, and the reason for each figure."""
     found = detect.examine()
     build = Build()
     try:
         compiler = compilers.find(build)
     except InputError as error:
-        reason = detect.Reason(key="compiler", decided="none", because=str(error))
+        reason = detect.DetectionReason(key="compiler", decided="none", because=str(error))
     else:
         stands_for = " ".join(f for f in compiler.resolved_flags if f.startswith("-m"))
-        reason = detect.Reason(
+        reason = detect.DetectionReason(
             key="compiler",
             decided=compiler.version,
             because=f"{' '.join(build.flags)} stands for {stands_for[:60]} ...",
@@ -93,7 +93,7 @@ def with_network(machine: Machine, setup: Setup, progress: Progress) -> Machine:
         if operations:
             mpi.find(place)
             progress("measure MPI on this host", 0, 1, f"{ranks} ranks")
-            plan = Plan(
+            plan = BenchmarkPlan(
                 ranks=ranks,
                 operations=operations,
                 budget_seconds=NETWORK_BUDGET,

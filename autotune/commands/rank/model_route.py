@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from autotune.codegen.emit import sweep_code
-from autotune.codegen.skeleton_programs import Programs
+from autotune.codegen.skeleton_programs import SkeletonPrograms
 from autotune.domain.machine import Machine
 from autotune.domain.program import Program, Template, filled
 from autotune.domain.program_model import FormulaModel, KerncraftModel, KernelModel, MarkedModel
@@ -12,12 +12,12 @@ from autotune.domain.setup import Setup
 from autotune.domain.variant import Build, Candidate
 from autotune.files import config
 from autotune.measuring.program.command_line import places
-from autotune.models.engines.base import Loop, Predictor
+from autotune.models.engines.base import CandidatePredictor, CompiledSweep
 from autotune.models.engines.program.compiled_loops import Command, CompiledLoops
-from autotune.models.engines.program.formula_facts import Facts
+from autotune.models.engines.program.formula_facts import FormulaValues
 from autotune.models.engines.program.formula_model import FormulaRoute
 from autotune.models.engines.program.kerncraft_kernel import KerncraftRoute
-from autotune.models.engines.program.kernel_model import KernelRoute, Subject
+from autotune.models.engines.program.kernel_model import KernelRoute, ModelSubject
 from autotune.models.engines.program.marked_model import MarkedRoute
 from autotune.models.engines.program.program_engine import ProgramEngine
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
@@ -46,9 +46,9 @@ class Routes:
         self._machine = machine
         self._progress = progress
         self._stack = stack
-        self._facts = Facts(machine)
+        self._facts = FormulaValues(machine)
 
-    def __call__(self, program: Program) -> Predictor:
+    def __call__(self, program: Program) -> CandidatePredictor:
         """The predictor of a program that has a model."""
         model = program.model
         if isinstance(model, KerncraftModel):
@@ -83,14 +83,16 @@ class Routes:
 
     def _kernel(self, model: KernelModel) -> KernelRoute:
         skeleton = config.skeleton(model.skeleton)
-        subject = Subject(
+        subject = ModelSubject(
             skeleton=skeleton,
             space=config.space(model.space),
             stencil=config.stencil(model.stencil) if model.stencil else None,
             ivp=config.ivp(model.ivp) if model.ivp else None,
             method=config.method(model.method) if model.method else None,
         )
-        engine = ReuseEngine(self._machine, Programs(skeleton), self._analyser(), sweep_code)
+        engine = ReuseEngine(
+            self._machine, SkeletonPrograms(skeleton), self._analyser(), sweep_code
+        )
         return KernelRoute(model, subject, engine, self._facts)
 
     def _analyser(self) -> OsacaAnalyser:
@@ -124,7 +126,7 @@ class _Compilers:
 
 def program_loops(
     setup: Setup, machine: Machine, candidate: Candidate, progress: Progress
-) -> tuple[Loop, ...]:
+) -> tuple[CompiledSweep, ...]:
     """The marked loops of a candidate as they were compiled; none for another kind of model."""
     program = setup.program
     if program is None or not isinstance(program.model, MarkedModel):

@@ -11,7 +11,7 @@ from autotune.domain.program import Program
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Build, Candidate
 from autotune.errors import Fault, MissingTool
-from autotune.measuring.program.command_line import Workshop, literal_tools
+from autotune.measuring.program.command_line import ProgramBuilder, literal_tools
 from autotune.measuring.program.program_measurer import ProgramMeasurer
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain.compiler import Compiler
@@ -46,7 +46,7 @@ def program_measurer(setup: Setup, cores: int) -> ProgramMeasurer:
     return ProgramMeasurer(
         measuring=setup.measuring,
         limits=setup.limits,
-        workshop=Workshop(compiler=compiler, limit=setup.limits.compile),
+        workshop=ProgramBuilder(compiler=compiler, limit=setup.limits.compile),
         baseline=baseline,
         launcher=setup.launcher,
         environment=setup.environment,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autotune.codegen import candidate_space
-from autotune.codegen.skeleton_programs import Programs
+from autotune.codegen.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.engines import predictor
 from autotune.commands.rank.host_machine import resolve_machine, uncalibrated_machine
 from autotune.domain.machine import Machine
@@ -25,7 +25,7 @@ class Prospect:
 
     setup: Setup
     machine: Machine
-    enumerated: candidate_space.Enumerated
+    enumerated: candidate_space.EnumeratedSpace
     rankings: tuple[Ranking, ...]
     """Problem by problem; by each engine in turn where several were asked for."""
     clock: Clock = field(default_factory=Clock)
@@ -58,7 +58,7 @@ def prospect(setup: Setup, progress: Progress, engines: Sequence[Engine] | None 
     machine = resolve_machine(setup, progress)
     clock.timed("calibrate", started)
     started = time.monotonic()
-    programs = None if setup.program else Programs(setup.skeleton)
+    programs = None if setup.program else SkeletonPrograms(setup.skeleton)
     enumerated = enumerate_space(setup, machine, programs)
     rankings: list[Ranking] = []
     for name in wanted:
@@ -112,8 +112,8 @@ def check_builds(setup: Setup, *, openmp: bool = False) -> None:
 
 
 def enumerate_space(
-    setup: Setup, machine: Machine, programs: Programs | None = None
-) -> candidate_space.Enumerated:
+    setup: Setup, machine: Machine, programs: SkeletonPrograms | None = None
+) -> candidate_space.EnumeratedSpace:
     """The legal candidates of a setup, and the illegal ones with their reasons.
 
     Raises InputError if the constraints leave nothing.

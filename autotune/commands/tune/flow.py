@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from autotune.codegen import harness
-from autotune.codegen.skeleton_programs import Programs
+from autotune.codegen.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.program_needs import check_program, program_measurer
 from autotune.commands.rank.ranked_space import Prospect, check_builds, prospect
 from autotune.commands.tune.earlier_results import Past
@@ -124,7 +124,7 @@ def measurer_of(setup: Setup, machine: Machine) -> Measurer:
 
 def host_measurer(setup: Setup) -> HostMeasurer:
     """The measurer of generated code on this host."""
-    programs = Programs(setup.skeleton)
+    programs = SkeletonPrograms(setup.skeleton)
 
     def sources(candidate: Candidate) -> Mapping[str, str]:
         distributed = candidate.ranks > 1

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autotune.codegen import harness
-from autotune.codegen.skeleton_programs import Programs
+from autotune.codegen.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.ranked_space import prospect
 from autotune.commands.tune.flow import Conduct, Options, Result, choose_candidates
 from autotune.domain.ranking import Ranking
@@ -36,7 +36,7 @@ def emit_job(setup: Setup, options: Options, folder: Path, progress: Progress) -
     InputError if the folder is not empty or cannot be written.
     """
     found = prospect(setup, progress)
-    programs = Programs(setup.skeleton)
+    programs = SkeletonPrograms(setup.skeleton)
     tasks: list[JobTask] = []
     for ranking in found.rankings:
         for choice in choose_candidates(found, ranking, options):

@@ -20,7 +20,7 @@ from autotune.domain.variant import Candidate
 from autotune.files.store import Choice, RunFacts, Store, StudyRecord
 from autotune.measuring.candidates import quiet
 from autotune.measuring.candidates.base import Measurer
-from autotune.measuring.candidates.host_lock import HostTurns
+from autotune.measuring.candidates.host_lock import HostLock
 from autotune.progress import Progress
 from autotune.results.evaluate.study_evaluation import StudyResult, evaluate
 from autotune.tuning import (
@@ -250,7 +250,7 @@ class Conduct:
             progress=progress,
             clock=self.found.clock,
             watcher=self.watcher,
-            turns=HostTurns(progress, self.deadline),
+            turns=HostLock(progress, self.deadline),
         )
 
     def _plan(self, budget: int | None) -> Plan:

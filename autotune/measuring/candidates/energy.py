@@ -23,7 +23,7 @@ _PACKAGE = re.compile(r"package-\d+(-die-\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Domain:
+class EnergyDomain:
     """One package: its counter, and where the counter starts again."""
 
     name: str
@@ -33,7 +33,7 @@ class Domain:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class EnergyReading:
     """The counters at one moment."""
 
     microjoules: tuple[int, ...]
@@ -42,32 +42,34 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Meter:
+class EnergyMeter:
     """The packages of a node, all of them readable."""
 
-    domains: tuple[Domain, ...]
+    domains: tuple[EnergyDomain, ...]
 
-    def read(self) -> Reading:
+    def read(self) -> EnergyReading:
         """The counters now; OSError where one cannot be read any more."""
-        return Reading(tuple(_number(domain.counter) for domain in self.domains), time.monotonic())
+        return EnergyReading(
+            tuple(_number(domain.counter) for domain in self.domains), time.monotonic()
+        )
 
-    def joules(self, before: Reading, after: Reading) -> float:
+    def joules(self, before: EnergyReading, after: EnergyReading) -> float:
         """What all packages took between two readings."""
         pairs = zip(self.domains, before.microjoules, after.microjoules, strict=True)
         return sum((last - first) % domain.span for domain, first, last in pairs) * 1e-6
 
-    def watts(self, before: Reading, after: Reading) -> float | None:
+    def watts(self, before: EnergyReading, after: EnergyReading) -> float | None:
         """Mean power between two readings; None where the counters did not move."""
         taken, lasted = self.joules(before, after), after.at - before.at
         return taken / lasted if taken > 0 and lasted > 0 else None
 
 
-def find(folder: Path | None = None) -> tuple[Meter | None, str]:
+def find(folder: Path | None = None) -> tuple[EnergyMeter | None, str]:
     """The meter of this node, or None and the reason in words."""
     folder = folder or POWERCAP
     try:
         domains = tuple(sorted(_packages(folder), key=lambda domain: domain.name))
-        meter = Meter(domains)
+        meter = EnergyMeter(domains)
         meter.read()
     except (OSError, ValueError) as error:
         place = getattr(error, "filename", None) or folder
@@ -77,7 +79,7 @@ def find(folder: Path | None = None) -> tuple[Meter | None, str]:
     return meter, ""
 
 
-def require(where: str, folder: Path | None = None) -> Meter:
+def require(where: str, folder: Path | None = None) -> EnergyMeter:
     """The meter of this node; InputError at ``where`` when energy is wanted and cannot be read."""
     folder = folder or POWERCAP
     meter, reason = find(folder)
@@ -93,14 +95,14 @@ def require(where: str, folder: Path | None = None) -> Meter:
     return meter
 
 
-def _packages(folder: Path) -> Iterator[Domain]:
+def _packages(folder: Path) -> Iterator[EnergyDomain]:
     for zone in folder.iterdir():
         if not _ZONE.fullmatch(zone.name):
             continue
         name = (zone / "name").read_text(encoding="ascii").strip()
         if _PACKAGE.fullmatch(name):
             span = _number(zone / "max_energy_range_uj") + 1
-            yield Domain(name, zone / "energy_uj", span)
+            yield EnergyDomain(name, zone / "energy_uj", span)
 
 
 def _number(path: Path) -> int:

@@ -21,7 +21,7 @@ _PATIENCE = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class HostTurns:
+class HostLock:
     """Turns by two files in a folder; past the deadline nobody is waited for any more."""
 
     progress: Progress

@@ -25,11 +25,11 @@ from autotune.measuring.candidates import (
 )
 from autotune.measuring.candidates.base import Launch
 from autotune.measuring.candidates.ivp_reference import integrate
-from autotune.measuring.candidates.launch_output import Listener
-from autotune.measuring.candidates.resource_use import Gauges
+from autotune.measuring.candidates.launch_output import LaunchListener
+from autotune.measuring.candidates.resource_use import ResourceUse
 from autotune.toolchain import build_cache, child_process, launcher
 from autotune.toolchain import compiler as compilers
-from autotune.toolchain.child_process import Outcome
+from autotune.toolchain.child_process import ProcessOutcome
 from autotune.toolchain.compiler import Compiler
 from autotune.units import Seconds
 
@@ -45,7 +45,7 @@ _PACED = {"AUTOTUNE_PACED": "1"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Phases:
+class KernelSeconds:
     """Seconds per time step of each kernel and of the barriers, from an instrumented run."""
 
     status: Status
@@ -61,7 +61,7 @@ def reference_state(problem: AnyProblem, steps: int) -> NDArray[np.float64]:
     return integrate(problem, steps)
 
 
-class References:
+class ReferenceStates:
     """Reference states, computed once per problem, size and number of steps; safe for threads."""
 
     def __init__(self, integrate: Reference = reference_state) -> None:
@@ -94,8 +94,8 @@ class HostMeasurer:
     launcher: str = launcher.PLACE
     mpi_launcher: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
-    references: References = field(default_factory=References)
-    meter: energy.Meter | None = field(default_factory=lambda: energy.find()[0])
+    references: ReferenceStates = field(default_factory=ReferenceStates)
+    meter: energy.EnergyMeter | None = field(default_factory=lambda: energy.find()[0])
     """Reads the energy of the node; None where it cannot be read."""
 
     def prepare(self, candidate: Candidate) -> Prepared:
@@ -116,7 +116,7 @@ class HostMeasurer:
             **({"mpi": rank_programs.libraries(candidate).title} if candidate.ranks > 1 else {}),
         }
         verdict = (
-            verify.Verdict("build-failed", None, built.detail)
+            verify.Verification("build-failed", None, built.detail)
             if built.executable is None
             else self._verify(candidate, built.executable)
         )
@@ -155,7 +155,7 @@ class HostMeasurer:
             text = f"{candidate.ranks} x {candidate.threads} threads on {quiet.cpus()} CPUs"
             return Launch(status="contended", detail=f"{text}: verified, not timed")
         gauges = self._gauges(candidate, executable)
-        listener = Listener(
+        listener = LaunchListener(
             threads=candidate.threads,
             ranks=candidate.ranks,
             busy=self.measuring.busy,
@@ -175,12 +175,12 @@ class HostMeasurer:
         outcome = self._run(command, candidate, expected, listener.hear, gauges=gauges)
         return listener.finish(*_ended(outcome, candidate), outcome.out)
 
-    def phases(self, candidate: Candidate, expected: float | None = None) -> Phases:
+    def phases(self, candidate: Candidate, expected: float | None = None) -> KernelSeconds:
         """Seconds per step of each kernel, from a build of its own with timers around kernels."""
         compiler = self.compiler(candidate.build)
         built = self._build(candidate, compiler, PHASES)
         if built.executable is None:
-            return Phases(status="build-failed", seconds={}, detail=built.detail)
+            return KernelSeconds(status="build-failed", seconds={}, detail=built.detail)
         found: dict[str, Seconds] = {}
         wrong: list[str] = []
 
@@ -190,7 +190,7 @@ class HostMeasurer:
             except ValueError as error:
                 wrong.append(str(error))
                 return
-            if isinstance(line, protocol.Phase):
+            if isinstance(line, protocol.PhaseTime):
                 found[line.name] = Seconds(found.get(line.name, 0.0) + line.seconds)
 
         arguments = protocol.time_arguments(candidate, self.measuring, "phases")
@@ -198,13 +198,13 @@ class HostMeasurer:
         status, detail = _ended(outcome, candidate)
         if status == "ok" and (wrong or not found):
             status, detail = "crashed", wrong[0] if wrong else "the program printed no phases"
-        return Phases(status=status, seconds=found, detail=detail)
+        return KernelSeconds(status=status, seconds=found, detail=detail)
 
-    def _gauges(self, candidate: Candidate, executable: Path) -> Gauges:
+    def _gauges(self, candidate: Candidate, executable: Path) -> ResourceUse:
         """Where the ranks are on other nodes too, this host sees neither memory nor energy."""
         if candidate.nodes > 1:
-            return Gauges(counted=Path("/dev/null"))
-        return Gauges(counted=executable, meter=self.meter)
+            return ResourceUse(counted=Path("/dev/null"))
+        return ResourceUse(counted=executable, meter=self.meter)
 
     def time_limit(self, expected: float | None) -> float:
         """Seconds that a launch may take, from the expected seconds of one step."""
@@ -222,8 +222,8 @@ class HostMeasurer:
         expected: float | None,
         hear: Callable[[str], bool | None],
         *,
-        gauges: Gauges | None = None,
-    ) -> Outcome:
+        gauges: ResourceUse | None = None,
+    ) -> ProcessOutcome:
         """Run a timing program; with gauges it stops at each of its samples."""
         paced = gauges is not None
         environment = self._environment(candidate, candidate.threads, timed=True)
@@ -240,7 +240,9 @@ class HostMeasurer:
                 gauge=gauges,
             )
 
-    def _build(self, candidate: Candidate, compiler: Compiler, *flags: str) -> build_cache.Built:
+    def _build(
+        self, candidate: Candidate, compiler: Compiler, *flags: str
+    ) -> build_cache.BuildResult:
         libraries = rank_programs.libraries(candidate)
         return build_cache.build(
             self.sources(candidate),
@@ -268,7 +270,7 @@ class HostMeasurer:
             return quiet.openmp(threads, timed=timed, placement=candidate.placement)
         return rank_programs.environment(self.mpi_launcher, candidate, threads, timed=timed)
 
-    def _verify(self, candidate: Candidate, executable: Path) -> verify.Verdict:
+    def _verify(self, candidate: Candidate, executable: Path) -> verify.Verification:
         """Compare with the reference: at a small awkward size, then at the timed one."""
         small = verify.verification_problem(candidate)
         at_small = replace(candidate, problem=small)
@@ -277,11 +279,11 @@ class HostMeasurer:
             return verdict
         timed = self._compare(executable, candidate, [candidate.threads])
         worst = max(verdict.error or 0.0, timed.error or 0.0)
-        return timed if timed.status != "ok" else verify.Verdict("ok", worst)
+        return timed if timed.status != "ok" else verify.Verification("ok", worst)
 
     def _compare(
         self, executable: Path, candidate: Candidate, thread_counts: Sequence[int]
-    ) -> verify.Verdict:
+    ) -> verify.Verification:
         problem = candidate.problem
         field_of = verify.fields_of(problem)
         reference = self.references.state(problem, self.measuring.verify_steps)
@@ -290,19 +292,19 @@ class HostMeasurer:
             state = self._state(executable, replace(candidate, threads=threads))
             verdict = (
                 state
-                if isinstance(state, verify.Verdict)
+                if isinstance(state, verify.Verification)
                 else verify.judge(state, reference, field_of)
             )
             if verdict.status != "ok":
                 on = f"{candidate.ranks} ranks x " if candidate.ranks > 1 else ""
                 text = f"{problem.size_name}, {on}{threads} thread(s): {verdict.detail}"
-                return verify.Verdict(verdict.status, verdict.error, text)
+                return verify.Verification(verdict.status, verdict.error, text)
             worst = max(worst, verdict.error or 0.0)
-        return verify.Verdict("ok", worst)
+        return verify.Verification("ok", worst)
 
     def _state(
         self, executable: Path, candidate: Candidate
-    ) -> NDArray[np.float64] | verify.Verdict:
+    ) -> NDArray[np.float64] | verify.Verification:
         # beside the builds, not in /tmp: a launcher may run the program on another node
         scratch = paths.cache_dir() / "verify"
         scratch.mkdir(parents=True, exist_ok=True)
@@ -323,17 +325,17 @@ class HostMeasurer:
             )
             status, detail = _ended(outcome, candidate)
             if status != "ok":
-                return verify.Verdict(status, None, detail)
+                return verify.Verification(status, None, detail)
             try:
                 data = out.read_bytes()
             except OSError as error:
-                return verify.Verdict("crashed", None, f"wrote no state: {error.strerror}")
+                return verify.Verification("crashed", None, f"wrote no state: {error.strerror}")
         if len(data) % 8:
-            return verify.Verdict("wrong-result", None, f"the state is {len(data)} B long")
+            return verify.Verification("wrong-result", None, f"the state is {len(data)} B long")
         return np.frombuffer(data, dtype="<f8").astype(np.float64)
 
 
-def _ended(outcome: Outcome, candidate: Candidate) -> tuple[Status, str]:
+def _ended(outcome: ProcessOutcome, candidate: Candidate) -> tuple[Status, str]:
     if outcome.ok:
         return "ok", ""
     text = rank_programs.remark(outcome.err, candidate) + outcome.describe()

@@ -18,10 +18,10 @@ from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError
 from autotune.measuring.candidates import verify
 from autotune.measuring.candidates.base import Launch
-from autotune.measuring.candidates.host_measurer import References
+from autotune.measuring.candidates.host_measurer import ReferenceStates
 from autotune.measuring.candidates.job import RESULTS, SCHEMA, STATES, state_name, verified_threads
-from autotune.measuring.candidates.launch_output import Listener
-from autotune.measuring.candidates.verify import Verdict
+from autotune.measuring.candidates.launch_output import LaunchListener
+from autotune.measuring.candidates.verify import Verification
 
 Facts = Mapping[str, object]
 _NUMBER = {"verify": "threads", "launch": "round"}
@@ -31,7 +31,7 @@ _TIME_LIMIT = 124
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recorded:
+class ProcessRecord:
     """One process of a job."""
 
     identity: str
@@ -46,7 +46,7 @@ class Recorded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Results:
+class JobResults:
     """A job's results file, read and checked."""
 
     study: str
@@ -56,7 +56,7 @@ class Results:
     machine: Mapping[str, str]
     """Node, system, architecture and processor model."""
     failed_builds: tuple[str, ...]
-    processes: tuple[Recorded, ...]
+    processes: tuple[ProcessRecord, ...]
     states: Path
     """Folder of the verified states."""
 
@@ -66,7 +66,7 @@ class Results:
         facts = [self.machine[name] for name in ("model", "architecture", "system")]
         return "job:" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]
 
-    def find(self, candidate: Candidate, kind: str, number: int) -> Recorded | None:
+    def find(self, candidate: Candidate, kind: str, number: int) -> ProcessRecord | None:
         """The process of a candidate, if the job came so far."""
         wanted = (candidate.identity, kind, number)
         matching = (p for p in self.processes if (p.identity, p.kind, p.number) == wanted)
@@ -76,7 +76,7 @@ class Results:
 # --- reading --------------------------------------------------------------------------------
 
 
-def collect(path: Path) -> Results:
+def collect(path: Path) -> JobResults:
     """Read a results file; ``job.json`` and the states lie beside it.
 
     Raises InputError naming file and line for anything that a job does not write, and for lines of
@@ -106,7 +106,7 @@ def collect(path: Path) -> Results:
                 hint="bring back the whole folder of the job",
             )
         )
-    return Results(
+    return JobResults(
         study=description.text("study"),
         candidates=tuple(tasks),
         verify_steps=description.count("verify_steps"),
@@ -192,7 +192,7 @@ class _Reading:
     tasks: frozenset[str]
     machine: Mapping[str, str] | None = None
     failed: list[str] = field(default_factory=list)
-    processes: list[Recorded] = field(default_factory=list)
+    processes: list[ProcessRecord] = field(default_factory=list)
     current: tuple[str, str, int] | None = None
     """Identity, kind and number of the process whose output this is."""
     printed: list[str] = field(default_factory=list)
@@ -221,7 +221,7 @@ class _Reading:
                     Fault(where=where, found=line[:80], expected="a line that a job writes")
                 )
 
-    def finish(self) -> tuple[Recorded, ...]:
+    def finish(self) -> tuple[ProcessRecord, ...]:
         self._end(None)
         return tuple(self.processes)
 
@@ -249,7 +249,7 @@ class _Reading:
         if self.current:
             identity, kind, number = self.current
             self.processes.append(
-                Recorded(
+                ProcessRecord(
                     identity=identity,
                     kind=kind,
                     number=number,
@@ -268,9 +268,9 @@ class _Reading:
 class CollectedMeasurer:
     """Builds, verification and launches as they are recorded in the results of a job."""
 
-    results: Results
+    results: JobResults
     measuring: Measuring
-    references: References = field(default_factory=References)
+    references: ReferenceStates = field(default_factory=ReferenceStates)
 
     def prepare(self, candidate: Candidate) -> Prepared:
         """What became of the build, and the recorded states against the reference."""
@@ -300,7 +300,7 @@ class CollectedMeasurer:
         recorded = self.results.find(candidate, "launch", round_number)
         if recorded is None:
             return Launch(status="contended", detail="the job has no launch of this round")
-        listener = Listener(
+        listener = LaunchListener(
             threads=candidate.threads,
             ranks=candidate.ranks,
             busy=self.measuring.busy,
@@ -318,41 +318,41 @@ class CollectedMeasurer:
             listener.hear(line)
         return listener.finish(*_ended(recorded), "\n".join(recorded.lines))
 
-    def _verify(self, candidate: Candidate) -> Verdict:
+    def _verify(self, candidate: Candidate) -> Verification:
         if candidate.identity in self.results.failed_builds:
             detail = f"see log/{candidate.identity}.build of the job"
-            return Verdict("build-failed", None, detail)
+            return Verification("build-failed", None, detail)
         worst = 0.0
         for threads in verified_threads(candidate):
             verdict = self._judge(candidate, threads)
             if verdict.status != "ok":
                 text = f"{threads} thread(s): {verdict.detail}"
-                return Verdict(verdict.status, verdict.error, text)
+                return Verification(verdict.status, verdict.error, text)
             worst = max(worst, verdict.error or 0.0)
-        return Verdict("ok", worst)
+        return Verification("ok", worst)
 
-    def _judge(self, candidate: Candidate, threads: int) -> Verdict:
+    def _judge(self, candidate: Candidate, threads: int) -> Verification:
         recorded = self.results.find(candidate, "verify", threads)
         if recorded is None:
-            return Verdict("crashed", None, "the job ended before its verification")
+            return Verification("crashed", None, "the job ended before its verification")
         status, detail = _ended(recorded)
         if status != "ok":
-            return Verdict(status, None, detail)
+            return Verification(status, None, detail)
         file = self.results.states / state_name(candidate.identity, threads)
         try:
             data = file.read_bytes()
         except OSError as error:
             text = f"exit code {recorded.code}, but no state: {file}: {error.strerror}"
-            return Verdict("crashed", None, text)
+            return Verification("crashed", None, text)
         if len(data) % 8:
-            return Verdict("wrong-result", None, f"the state is {len(data)} B long")
+            return Verification("wrong-result", None, f"the state is {len(data)} B long")
         small = verify.verification_problem(candidate)
         reference = self.references.state(small, self.results.verify_steps)
         state = np.frombuffer(data, dtype="<f8").astype(np.float64)
         return verify.judge(state, reference, verify.fields_of(small))
 
 
-def _ended(recorded: Recorded) -> tuple[Status, str]:
+def _ended(recorded: ProcessRecord) -> tuple[Status, str]:
     if recorded.code == 0:
         return "ok", ""
     if recorded.code is None:

@@ -7,13 +7,13 @@ from datetime import UTC, datetime
 from autotune.domain.results import Sample, Status
 from autotune.measuring.candidates import protocol, quiet
 from autotune.measuring.candidates.base import Launch
-from autotune.measuring.candidates.resource_use import Gauges
+from autotune.measuring.candidates.resource_use import ResourceUse
 from autotune.toolchain.child_process import TAIL
 from autotune.units import Seconds
 
 
 @dataclass(slots=True, kw_only=True)
-class Listener:
+class LaunchListener:
     """Turns the lines of one launch into samples and a verdict; mutable while it listens."""
 
     threads: int
@@ -25,14 +25,14 @@ class Listener:
     on_sample: Callable[[Sample], None]
     conditions: Mapping[str, float | int | str]
     samples: list[Sample] = field(default_factory=list)
-    start: protocol.Start | None = None
-    check: protocol.Check | None = None
-    final: protocol.Final | None = None
+    start: protocol.ProgramStart | None = None
+    check: protocol.StateCheck | None = None
+    final: protocol.FinalState | None = None
     ended: bool = False
     wrong: str = ""
     """The first thing that is not as it should be."""
-    watch: quiet.Watch = field(default_factory=quiet.Watch)
-    gauges: Gauges | None = None
+    watch: quiet.QuietWatch = field(default_factory=quiet.QuietWatch)
+    gauges: ResourceUse | None = None
     """What reads memory and energy when a sample is taken."""
 
     def hear(self, text: str) -> bool:
@@ -43,7 +43,7 @@ class Listener:
             self.wrong = self.wrong or str(error)
             return False
         match line:
-            case protocol.Start():
+            case protocol.ProgramStart():
                 self.start = line
                 if line.threads != self.threads:
                     self.wrong = (
@@ -51,17 +51,17 @@ class Listener:
                     )
                 if line.ranks != self.ranks:
                     self.wrong = self.wrong or f"ran with {line.ranks}, not {self.ranks} ranks"
-            case protocol.Check():
+            case protocol.StateCheck():
                 self.check = line
-            case protocol.Timed() if not self.wrong:
+            case protocol.TimedSample() if not self.wrong:
                 self._take(line)
-            case protocol.Final():
+            case protocol.FinalState():
                 self.final = line
-            case protocol.End():
+            case protocol.ProgramEnd():
                 self.ended = True
-        return isinstance(line, protocol.Timed)
+        return isinstance(line, protocol.TimedSample)
 
-    def _take(self, line: protocol.Timed) -> None:
+    def _take(self, line: protocol.TimedSample) -> None:
         start = self.start
         cpus = ",".join(map(str, sorted(set(start.affinity)))) if start else ""
         sample = Sample(

@@ -16,7 +16,7 @@ from autotune.toolchain import build_cache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
+class PartProbe:
     """A program that runs one part of one sweep with its data in one level.
 
     ``units``: its sources; None where there is no such probe, for the ``reason`` that is given.
@@ -36,10 +36,10 @@ class Probe:
 
 
 @dataclass(slots=True)
-class Outcome:
+class ProbeOutcome:
     """What a probe gave; mutable while rounds go on."""
 
-    probe: Probe
+    probe: PartProbe
     status: Status = "ok"
     detail: str = ""
     build: str = ""
@@ -74,10 +74,12 @@ class Outcome:
 class Dissector:
     """Builds probes and runs them in interleaved rounds; what was measured stays on Ctrl-C."""
 
-    def __init__(self, measurer: HostMeasurer, probes: Sequence[Probe], progress: Progress) -> None:
+    def __init__(
+        self, measurer: HostMeasurer, probes: Sequence[PartProbe], progress: Progress
+    ) -> None:
         self._measurer = replace(measurer, measuring=replace(measurer.measuring, verify_steps=1))
         self._progress = progress
-        self.outcomes = [Outcome(probe) for probe in probes]
+        self.outcomes = [ProbeOutcome(probe) for probe in probes]
         self.rounds = 0
         """Finished ones."""
 
@@ -109,7 +111,7 @@ class Dissector:
             self.rounds += 1
         self._progress("run the probes", 1, 1)
 
-    def _launch(self, outcome: Outcome, number: int) -> None:
+    def _launch(self, outcome: ProbeOutcome, number: int) -> None:
         probe = outcome.probe
         prepared = Prepared(candidate=probe.candidate, status="ok", build=outcome.build)
         keep: Callable[[Sample], None] = outcome.samples.append

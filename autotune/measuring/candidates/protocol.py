@@ -29,7 +29,7 @@ WARM_UPS = 1
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class ProgramStart:
     """The program has its memory and its threads."""
 
     threads: int
@@ -41,7 +41,7 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class StateCheck:
     """The state at the timed size after the check steps."""
 
     sum: float
@@ -53,7 +53,7 @@ class Check:
 
 
 @dataclass(frozen=True, slots=True)
-class Timed:
+class TimedSample:
     """One sample."""
 
     warm_up: bool
@@ -70,7 +70,7 @@ class Timed:
 
 
 @dataclass(frozen=True, slots=True)
-class Phase:
+class PhaseTime:
     """Time of one kernel per time step, the slowest thread's, in seconds."""
 
     name: str
@@ -78,7 +78,7 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
-class Final:
+class FinalState:
     """The state at the timed size after the last step."""
 
     finite: bool
@@ -86,7 +86,7 @@ class Final:
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class ProgramEnd:
     """The program reached its end; what its ranks sent in a time step."""
 
     exchanges: float = 0.0
@@ -97,7 +97,7 @@ class End:
     """Of each rank; empty for a program of one."""
 
 
-Line = Start | Check | Timed | Phase | Final | End
+Line = ProgramStart | StateCheck | TimedSample | PhaseTime | FinalState | ProgramEnd
 
 
 def parse(text: str) -> Line | None:
@@ -123,17 +123,17 @@ def _line(row: Mapping[str, object]) -> Line:
             affinity = row["affinity"]
             if not isinstance(affinity, list):
                 raise TypeError
-            return Start(
+            return ProgramStart(
                 _whole(row, "threads"), tuple(map(int, affinity)), _whole(row, "ld"),
                 _whole(row, "ranks") if "ranks" in row else 1,
             )  # fmt: skip
         case "check":
-            return Check(
+            return StateCheck(
                 _real(row, "sum"), _real(row, "magnitude"),
                 row["finite"] is True, row["denormal"] is True,
             )  # fmt: skip
         case "sample":
-            return Timed(
+            return TimedSample(
                 row["warm_up"] is True,
                 _positive(row, "seconds"), _whole(row, "steps"),
                 _real(row, "busy"), _positive(row, "taken"),
@@ -141,13 +141,15 @@ def _line(row: Mapping[str, object]) -> Line:
                 row["accepted"] is True,
             )  # fmt: skip
         case "phase":
-            return Phase(str(row["name"]), _real(row, "seconds"))
+            return PhaseTime(str(row["name"]), _real(row, "seconds"))
         case "final":
-            return Final(row["finite"] is True, row["denormal"] is True)
+            return FinalState(row["finite"] is True, row["denormal"] is True)
         case "end":
             if "exchanges" not in row:
-                return End()
-            return End(_real(row, "exchanges"), _reals(row, "messages"), _reals(row, "bytes"))
+                return ProgramEnd()
+            return ProgramEnd(
+                _real(row, "exchanges"), _reals(row, "messages"), _reals(row, "bytes")
+            )
         case kind:
             raise ValueError(f"a line of unknown kind {kind!r}")
 

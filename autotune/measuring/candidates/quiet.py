@@ -56,7 +56,7 @@ def attainable_priority() -> Priority:
     return child_process.run(["true"], timeout=10, niceness=RAISED).priority
 
 
-class Watch:
+class QuietWatch:
     """Conditions of a stretch of time: what the system did since it was started or last asked."""
 
     def __init__(self) -> None:
@@ -69,7 +69,7 @@ class Watch:
 
 
 @dataclass(frozen=True, slots=True)
-class Others:
+class OtherProcesses:
     """CPU use of processes other than this one and its descendants, over a short window."""
 
     cpus: float
@@ -86,7 +86,7 @@ class Others:
         return f"other processes use {self.cpus:.2g} of {os.cpu_count() or 1} CPUs{who}"
 
 
-def others(window: float = 0.2) -> Others:
+def others(window: float = 0.2) -> OtherProcesses:
     """What other processes use of the CPUs, watched for ``window`` seconds."""
     before, started = _usage(), time.monotonic()
     time.sleep(window)
@@ -98,7 +98,7 @@ def others(window: float = 0.2) -> Others:
         if pid in before and pid not in own
     }
     busiest = sorted((pid for pid in used if used[pid] >= _BUSY_SHARE), key=lambda pid: -used[pid])
-    return Others(
+    return OtherProcesses(
         cpus=sum(used.values()),
         names=tuple(dict.fromkeys(after[pid].name for pid in busiest[:5])),
     )

@@ -17,7 +17,7 @@ _SETTINGS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Libraries:
+class BuildLibraries:
     """What a build needs on top of the compiler's own flags."""
 
     compile: tuple[str, ...] = build_cache.OPENMP
@@ -26,16 +26,18 @@ class Libraries:
     """The MPI and its version; empty for programs of one rank."""
 
 
-def libraries(candidate: Candidate) -> Libraries:
+def libraries(candidate: Candidate) -> BuildLibraries:
     """OpenMP, and for several ranks the MPI that is found.
 
     Raises MissingTool with the install command where there is none.
     """
     if candidate.ranks == 1:
-        return Libraries()
+        return BuildLibraries()
     found = mpi.find()
     compiling, linking = mpi.compile_flags(found)
-    return Libraries((*build_cache.OPENMP, *compiling), (*build_cache.LINK, *linking), found.title)
+    return BuildLibraries(
+        (*build_cache.OPENMP, *compiling), (*build_cache.LINK, *linking), found.title
+    )
 
 
 def command(template: str, candidate: Candidate, threads: int, words: Sequence[str]) -> list[str]:

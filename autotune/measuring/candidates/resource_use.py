@@ -4,7 +4,7 @@ import contextlib
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autotune.measuring.candidates.energy import Meter, Reading
+from autotune.measuring.candidates.energy import EnergyMeter, EnergyReading
 from autotune.toolchain.memory_footprint import Footprint
 
 MEMORY, ENERGY = "memory_bytes", "energy_j"
@@ -13,7 +13,7 @@ node's packages in one time step, in joules."""
 
 
 @dataclass(slots=True, kw_only=True)
-class Gauges:
+class ResourceUse:
     """Watches one launch for ``process.run``; mutable while it runs.
 
     Energy is the mean power over a stretch of time that holds the sample, times the seconds of a
@@ -23,10 +23,10 @@ class Gauges:
 
     counted: Path | None = None
     """The file whose processes count for memory; None: all that the launch starts."""
-    meter: Meter | None = None
+    meter: EnergyMeter | None = None
     """None: energy cannot be read."""
-    _first: Reading | None = None
-    _last: Reading | None = None
+    _first: EnergyReading | None = None
+    _last: EnergyReading | None = None
     _footprint: Footprint = field(init=False)
 
     def __post_init__(self) -> None:
@@ -60,7 +60,9 @@ class Gauges:
         """Conditions of the samples of a launch that has ended, of ``seconds`` per step."""
         return self._conditions(self._first, seconds)
 
-    def _conditions(self, before: Reading | None, seconds: float) -> dict[str, float | int | str]:
+    def _conditions(
+        self, before: EnergyReading | None, seconds: float
+    ) -> dict[str, float | int | str]:
         found: dict[str, float | int | str] = {}
         if self._footprint.peak is not None:
             found[MEMORY] = self._footprint.peak
@@ -70,7 +72,7 @@ class Gauges:
                 found[ENERGY] = watts * seconds
         return found
 
-    def _read(self) -> Reading | None:
+    def _read(self) -> EnergyReading | None:
         if self.meter is not None:
             with contextlib.suppress(OSError, ValueError):
                 return self.meter.read()

@@ -25,7 +25,7 @@ _LARGE = 0.125
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Verification:
     """What the comparison says; ``error`` is the worst field's deviation."""
 
     status: Status
@@ -210,24 +210,26 @@ def deviation(
 
 def judge(
     state: NDArray[np.float64], reference: NDArray[np.float64], field_of: NDArray[np.int64]
-) -> Verdict:
+) -> Verification:
     """Compare a state with the reference; say where it is worst when it is wrong."""
     if state.shape != reference.shape:
         text = f"{state.size} components were written, the reference has {reference.size}"
-        return Verdict("wrong-result", None, text)
+        return Verification("wrong-result", None, text)
     if not np.all(np.isfinite(state)):
         place = int(np.flatnonzero(~np.isfinite(state))[0])
-        return Verdict("wrong-result", None, f"component {place} is {state[place]}")
+        return Verification("wrong-result", None, f"component {place} is {state[place]}")
     tiny = (state != 0) & (np.abs(state) < np.finfo(np.float64).tiny)
     if np.any(tiny):
         place = int(np.flatnonzero(tiny)[0])
-        return Verdict("wrong-result", None, f"component {place} is denormal, {state[place]!r}")
+        return Verification(
+            "wrong-result", None, f"component {place} is denormal, {state[place]!r}"
+        )
     error = deviation(state, reference, field_of)
     if error <= TOLERANCE:
-        return Verdict("ok", error)
+        return Verification("ok", error)
     place = int(np.argmax(np.abs(state - reference)))
     text = (
         f"deviates by {error:.2e} of the largest component, {TOLERANCE:.0e} is allowed;"
         f" component {place} is {state[place]!r}, the reference says {reference[place]!r}"
     )
-    return Verdict("wrong-result", error, text)
+    return Verification("wrong-result", error, text)

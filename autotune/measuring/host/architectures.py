@@ -24,7 +24,7 @@ class DocumentedCache:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Architecture:
+class Microarchitecture:
     """A microarchitecture: how its levels behave, where the operating system does not say."""
 
     inbound: Mapping[int, float]
@@ -40,7 +40,7 @@ class Architecture:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class ArchitectureMatch:
     """Which architecture a processor is taken for."""
 
     name: str
@@ -86,13 +86,13 @@ def _within(model: int, ranges: str) -> bool:
     return False
 
 
-def _match(name: str, label: str, victim: frozenset[int] | None = None) -> Match:
-    return Match(
+def _match(name: str, label: str, victim: frozenset[int] | None = None) -> ArchitectureMatch:
+    return ArchitectureMatch(
         name=name, osaca=label.removeprefix("~"), approximate=label[0] == "~", victim=victim
     )
 
 
-def x86(vendor: str, family: int, model: int, stepping: int) -> Match:
+def x86(vendor: str, family: int, model: int, stepping: int) -> ArchitectureMatch:
     """The architecture of an x86 processor by vendor, family and model."""
     name = f"{vendor} family {family} model {model}"
     if vendor == "GenuineIntel" and family == 6:
@@ -108,17 +108,17 @@ def x86(vendor: str, family: int, model: int, stepping: int) -> Match:
                 return _match(name, label)
         if vendor == "HygonGenuine" and family == 0x18:
             return _match(name, "~ZEN1")
-    return Match(name=name, osaca=None)
+    return ArchitectureMatch(name=name, osaca=None)
 
 
-def arm(implementer: int, part: int) -> Match:
+def arm(implementer: int, part: int) -> ArchitectureMatch:
     """The architecture of an ARM processor by implementer and part number."""
     if (implementer, part) in _ARM:
         name, label = _ARM[implementer, part]
         return _match(name, label)
     if implementer == 0x61:
         return _match("Apple", "~M1")
-    return Match(name=f"implementer 0x{implementer:02x} part 0x{part:03x}", osaca=None)
+    return ArchitectureMatch(name=f"implementer 0x{implementer:02x} part 0x{part:03x}", osaca=None)
 
 
 # --- behaviour ------------------------------------------------------------------------------------
@@ -131,8 +131,10 @@ _MESH_VICTIM = "Intel Xeon Scalable: non-inclusive L3 (Optimization Reference Ma
 _NOMINAL = "nominal width, unverified"
 
 
-def _zen(l2: DocumentedCache, l3: DocumentedCache, l3_inbound: float, source: str) -> Architecture:
-    return Architecture(
+def _zen(
+    l2: DocumentedCache, l3: DocumentedCache, l3_inbound: float, source: str
+) -> Microarchitecture:
+    return Microarchitecture(
         inbound={2: 32.0, 3: l3_inbound},
         inbound_source=source,
         exposed=0.0,
@@ -145,8 +147,8 @@ def _zen(l2: DocumentedCache, l3: DocumentedCache, l3_inbound: float, source: st
 
 def _intel(
     l1: tuple[int, int], l2: tuple[int, int], inbound: tuple[float, float], victim: bool
-) -> Architecture:
-    return Architecture(
+) -> Microarchitecture:
+    return Microarchitecture(
         inbound={2: inbound[0], 3: inbound[1]},
         inbound_source=_NOMINAL,
         exposed=1.0,
@@ -160,8 +162,8 @@ def _intel(
     )
 
 
-def _arm(l1: tuple[int, int], l2: tuple[int, int, int]) -> Architecture:
-    return Architecture(
+def _arm(l1: tuple[int, int], l2: tuple[int, int, int]) -> Microarchitecture:
+    return Microarchitecture(
         inbound={2: 32.0, 3: 16.0},
         inbound_source=_NOMINAL,
         exposed=1.0,
@@ -181,7 +183,7 @@ def _l3(mib: int, cores: int) -> DocumentedCache:
     return DocumentedCache(level=3, size=Bytes(mib * _MI), ways=16, cores=cores)
 
 
-ARCHITECTURES: Mapping[str, Architecture] = {
+ARCHITECTURES: Mapping[str, Microarchitecture] = {
     "SNB": _intel((32, 8), (256, 8), (32.0, 32.0), victim=False),
     "IVB": _intel((32, 8), (256, 8), (32.0, 32.0), victim=False),
     "HSW": _intel((32, 8), (256, 8), (64.0, 32.0), victim=False),
@@ -203,7 +205,7 @@ ARCHITECTURES: Mapping[str, Architecture] = {
     "TSV110": _arm((64, 4), (512, 8, 1)),
     "M1": _arm((128, 8), (12288, 12, 4)),
 }
-UNKNOWN = Architecture(
+UNKNOWN = Microarchitecture(
     inbound={2: 32.0, 3: 16.0},
     inbound_source="a usual width; hypothesis",
     exposed=1.0,
@@ -275,7 +277,7 @@ SCALAR_PORTS = GenericPorts(
 )
 
 
-def ports(architecture: str, flags: frozenset[str], match: Match) -> GenericPorts:
+def ports(architecture: str, flags: frozenset[str], match: ArchitectureMatch) -> GenericPorts:
     """The port table for a processor: its own where documented, else by instruction set."""
     if match.osaca is None and match.name.startswith("AuthenticAMD family 21 "):
         return BULLDOZER_PORTS

@@ -19,9 +19,9 @@ from autotune.errors import Fault, InputError, WorkFailed
 from autotune.measuring.host import calibration_plan as plan
 from autotune.measuring.host import constants as figures
 from autotune.measuring.host import estimates, host_facts, host_probe
-from autotune.measuring.host.calibration_plan import SHORT, Block, Plan
-from autotune.measuring.host.constants import Measured
-from autotune.measuring.host.host_probe import Item, Kind, Probe, Ran, Sample
+from autotune.measuring.host.calibration_plan import SHORT, Block, CalibrationPlan
+from autotune.measuring.host.constants import ProbeConditions
+from autotune.measuring.host.host_probe import HostProbe, Kind, ProbeItem, ProbeRun, ProbeSample
 from autotune.measuring.host.stored_calibrations import identity, save, stored
 from autotune.units import BytesPerSecond, Hertz, Seconds
 
@@ -119,7 +119,7 @@ def recheck(machine: Machine) -> Recheck:
     size = min(
         curve.working_set[-1], plan.top(machine, curve.threads, host_facts.available_memory())
     )
-    clocks = [Item(kind="clock")] * _CHAINS
+    clocks = [ProbeItem(kind="clock")] * _CHAINS
     chains = host_probe.run(program, curve.threads, clocks, sample=SHORT, until=0.5)
     streams = host_probe.run(
         program, curve.threads, [host_probe.load(size)] * 9, sample=0.02, until=1.0
@@ -141,9 +141,9 @@ def recheck(machine: Machine) -> Recheck:
 class _Session:
     """The rounds of one calibration."""
 
-    def __init__(self, program: Probe, plan: Plan, deadline: float) -> None:
+    def __init__(self, program: HostProbe, plan: CalibrationPlan, deadline: float) -> None:
         self.program, self.plan, self.deadline = program, plan, deadline
-        self.rounds: list[list[Sample]] = []
+        self.rounds: list[list[ProbeSample]] = []
         self.beside: dict[Kind, dict[str, int]] = {}
         """Kind of the work beside a stream to level to how much of it; after one round."""
         self.priority = "none"
@@ -155,14 +155,14 @@ class _Session:
         order = random.Random(number)
         counts = list(self.plan.threads)
         order.shuffle(counts)
-        samples: list[Sample] = []
+        samples: list[ProbeSample] = []
         for position, threads in enumerate(counts):
             tell(f"round {number + 1}, {threads} thread{'s' * (threads > 1)}")
             # the first round shares the time out, so that no thread count is left without a point
             share = 1 / (len(counts) - position) if number == 0 else 1.0
             short, long = self.plan.short(threads), self.plan.long(threads)
             if threads == self.plan.threads[-1]:  # the clock that a full processor keeps up
-                short += [(Item(kind="clock"),)] * _CHAINS
+                short += [(ProbeItem(kind="clock"),)] * _CHAINS
             if threads == 1:
                 long += self._overlap()
             samples += self._run(threads, short, order, min(SHORT, self.plan.sample), share / 2)
@@ -187,13 +187,13 @@ class _Session:
 
     def _run(
         self, threads: int, blocks: list[Block], order: random.Random, sample: float, share: float
-    ) -> tuple[Sample, ...]:
+    ) -> tuple[ProbeSample, ...]:
         left = (self.deadline - time.monotonic()) * share
         if left < _LEAST_SLOT or not blocks:
             return ()
         order.shuffle(blocks)
         items = [item for block in blocks for item in block]
-        ran: Ran = host_probe.run(self.program, threads, items, sample=sample, until=left)
+        ran: ProbeRun = host_probe.run(self.program, threads, items, sample=sample, until=left)
         self.priority, self.detail = ran.priority, ran.detail or self.detail
         return ran.samples
 
@@ -207,7 +207,7 @@ def _calibration(machine: Machine, session: _Session, load: "_Load", took: Secon
         )
     clock, clock_spread = estimates.clock(samples)
     contended = load.contended(samples)
-    measured = Measured(
+    measured = ProbeConditions(
         plan=session.plan,
         clock=clock,
         width=session.program.width,
@@ -251,7 +251,7 @@ class _Load:
     def __init__(self) -> None:
         self._started, self._busy, self._own = time.monotonic(), _busy(), _own()
 
-    def contended(self, samples: Sequence[Sample]) -> bool:
+    def contended(self, samples: Sequence[ProbeSample]) -> bool:
         """Whether the threads missed their cores, or others used more than a twentieth of them."""
         wall = sum(s.threads * s.seconds for s in samples)
         kept = sum(s.threads * s.seconds * min(1.0, s.busy) for s in samples) / wall

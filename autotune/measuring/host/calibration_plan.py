@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from autotune.domain.machine import Machine
-from autotune.measuring.host.host_probe import EXTRAS, GROUP, PAGE, STREAMS, Item, Kind, load
+from autotune.measuring.host.host_probe import EXTRAS, GROUP, PAGE, STREAMS, Kind, ProbeItem, load
 from autotune.units import Bytes, Seconds
 
 MEMORY = "MEM"
@@ -24,7 +24,7 @@ WHOLE = 1024
 LARGEST_L1 = Bytes(2 * PAGE)
 """The largest working set that lies in every L1 with what is beside it."""
 
-Block = tuple[Item, ...]
+Block = tuple[ProbeItem, ...]
 """Items that are compared, and so are measured right after one another."""
 
 _LEAST_TOP = Bytes(64 << 20)
@@ -37,7 +37,7 @@ _WARM = 1.7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class CalibrationPlan:
     """The points of one round."""
 
     threads: tuple[int, ...]
@@ -69,12 +69,12 @@ class Plan:
     def short(self, threads: int) -> list[Block]:
         """Items of one round of which all lies in L1, or between the caches of cores."""
         if threads > 1:
-            blocks: list[Block] = [(Item(kind="barrier"),)]
+            blocks: list[Block] = [(ProbeItem(kind="barrier"),)]
             if threads in (2, self.threads[-1]):
                 blocks.append(handed(self.levels[threads]))
             return blocks
         return [
-            (Item(kind="add"), Item(kind="forward"), Item(kind="blocked")),
+            (ProbeItem(kind="add"), ProbeItem(kind="forward"), ProbeItem(kind="blocked")),
             (offset(0), offset(8)),
             tuple(trip(n) for n in TRIPS) + tuple(trip(n, varied=True) for n in TRIPS),
             tuple(stretches(LARGEST_L1)),
@@ -89,7 +89,7 @@ class Plan:
         size = Bytes(count * PAGE // 4)
         return (
             load(size, streams=count),
-            Item(kind="clash", bytes=size, streams=count, extra=self.way),
+            ProbeItem(kind="clash", bytes=size, streams=count, extra=self.way),
         )
 
     @property
@@ -102,32 +102,32 @@ class Plan:
         return Seconds(seconds * _WARM + 2 * len(self.threads) * _OVERHEAD)
 
 
-def one(kind: Kind, size: Bytes, extra: int = 0) -> Item:
+def one(kind: Kind, size: Bytes, extra: int = 0) -> ProbeItem:
     """An item of one stream."""
-    return Item(kind=kind, bytes=size, streams=1, extra=extra)
+    return ProbeItem(kind=kind, bytes=size, streams=1, extra=extra)
 
 
-def offset(distance: int) -> Item:
+def offset(distance: int) -> ProbeItem:
     """Vector loads from L1 that begin some bytes behind a border."""
-    return Item(kind="offset", bytes=LARGEST_L1, streams=1, extra=distance)
+    return ProbeItem(kind="offset", bytes=LARGEST_L1, streams=1, extra=distance)
 
 
-def trip(length: int, *, varied: bool = False) -> Item:
+def trip(length: int, *, varied: bool = False) -> ProbeItem:
     """Calls of a loop over ``length`` doubles, or ``length`` on average."""
     if not varied:
-        return Item(kind="entry", bytes=LARGEST_L1, run=length)
-    return Item(kind="entry", bytes=LARGEST_L1, extra=VARIED, run=length - 7 * VARIED // 2)
+        return ProbeItem(kind="entry", bytes=LARGEST_L1, run=length)
+    return ProbeItem(kind="entry", bytes=LARGEST_L1, extra=VARIED, run=length - 7 * VARIED // 2)
 
 
-def stretches(size: Bytes) -> Iterator[Item]:
+def stretches(size: Bytes) -> Iterator[ProbeItem]:
     """Short stretches of a stream of a working set, then without starts: long ones, or all of it.
 
     A small working set has no stretches of which the start would not count.
     """
     near = Bytes(1 << round(math.log2(size)))
     for groups in RUNS:
-        yield Item(kind="runs", bytes=near, run=groups)
-    long = Item(kind="runs", bytes=near, run=WHOLE)
+        yield ProbeItem(kind="runs", bytes=near, run=groups)
+    long = ProbeItem(kind="runs", bytes=near, run=WHOLE)
     yield long if near >= 2 * WHOLE * GROUP else load(near)
 
 
@@ -140,7 +140,7 @@ def handed(levels: Mapping[str, Bytes]) -> Block:
     return one("handed", size), one("kept", size), one("lent", size), one("owned", size)
 
 
-def make(machine: Machine, budget: float, memory: Bytes | None) -> Plan:
+def make(machine: Machine, budget: float, memory: Bytes | None) -> CalibrationPlan:
     """The finest plan of which some rounds fit into ``budget`` seconds.
 
     ``memory`` is what may be taken at most, in bytes; a quarter of it is used.
@@ -172,13 +172,13 @@ def _plan(
     all_counts: bool,
     streams: tuple[int, ...],
     sample: float,
-) -> Plan:
+) -> CalibrationPlan:
     counts = thread_counts(machine.cores) if all_counts else tuple(sorted({1, machine.cores}))
     first = machine.caches[0]
     sizes = {
         count: _grid(first.size // 2, top(machine, count, memory), per_octave) for count in counts
     }
-    return Plan(
+    return CalibrationPlan(
         threads=counts,
         sizes=sizes,
         levels={count: _representatives(machine, count, sizes[count][-1]) for count in counts},

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 from autotune.domain.calibration import Constant
 from autotune.measuring.host import calibration_plan
-from autotune.measuring.host.calibration_plan import LARGEST_L1, RUNS, TRIPS, Plan
+from autotune.measuring.host.calibration_plan import LARGEST_L1, RUNS, TRIPS, CalibrationPlan
 from autotune.measuring.host.estimates import BUSY, quartile
-from autotune.measuring.host.host_probe import GROUP, Item, Kind, Sample, load
+from autotune.measuring.host.host_probe import GROUP, Kind, ProbeItem, ProbeSample, load
 from autotune.units import Bytes, Hertz
 
 _TENTHS = 10
@@ -30,10 +30,10 @@ _FEW = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class ProbeConditions:
     """What the figures of a host depend on beside its samples."""
 
-    plan: Plan
+    plan: CalibrationPlan
     clock: Hertz
     width: Bytes
     """Of a vector."""
@@ -43,11 +43,11 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class HostConstant:
     """A constant as a function of the cycles that some items took, each with a thread count."""
 
     name: str
-    items: tuple[tuple[int, Item], ...]
+    items: tuple[tuple[int, ProbeItem], ...]
     value: Callable[[Sequence[float]], float]
     source: str
     unit: str = "cy"
@@ -56,7 +56,11 @@ class Figure:
 
 
 def constants(
-    rounds: Sequence[Sequence[Sample]], clock: Hertz, figures: Sequence[Figure], *, contended: bool
+    rounds: Sequence[Sequence[ProbeSample]],
+    clock: Hertz,
+    figures: Sequence[HostConstant],
+    *,
+    contended: bool,
 ) -> dict[str, Constant]:
     """Those figures of which at least one round has every item."""
     result: dict[str, Constant] = {}
@@ -71,9 +75,9 @@ def constants(
 
 
 def _values(
-    rounds: Sequence[Sequence[Sample]],
+    rounds: Sequence[Sequence[ProbeSample]],
     clock: Hertz,
-    figure: Figure,
+    figure: HostConstant,
     busy: float,
 ) -> list[float]:
     """The value of every round in which each item has a sample at least that busy."""
@@ -91,7 +95,7 @@ def _values(
     return values
 
 
-def _constant(figure: Figure, values: Sequence[float], contended: bool) -> Constant:
+def _constant(figure: HostConstant, values: Sequence[float], contended: bool) -> Constant:
     middle = quartile(values, 1 if figure.fast else 2)
     low, high = values[0], values[0]
     if len(values) > 1:
@@ -114,15 +118,15 @@ def _constant(figure: Figure, values: Sequence[float], contended: bool) -> Const
     )
 
 
-def figures(of: Measured) -> list[Figure]:
+def figures(of: ProbeConditions) -> list[HostConstant]:
     """Every constant that a calibration measures on this host."""
     return [*_loops(of), *_levels(of), *_starts(of), *_between(of), *_overlap(of)]
 
 
-def _loops(of: Measured) -> Iterator[Figure]:
+def _loops(of: ProbeConditions) -> Iterator[HostConstant]:
     """What lies in L1."""
     crossing = min(1.0, of.width / of.line)
-    yield Figure(
+    yield HostConstant(
         name="line_crossing",
         items=((1, calibration_plan.offset(8)), (1, calibration_plan.offset(0))),
         value=lambda t: (t[0] - t[1]) / crossing,
@@ -132,21 +136,21 @@ def _loops(of: Measured) -> Iterator[Figure]:
         ("store_forward", "forward"), ("blocked_forward", "blocked"),
     )  # fmt: skip
     for name, kind in chains:
-        yield Figure(
+        yield HostConstant(
             name=name,
-            items=((1, Item(kind=kind)), (1, Item(kind="add"))),
+            items=((1, ProbeItem(kind=kind)), (1, ProbeItem(kind="add"))),
             value=lambda t: t[0] - t[1],
             source="chain of additions through memory less the chain in registers",
         )
     always = tuple((1, calibration_plan.trip(n)) for n in TRIPS)
     varied = tuple((1, calibration_plan.trip(n, varied=True)) for n in TRIPS)
-    yield Figure(
+    yield HostConstant(
         name="loop_entry",
         items=always + varied,
         value=_entry,
         source="calls of varied length less their iterations, at the slope over length",
     )
-    yield Figure(
+    yield HostConstant(
         name="predicted_exit",
         items=always + varied,
         value=lambda t: statistics.mean(t[len(TRIPS) :]) - statistics.mean(t[: len(TRIPS)]),
@@ -154,7 +158,7 @@ def _loops(of: Measured) -> Iterator[Figure]:
     )
     clash = of.plan.clash()
     if clash:
-        yield Figure(
+        yield HostConstant(
             name="set_conflict",
             items=tuple((1, item) for item in reversed(clash)),
             value=lambda t: (t[0] - t[1]) * of.line / GROUP,
@@ -168,18 +172,18 @@ def _entry(times: Sequence[float]) -> float:
     return statistics.mean(t - n * slope for t, n in zip(varied, TRIPS, strict=True))
 
 
-def _levels(of: Measured) -> Iterator[Figure]:
+def _levels(of: ProbeConditions) -> Iterator[HostConstant]:
     """Lines that leave."""
     lines = of.line / GROUP
     for threads in sorted({1, of.plan.threads[-1]}):
         for level, size in of.plan.levels[threads].items():
-            yield Figure(
+            yield HostConstant(
                 name=_at(f"outbound.{level}", threads),
                 items=((threads, calibration_plan.one("update", size)), (threads, load(size))),
                 value=lambda t: (t[0] - t[1]) * lines,
                 source="load and store of every line less its load",
             )
-            yield Figure(
+            yield HostConstant(
                 name=_at(f"allocate.{level}", threads),
                 items=((threads, calibration_plan.one("store", size)),),
                 value=lambda t: t[0] * lines,
@@ -187,11 +191,11 @@ def _levels(of: Measured) -> Iterator[Figure]:
             )
 
 
-def _starts(of: Measured) -> Iterator[Figure]:
+def _starts(of: ProbeConditions) -> Iterator[HostConstant]:
     inside = tuple((1, item) for item in calibration_plan.stretches(LARGEST_L1))
     for level, size in of.plan.levels[1].items():
         outside = tuple((1, item) for item in calibration_plan.stretches(size))
-        yield Figure(
+        yield HostConstant(
             name=f"stream_start.{level}",
             items=outside + inside,
             value=functools.partial(_start, groups=[item.run or 1 for _, item in outside + inside]),
@@ -210,26 +214,26 @@ def _start(times: Sequence[float], groups: Sequence[int]) -> float:
     return beyond(times[:half], groups[:half]) - beyond(times[half:], groups[half:])
 
 
-def _between(of: Measured) -> Iterator[Figure]:
+def _between(of: ProbeConditions) -> Iterator[HostConstant]:
     """What threads do to each other."""
     for threads in of.plan.threads[1:]:
-        yield Figure(
+        yield HostConstant(
             name=_at("barrier", threads),
-            items=((threads, Item(kind="barrier")),),
+            items=((threads, ProbeItem(kind="barrier")),),
             value=lambda t: t[0] / of.clock,
             source="barriers one after another",
             unit="s",
             fast=True,
         )
     for threads in sorted({2, of.plan.threads[-1]} & set(of.plan.threads[1:])):
-        yield Figure(
+        yield HostConstant(
             name=_at("core_to_core", threads) if threads > 2 else "core_to_core",
             items=((threads, calibration_plan.handed(of.plan.levels[threads])[0]),),
             value=lambda t: t[0] * of.line / GROUP,
             source="reading what the next thread has just written",
         )
         lent, owned = calibration_plan.handed(of.plan.levels[threads])[2:]
-        yield Figure(
+        yield HostConstant(
             name=_at("ownership", threads) if threads > 2 else "ownership",
             items=((threads, lent), (threads, owned)),
             value=lambda t: (t[0] - t[1]) * of.line / GROUP,
@@ -237,7 +241,7 @@ def _between(of: Measured) -> Iterator[Figure]:
         )
 
 
-def _overlap(of: Measured) -> Iterator[Figure]:
+def _overlap(of: ProbeConditions) -> Iterator[HostConstant]:
     kinds: tuple[tuple[Kind, str, str], ...] = (
         ("load", "exposed", "beside loads from L1 that take as long"),
         ("divide", "overlap_ol", "beside divides that take as long"),
@@ -245,7 +249,7 @@ def _overlap(of: Measured) -> Iterator[Figure]:
     for kind, name, source in kinds:
         for level, extra in of.beside.get(kind, {}).items():
             items = calibration_plan.beside(kind, of.plan.levels[1][level], extra)
-            yield Figure(
+            yield HostConstant(
                 name=f"{name}.{level}",
                 items=tuple((1, item) for item in items),
                 value=lambda t: (t[2] - max(t[0], t[1])) / min(t[0], t[1]),

@@ -11,7 +11,11 @@ from pathlib import Path
 
 from autotune.domain.machine import CacheLevel, InCore, Machine, Memory
 from autotune.measuring.host import architectures
-from autotune.measuring.host.architectures import Architecture, DocumentedCache, Match
+from autotune.measuring.host.architectures import (
+    ArchitectureMatch,
+    DocumentedCache,
+    Microarchitecture,
+)
 from autotune.measuring.host.host_facts import CacheFacts, HostFacts, gather
 from autotune.units import Bytes, BytesPerCycle, Hertz, show
 
@@ -21,7 +25,7 @@ _CLOCK = Hertz(2.0e9)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reason:
+class DetectionReason:
     """One decision: about what, what was decided, from what."""
 
     key: str
@@ -34,11 +38,11 @@ class Reason:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Detected:
+class DetectedMachine:
     """The machine, and why it is described so."""
 
     machine: Machine
-    reasons: tuple[Reason, ...]
+    reasons: tuple[DetectionReason, ...]
 
 
 def detect(root: Path = Path("/")) -> Machine:
@@ -46,22 +50,22 @@ def detect(root: Path = Path("/")) -> Machine:
     return examine(root).machine
 
 
-def examine(root: Path = Path("/")) -> Detected:
+def examine(root: Path = Path("/")) -> DetectedMachine:
     """This host and the reason for each figure."""
     return decide(gather(root))
 
 
-def decide(facts: HostFacts) -> Detected:
+def decide(facts: HostFacts) -> DetectedMachine:
     """The machine that the facts describe."""
     match = _match(facts)
     architecture = architectures.ARCHITECTURES.get(match.osaca or "", architectures.UNKNOWN)
-    reasons: list[Reason] = []
+    reasons: list[DetectionReason] = []
     cores, threads_per_core = _cores(facts, reasons)
     caches = _caches(facts, match, architecture, threads_per_core, reasons)
     in_core = _in_core(facts, match, reasons)
     clock = facts.clock or _CLOCK
     reasons.append(
-        Reason(
+        DetectionReason(
             key="clock",
             decided=show(clock, "frequency"),
             because=facts.clock_source
@@ -85,10 +89,10 @@ def decide(facts: HostFacts) -> Detected:
         in_core=in_core,
         sources={reason.key: reason.because for reason in reasons},
     )
-    return Detected(machine=machine, reasons=tuple(reasons))
+    return DetectedMachine(machine=machine, reasons=tuple(reasons))
 
 
-def _match(facts: HostFacts) -> Match:
+def _match(facts: HostFacts) -> ArchitectureMatch:
     vendor, family = facts.info.get("vendor_id"), facts.number("cpu family")
     if vendor is not None and family is not None:
         model = facts.number("model") or 0
@@ -96,15 +100,15 @@ def _match(facts: HostFacts) -> Match:
     implementer, part = facts.number("cpu implementer"), facts.number("cpu part")
     if implementer is not None and part is not None:
         return architectures.arm(implementer, part)
-    return Match(name=facts.info.get("cpu", "unknown processor"), osaca=None)
+    return ArchitectureMatch(name=facts.info.get("cpu", "unknown processor"), osaca=None)
 
 
-def _title(facts: HostFacts, match: Match) -> str:
+def _title(facts: HostFacts, match: ArchitectureMatch) -> str:
     name = facts.info.get("model name", "").strip()
     return f"{name} ({match.name})" if name and name != match.name else match.name
 
 
-def _cores(facts: HostFacts, reasons: list[Reason]) -> tuple[int, int]:
+def _cores(facts: HostFacts, reasons: list[DetectionReason]) -> tuple[int, int]:
     """Cores that may be used, and hardware threads on each."""
     usable = set(facts.cpus)
     groups = [usable.intersection(group) for group in facts.siblings]
@@ -114,28 +118,30 @@ def _cores(facts: HostFacts, reasons: list[Reason]) -> tuple[int, int]:
     if facts.cpu_limit is not None and facts.cpu_limit < cores:
         cores = max(1, int(facts.cpu_limit))
         because += f"; the control group grants {facts.cpu_limit:g} CPUs"
-    reasons.append(Reason(key="cores", decided=str(cores), because=because))
+    reasons.append(DetectionReason(key="cores", decided=str(cores), because=because))
     return cores, threads
 
 
-def _domain(facts: HostFacts, cores: int, reasons: list[Reason]) -> int:
+def _domain(facts: HostFacts, cores: int, reasons: list[DetectionReason]) -> int:
     """Cores of one NUMA domain, of those that may be used."""
     usable = set(facts.cpus)
     domains = [usable.intersection(node) for node in facts.nodes]
     domains = [domain for domain in domains if domain]
     if len(domains) <= 1:
         text = "one NUMA node" if domains else "no NUMA node shown: one is assumed"
-        reasons.append(Reason(key="memory.cores", decided=str(cores), because=text))
+        reasons.append(DetectionReason(key="memory.cores", decided=str(cores), because=text))
         return cores
     counts = [sum(1 for group in facts.siblings if domain & set(group)) for domain in domains]
     inside = min(cores, max(counts))
     reasons.append(
-        Reason(key="memory.cores", decided=str(inside), because=f"{len(domains)} NUMA nodes")
+        DetectionReason(
+            key="memory.cores", decided=str(inside), because=f"{len(domains)} NUMA nodes"
+        )
     )
     return inside
 
 
-def _in_core(facts: HostFacts, match: Match, reasons: list[Reason]) -> InCore:
+def _in_core(facts: HostFacts, match: ArchitectureMatch, reasons: list[DetectionReason]) -> InCore:
     ports = architectures.ports(facts.architecture, facts.flags, match)
     if match.osaca is None:
         decided, because = "port table", f"OSACA does not know {match.name}"
@@ -143,8 +149,8 @@ def _in_core(facts: HostFacts, match: Match, reasons: list[Reason]) -> InCore:
         decided, because = f"OSACA {match.osaca}, nearest", match.name
     else:
         decided, because = f"OSACA {match.osaca}", match.name
-    reasons.append(Reason(key="in-core.osaca", decided=decided, because=because))
-    reasons.append(Reason(key="in-core.ports", decided=ports.name, because=ports.source))
+    reasons.append(DetectionReason(key="in-core.osaca", decided=decided, because=because))
+    reasons.append(DetectionReason(key="in-core.ports", decided=ports.name, because=ports.source))
     return InCore(osaca=match.osaca, approximate=match.approximate, ports=ports.table)
 
 
@@ -165,10 +171,10 @@ class _Shape:
 
 def _caches(
     facts: HostFacts,
-    match: Match,
-    architecture: Architecture,
+    match: ArchitectureMatch,
+    architecture: Microarchitecture,
     threads_per_core: int,
-    reasons: list[Reason],
+    reasons: list[DetectionReason],
 ) -> tuple[CacheLevel, ...]:
     victim = architecture.victim if match.victim is None else match.victim
     levels = []
@@ -190,10 +196,10 @@ def _caches(
         note = shape.source
         if facts.guest and level.cores > 1:
             note += "; a guest sees neither other tenants nor its true share"
-        reasons.append(Reason(key=f"caches.{name}", decided=text, because=note))
+        reasons.append(DetectionReason(key=f"caches.{name}", decided=text, because=note))
         if inbound:
             reasons.append(
-                Reason(
+                DetectionReason(
                     key=f"caches.{name}.inbound",
                     decided=show(inbound, "throughput"),
                     because=architecture.inbound_source,
@@ -201,14 +207,14 @@ def _caches(
             )
         if level.victim:
             reasons.append(
-                Reason(
+                DetectionReason(
                     key=f"caches.{name}.victim",
                     decided="yes",
                     because=architecture.victim_source,
                 )
             )
     reasons.append(
-        Reason(
+        DetectionReason(
             key="caches.exposed",
             decided=f"{architecture.exposed:g}",
             because=architecture.exposed_source + "; calibration measures it",
@@ -218,7 +224,10 @@ def _caches(
 
 
 def _shapes(
-    facts: HostFacts, match: Match, architecture: Architecture, threads_per_core: int
+    facts: HostFacts,
+    match: ArchitectureMatch,
+    architecture: Microarchitecture,
+    threads_per_core: int,
 ) -> list[_Shape]:
     shown = [_from_sysfs(cache, threads_per_core) for cache in facts.caches]
     documented = list(architecture.caches)

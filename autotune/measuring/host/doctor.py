@@ -22,7 +22,7 @@ State = Literal["ok", "missing", "optional"]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Prerequisite:
     """One thing that autotune needs or can use."""
 
     name: str
@@ -38,7 +38,7 @@ _EXTRAS = (("optuna-dashboard", "looking at a study in the browser (tune --mirro
 """Packages that autotune can use."""
 
 
-def examine() -> list[Finding]:
+def examine() -> list[Prerequisite]:
     """Everything that autotune needs, then everything that it can use."""
     return [
         *_python(), *_packages(), *_programs(), *_counters(), *_calibration(), *_load(),
@@ -46,12 +46,14 @@ def examine() -> list[Finding]:
     ]  # fmt: skip
 
 
-def _python() -> Iterator[Finding]:
+def _python() -> Iterator[Prerequisite]:
     version = platform.python_version()
     enough = sys.version_info >= (3, 11)
-    yield Finding("python", "ok" if enough else "missing", version, "everything (3.11 or newer)")
+    yield Prerequisite(
+        "python", "ok" if enough else "missing", version, "everything (3.11 or newer)"
+    )
     header = Path(sysconfig.get_path("include")) / "Python.h"
-    yield Finding(
+    yield Prerequisite(
         "python headers",
         "ok" if header.is_file() else "missing",
         str(header) if header.is_file() else "",
@@ -60,7 +62,7 @@ def _python() -> Iterator[Finding]:
     )
 
 
-def _packages() -> Iterator[Finding]:
+def _packages() -> Iterator[Prerequisite]:
     for name, purpose in (
         ("osaca", "in-core analysis of compiled loops"),
         ("kerncraft", "the ECM engine of the published tables"),
@@ -72,20 +74,20 @@ def _packages() -> Iterator[Finding]:
             version = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             command = f"{sys.executable} -m pip install {name}"
-            yield Finding(name, "missing", "", purpose, command)
+            yield Prerequisite(name, "missing", "", purpose, command)
         else:
-            yield Finding(name, "ok", version, purpose)
+            yield Prerequisite(name, "ok", version, purpose)
     for name, purpose in _EXTRAS:
         try:
             version = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             command = f"{sys.executable} -m pip install {name}"
-            yield Finding(name, "optional", "", purpose, command)
+            yield Prerequisite(name, "optional", "", purpose, command)
         else:
-            yield Finding(name, "ok", version, purpose)
+            yield Prerequisite(name, "ok", version, purpose)
 
 
-def _programs() -> Iterator[Finding]:
+def _programs() -> Iterator[Prerequisite]:
     gcc = _system_install("gcc", "gcc")
     yield _program("gcc", ("--version",), "building candidates", gcc, required=True)
     clang = _system_install("clang libomp-dev", "clang libomp-devel")
@@ -96,58 +98,60 @@ def _programs() -> Iterator[Finding]:
 
 def _program(
     name: str, arguments: tuple[str, ...], purpose: str, install: str, *, required: bool = False
-) -> Finding:
+) -> Prerequisite:
     beside = Path(sys.executable).parent / name
     path = shutil.which(name) or (str(beside) if beside.exists() else None)
     if path is None:
-        return Finding(name, "missing" if required else "optional", "", purpose, install)
+        return Prerequisite(name, "missing" if required else "optional", "", purpose, install)
     try:
         run = subprocess.run(
             [path, *arguments], capture_output=True, text=True, timeout=20, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Finding(name, "missing" if required else "optional", f"{path}: {error}", purpose)
+        return Prerequisite(
+            name, "missing" if required else "optional", f"{path}: {error}", purpose
+        )
     lines = (run.stdout or run.stderr).strip().splitlines()
-    return Finding(name, "ok", lines[0] if lines else path, purpose)
+    return Prerequisite(name, "ok", lines[0] if lines else path, purpose)
 
 
-def _counters() -> Iterator[Finding]:
+def _counters() -> Iterator[Prerequisite]:
     meter, reason = energy.find()
     purpose = "energy as an objective"
     if meter is not None:
         domains = ", ".join(domain.name for domain in meter.domains)
-        yield Finding("energy counters", "ok", domains, purpose)
+        yield Prerequisite("energy counters", "ok", domains, purpose)
     else:
         allow = f"sudo chmod a+r {energy.POWERCAP}/intel-rapl:*/energy_uj"
         there = any(energy.POWERCAP.glob("intel-rapl:*"))
-        yield Finding("energy counters", "optional", reason, purpose, allow if there else "")
+        yield Prerequisite("energy counters", "optional", reason, purpose, allow if there else "")
 
 
-def _calibration() -> Iterator[Finding]:
+def _calibration() -> Iterator[Prerequisite]:
     purpose = "predictions for this host; what first needs it takes it, in under a minute"
     try:
         found = stored(detect())
     except InputError as error:
-        yield Finding("calibration", "optional", "; ".join(map(str, error.faults)), purpose)
+        yield Prerequisite("calibration", "optional", "; ".join(map(str, error.faults)), purpose)
         return
     command = "autotune machine calibrate"
     if found is None:
-        yield Finding("calibration", "optional", "", purpose, command)
+        yield Prerequisite("calibration", "optional", "", purpose, command)
     elif found.contended:
         disturbed = f"taken {found.taken} while other processes took the cores"
-        yield Finding("calibration", "optional", disturbed, purpose, f"{command} (when quiet)")
+        yield Prerequisite("calibration", "optional", disturbed, purpose, f"{command} (when quiet)")
     else:
-        yield Finding("calibration", "ok", f"taken {found.taken}", purpose)
+        yield Prerequisite("calibration", "ok", f"taken {found.taken}", purpose)
 
 
-def _load() -> Iterator[Finding]:
+def _load() -> Iterator[Prerequisite]:
     purpose = "times that repeat: measure when nothing else runs"
     cores = len(os.sched_getaffinity(0))
     busy = os.getloadavg()[0]
-    yield Finding("load", "ok", f"{busy:.1f} processes wait or run, {cores} cores", purpose)
+    yield Prerequisite("load", "ok", f"{busy:.1f} processes wait or run, {cores} cores", purpose)
 
 
-def _folders() -> Iterator[Finding]:
+def _folders() -> Iterator[Prerequisite]:
     for purpose, folder in (
         ("builds and analyses (safe to delete)", paths.cache_dir()),
         ("calibrations", paths.user_data_dir()),
@@ -155,7 +159,7 @@ def _folders() -> Iterator[Finding]:
         existing = next(p for p in (folder, *folder.parents) if p.exists())
         writable = os.access(existing, os.W_OK)
         hint = "" if writable else "set AUTOTUNE_CACHE and AUTOTUNE_DATA to folders you may write"
-        yield Finding("folder", "ok" if writable else "missing", str(folder), purpose, hint)
+        yield Prerequisite("folder", "ok" if writable else "missing", str(folder), purpose, hint)
 
 
 def _system_install(debian: str, redhat: str) -> str:

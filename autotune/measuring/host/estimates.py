@@ -12,25 +12,25 @@ from itertools import accumulate
 
 from autotune.domain.calibration import BandwidthCurve
 from autotune.measuring.host import calibration_plan
-from autotune.measuring.host.host_probe import GROUP, Item, Kind, Sample, load
+from autotune.measuring.host.host_probe import GROUP, Kind, ProbeItem, ProbeSample, load
 from autotune.units import Bytes, BytesPerCycle, Hertz
 
 BUSY = 0.95
 """A sample below this share of processor time per wall time is contended."""
 
 
-def accepted(samples: Sequence[Sample]) -> list[Sample]:
+def accepted(samples: Sequence[ProbeSample]) -> list[ProbeSample]:
     """The samples that are not contended; all of them where none is left."""
     return [s for s in samples if s.busy >= BUSY] or list(samples)
 
 
-def clock(samples: Sequence[Sample]) -> tuple[Hertz, float]:
+def clock(samples: Sequence[ProbeSample]) -> tuple[Hertz, float]:
     """The fastest chain of dependent additions, one per cycle, and the spread of all chains."""
     rates = [1 / s.each for s in accepted([s for s in samples if s.item.kind == "clock"])]
     return Hertz(max(rates)), spread(rates)
 
 
-def curves(samples: Sequence[Sample], clock: Hertz) -> tuple[BandwidthCurve, ...]:
+def curves(samples: Sequence[ProbeSample], clock: Hertz) -> tuple[BandwidthCurve, ...]:
     """One curve per number of streams and of threads: upper quartile at each working set.
 
     Data further out cannot come faster. Where they seem to, the point was disturbed: it is taken
@@ -63,7 +63,7 @@ def curves(samples: Sequence[Sample], clock: Hertz) -> tuple[BandwidthCurve, ...
     return tuple(result)
 
 
-def beside(samples: Sequence[Sample], kind: Kind, size: Bytes) -> int:
+def beside(samples: Sequence[ProbeSample], kind: Kind, size: Bytes) -> int:
     """Loads from L1, or divides, that take about as long as streaming a group from a working set.
 
     The share of two equal times that adds up is what their overlap shows best.
@@ -88,14 +88,16 @@ def spread(values: Sequence[float]) -> float:
     return (quartile(values, 3) - quartile(values, 1)) / quartile(values, 2)
 
 
-def _grouped(samples: Sequence[Sample], key: Callable[[Sample], int]) -> dict[int, list[Sample]]:
-    groups: dict[int, list[Sample]] = {}
+def _grouped(
+    samples: Sequence[ProbeSample], key: Callable[[ProbeSample], int]
+) -> dict[int, list[ProbeSample]]:
+    groups: dict[int, list[ProbeSample]] = {}
     for sample in samples:
         groups.setdefault(key(sample), []).append(sample)
     return groups
 
 
-def _fastest(samples: Sequence[Sample], item: Item) -> float | None:
+def _fastest(samples: Sequence[ProbeSample], item: ProbeItem) -> float | None:
     """Lower quartile of the seconds per group of one thread."""
     wanted = [s for s in samples if s.item == item and s.threads == 1]
     return quartile([s.each for s in accepted(wanted)], 1) if wanted else None

@@ -43,7 +43,7 @@ void sweep(long n, double *restrict y, const double *restrict x, double a)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class ProbeItem:
     """What one sample measures; ``probe.c`` says what each kind does and counts."""
 
     kind: Kind
@@ -57,16 +57,16 @@ class Item:
         return f"{self.kind}:{self.bytes}:{self.streams}:{self.extra}:{self.run}"
 
 
-def load(size: Bytes, *, streams: int = 1, extra: int = 0) -> Item:
+def load(size: Bytes, *, streams: int = 1, extra: int = 0) -> ProbeItem:
     """Reading a working set."""
-    return Item(kind="load", bytes=size, streams=streams, extra=extra)
+    return ProbeItem(kind="load", bytes=size, streams=streams, extra=extra)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class ProbeSample:
     """One sample of the program."""
 
-    item: Item
+    item: ProbeItem
     threads: int
     seconds: Seconds
     count: int
@@ -85,7 +85,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Probe:
+class HostProbe:
     """The program as built."""
 
     executable: str
@@ -96,10 +96,10 @@ class Probe:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ran:
+class ProbeRun:
     """The samples of one process, and how its priority was raised."""
 
-    samples: tuple[Sample, ...]
+    samples: tuple[ProbeSample, ...]
     priority: str
     detail: str
     """Why it ended early; empty when it did not."""
@@ -119,7 +119,7 @@ def width(found: Compiler) -> Bytes:
     return next(Bytes(size) for size, register in _WIDTHS if re.search(register, text))
 
 
-def build() -> Probe:
+def build() -> HostProbe:
     """Build the program. Raises MissingTool without a compiler, WorkFailed when it refuses."""
     found = compiler.find(BUILD, "calibration")
     vector = width(found)
@@ -128,10 +128,12 @@ def build() -> Probe:
     if built.executable is None:
         raise WorkFailed(f"the calibration program cannot be built: {built.detail}")
     identity = f"{found.version}; {' '.join(found.flags)}"
-    return Probe(executable=str(built.executable), width=vector, compiler=identity)
+    return HostProbe(executable=str(built.executable), width=vector, compiler=identity)
 
 
-def run(probe: Probe, threads: int, items: Sequence[Item], *, sample: float, until: float) -> Ran:
+def run(
+    probe: HostProbe, threads: int, items: Sequence[ProbeItem], *, sample: float, until: float
+) -> ProbeRun:
     """Take a sample of about ``sample`` seconds of each item, none begun after ``until``."""
     lines: list[str] = []
     outcome = child_process.run(
@@ -143,14 +145,14 @@ def run(probe: Probe, threads: int, items: Sequence[Item], *, sample: float, unt
     )
     if outcome.code == 2:
         raise InputError(Fault(where="calibration", found=outcome.describe()))
-    return Ran(
+    return ProbeRun(
         samples=tuple(parse(lines, items)),
         priority=outcome.priority,
         detail="" if outcome.ok else outcome.describe(),
     )
 
 
-def parse(lines: Sequence[str], items: Sequence[Item]) -> Iterator[Sample]:
+def parse(lines: Sequence[str], items: Sequence[ProbeItem]) -> Iterator[ProbeSample]:
     """The samples of the program's output; a line that was cut short is left out.
 
     So is a sample without processor time: the whole process was stopped.
@@ -162,7 +164,7 @@ def parse(lines: Sequence[str], items: Sequence[Item]) -> Iterator[Sample]:
         except json.JSONDecodeError:
             continue
         if min(record[name] for name in ("count", "seconds", "busy")) > 0:
-            yield Sample(**record | {"item": known[record["item"]]})
+            yield ProbeSample(**record | {"item": known[record["item"]]})
 
 
 def _environment(threads: int) -> dict[str, str]:

@@ -20,7 +20,7 @@ _COMPILE_LIMIT = 60.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class BenchmarkProgram:
     """What every rank runs."""
 
     kind: Literal["c", "mpi4py"]
@@ -30,7 +30,7 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Start:
+class BenchmarkStart:
     """The ranks are there."""
 
     ranks: int
@@ -42,7 +42,7 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
+class PrintedSample:
     """One sample as the program prints it."""
 
     operation: Operation
@@ -53,7 +53,7 @@ class Taken:
     taken: float
 
 
-def provide(found: Mpi) -> Program:
+def provide(found: Mpi) -> BenchmarkProgram:
     """Build the C program, or take mpi4py's where there is no mpicc.
 
     Raises MissingTool without either, WorkFailed when the compiler refuses.
@@ -70,10 +70,10 @@ def provide(found: Mpi) -> Program:
     )
     if built.executable is None:
         raise WorkFailed(f"the benchmark cannot be built with {found.mpicc}: {built.detail}")
-    return Program(kind="c", command=(str(built.executable),))
+    return BenchmarkProgram(kind="c", command=(str(built.executable),))
 
 
-def _python(found: Mpi) -> Program:
+def _python(found: Mpi) -> BenchmarkProgram:
     if importlib.util.find_spec("mpi4py") is None:
         fault = Fault(
             where="comm bench",
@@ -83,7 +83,7 @@ def _python(found: Mpi) -> Program:
         )
         raise MissingTool(fault)
     script = resources.files("autotune.measuring.network") / "runtime" / "bench_mpi4py.py"
-    return Program(
+    return BenchmarkProgram(
         kind="mpi4py",
         command=(sys.executable, str(script)),
         note=f"{found.title} has no mpicc: measured through mpi4py",
@@ -110,7 +110,7 @@ def arguments(
     return [*limits, *(f"{operation}:{size}" for operation, size in points)]
 
 
-def parse(line: str) -> Start | Taken | Literal["end"] | None:
+def parse(line: str) -> BenchmarkStart | PrintedSample | Literal["end"] | None:
     """What a printed line says; None for a line of something else, such as a launcher's banner."""
     if not line.lstrip().startswith('{"kind"'):
         return None
@@ -121,11 +121,11 @@ def parse(line: str) -> Start | Taken | Literal["end"] | None:
         return None
 
 
-def _parsed(row: Mapping[str, object]) -> Start | Taken | Literal["end"] | None:
+def _parsed(row: Mapping[str, object]) -> BenchmarkStart | PrintedSample | Literal["end"] | None:
     if row["kind"] == "end":
         return "end"
     if row["kind"] == "start":
-        return Start(
+        return BenchmarkStart(
             ranks=int(str(row["ranks"])),
             cores=int(str(row["cores"])),
             library=str(row["library"]),
@@ -135,7 +135,7 @@ def _parsed(row: Mapping[str, object]) -> Start | Taken | Literal["end"] | None:
     operation = next((name for name in OPERATIONS if name == row["operation"]), None)
     if operation is None:
         return None
-    return Taken(
+    return PrintedSample(
         operation=operation,
         bytes=Bytes(int(str(row["bytes"]))),
         seconds=float(str(row["seconds"])),

@@ -13,10 +13,10 @@ from autotune.domain.network import OPERATIONS, CostCurve, Operation, Segment
 from autotune.errors import Fault, InputError
 from autotune.files.config.networks import readable
 from autotune.measuring.network import curve_validation, piecewise_regression
-from autotune.measuring.network.curve_validation import Errors, Validated, medians
-from autotune.measuring.network.outliers import Outlier, Points, far_off, outliers, spread
-from autotune.measuring.network.piecewise_regression import Piece
-from autotune.measuring.network.samples import Recorded, Run, Sample
+from autotune.measuring.network.curve_validation import CurveValidation, ValidationErrors, medians
+from autotune.measuring.network.outliers import Outlier, SamplePoints, far_off, outliers, spread
+from autotune.measuring.network.piecewise_regression import LinearPiece
+from autotune.measuring.network.samples import BenchmarkRun, BenchmarkSample, RecordedRun
 from autotune.units import Bytes, BytesPerSecond, Dimension, Seconds, parse, show
 
 _QUANTILES = (0.05, 0.95)
@@ -25,25 +25,25 @@ Key = tuple[Operation, int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fitted:
+class FittedCurve:
     """One curve and what it rests on."""
 
     curve: CostCurve
-    run: Run
+    run: BenchmarkRun
     """Conditions of the first run."""
     used: int
     """Samples that entered the fit."""
     repeats: int
     contended: int
     outliers: tuple[Outlier, ...]
-    validated: Validated
+    validated: CurveValidation
     """Cross-validated errors by number of pieces; 1 is the line weighted by 1/y^2."""
     spread: float | None
     """Between repeats: median over sizes of the coefficient of variation; None for one repeat."""
     notes: tuple[str, ...]
 
     @property
-    def chosen(self) -> Errors | None:
+    def chosen(self) -> ValidationErrors | None:
         """The cross-validated errors of a curve with as many pieces as this one.
 
         Scored without outliers, and by the folds that chose the number of pieces.
@@ -51,19 +51,19 @@ class Fitted:
         return self.validated.errors.get(len(self.curve.segments))
 
     @property
-    def disturbed(self) -> Errors | None:
+    def disturbed(self) -> ValidationErrors | None:
         """The same, scored with outliers."""
         return self.validated.disturbed.get(len(self.curve.segments))
 
 
-def fit(recorded: Sequence[Recorded], *, contended: bool = False) -> list[Fitted]:
+def fit(recorded: Sequence[RecordedRun], *, contended: bool = False) -> list[FittedCurve]:
     """A curve for each operation, number of nodes and ranks; ``contended``: those samples too.
 
     Raises InputError for samples that must not enter one curve, for operations with one size only,
     and where every sample was contended; all faults at once.
     """
     faults: list[Fault] = []
-    found: list[Fitted] = []
+    found: list[FittedCurve] = []
     for key, members in sorted(_grouped(recorded).items(), key=lambda item: _order(item[0])):
         try:
             _must_agree(key, [run for run, _, _ in members])
@@ -75,11 +75,11 @@ def fit(recorded: Sequence[Recorded], *, contended: bool = False) -> list[Fitted
     return found
 
 
-Member = tuple[Run, int, Sample]
+Member = tuple[BenchmarkRun, int, BenchmarkSample]
 """Conditions, number of the repeat, sample."""
 
 
-def _grouped(recorded: Sequence[Recorded]) -> dict[Key, list[Member]]:
+def _grouped(recorded: Sequence[RecordedRun]) -> dict[Key, list[Member]]:
     groups: dict[Key, list[Member]] = {}
     repeats: dict[tuple[int, int], int] = {}
     for number, one in enumerate(recorded):
@@ -94,8 +94,8 @@ def _order(key: Key) -> tuple[int, int, int]:
     return OPERATIONS.index(key[0]), key[1], key[2]
 
 
-def _must_agree(key: Key, runs: Iterable[Run]) -> None:
-    first: Run | None = None
+def _must_agree(key: Key, runs: Iterable[BenchmarkRun]) -> None:
+    first: BenchmarkRun | None = None
     for run in runs:
         first = first or run
         if run is first:
@@ -112,7 +112,7 @@ def _must_agree(key: Key, runs: Iterable[Run]) -> None:
                 raise InputError(fault)
 
 
-def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> Fitted:
+def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> FittedCurve:
     run = members[0][0]
     kept = [m for m in members if contended or not m[2].contended(m[0])]
     if not kept:
@@ -122,7 +122,7 @@ def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> Fitted:
             hint="measure again on an idle machine, or use them all the same: --contended",
         )
         raise InputError(fault)
-    points = Points(
+    points = SamplePoints(
         np.array([float(m[2].bytes) for m in kept]),
         np.array([m[2].seconds for m in kept]),
         np.array([m[1] for m in kept], dtype=np.intp),
@@ -160,7 +160,7 @@ def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> Fitted:
         source=_source(run, members),
     )
     left = len(members) - len(kept)
-    return Fitted(
+    return FittedCurve(
         curve=curve,
         run=run,
         used=len(inner.x),
@@ -176,7 +176,7 @@ def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> Fitted:
 # --- the fit ------------------------------------------------------------------------------------
 
 
-def _segments(found: Sequence[Piece]) -> tuple[Segment, ...]:
+def _segments(found: Sequence[LinearPiece]) -> tuple[Segment, ...]:
     segments = []
     for lower, piece in zip(piecewise_regression.joints(found), found, strict=True):
         bandwidth = _rounded(1 / piece.slope, "bandwidth") if piece.slope > 0 else None
@@ -196,7 +196,7 @@ def _segments(found: Sequence[Piece]) -> tuple[Segment, ...]:
     return tuple(segments)
 
 
-def _residual(segments: Sequence[Segment], points: Points) -> tuple[float, float]:
+def _residual(segments: Sequence[Segment], points: SamplePoints) -> tuple[float, float]:
     lowers = [segment.lower for segment in segments]
     which = np.searchsorted(lowers, points.x, side="right") - 1
     fitted = np.array([segments[k].at(x) for k, x in zip(which, points.x, strict=True)])
@@ -213,7 +213,7 @@ def _rounded(value: float, dimension: Dimension) -> float:
 
 
 def _notes(
-    run: Run, points: Points, chosen: Sequence[Piece], left: int, total: int
+    run: BenchmarkRun, points: SamplePoints, chosen: Sequence[LinearPiece], left: int, total: int
 ) -> tuple[str, ...]:
     notes = []
     if left:
@@ -238,7 +238,7 @@ def _notes(
     return tuple(notes)
 
 
-def _source(run: Run, members: Sequence[Member]) -> str:
+def _source(run: BenchmarkRun, members: Sequence[Member]) -> str:
     tools = {
         "autotune": "autotune comm bench",
         "osu": "OSU Micro-Benchmarks",

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from autotune.measuring.network import piecewise_regression
-from autotune.measuring.network.outliers import Points
-from autotune.measuring.network.piecewise_regression import Floats, Piece
+from autotune.measuring.network.outliers import SamplePoints
+from autotune.measuring.network.piecewise_regression import Floats, LinearPiece
 
 MOST = 4
 """Pieces that are tried at most."""
@@ -28,7 +28,7 @@ _MOST_ERROR = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Errors:
+class ValidationErrors:
     """Relative errors abs(fitted / measured - 1) on what the fit had not seen."""
 
     median: float
@@ -37,25 +37,25 @@ class Errors:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Validated:
+class CurveValidation:
     """Number of pieces to errors; empty where there is too little to leave out."""
 
-    errors: Mapping[int, Errors] = field(default_factory=dict)
+    errors: Mapping[int, ValidationErrors] = field(default_factory=dict)
     """Scored without outliers."""
-    disturbed: Mapping[int, Errors] = field(default_factory=dict)
+    disturbed: Mapping[int, ValidationErrors] = field(default_factory=dict)
     """Scored with outliers: they happened."""
-    plain: Errors | None = None
+    plain: ValidationErrors | None = None
     """Of one ordinary least squares line, scored without outliers."""
-    floor: Errors | None = None
+    floor: ValidationErrors | None = None
     """Of the other repeats' median at the very size, for each repeat: what no fit can beat."""
     chosen: int = 1
     """The number of pieces to take, by the very folds that the errors are of."""
 
 
-def level(points: Points) -> Piece:
+def level(points: SamplePoints) -> LinearPiece:
     """What has no size: the constant with the smallest squared relative error."""
     value = float(np.sum(1 / points.y) / np.sum(1 / points.y**2))
-    return Piece(first=0.0, last=0.0, intercept=value, slope=0.0, free_slope=0.0)
+    return LinearPiece(first=0.0, last=0.0, intercept=value, slope=0.0, free_slope=0.0)
 
 
 def octaves(x: Floats) -> npt.NDArray[np.intp]:
@@ -81,14 +81,14 @@ def _enough(folds: Mapping[int, Sequence[float]]) -> int:
     return best
 
 
-def validated(points: Points, far: npt.NDArray[np.bool_]) -> Validated:
+def validated(points: SamplePoints, far: npt.NDArray[np.bool_]) -> CurveValidation:
     """Errors of 1 to MOST pieces and of a plain line over the folds; empty for too few sizes.
 
     ``far``: outliers, which no fit sees. An octave whose every sample is one has no vote.
     """
     octave = octaves(points.x)
     if len(np.unique(octave)) < 3:
-        return Validated()
+        return CurveValidation()
     several = len(np.unique(points.repeat)) > 1
     inner: dict[int, list[Floats]] = {}
     whole: dict[int, list[Floats]] = {}
@@ -112,7 +112,7 @@ def validated(points: Points, far: npt.NDArray[np.bool_]) -> Validated:
                 fold = np.concatenate(parts[begun.get(count, 0) :])
                 folds.setdefault(count, []).append(float(np.minimum(fold, _MOST_ERROR).mean()))
     plain = inner.pop(_PLAIN, [])
-    return Validated(
+    return CurveValidation(
         errors={count: _errors(parts) for count, parts in inner.items()},
         disturbed={count: _errors(parts) for count, parts in whole.items() if count != _PLAIN},
         plain=_errors(plain) if plain else None,
@@ -121,7 +121,7 @@ def validated(points: Points, far: npt.NDArray[np.bool_]) -> Validated:
     )
 
 
-def _floor(points: Points) -> Errors | None:
+def _floor(points: SamplePoints) -> ValidationErrors | None:
     parts = []
     for repeat in np.unique(points.repeat):
         own, others = (points.only(points.repeat == repeat), points.only(points.repeat != repeat))
@@ -134,7 +134,7 @@ def _floor(points: Points) -> Errors | None:
     return _errors(parts) if parts else None
 
 
-def _models(seen: Points) -> dict[int, Callable[[Floats], Floats]]:
+def _models(seen: SamplePoints) -> dict[int, Callable[[Floats], Floats]]:
     """Number of pieces to the fit with so many; _PLAIN: one line by absolute error."""
     fits = piecewise_regression.pieces(seen.x, seen.y, MOST)
     models: dict[int, Callable[[Floats], Floats]] = {
@@ -145,7 +145,7 @@ def _models(seen: Points) -> dict[int, Callable[[Floats], Floats]]:
     return models | {_PLAIN: lambda x: intercept + slope * x}
 
 
-def level_errors(points: Points, far: npt.NDArray[np.bool_]) -> Validated:
+def level_errors(points: SamplePoints, far: npt.NDArray[np.bool_]) -> CurveValidation:
     """Errors of the constant of the other repeats; empty for one repeat."""
     inner: list[Floats] = []
     whole: list[Floats] = []
@@ -158,19 +158,19 @@ def level_errors(points: Points, far: npt.NDArray[np.bool_]) -> Validated:
             y = points.y[members & (points.repeat == repeat)]
             if len(y):
                 score.append(np.abs(np.array([value / np.median(y) - 1])))
-    return Validated(
+    return CurveValidation(
         errors={1: _errors(inner)} if inner else {}, disturbed={1: _errors(whole)} if whole else {}
     )
 
 
-def medians(points: Points) -> tuple[Floats, Floats]:
+def medians(points: SamplePoints) -> tuple[Floats, Floats]:
     """Each size, and the median of its samples."""
     sizes = np.unique(points.x)
     return sizes, np.array([np.median(points.y[points.x == x]) for x in sizes])
 
 
-def _errors(parts: Sequence[Floats]) -> Errors:
+def _errors(parts: Sequence[Floats]) -> ValidationErrors:
     values = np.concatenate(parts)
-    return Errors(
+    return ValidationErrors(
         median=float(np.median(values)), p90=float(np.quantile(values, 0.9)), count=len(values)
     )

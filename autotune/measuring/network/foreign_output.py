@@ -12,26 +12,29 @@ from typing import Literal
 from autotune.domain.network import Operation
 from autotune.errors import Fault, InputError
 from autotune.measuring.network import imb, osu
-from autotune.measuring.network.samples import Recorded, Run, Sample, read_text
-from autotune.measuring.network.text_block import Block, Refused
+from autotune.measuring.network.samples import BenchmarkRun, BenchmarkSample, RecordedRun, read_text
+from autotune.measuring.network.text_block import BenchmarkTable, MalformedLine
 from autotune.units import Bytes, Seconds
 
 Tool = Literal["osu", "imb"]
 TOOLS: dict[Tool, str] = {"osu": "OSU Micro-Benchmarks", "imb": "Intel MPI Benchmarks"}
-_READERS: dict[Tool, Callable[[Sequence[str]], list[Block]]] = {"osu": osu.read, "imb": imb.read}
+_READERS: dict[Tool, Callable[[Sequence[str]], list[BenchmarkTable]]] = {
+    "osu": osu.read,
+    "imb": imb.read,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class ImportedSamples:
     """What a file holds."""
 
     tool: Tool
-    recorded: tuple[Recorded, ...]
+    recorded: tuple[RecordedRun, ...]
     notes: tuple[str, ...] = field(default=())
     """What was left out, and why."""
 
 
-def load(path: Path, tool: Tool | None, ranks: int | None, nodes: int) -> Imported:
+def load(path: Path, tool: Tool | None, ranks: int | None, nodes: int) -> ImportedSamples:
     """The samples of a file that another benchmark printed; ``tool`` None: found out.
 
     ``ranks``: on all nodes together; OSU's output does not say, Intel's does, and only its blocks
@@ -48,7 +51,7 @@ def load(path: Path, tool: Tool | None, ranks: int | None, nodes: int) -> Import
         blocks = _READERS[found](lines)
         if text and not text.endswith("\n"):
             _check_end(lines, blocks)
-    except Refused as refused:
+    except MalformedLine as refused:
         where = f"{path}:{refused.line}"
         raise InputError(
             Fault(where=where, found=str(refused), expected=f"the whole output of {TOOLS[found]}")
@@ -88,19 +91,19 @@ def _wrote(line: str) -> Tool | None:
     return "imb" if intel or text.startswith("# Benchmarking ") else None
 
 
-def _check_end(lines: Sequence[str], blocks: Sequence[Block]) -> None:
+def _check_end(lines: Sequence[str], blocks: Sequence[BenchmarkTable]) -> None:
     """Without a line end the last number may lack digits; tools print two decimals."""
     last = max((row.line for block in blocks for row in block.rows), default=0)
     word = lines[-1].split()[-1]
     if last == len(lines) and "." in word and len(word.partition(".")[2]) < 2:
-        raise Refused(last, f"the text ends in the middle of a number, {word!r}")
+        raise MalformedLine(last, f"the text ends in the middle of a number, {word!r}")
 
 
 def _taken(
-    path: Path, tool: Tool, blocks: Sequence[Block], ranks: int | None, nodes: int
-) -> Imported:
+    path: Path, tool: Tool, blocks: Sequence[BenchmarkTable], ranks: int | None, nodes: int
+) -> ImportedSamples:
     notes: list[str] = []
-    runs: dict[tuple[int, int, str], Recorded] = {}
+    runs: dict[tuple[int, int, str], RecordedRun] = {}
     launches: dict[tuple[Operation, int], int] = {}
     for block in blocks:
         where = f"{path}:{block.line}"
@@ -126,12 +129,12 @@ def _taken(
         key = (count, on, block.version)
         recorded = runs.setdefault(
             key,
-            Recorded(Run(benchmark=tool, nodes=on, ranks=count, program=block.version)),
+            RecordedRun(BenchmarkRun(benchmark=tool, nodes=on, ranks=count, program=block.version)),
         )
         again = (block.operation, count)
         launch = launches[again] = launches.get(again, -1) + 1
         recorded.samples += [
-            Sample(
+            BenchmarkSample(
                 operation=block.operation,
                 bytes=Bytes(row.bytes),
                 seconds=Seconds(row.seconds),
@@ -149,7 +152,9 @@ def _taken(
             expected=_timed(tool),
         )
         raise InputError(fault)
-    return Imported(tool=tool, recorded=tuple(runs.values()), notes=tuple(dict.fromkeys(notes)))
+    return ImportedSamples(
+        tool=tool, recorded=tuple(runs.values()), notes=tuple(dict.fromkeys(notes))
+    )
 
 
 def _timed(tool: Tool) -> str:

@@ -15,7 +15,13 @@ import re
 from collections.abc import Sequence
 
 from autotune.domain.network import Operation
-from autotune.measuring.network.text_block import Block, Refused, Row, microseconds, whole
+from autotune.measuring.network.text_block import (
+    BenchmarkRow,
+    BenchmarkTable,
+    MalformedLine,
+    microseconds,
+    whole,
+)
 
 _TITLE = re.compile(r"# Benchmarking\s+(\S+)")
 _PROCESSES = re.compile(r"#\s*#processes\s*=\s*(\d+)")
@@ -36,9 +42,9 @@ _WHY = {
 _RING = "on a ring: two messages from each rank, also of two ranks"
 
 
-def read(lines: Sequence[str]) -> list[Block]:
+def read(lines: Sequence[str]) -> list[BenchmarkTable]:
     """The benchmarks of a text; Refused: a line that cannot be right, a text cut off."""
-    blocks: list[Block] = []
+    blocks: list[BenchmarkTable] = []
     columns: list[str] = []
     version, whole_text, ended = "", False, False
     for number, line in enumerate(lines, 1):
@@ -58,13 +64,13 @@ def read(lines: Sequence[str]) -> list[Block]:
             _take(blocks[-1], number, text, columns)
     _check(blocks)
     if whole_text and not ended:
-        raise Refused(len(lines), f"the text ends without {_END!r}: it is cut off")
+        raise MalformedLine(len(lines), f"the text ends without {_END!r}: it is cut off")
     return blocks
 
 
-def _block(number: int, name: str, version: str) -> Block:
+def _block(number: int, name: str, version: str) -> BenchmarkTable:
     operation = _KNOWN.get(name)
-    return Block(
+    return BenchmarkTable(
         line=number,
         title=f"IMB {name}",
         operation=operation,
@@ -74,26 +80,26 @@ def _block(number: int, name: str, version: str) -> Block:
     )
 
 
-def _take(block: Block, number: int, text: str, columns: Sequence[str]) -> None:
+def _take(block: BenchmarkTable, number: int, text: str, columns: Sequence[str]) -> None:
     if any(word in text for word in _STOPPED):
         block.notes.append(f"line {number} has no time: {text}")
         return
     if block.ranks is None or not columns:
-        raise Refused(number, f"a row of {block.title} without its head above it")
+        raise MalformedLine(number, f"a row of {block.title} without its head above it")
     cells = text.split()
     if len(cells) < len(columns):
-        raise Refused(
+        raise MalformedLine(
             number, f"{len(cells)} values for {len(columns)} columns: the text is cut off"
         )
     row = dict(zip(columns, cells, strict=False))
     time = next((name for name in ("t_max[usec]", "t[usec]", "t_avg[usec]") if name in row), "")
     if not time:
-        raise Refused(number, "no column of times in microseconds")
+        raise MalformedLine(number, "no column of times in microseconds")
     size = whole(row["#bytes"], number) if "#bytes" in row else 0
     if size == 0 and block.operation != "barrier":
         return  # some libraries return at once
     block.rows.append(
-        Row(
+        BenchmarkRow(
             line=number,
             bytes=size,
             seconds=microseconds(row[time], number),
@@ -102,7 +108,7 @@ def _take(block: Block, number: int, text: str, columns: Sequence[str]) -> None:
     )
 
 
-def _check(blocks: Sequence[Block]) -> None:
+def _check(blocks: Sequence[BenchmarkTable]) -> None:
     last = blocks[-1] if blocks else None
     if last and last.operation and not last.rows and len(last.notes) <= (_RING in last.notes):
-        raise Refused(last.line, f"{last.title} has no rows: the text is cut off")
+        raise MalformedLine(last.line, f"{last.title} has no rows: the text is cut off")

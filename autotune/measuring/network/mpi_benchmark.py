@@ -22,8 +22,12 @@ from autotune.errors import Fault, InputError, WorkFailed, unknown_name
 from autotune.measuring.candidates import quiet
 from autotune.measuring.host import host_facts
 from autotune.measuring.network import benchmark_program as programs
-from autotune.measuring.network.benchmark_program import Program, Start, Taken
-from autotune.measuring.network.samples import BUSY, Run, Sample, Writer
+from autotune.measuring.network.benchmark_program import (
+    BenchmarkProgram,
+    BenchmarkStart,
+    PrintedSample,
+)
+from autotune.measuring.network.samples import BUSY, BenchmarkRun, BenchmarkSample, SampleWriter
 from autotune.progress import Progress
 from autotune.toolchain import child_process, launcher, mpi
 from autotune.toolchain.mpi import Mpi
@@ -56,7 +60,7 @@ _SHARE = 0.25
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class BenchmarkPlan:
     """What is to be measured."""
 
     ranks: int = 2
@@ -106,11 +110,11 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Benched:
+class BenchmarkResult:
     """What came of it."""
 
     path: Path
-    run: Run
+    run: BenchmarkRun
     samples: int
     contended: int
     launches: int
@@ -118,7 +122,7 @@ class Benched:
     notes: tuple[str, ...]
 
 
-def bench(plan: Plan, path: Path, machine: str, progress: Progress) -> Benched:
+def bench(plan: BenchmarkPlan, path: Path, machine: str, progress: Progress) -> BenchmarkResult:
     """Measure, appending to ``path``; ``machine`` is the identity of this host.
 
     Raises MissingTool without MPI, InputError for a launcher that cannot start these ranks or
@@ -130,7 +134,7 @@ def bench(plan: Plan, path: Path, machine: str, progress: Progress) -> Benched:
     template = _template(plan, found)
     program = programs.provide(found)
     points = plan.points()
-    writer = Writer(path)
+    writer = SampleWriter(path)
     session = _Session(
         plan=plan,
         mpi=found,
@@ -151,7 +155,7 @@ def bench(plan: Plan, path: Path, machine: str, progress: Progress) -> Benched:
         writer.close()
     if session.run is None or not writer.samples:
         raise WorkFailed("nothing was measured: the budget is too short; allow more seconds")
-    return Benched(
+    return BenchmarkResult(
         path=path,
         run=session.run,
         samples=writer.samples,
@@ -162,7 +166,7 @@ def bench(plan: Plan, path: Path, machine: str, progress: Progress) -> Benched:
     )
 
 
-def _template(plan: Plan, found: Mpi) -> str:
+def _template(plan: BenchmarkPlan, found: Mpi) -> str:
     template = plan.launcher or mpi.launch_template(
         found, plan.ranks, plan.nodes, where="--launcher"
     )
@@ -176,16 +180,16 @@ def _template(plan: Plan, found: Mpi) -> str:
 class _Session:
     """The launches of one benchmark."""
 
-    plan: Plan
+    plan: BenchmarkPlan
     mpi: Mpi
-    program: Program
+    program: BenchmarkProgram
     template: str
     """Command line with {command}."""
     machine: str
-    writer: Writer
+    writer: SampleWriter
     progress: Progress
     points: Sequence[tuple[Operation, int]]
-    run: Run | None = None
+    run: BenchmarkRun | None = None
     contended: int = 0
     launches: int = 0
     _number: int = 0
@@ -241,14 +245,14 @@ class _Session:
 
     def _hear(self, line: str) -> None:
         said = programs.parse(line)
-        if isinstance(said, Start):
+        if isinstance(said, BenchmarkStart):
             self._begin(said)
-        elif isinstance(said, Taken) and self.run is not None:
+        elif isinstance(said, PrintedSample) and self.run is not None:
             self._keep(said, self.run)
         elif said == "end":
             self._ended = True
 
-    def _begin(self, said: Start) -> None:
+    def _begin(self, said: BenchmarkStart) -> None:
         if said.ranks != self.plan.ranks:
             hint = "give the launcher of the MPI that mpicc belongs to"
             found = f"each program sees {said.ranks} rank(s): {self.template}"
@@ -260,7 +264,7 @@ class _Session:
             raise InputError(_fault("--nodes", found, f"{self.plan.nodes} nodes", hint))
         if self.run is not None:
             return
-        self.run = Run(
+        self.run = BenchmarkRun(
             benchmark="autotune",
             nodes=self.plan.nodes,
             ranks=self.plan.ranks,
@@ -276,11 +280,11 @@ class _Session:
         )
         self.writer.begin(self.run)
 
-    def _keep(self, said: Taken, run: Run) -> None:
+    def _keep(self, said: PrintedSample, run: BenchmarkRun) -> None:
         point = (said.operation, int(said.bytes))
         self._position += point != self._last  # a contended one is repeated at once
         self._last = point
-        sample = Sample(
+        sample = BenchmarkSample(
             operation=said.operation,
             bytes=said.bytes,
             seconds=Seconds(said.seconds),
@@ -302,7 +306,7 @@ class _Session:
             f"{said.operation} {said.bytes} B, launch {self._number + 1} of {self.plan.repeats}",
         )
 
-    def _refuse(self, outcome: child_process.Outcome) -> None:
+    def _refuse(self, outcome: child_process.ProcessOutcome) -> None:
         kept = f"; the {self.writer.samples} samples before it are kept in {self.writer.path}"
         kept = kept if self.writer.samples else ""
         said = f"{outcome.err}\n{outcome.out}".lower()

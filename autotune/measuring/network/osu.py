@@ -16,7 +16,13 @@ import re
 from collections.abc import Sequence
 
 from autotune.domain.network import Operation
-from autotune.measuring.network.text_block import Block, Refused, Row, microseconds, whole
+from autotune.measuring.network.text_block import (
+    BenchmarkRow,
+    BenchmarkTable,
+    MalformedLine,
+    microseconds,
+    whole,
+)
 
 _TITLE = re.compile(
     r"# OSU (?P<library>\S+) (?P<name>.*?Test)\s*(?:\(Version (?P<old>[^)]*)\)|v(?P<new>\S+))?\s*$"
@@ -35,9 +41,9 @@ _WHY = (
 )
 
 
-def read(lines: Sequence[str]) -> list[Block]:
+def read(lines: Sequence[str]) -> list[BenchmarkTable]:
     """The tests of a text; raises Refused for a line that cannot be right, or a text cut off."""
-    blocks: list[Block] = []
+    blocks: list[BenchmarkTable] = []
     columns: list[str] = []
     for number, line in enumerate(lines, 1):
         text = line.strip()
@@ -56,16 +62,16 @@ def read(lines: Sequence[str]) -> list[Block]:
     return blocks
 
 
-def _block(number: int, text: str) -> Block:
+def _block(number: int, text: str) -> BenchmarkTable:
     title = _TITLE.match(text)
     if title is None:
         why = "its title is not of the form '# OSU MPI Latency Test v7.4'"
-        return Block(line=number, title=text.lstrip("# "), operation=None, why=why)
+        return BenchmarkTable(line=number, title=text.lstrip("# "), operation=None, why=why)
     name, library = title["name"], _LIBRARY.fullmatch(title["library"])
     operation = _KNOWN.get(name) if library else None
     variant = (library and library["variant"]) or ""
     version = title["new"] or title["old"] or ""
-    return Block(
+    return BenchmarkTable(
         line=number,
         title=f"OSU {title['library']} {name}",
         operation=operation,
@@ -83,12 +89,12 @@ def _why(library: str, name: str) -> str:
     return next((words for word, words in _WHY if word in name), "not an operation of ours")
 
 
-def _row(number: int, cells: Sequence[str], columns: Sequence[str]) -> Row | None:
+def _row(number: int, cells: Sequence[str], columns: Sequence[str]) -> BenchmarkRow | None:
     """None for messages of 0 B, which some libraries do not send."""
     if not columns:
-        raise Refused(number, "a row without the names of its columns above it")
+        raise MalformedLine(number, "a row without the names of its columns above it")
     if len(cells) < len(columns):
-        raise Refused(
+        raise MalformedLine(
             number, f"{len(cells)} values for {len(columns)} columns: the text is cut off"
         )
     row = dict(zip(columns, cells, strict=False))
@@ -96,11 +102,11 @@ def _row(number: int, cells: Sequence[str], columns: Sequence[str]) -> Row | Non
         (name for name in ("Max Latency(us)", *columns) if name in row and "(us)" in name), ""
     )
     if not time:
-        raise Refused(number, "no column of times in microseconds")
+        raise MalformedLine(number, "no column of times in microseconds")
     size = whole(row["Size"], number) if "Size" in row else 0
     if size == 0 and "Size" in row:
         return None
-    return Row(
+    return BenchmarkRow(
         line=number,
         bytes=size,
         seconds=microseconds(row[time], number),
@@ -108,6 +114,6 @@ def _row(number: int, cells: Sequence[str], columns: Sequence[str]) -> Row | Non
     )
 
 
-def _check(blocks: Sequence[Block]) -> None:
+def _check(blocks: Sequence[BenchmarkTable]) -> None:
     if blocks and blocks[-1].operation and not blocks[-1].rows:
-        raise Refused(blocks[-1].line, f"{blocks[-1].title} has no rows: the text is cut off")
+        raise MalformedLine(blocks[-1].line, f"{blocks[-1].title} has no rows: the text is cut off")

@@ -17,7 +17,7 @@ _MOST = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Points:
+class SamplePoints:
     """Samples as arrays."""
 
     x: Floats
@@ -25,9 +25,9 @@ class Points:
     repeat: npt.NDArray[np.intp]
     taken: Floats
 
-    def only(self, where: npt.NDArray[np.bool_]) -> "Points":
+    def only(self, where: npt.NDArray[np.bool_]) -> "SamplePoints":
         """Those that ``where`` is true of."""
-        return Points(self.x[where], self.y[where], self.repeat[where], self.taken[where])
+        return SamplePoints(self.x[where], self.y[where], self.repeat[where], self.taken[where])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Outlier:
     """Seconds since the epoch; 0: not known."""
 
 
-def far_off(points: Points) -> npt.NDArray[np.bool_]:
+def far_off(points: SamplePoints) -> npt.NDArray[np.bool_]:
     """Samples far from the median of their size; with one sample a size, far from its neighbours.
 
     The scale is robust: 1.4826 times the median absolute deviation of all logarithms. Where a size
@@ -53,7 +53,7 @@ def far_off(points: Points) -> npt.NDArray[np.bool_]:
     return _few(points, _far(points))
 
 
-def _few(points: Points, far: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+def _few(points: SamplePoints, far: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     result = far.copy()
     for group in (points.x, points.repeat):
         for value in np.unique(group[far]):
@@ -63,7 +63,7 @@ def _few(points: Points, far: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     return result
 
 
-def _far(points: Points) -> npt.NDArray[np.bool_]:
+def _far(points: SamplePoints) -> npt.NDArray[np.bool_]:
     level = np.zeros(len(points.x))
     counts = np.zeros(len(points.x), dtype=np.intp)
     logs = np.log(points.y)
@@ -78,7 +78,7 @@ def _far(points: Points) -> npt.NDArray[np.bool_]:
     return result
 
 
-def _spikes(points: Points) -> npt.NDArray[np.bool_]:
+def _spikes(points: SamplePoints) -> npt.NDArray[np.bool_]:
     """Single samples off the line between their neighbours by a factor of two, worst first.
 
     They must lie outside the range of both neighbours: where the protocol changes, the cost jumps.
@@ -128,7 +128,7 @@ def _calms(x: Floats, y: Floats, k: int) -> bool:
     return bool(after[k - 1] + after[k] < before[k - 1] + before[k + 1])
 
 
-def outliers(points: Points, far: npt.NDArray[np.bool_]) -> tuple[Outlier, ...]:
+def outliers(points: SamplePoints, far: npt.NDArray[np.bool_]) -> tuple[Outlier, ...]:
     """Those that ``far`` is true of, by size."""
     found = []
     for k in np.flatnonzero(far):
@@ -146,14 +146,14 @@ def outliers(points: Points, far: npt.NDArray[np.bool_]) -> tuple[Outlier, ...]:
     return tuple(sorted(found, key=lambda o: (o.bytes, o.seconds)))
 
 
-def _between(points: Points, far: npt.NDArray[np.bool_], k: int) -> float:
+def _between(points: SamplePoints, far: npt.NDArray[np.bool_], k: int) -> float:
     """What the samples next in size say."""
     kept = points.only(~far)
     order = np.argsort(kept.x)
     return float(np.exp(np.interp(points.x[k], kept.x[order], np.log(kept.y[order]))))
 
 
-def spread(points: Points) -> float | None:
+def spread(points: SamplePoints) -> float | None:
     """Median over sizes of standard deviation over mean of the repeats' medians."""
     values = []
     for x in np.unique(points.x):

@@ -20,7 +20,7 @@ LEAST = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class LinearPiece:
     """seconds = intercept + slope * bytes, for the observed sizes ``first`` to ``last``."""
 
     first: float
@@ -35,7 +35,7 @@ class Piece:
         return self.intercept + self.slope * x
 
 
-def pieces(x: Floats, y: Floats, most: int) -> list[tuple[Piece, ...]]:
+def pieces(x: Floats, y: Floats, most: int) -> list[tuple[LinearPiece, ...]]:
     """The best fits of 1, 2, ... at most ``most`` pieces to samples ``y`` (seconds) at ``x``.
 
     Fewer where there are too few sizes. Raises ValueError for fewer than two different sizes.
@@ -47,7 +47,7 @@ def pieces(x: Floats, y: Floats, most: int) -> list[tuple[Piece, ...]]:
     n = len(sizes)
     allowed = np.arange(n)[None, :] - np.arange(n)[:, None] >= LEAST - 1
     error = np.where(allowed, table.error, np.inf)
-    fits: list[tuple[Piece, ...]] = [(table.piece(0, n - 1),)]
+    fits: list[tuple[LinearPiece, ...]] = [(table.piece(0, n - 1),)]
     best = error[0]
     begins: list[npt.NDArray[np.intp]] = []
     for _ in range(1, most):
@@ -62,8 +62,8 @@ def pieces(x: Floats, y: Floats, most: int) -> list[tuple[Piece, ...]]:
     return fits
 
 
-def _traced(table: "_Table", begins: Sequence[npt.NDArray[np.intp]]) -> tuple[Piece, ...]:
-    found: list[Piece] = []
+def _traced(table: "_Table", begins: Sequence[npt.NDArray[np.intp]]) -> tuple[LinearPiece, ...]:
+    found: list[LinearPiece] = []
     end = len(table.sizes) - 1
     for begin in reversed(begins):
         start = int(begin[end])
@@ -111,9 +111,9 @@ class _Table:
             )  # fmt: skip
         return cls(sizes, value, slope, free, np.maximum(error, 0.0))
 
-    def piece(self, i: int, j: int) -> Piece:
+    def piece(self, i: int, j: int) -> LinearPiece:
         slope = float(self.slope[i, j])
-        return Piece(
+        return LinearPiece(
             first=float(self.sizes[i]),
             last=float(self.sizes[j]),
             intercept=float(self.value[i, j]) - slope * float(self.sizes[i]),
@@ -137,7 +137,7 @@ def _through_origin(sizes: Floats, u: Floats, u2: Floats, value: Floats, slope: 
     value[0] = np.where(below, steep * sizes[0], value[0])
 
 
-def joints(found: Sequence[Piece]) -> list[float]:
+def joints(found: Sequence[LinearPiece]) -> list[float]:
     """The size from which each piece holds: 0, then between the sizes that the pieces observed.
 
     Where two lines meet there, they meet; else the middle by ratio, or the first observed size
@@ -155,7 +155,7 @@ def joints(found: Sequence[Piece]) -> list[float]:
     return result
 
 
-def evaluate(found: Sequence[Piece], x: Floats) -> Floats:
+def evaluate(found: Sequence[LinearPiece], x: Floats) -> Floats:
     """Seconds at sizes ``x``."""
     which = np.searchsorted(joints(found), x, side="right") - 1
     intercept = np.array([piece.intercept for piece in found])

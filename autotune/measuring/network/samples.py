@@ -27,7 +27,7 @@ LARGEST = 1 << 28
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class BenchmarkRun:
     """Under which conditions samples were taken."""
 
     benchmark: str
@@ -76,7 +76,7 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class BenchmarkSample:
     """One stretch of ``count`` operations in a row; the slowest rank's time."""
 
     operation: Operation
@@ -101,7 +101,7 @@ class Sample:
         if self.bytes < 0 or self.count < 1:
             raise ValueError(f"{self.count} operations of {self.bytes} B")
 
-    def contended(self, run: Run) -> bool:
+    def contended(self, run: BenchmarkRun) -> bool:
         """A rank missed its core; oversubscribed: the ranks did not get the cores they share."""
         if not self.busy:
             return False
@@ -111,14 +111,14 @@ class Sample:
 
 
 @dataclass(slots=True)
-class Recorded:
+class RecordedRun:
     """One run and its samples."""
 
-    run: Run
-    samples: list[Sample] = field(default_factory=list)
+    run: BenchmarkRun
+    samples: list[BenchmarkSample] = field(default_factory=list)
 
 
-class Writer:
+class SampleWriter:
     """Appends runs to a file; what was written is there after a kill."""
 
     def __init__(self, path: Path) -> None:
@@ -136,13 +136,13 @@ class Writer:
             ) from error
         self.samples = 0
 
-    def begin(self, run: Run) -> None:
+    def begin(self, run: BenchmarkRun) -> None:
         """The samples from here on were taken under these conditions."""
         if self._old and not _ends_line(self.path):
             self._file.write(b"\n")
         self._line({"schema": SCHEMA, **asdict(run)})
 
-    def __call__(self, sample: Sample) -> None:
+    def __call__(self, sample: BenchmarkSample) -> None:
         """Keep one sample."""
         self._line(asdict(sample))
         self.samples += 1
@@ -164,7 +164,7 @@ class Writer:
             self.path.unlink(missing_ok=True)
 
 
-def read(paths: Sequence[Path]) -> list[Recorded]:
+def read(paths: Sequence[Path]) -> list[RecordedRun]:
     """The runs of some files, in order.
 
     Raises InputError with every fault: ``file:line``, what was found, what is expected.
@@ -179,12 +179,12 @@ def read(paths: Sequence[Path]) -> list[Recorded]:
     return found
 
 
-def _file(path: Path, faults: list[Fault]) -> list[Recorded]:
+def _file(path: Path, faults: list[Fault]) -> list[RecordedRun]:
     text = read_text(path, faults)
     if text is None:
         return []
     lines = text.splitlines()
-    runs: list[Recorded] = []
+    runs: list[RecordedRun] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -207,21 +207,21 @@ def _file(path: Path, faults: list[Fault]) -> list[Recorded]:
     return runs
 
 
-def _take(row: object, runs: list[Recorded]) -> None:
+def _take(row: object, runs: list[RecordedRun]) -> None:
     if not isinstance(row, dict):
         raise ValueError("not a JSON object")
     if "schema" in row:
         if row["schema"] != SCHEMA:
             raise ValueError(f"the schema is {row['schema']!r}")
-        runs.append(Recorded(_run(row)))
+        runs.append(RecordedRun(_run(row)))
     elif not runs:
         raise ValueError(f'the first line has no "schema": "{SCHEMA}"')
     else:
         runs[-1].samples.append(_sample(row))
 
 
-def _run(row: Mapping[str, object]) -> Run:
-    return Run(
+def _run(row: Mapping[str, object]) -> BenchmarkRun:
+    return BenchmarkRun(
         benchmark=_text(row, "benchmark"),
         nodes=_whole(row, "nodes"),
         ranks=_whole(row, "ranks"),
@@ -237,12 +237,12 @@ def _run(row: Mapping[str, object]) -> Run:
     )
 
 
-def _sample(row: Mapping[str, object]) -> Sample:
+def _sample(row: Mapping[str, object]) -> BenchmarkSample:
     operation = _text(row, "operation")
     known = next((name for name in OPERATIONS if name == operation), None)
     if known is None:
         raise ValueError(f"operation {operation!r} is not one of {', '.join(OPERATIONS)}")
-    return Sample(
+    return BenchmarkSample(
         operation=known,
         bytes=Bytes(_whole(row, "bytes")),
         seconds=Seconds(_number(row["seconds"])),

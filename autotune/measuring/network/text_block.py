@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from autotune.domain.network import Operation
 
 
-class Refused(Exception):
+class MalformedLine(Exception):
     """A line that cannot be right; the message says why."""
 
     def __init__(self, line: int, why: str) -> None:
@@ -14,7 +14,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BenchmarkRow:
     """One line of a table."""
 
     line: int
@@ -25,7 +25,7 @@ class Row:
 
 
 @dataclass(slots=True, kw_only=True)
-class Block:
+class BenchmarkTable:
     """One benchmark of a text."""
 
     line: int
@@ -37,14 +37,14 @@ class Block:
     version: str = ""
     ranks: int | None = None
     """None: the text does not say."""
-    rows: list[Row] = field(default_factory=list)
+    rows: list[BenchmarkRow] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
 def whole(text: str, line: int) -> int:
     """A count or size of a table."""
     if not text.isdigit():
-        raise Refused(line, f"{text!r} is not a whole number")
+        raise MalformedLine(line, f"{text!r} is not a whole number")
     return int(text)
 
 
@@ -53,7 +53,7 @@ def microseconds(text: str, line: int) -> float:
     try:
         value = float(text) * 1e-6
     except ValueError:
-        raise Refused(line, f"{text!r} is not a time in microseconds") from None
+        raise MalformedLine(line, f"{text!r} is not a time in microseconds") from None
     if not 0 < value < 1e9:
-        raise Refused(line, f"a time of {text} us is not positive")
+        raise MalformedLine(line, f"a time of {text} us is not positive")
     return value

@@ -25,7 +25,7 @@ def program_problem(candidate: Candidate) -> ProgramProblem:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Made:
+class ProgramBuild:
     """What a candidate's build came to."""
 
     key: str
@@ -38,14 +38,14 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Workshop:
+class ProgramBuilder:
     """Builds candidates of programs; ``compiler`` gives what ``{compiler}`` stands for."""
 
     compiler: Callable[[Build], Compiler]
     limit: float
     """Seconds of each command of a build."""
 
-    def build(self, candidate: Candidate) -> Made:
+    def build(self, candidate: Candidate) -> ProgramBuild:
         """The build of a candidate, from the cache where it is known.
 
         Raises MissingTool for a command that is not installed, and what ``compiler`` raises.
@@ -56,9 +56,9 @@ class Workshop:
         parts = [*_symbolic(candidate, compiler), *provenance.values(), *_states(program.build)]
         if _digest(program) != program.digest:
             detail = f"the sources in {program.source_folder} have changed since they were read"
-            return Made(key="", output=None, detail=detail, provenance=provenance)
+            return ProgramBuild(key="", output=None, detail=detail, provenance=provenance)
         if not program.build:
-            return Made(key=digest({"": "\0".join(parts).encode()}), output=None,
+            return ProgramBuild(key=digest({"": "\0".join(parts).encode()}), output=None,
                         provenance=provenance)  # fmt: skip
 
         def commands(target: Path) -> list[list[str]]:
@@ -67,11 +67,11 @@ class Workshop:
             return [filled(command, values, flags) for command in program.build]
 
         built = build_cache.by_commands(parts, commands, self.limit)
-        return Made(
+        return ProgramBuild(
             key=built.key, output=built.executable, detail=built.detail, provenance=provenance
         )
 
-    def ready(self, candidate: Candidate, key: str) -> "Ready | None":
+    def ready(self, candidate: Candidate, key: str) -> "PreparedCommand | None":
         """What starts a run of a build; None where what was built is no longer there."""
         program = program_problem(candidate).program
         output = build_cache.executable(key, "command") if program.build else None
@@ -84,11 +84,11 @@ class Workshop:
             name: template.fill({**values, "flags": " ".join(flags)})
             for name, template in program.environment.items()
         }
-        return Ready(tuple(filled(program.run, values, flags)), variables)
+        return PreparedCommand(tuple(filled(program.run, values, flags)), variables)
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
+class PreparedCommand:
     """A command line, and the variables that the program's description sets."""
 
     command: tuple[str, ...]

@@ -11,20 +11,20 @@ from dataclasses import dataclass, field
 
 from autotune.domain.variant import Candidate
 from autotune.measuring.program.command_line import program_problem
-from autotune.toolchain.child_process import Usage
+from autotune.toolchain.child_process import ChildUsage
 
 _SHORT = 0.1
 """Seconds; the wall time of a shorter run is not known well enough to compare its share."""
 
 
 @dataclass(slots=True)
-class Shares:
+class ContentionJudge:
     """Judges runs and remembers the largest share of each candidate; safe for threads."""
 
     _largest: dict[str, float] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def busy(self, candidate: Candidate, usage: Usage) -> float:
+    def busy(self, candidate: Candidate, usage: ChildUsage) -> float:
         """From 0 to 1: the part of the CPU time that it could use and did use."""
         program = program_problem(candidate).program
         undelayed = _undelayed(usage)
@@ -40,7 +40,7 @@ class Shares:
         return relative if undelayed is None else min(undelayed, relative)
 
 
-def _undelayed(usage: Usage) -> float | None:
+def _undelayed(usage: ChildUsage) -> float | None:
     """Part of the time that the run was not kept from a CPU; None: the kernel does not tell."""
     if usage.waited is None or usage.wall <= 0:
         return None

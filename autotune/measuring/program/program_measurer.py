@@ -20,18 +20,18 @@ from autotune.domain.setup import Limits, Measuring
 from autotune.domain.variant import Candidate
 from autotune.measuring.candidates import energy, quiet
 from autotune.measuring.candidates.base import CHECKSUM_TOLERANCE, Launch
-from autotune.measuring.candidates.resource_use import Gauges
+from autotune.measuring.candidates.resource_use import ResourceUse
 from autotune.measuring.program import printed_output
-from autotune.measuring.program.command_line import Workshop, openmp, program_problem
-from autotune.measuring.program.contention import Shares
-from autotune.measuring.program.printed_output import Answer, Unreadable, compare
+from autotune.measuring.program.command_line import ProgramBuilder, openmp, program_problem
+from autotune.measuring.program.contention import ContentionJudge
+from autotune.measuring.program.printed_output import Answer, UnreadableOutput, compare
 from autotune.toolchain import child_process, launcher
-from autotune.toolchain.child_process import Outcome
+from autotune.toolchain.child_process import ProcessOutcome
 from autotune.units import Seconds
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class ProgramRun:
     """What one run of a program gave: its times and its answer, or why it counts for nothing."""
 
     status: Status
@@ -39,18 +39,18 @@ class Run:
     times: tuple[Seconds, ...] = ()
     answer: Answer | None = None
     """None: the program has no check value."""
-    outcome: Outcome | None = None
+    outcome: ProcessOutcome | None = None
 
 
-class References:
+class ReferenceAnswers:
     """The reference runs, one for each problem, and all answers seen; safe for threads."""
 
     def __init__(self) -> None:
-        self._known: dict[str, Run] = {}
+        self._known: dict[str, ProgramRun] = {}
         self._answers: dict[str, list[Answer]] = {}
         self._lock = threading.Lock()
 
-    def get(self, problem: ProgramProblem, make: Callable[[], Run]) -> Run:
+    def get(self, problem: ProgramProblem, make: Callable[[], ProgramRun]) -> ProgramRun:
         """The reference run of a problem; made anew while it was disturbed."""
         with self._lock:
             known = self._known.get(problem.key)
@@ -84,13 +84,13 @@ class ProgramMeasurer:
 
     measuring: Measuring
     limits: Limits
-    workshop: Workshop
+    workshop: ProgramBuilder
     baseline: Callable[[ProgramProblem], Candidate]
     launcher: str = launcher.PLACE
     environment: Mapping[str, str] = field(default_factory=dict)
-    references: References = field(default_factory=References)
-    shares: Shares = field(default_factory=Shares)
-    meter: energy.Meter | None = field(default_factory=lambda: energy.find()[0])
+    references: ReferenceAnswers = field(default_factory=ReferenceAnswers)
+    shares: ContentionJudge = field(default_factory=ContentionJudge)
+    meter: energy.EnergyMeter | None = field(default_factory=lambda: energy.find()[0])
     """Reads the energy of the node; None where it cannot be read."""
 
     def prepare(self, candidate: Candidate) -> Prepared:
@@ -141,8 +141,8 @@ class ProgramMeasurer:
         wanted, taken = self.measuring.samples, list[Sample]()
         agreed: Answer | None = None
         for _ in range(self.measuring.attempts * wanted):
-            gauges = Gauges(meter=self.meter)
-            watch = quiet.Watch()
+            gauges = ResourceUse(meter=self.meter)
+            watch = quiet.QuietWatch()
             run = self._run(candidate, prepared.build, expected, gauges=gauges)
             agreed, fault = self._agreed(candidate, run)
             if run.status != "ok" or fault:
@@ -169,7 +169,7 @@ class ProgramMeasurer:
 
     # --- verifying ----------------------------------------------------------------------------
 
-    def _verify(self, candidate: Candidate, key: str) -> tuple[Run, float | None]:
+    def _verify(self, candidate: Candidate, key: str) -> tuple[ProgramRun, float | None]:
         """The run of a candidate at the arguments of the verification, and its error."""
         problem = program_problem(candidate)
         at = problem.at(problem.program.verify)
@@ -191,13 +191,13 @@ class ProgramMeasurer:
             return replace(own, status="wrong-result", detail=detail), compared.error
         return own, compared.error
 
-    def _reference(self, safe: Candidate) -> Run:
+    def _reference(self, safe: Candidate) -> ProgramRun:
         made = self.workshop.build(safe)
         if made.detail:
-            return Run("build-failed", made.detail)
+            return ProgramRun("build-failed", made.detail)
         return self._run(safe, made.key, None, verifying=True)
 
-    def _agreed(self, candidate: Candidate, run: Run) -> tuple[Answer | None, str]:
+    def _agreed(self, candidate: Candidate, run: ProgramRun) -> tuple[Answer | None, str]:
         """The answer that a timed run agrees with, and what is wrong with its own.
 
         That is the baseline's, where it was verified at these arguments. Elsewhere it is the first
@@ -230,12 +230,12 @@ class ProgramMeasurer:
         expected: float | None,
         *,
         verifying: bool = False,
-        gauges: Gauges | None = None,
-    ) -> Run:
+        gauges: ResourceUse | None = None,
+    ) -> ProgramRun:
         program = program_problem(candidate).program
         ready = self.workshop.ready(candidate, key)
         if ready is None:
-            return Run("build-failed", "what was built is no longer in the cache")
+            return ProgramRun("build-failed", "what was built is no longer in the cache")
         settings = {**openmp(candidate, timed=not verifying), **self.environment}
         with _folder(program.folder) as folder:
             outcome = child_process.run(
@@ -253,19 +253,19 @@ class ProgramMeasurer:
             status: Status = "timed-out" if outcome.timed_out else "crashed"
             if outcome.starved:
                 status = "contended"
-            return Run(status, outcome.describe(), outcome=outcome)
+            return ProgramRun(status, outcome.describe(), outcome=outcome)
         if outcome.strays:
             text = f"it left {outcome.strays} processes behind, which were ended"
-            return Run("crashed", text, outcome=outcome)
+            return ProgramRun("crashed", text, outcome=outcome)
         try:
             times = printed_output.times(program.time, outcome)
             found = printed_output.answer(program.check, outcome) if program.check else None
-        except Unreadable as error:
-            return Run("crashed", str(error), outcome=outcome)
-        return Run("ok", times=times, answer=found, outcome=outcome)
+        except UnreadableOutput as error:
+            return ProgramRun("crashed", str(error), outcome=outcome)
+        return ProgramRun("ok", times=times, answer=found, outcome=outcome)
 
     def _samples(
-        self, candidate: Candidate, run: Run, gauges: Gauges, watch: quiet.Watch
+        self, candidate: Candidate, run: ProgramRun, gauges: ResourceUse, watch: quiet.QuietWatch
     ) -> list[Sample]:
         program = program_problem(candidate).program
         usage = run.outcome.usage if run.outcome else None

@@ -10,7 +10,7 @@ from autotune.models.base import InCoreResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loop:
+class CompiledSweep:
     """A sweep of a candidate with what was found in its compiled loop."""
 
     sweep: str
@@ -19,7 +19,7 @@ class Loop:
     result: InCoreResult
 
 
-class Predictor(Protocol):
+class CandidatePredictor(Protocol):
     """Predicts candidates without running them."""
 
     name: str

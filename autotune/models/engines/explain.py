@@ -8,12 +8,12 @@ import numpy as np
 
 from autotune.domain.results import Part
 from autotune.models.base import InCoreResult
-from autotune.models.engines.reuse.analysed_programs import Case
+from autotune.models.engines.reuse.analysed_programs import TimingCase
 from autotune.models.engines.reuse.batch import Whole
-from autotune.models.engines.reuse.evaluation_pieces import Node, Piece
+from autotune.models.engines.reuse.evaluation_pieces import CasePiece, LoadedNode
 from autotune.models.engines.reuse.line_cost import LineCosts
 from autotune.models.engines.reuse.time_model import StepTimes
-from autotune.models.traffic import Floats, Traffic
+from autotune.models.traffic import Floats, StepTraffic
 from autotune.units import Seconds
 
 BARRIER = "barrier"
@@ -36,7 +36,7 @@ class _Kernel:
 
 
 @dataclass(frozen=True, slots=True)
-class Shares:
+class SweepShares:
     """What the sweeps of some cases contribute."""
 
     first: Whole
@@ -52,7 +52,9 @@ def kinds(costs: LineCosts) -> tuple[str, ...]:
     return ("T_OL", "T_nOL", *costs.names[1:], STORES, ENTRY, "sweep")
 
 
-def shares(node: Node, piece: Piece, step: StepTimes, sweeps: Whole, clock: float) -> Shares:
+def shares(
+    node: LoadedNode, piece: CasePiece, step: StepTimes, sweeps: Whole, clock: float
+) -> SweepShares:
     """The contributions of the sweeps of cases, which have ``sweeps`` of them each."""
     core = piece.core
     first = np.concatenate([[0], np.cumsum(sweeps)])
@@ -67,7 +69,7 @@ def shares(node: Node, piece: Piece, step: StepTimes, sweeps: Whole, clock: floa
     rows = node.streams[:, piece.at].T
     streams = np.zeros((int(first[-1]), rows.shape[1]), dtype=np.int64)
     np.maximum.at(streams, place, rows)
-    return Shares(first, seconds, streams)
+    return SweepShares(first, seconds, streams)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +84,7 @@ class Contributions:
     """Seconds of all barriers."""
 
 
-def parts(case: Case, found: Contributions, costs: LineCosts) -> tuple[Part, ...]:
+def parts(case: TimingCase, found: Contributions, costs: LineCosts) -> tuple[Part, ...]:
     """The contributions of each sweep along the critical path, in program order.
 
     ``T_OL``, ``T_nOL`` and the levels overlap; ``sweep`` is what they combine to. The ``sweep`` and
@@ -119,7 +121,7 @@ def parts(case: Case, found: Contributions, costs: LineCosts) -> tuple[Part, ...
     return tuple(made)
 
 
-def reason(case: Case, streams: Whole, made: Sequence[Part], seconds: float) -> str:
+def reason(case: TimingCase, streams: Whole, made: Sequence[Part], seconds: float) -> str:
     """One line: the kernels that take most of the step, and what bounds each.
 
     For example: "LC streams 8 rows from L3: 62 % of the step; RHS bound in core (port 5): 20 %".
@@ -148,7 +150,7 @@ def reason(case: Case, streams: Whole, made: Sequence[Part], seconds: float) -> 
 
 
 def _kernels(
-    traffic: Traffic, made: Sequence[Part], results: Sequence[InCoreResult]
+    traffic: StepTraffic, made: Sequence[Part], results: Sequence[InCoreResult]
 ) -> dict[str, _Kernel]:
     sweeps = {sweep.name: k for k, sweep in enumerate(traffic.schedule.sweeps)}
     kernels: dict[str, _Kernel] = defaultdict(_Kernel)
@@ -166,7 +168,7 @@ def _kernels(
     return kernels
 
 
-def _count_streams(traffic: Traffic, streams: Whole, kernels: dict[str, _Kernel]) -> None:
+def _count_streams(traffic: StepTraffic, streams: Whole, kernels: dict[str, _Kernel]) -> None:
     """The most rows that one pass of a kernel streams from each level."""
     names = [name for name, _ in traffic.levels]
     for sweep, counts in zip(traffic.schedule.sweeps, streams.tolist(), strict=True):

@@ -11,13 +11,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from autotune.codegen import communication
-from autotune.codegen.loop_tree import Program
+from autotune.codegen.loop_tree import StepProgram
 from autotune.domain.calibration import Z80
 from autotune.domain.network import Network
 from autotune.domain.problem import Problem
 from autotune.domain.results import Part, Prediction, Uncertainty
 from autotune.domain.variant import Candidate
-from autotune.models.engines.base import Predictor
+from autotune.models.engines.base import CandidatePredictor
 from autotune.units import Seconds, show
 
 COMMUNICATION = "communication"
@@ -46,8 +46,8 @@ class SystemEngine:
 
     def __init__(
         self,
-        node: Predictor,
-        programs: Callable[[Candidate], Program],
+        node: CandidatePredictor,
+        programs: Callable[[Candidate], StepProgram],
         network: Network | None,
     ) -> None:
         self.name = node.name

@@ -6,9 +6,9 @@ from autotune.models.incore.instructions import (
     DOUBLE,
     MEMORY,
     Address,
-    Change,
     Instruction,
     Isa,
+    RegisterChange,
     Work,
     number,
     words,
@@ -80,16 +80,18 @@ class AArch64:
             lanes=0 if work == "none" else max(lanes, 1),
         )
 
-    def changes(self, instruction: Instruction) -> list[Change]:
+    def changes(self, instruction: Instruction) -> list[RegisterChange]:
         """The general registers and eight bytes of memory that an instruction writes."""
         name, operands, place = instruction.mnemonic, instruction.operands, instruction.address
         found = []
         if place is not None and place.step:
-            found.append(Change(register=place.base, terms=((place.base, 1),), constant=place.step))
+            found.append(
+                RegisterChange(register=place.base, terms=((place.base, 1),), constant=place.step)
+            )
         plain = re.fullmatch(r"(ld|st)u?r", name)
         if plain and operands and re.fullmatch(r"x\d+", operands[0]):
             one, other = (operands[0], MEMORY) if plain[1] == "ld" else (MEMORY, operands[0])
-            found.append(Change(register=one, terms=((other, 1),)))
+            found.append(RegisterChange(register=one, terms=((other, 1),)))
         elif operands and re.fullmatch(r"[xw]\d+", operands[0]) and not _NO_TARGET.fullmatch(name):
             found.append(self._written(name, operands))
         return found
@@ -139,7 +141,7 @@ class AArch64:
             "\tadd\tx3, x3, 16\n\tcmp\tx3, x2\n\tb.ne\t.L1\n\tret\n"
         )
 
-    def _written(self, name: str, operands: tuple[str, ...]) -> Change:
+    def _written(self, name: str, operands: tuple[str, ...]) -> RegisterChange:
         target, sources = _whole(operands[0]), [_whole(o) for o in operands[1:]]
         literal = number(operands[-1])
         count = _COUNT.fullmatch(name)
@@ -147,27 +149,31 @@ class AArch64:
             many = re.search(r"mul\s*#?(\d+)", " ".join(operands))
             amount = self.vector // _ELEMENT[count[2]] * (int(many[1]) if many else 1)
             terms = () if count[1] == "cnt" else ((target, 1),)
-            return Change(
+            return RegisterChange(
                 register=target, terms=terms, constant=-amount if count[1] == "dec" else amount
             )
         if name in ("addvl", "rdvl"):
             terms = ((sources[0], 1),) if name == "addvl" else ()
-            return Change(register=target, terms=terms, constant=(literal or 0) * self.vector)
+            return RegisterChange(
+                register=target, terms=terms, constant=(literal or 0) * self.vector
+            )
         if name in ("add", "adds", "sub", "subs") and len(sources) >= 2:
             sign = 1 if name.startswith("add") else -1
             shift = re.search(r"lsl\s*#?(\d+)", sources[2]) if len(sources) > 2 else None
             factor = sign << int(shift[1]) if shift else sign
             value = number(sources[1])
             if value is not None:
-                return Change(register=target, terms=((sources[0], 1),), constant=factor * value)
-            return Change(register=target, terms=((sources[0], 1), (sources[1], factor)))
+                return RegisterChange(
+                    register=target, terms=((sources[0], 1),), constant=factor * value
+                )
+            return RegisterChange(register=target, terms=((sources[0], 1), (sources[1], factor)))
         if name in ("mov", "movz"):
             if literal is not None or sources[0] in ("xzr", "wzr"):
-                return Change(register=target, terms=(), constant=literal or 0)
-            return Change(register=target, terms=((sources[0], 1),))
+                return RegisterChange(register=target, terms=(), constant=literal or 0)
+            return RegisterChange(register=target, terms=((sources[0], 1),))
         if name == "lsl" and literal is not None:
-            return Change(register=target, terms=((sources[0], 1 << literal),))
-        return Change(register=target, terms=None)
+            return RegisterChange(register=target, terms=((sources[0], 1 << literal),))
+        return RegisterChange(register=target, terms=None)
 
     def _width(self, operand: str, one: bool = False) -> int:
         """Bytes of a register, or of a list (``one``: of each) of registers; 0 for others."""

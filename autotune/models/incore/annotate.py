@@ -30,7 +30,7 @@ _LEGEND = {
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
+class AnnotatedLoop:
     """A loop with the work of each instruction and the marks of each."""
 
     loop: HotLoop
@@ -39,7 +39,7 @@ class Sheet:
     """Mark to the numbers of the instructions that have it."""
 
 
-def annotated(sheets: Sequence[Sheet], summary: Sequence[str]) -> str:
+def annotated(sheets: Sequence[AnnotatedLoop], summary: Sequence[str]) -> str:
     """The loops as text, ``summary`` above and the marks that occur below."""
     lines = [*summary, ""]
     for sheet in sheets:
@@ -49,7 +49,7 @@ def annotated(sheets: Sequence[Sheet], summary: Sequence[str]) -> str:
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _table(sheet: Sheet) -> list[str]:
+def _table(sheet: AnnotatedLoop) -> list[str]:
     spread = [_spread(uops) for uops in sheet.work]
     ports = sorted({p for row in spread for p in row}, key=lambda p: (len(p), p))
     width = max([5, *(len(p) + 1 for p in ports)])

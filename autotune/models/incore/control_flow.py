@@ -37,35 +37,35 @@ def functions(assembly: str, isa: InstructionSet) -> Iterator[tuple[str, list[st
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class BasicBlock:
     """Instructions without a jump into or out of their middle."""
 
     label: str
     instructions: tuple[Instruction, ...]
 
 
-def split(items: Items, isa: InstructionSet) -> list[Block]:
+def split(items: Items, isa: InstructionSet) -> list[BasicBlock]:
     """The blocks of a function, in the order of the text."""
     blocks, label, body = [], "", list[Instruction]()
     for item in items:
         if isinstance(item, str):
             if body:
-                blocks.append(Block(label, tuple(body)))
+                blocks.append(BasicBlock(label, tuple(body)))
                 label, body = "", []
             elif label:
-                blocks.append(Block(label, ()))
+                blocks.append(BasicBlock(label, ()))
             label = item
             continue
         body.append(item)
         if isa.jump_target(item) or isa.ends_block(item):
-            blocks.append(Block(label, tuple(body)))
+            blocks.append(BasicBlock(label, tuple(body)))
             label, body = "", []
     if body or label:
-        blocks.append(Block(label, tuple(body)))
+        blocks.append(BasicBlock(label, tuple(body)))
     return blocks
 
 
-def follow(blocks: Sequence[Block], isa: InstructionSet) -> list[set[int]]:
+def follow(blocks: Sequence[BasicBlock], isa: InstructionSet) -> list[set[int]]:
     """For each block, the blocks that may run next."""
     places = {block.label: n for n, block in enumerate(blocks) if block.label}
     found = []
@@ -114,7 +114,7 @@ def natural_loops(successors: Sequence[set[int]]) -> dict[int, frozenset[int]]:
 
 
 def longest_way(
-    head: int, body: frozenset[int], blocks: Sequence[Block], successors: Sequence[set[int]]
+    head: int, body: frozenset[int], blocks: Sequence[BasicBlock], successors: Sequence[set[int]]
 ) -> list[int]:
     """The blocks of the pass with the most instructions, from the head of a loop back to it."""
     best: dict[int, tuple[int, list[int]]] = {}

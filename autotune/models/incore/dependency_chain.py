@@ -11,13 +11,13 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from autotune.models.incore.memory_corrections import Forward
+from autotune.models.incore.memory_corrections import ForwardedLoad
 
 _NEVER = float("-inf")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class ChainInstruction:
     """One instruction as its dependencies see it; registers by the names of the machine."""
 
     reads: frozenset[str]
@@ -31,7 +31,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class DependencyChain:
     """The loop-carried dependency of a pass."""
 
     cycles: float
@@ -41,28 +41,30 @@ class Chain:
     """The numbers of the instructions on it."""
 
 
-def chain(steps: Sequence[Step], forwards: Sequence[Forward], forward: float) -> Chain:
+def chain(
+    steps: Sequence[ChainInstruction], forwards: Sequence[ForwardedLoad], forward: float
+) -> DependencyChain:
     """The longest loop-carried dependency; ``forward``: cycles of store forwarding."""
     inputs = _carried(steps, forwards)
     if not inputs:
-        return Chain(0.0, 0.0)
+        return DependencyChain(0.0, 0.0)
     ways = {name: _outputs(name, steps, forwards, forward, inputs) for name in inputs}
     names = sorted(inputs)
     matrix = [[ways[a].get(b, (_NEVER, frozenset()))[0] for b in names] for a in names]
     cycle, mean = _best_cycle(matrix)
     if mean <= 0:
-        return Chain(0.0, 0.0)
+        return DependencyChain(0.0, 0.0)
     hops = list(zip(cycle, [*cycle[1:], cycle[0]], strict=True))
     lines = frozenset[int]().union(*(ways[names[a]][names[b]][1] for a, b in hops))
     through = sum(f.store in lines and f.load in lines for f in forwards if not _same(f, steps))
-    return Chain(mean, through / len(cycle), lines)
+    return DependencyChain(mean, through / len(cycle), lines)
 
 
-def _same(forward: Forward, steps: Sequence[Step]) -> bool:
+def _same(forward: ForwardedLoad, steps: Sequence[ChainInstruction]) -> bool:
     return not steps[forward.load].loads
 
 
-def _carried(steps: Sequence[Step], forwards: Sequence[Forward]) -> set[str]:
+def _carried(steps: Sequence[ChainInstruction], forwards: Sequence[ForwardedLoad]) -> set[str]:
     """Registers and memory places that a pass takes from the one before."""
     written: set[str] = set()
     early: set[str] = set()
@@ -73,15 +75,15 @@ def _carried(steps: Sequence[Step], forwards: Sequence[Forward]) -> set[str]:
     return (early & written) | places
 
 
-def _place(forward: Forward, back: int) -> str:
+def _place(forward: ForwardedLoad, back: int) -> str:
     """What a store wrote, so many passes before the load minus one."""
     return f"memory:{forward.store}:{forward.load}:{back}"
 
 
 def _outputs(
     name: str,
-    steps: Sequence[Step],
-    forwards: Sequence[Forward],
+    steps: Sequence[ChainInstruction],
+    forwards: Sequence[ForwardedLoad],
     forward: float,
     inputs: set[str],
 ) -> dict[str, tuple[float, frozenset[int]]]:
@@ -90,7 +92,7 @@ def _outputs(
     via: dict[str, int] = {}
     stored: dict[int, float] = {}
     before: dict[int, int | None] = {}
-    waiting: Mapping[int, list[Forward]] = _by_load(forwards)
+    waiting: Mapping[int, list[ForwardedLoad]] = _by_load(forwards)
     done: dict[int, float] = {}
     for number, step in enumerate(steps):
         loaded, source = _latest(when, via, step.addressing)
@@ -143,8 +145,8 @@ def _end(
     return (0.0, None) if older == name else None
 
 
-def _by_load(forwards: Sequence[Forward]) -> dict[int, list[Forward]]:
-    found: dict[int, list[Forward]] = defaultdict(list)
+def _by_load(forwards: Sequence[ForwardedLoad]) -> dict[int, list[ForwardedLoad]]:
+    found: dict[int, list[ForwardedLoad]] = defaultdict(list)
     for forward in forwards:
         found[forward.load].append(forward)
     return found

@@ -16,7 +16,14 @@ from autotune.models.incore import control_flow, loop_passes, register_values
 from autotune.models.incore.aarch64 import AArch64
 from autotune.models.incore.control_flow import Items
 from autotune.models.incore.instructions import DOUBLE, Instruction, InstructionSet
-from autotune.models.incore.loop_passes import Function, HotLoop, called, is_row, pointers, slots
+from autotune.models.incore.loop_passes import (
+    CompiledFunction,
+    HotLoop,
+    called,
+    is_row,
+    pointers,
+    slots,
+)
 from autotune.models.incore.x86 import X86
 
 COPIES = ("memcpy", "memmove", "memset")
@@ -99,7 +106,7 @@ class _Candidate:
     """A loop with the function that it is in."""
 
     loop: HotLoop
-    function: Function
+    function: CompiledFunction
     head: int
 
     @property
@@ -116,7 +123,7 @@ def _candidates(items: Items, isa: InstructionSet) -> Iterator[_Candidate]:
     successors = control_flow.follow(blocks, isa)
     loops = control_flow.natural_loops(successors)
     registers = register_values.follow(blocks, successors, loops, isa)
-    function = Function(isa, blocks, successors, loops, registers)
+    function = CompiledFunction(isa, blocks, successors, loops, registers)
     written_out = {
         head
         for head in loops
@@ -171,7 +178,7 @@ def _obscure(*candidates: _Candidate) -> bool:
     return any(not c.loop.rows or any("#" in n for n in c.loop.rows) for c in candidates)
 
 
-def _stored(loop: HotLoop) -> set[register_values.Value]:
+def _stored(loop: HotLoop) -> set[register_values.LinearForm]:
     """Where the stores of a loop begin."""
     every = zip(loop.instructions, loop.strides, loop.addresses, strict=True)
     return {a for i, stride, a in every if i.stores and stride and a is not None and pointers(a)}

@@ -17,8 +17,8 @@ from pathlib import Path
 from autotune import paths
 from autotune.models import answer_cache
 from autotune.models.answer_cache import Answer
-from autotune.models.base import InCoreResult, Rung
-from autotune.models.incore.osaca_architectures import Architecture
+from autotune.models.base import InCoreResult, RemainderLoop
+from autotune.models.incore.osaca_architectures import OsacaArchitecture
 from autotune.units import Cycles
 
 FORMS = 2
@@ -28,7 +28,7 @@ RESULTS = 3
 _KIND, _RESULT = "incore", "incore-result"
 
 
-def forms(architecture: Architecture) -> dict[str, Answer]:
+def forms(architecture: OsacaArchitecture) -> dict[str, Answer]:
     """All that OSACA has said of the forms of an architecture, by the text of the form."""
     try:
         lines = _file(architecture).read_text(encoding="utf-8", errors="replace").splitlines()
@@ -45,7 +45,7 @@ def forms(architecture: Architecture) -> dict[str, Answer]:
     return found
 
 
-def keep_forms(architecture: Architecture, said: Mapping[str, Answer]) -> None:
+def keep_forms(architecture: OsacaArchitecture, said: Mapping[str, Answer]) -> None:
     """Keep what OSACA said of some forms."""
     place = _file(architecture)
     lines = "".join(json.dumps([text, answer]) + "\n" for text, answer in said.items())
@@ -55,7 +55,7 @@ def keep_forms(architecture: Architecture, said: Mapping[str, Answer]) -> None:
             file.write(b"\n" + lines.encode())  # an interrupted line before is closed
 
 
-def _file(architecture: Architecture) -> Path:
+def _file(architecture: OsacaArchitecture) -> Path:
     key = _hash([FORMS, _osaca(), architecture.name])[:16]
     return paths.cache_dir() / _KIND / f"{architecture.name}-{key}.jsonl"
 
@@ -139,10 +139,10 @@ def _decoded(answer: Answer) -> InCoreResult:
     )
 
 
-def _rung(value: object) -> Rung:
+def _rung(value: object) -> RemainderLoop:
     if not isinstance(value, dict):
         raise TypeError("no rung")
-    return Rung(
+    return RemainderLoop(
         iterations=_real(value["iterations"]),
         T_OL=Cycles(_real(value["T_OL"])),
         T_nOL=Cycles(_real(value["T_nOL"])),

@@ -25,7 +25,7 @@ _ARM_GENERAL, _ARM_VECTOR = "xw", "vqdshbz"
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class InstructionForm:
     """The text of a form, and the registers of the instruction by their names in it."""
 
     text: str
@@ -33,7 +33,7 @@ class Form:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class FormProperties:
     """What a table says of a form; registers by their names in the form."""
 
     uops: tuple[Uop, ...]
@@ -48,7 +48,7 @@ class Facts:
     known: bool
 
 
-def form(instruction: Instruction, isa: Isa) -> Form:
+def form(instruction: Instruction, isa: Isa) -> InstructionForm:
     """The form of an instruction.
 
     >>> from autotune.models.incore.x86 import X86
@@ -59,7 +59,7 @@ def form(instruction: Instruction, isa: Isa) -> Form:
 
 
 @lru_cache(maxsize=1 << 14)
-def _form(text: str, isa: Isa) -> Form:
+def _form(text: str, isa: Isa) -> InstructionForm:
     return _x86(text) if isa == "x86_64" else _aarch64(text)
 
 
@@ -79,7 +79,7 @@ def whole(register: str, isa: Isa) -> str:
     return bare
 
 
-def _x86(text: str) -> Form:
+def _x86(text: str) -> InstructionForm:
     vectors: dict[str, str] = {}
     general: dict[str, str] = {}
 
@@ -92,17 +92,17 @@ def _x86(text: str) -> Form:
         return f"%{number}" + ("d" if match[4] else "")
 
     if re.match(r"j\w+ |call", text):
-        return Form(text.split()[0] + " .L0", {})
+        return InstructionForm(text.split()[0] + " .L0", {})
     text = _X86_OFFSET.sub("8", _X86_SYMBOL.sub(".LC0", _X86_REGISTER.sub(renamed, text)))
     names = {f"v{number}": own for own, number in vectors.items()}
-    return Form(text, names | {short: own for own, short in general.items()})
+    return InstructionForm(text, names | {short: own for own, short in general.items()})
 
 
-def _aarch64(text: str) -> Form:
+def _aarch64(text: str) -> InstructionForm:
     if re.match(r"(?:b\.?\w*|cbn?z|tbn?z) ", text):
-        return Form(re.sub(r"[.\w]+$", ".L0", text), {})
+        return InstructionForm(re.sub(r"[.\w]+$", ".L0", text), {})
     if "{" in text and ("-" in text or text.count("}") != 1 or "," in text.split("}")[0]):
-        return Form(text, {})
+        return InstructionForm(text, {})
     kinds: dict[str, dict[str, str]] = {}
 
     def renamed(match: re.Match[str]) -> str:
@@ -115,10 +115,10 @@ def _aarch64(text: str) -> Form:
     for kind, known in kinds.items():
         letter = {_ARM_GENERAL: "x", _ARM_VECTOR: "v"}.get(kind, kind)
         names |= {letter + short: letter + own for own, short in known.items()}
-    return Form(text, names)
+    return InstructionForm(text, names)
 
 
-def facts(answer: Mapping[str, object]) -> Facts:
+def facts(answer: Mapping[str, object]) -> FormProperties:
     """The facts in a worker's answer; raises ValueError where it lacks some."""
     uops, latency, load = answer.get("uops"), answer.get("latency"), answer.get("load")
     taken = answer.get("taken_as")
@@ -128,7 +128,7 @@ def facts(answer: Mapping[str, object]) -> Facts:
         or not isinstance(load, int | float)
     ):
         raise ValueError("an answer without ports or latency")
-    return Facts(
+    return FormProperties(
         uops=tuple((float(cycles), frozenset(names)) for cycles, names in uops),
         latency=float(latency),
         load=float(load),

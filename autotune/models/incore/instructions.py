@@ -50,7 +50,7 @@ class Instruction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class RegisterChange:
     """What is written to a general register: a sum of (register, factor) terms and a constant.
 
     ``terms`` None: something that is not such a sum. ``MEMORY`` may be among the registers.
@@ -75,7 +75,7 @@ class InstructionSet(Protocol):
     def parse(self, text: str) -> Instruction:
         """An instruction from its line, without label and comment."""
 
-    def changes(self, instruction: Instruction) -> list[Change]:
+    def changes(self, instruction: Instruction) -> list[RegisterChange]:
         """The general registers (and eight bytes of memory) that it writes, and what."""
 
     def conditional(self, instruction: Instruction) -> tuple[str, ...]:

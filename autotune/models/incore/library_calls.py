@@ -27,7 +27,7 @@ _PER_VECTOR = 1.5
 
 
 @dataclass(frozen=True, slots=True)
-class Calls:
+class LibraryCalls:
     """The calls of a pass of a loop."""
 
     count: int
@@ -37,7 +37,7 @@ class Calls:
     """Functions without a figure."""
 
 
-def price(names: Sequence[str]) -> Calls:
+def price(names: Sequence[str]) -> LibraryCalls:
     """What the calls of a pass cost.
 
     >>> price(["sin", "sin", "f"])
@@ -52,4 +52,4 @@ def price(names: Sequence[str]) -> Calls:
             cycles += _CYCLES[bare] * (_PER_VECTOR if vector else 1.0)
         else:
             unpriced.add(name)
-    return Calls(len(names), cycles, tuple(sorted(unpriced)))
+    return LibraryCalls(len(names), cycles, tuple(sorted(unpriced)))

@@ -10,23 +10,23 @@ from dataclasses import dataclass
 
 from autotune.domain.machine import PortTable
 from autotune.models.incore import library_calls, memory_corrections, port_pressure, port_table
-from autotune.models.incore.dependency_chain import Chain, Step, chain
+from autotune.models.incore.dependency_chain import ChainInstruction, DependencyChain, chain
 from autotune.models.incore.hot_loops import HotLoops
-from autotune.models.incore.instruction_forms import Facts, Form, form, whole
+from autotune.models.incore.instruction_forms import FormProperties, InstructionForm, form, whole
 from autotune.models.incore.instructions import Instruction
-from autotune.models.incore.library_calls import Calls
+from autotune.models.incore.library_calls import LibraryCalls
 from autotune.models.incore.loop_passes import HotLoop
-from autotune.models.incore.memory_corrections import Forward
-from autotune.models.incore.osaca_architectures import Architecture
+from autotune.models.incore.memory_corrections import ForwardedLoad
+from autotune.models.incore.osaca_architectures import OsacaArchitecture
 from autotune.models.incore.port_pressure import Uop
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tables:
+class InstructionTables:
     """What instructions are looked up in."""
 
-    architecture: Architecture
-    facts: Mapping[str, Facts]
+    architecture: OsacaArchitecture
+    facts: Mapping[str, FormProperties]
     """By the text of the form."""
     forward: float | None
     """Cycles of store forwarding beyond the load, where there is a figure."""
@@ -38,7 +38,7 @@ class Tables:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Costed:
+class LoopCost:
     """One loop with its work, in cycles per pass."""
 
     loop: HotLoop
@@ -46,16 +46,16 @@ class Costed:
     limits: Mapping[str, float]
     overlapping: float
     moving: float
-    chain: Chain
-    forwards: tuple[Forward, ...]
-    calls: Calls
+    chain: DependencyChain
+    forwards: tuple[ForwardedLoad, ...]
+    calls: LibraryCalls
     replaced: Mapping[str, str]
     unknown: tuple[str, ...]
 
 
-def wanted(loops: HotLoops) -> list[tuple[Form, Instruction]]:
+def wanted(loops: HotLoops) -> list[tuple[InstructionForm, Instruction]]:
     """The forms of all instructions of a sweep that a table is asked about."""
-    found: dict[str, tuple[Form, Instruction]] = {}
+    found: dict[str, tuple[InstructionForm, Instruction]] = {}
     for loop in (*loops.main, *loops.rest):
         for instruction in loop.instructions:
             if not calls_out(instruction, loop):
@@ -69,10 +69,10 @@ def calls_out(instruction: Instruction, loop: HotLoop) -> bool:
     return loop.isa.call_target(instruction) is not None
 
 
-def costed(loop: HotLoop, tables: Tables) -> Costed:
+def costed(loop: HotLoop, tables: InstructionTables) -> LoopCost:
     """The work of a loop."""
     work: list[tuple[Uop, ...]] = []
-    steps: list[Step] = []
+    steps: list[ChainInstruction] = []
     replaced: dict[str, str] = {}
     unknown: list[Instruction] = []
     for instruction in loop.instructions:
@@ -89,7 +89,7 @@ def costed(loop: HotLoop, tables: Tables) -> Costed:
         work.append(_uops(instruction, own, facts, tables.architecture))
         steps.append(_step(instruction, own, facts, loop, tables.ports))
     forwards = memory_corrections.forwards(loop)
-    carried = Chain(0.0, 0.0)
+    carried = DependencyChain(0.0, 0.0)
     if loop.depth:
         carried = chain(steps, forwards, tables.forward or 0.0)
     uops = [uop for uops in work for uop in uops]
@@ -107,7 +107,7 @@ def costed(loop: HotLoop, tables: Tables) -> Costed:
         "chain": carried.cycles,
         **({"calls": overlapping} if calls.cycles else {}),
     }
-    return Costed(
+    return LoopCost(
         loop=loop,
         work=tuple(work),
         limits=limits,
@@ -135,7 +135,10 @@ def _bound(loop: HotLoop, unknown: Sequence[Instruction], table: PortTable) -> t
 
 
 def _uops(
-    instruction: Instruction, own: Form, facts: Facts, architecture: Architecture
+    instruction: Instruction,
+    own: InstructionForm,
+    facts: FormProperties,
+    architecture: OsacaArchitecture,
 ) -> tuple[Uop, ...]:
     """What an instruction puts on the ports; some tables count address arithmetic as a load."""
     moving = tuple(uop for uop in facts.uops if uop[1] <= architecture.data)
@@ -147,8 +150,12 @@ def _uops(
 
 
 def _step(
-    instruction: Instruction, own: Form, facts: Facts, loop: HotLoop, table: PortTable
-) -> Step:
+    instruction: Instruction,
+    own: InstructionForm,
+    facts: FormProperties,
+    loop: HotLoop,
+    table: PortTable,
+) -> ChainInstruction:
     isa = loop.isa.name
 
     def mapped(names: Sequence[str]) -> frozenset[str]:
@@ -164,7 +171,7 @@ def _step(
         latency, load = (min(1.0, load) or latency, 0.0) if load else (latency, 0.0)
     if not facts.known and instruction.work not in ("none", "other"):
         latency = max(latency, float(table.latency))
-    return Step(
+    return ChainInstruction(
         reads=mapped(facts.reads),
         addressing=frozenset() if instruction.stores and not instruction.loads else addressing,
         writes=mapped(facts.writes),
@@ -174,11 +181,11 @@ def _step(
     )
 
 
-def _call(loop: HotLoop, instruction: Instruction) -> Step:
+def _call(loop: HotLoop, instruction: Instruction) -> ChainInstruction:
     """A call keeps no register that its caller does not save: nothing passes through it."""
     names = frozenset(whole(r, loop.isa.name) for r in loop.isa.clobbered(instruction))
     vectors = frozenset(f"v{n}" for n in range(32))
-    return Step(
+    return ChainInstruction(
         reads=frozenset(), addressing=frozenset(), writes=names | vectors, latency=0.0, load=0.0,
         loads=False,
     )  # fmt: skip

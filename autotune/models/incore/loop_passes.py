@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from autotune.models.incore import control_flow
-from autotune.models.incore.control_flow import Block
+from autotune.models.incore.control_flow import BasicBlock
 from autotune.models.incore.instructions import DOUBLE, Instruction, InstructionSet
-from autotune.models.incore.register_values import Registers, State, Value
+from autotune.models.incore.register_values import LinearForm, RegisterValues, State
 
 _TRIPS = 64
 """A loop of more passes is one for itself, even where their number is constant."""
@@ -38,7 +38,7 @@ class HotLoop:
     """Loops around it, itself included."""
     strides: tuple[int | None, ...]
     """Bytes that the address of each instruction advances by per pass; None: none or unknown."""
-    addresses: tuple[Value | None, ...] = ()
+    addresses: tuple[LinearForm | None, ...] = ()
     """Addresses in the first pass; None: no access or a place that the loop computes."""
     places: tuple[int | None, ...] = ()
     """Bytes between a multiple of 64 and each of these addresses; None: not known."""
@@ -84,14 +84,14 @@ def slots(instructions: Sequence[Instruction], isa: InstructionSet) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
+class CompiledFunction:
     """A function's blocks, its loops (head to body) and what registers hold."""
 
     isa: InstructionSet
-    blocks: Sequence[Block]
+    blocks: Sequence[BasicBlock]
     successors: Sequence[set[int]]
     loops: Mapping[int, frozenset[int]]
-    registers: Registers
+    registers: RegisterValues
 
     def parent(self, head: int) -> int | None:
         """The head of the innermost loop around a loop."""
@@ -108,7 +108,7 @@ class Function:
         return control_flow.longest_way(head, self.loops[head], self.blocks, self.successors)
 
 
-def measured(function: Function, head: int) -> HotLoop:
+def measured(function: CompiledFunction, head: int) -> HotLoop:
     """A loop whose inner loops, if any, are short and of constant length."""
     body, isa = function.loops[head], function.isa
     way = function.way(head)
@@ -146,7 +146,9 @@ def called(instruction: Instruction, isa: InstructionSet) -> str | None:
     return None
 
 
-def _written_out(function: Function, head: int, way: Sequence[int]) -> tuple[Instruction, ...]:
+def _written_out(
+    function: CompiledFunction, head: int, way: Sequence[int]
+) -> tuple[Instruction, ...]:
     """The instructions of a pass, with the passes of its short loops one after the other."""
     children = {h: trips(function, h) or 1 for h in function.children(head)}
     found: list[Instruction] = []
@@ -167,13 +169,13 @@ def _written_out(function: Function, head: int, way: Sequence[int]) -> tuple[Ins
 # --- constant trip counts ----------------------------------------------------------------------
 
 
-def short(function: Function, head: int) -> bool:
+def short(function: CompiledFunction, head: int) -> bool:
     """Whether a loop always runs the same small number of passes, inner loops included."""
     count = trips(function, head)
     return count is not None and all(short(function, h) for h in function.children(head))
 
 
-def trips(function: Function, head: int) -> int | None:
+def trips(function: CompiledFunction, head: int) -> int | None:
     """The passes of a loop where they are constant and few; None where they are not."""
     if any(trips(function, h) is None for h in function.children(head)):
         return None
@@ -195,7 +197,9 @@ def trips(function: Function, head: int) -> int | None:
     return count if count <= _TRIPS and count * len(instructions) <= _EXPANDED else None
 
 
-def _tested(isa: InstructionSet, instructions: Sequence[Instruction], end: State) -> Value | None:
+def _tested(
+    isa: InstructionSet, instructions: Sequence[Instruction], end: State
+) -> LinearForm | None:
     """What must be zero, or cross it, for a loop to end."""
     for instruction in reversed(instructions):
         pair = isa.compared(instruction)
@@ -210,22 +214,22 @@ def _tested(isa: InstructionSet, instructions: Sequence[Instruction], end: State
     return None
 
 
-def _operand(text: str, state: State) -> Value:
+def _operand(text: str, state: State) -> LinearForm:
     literal = text.lstrip("$#")
     if literal.lstrip("-").isdigit():
-        return Value((), int(literal))
-    return state.get(text, Value(((text, 1),)))
+        return LinearForm((), int(literal))
+    return state.get(text, LinearForm(((text, 1),)))
 
 
-def _entries(head: int, registers: Registers) -> dict[str, Value]:
+def _entries(head: int, registers: RegisterValues) -> dict[str, LinearForm]:
     suffix = f"@{head}"
     return {name: value for name, value in registers.entry.items() if name.endswith(suffix)}
 
 
-def _next(head: int, registers: Registers, end: State) -> dict[str, Value]:
+def _next(head: int, registers: RegisterValues, end: State) -> dict[str, LinearForm]:
     """What the symbols of a loop become by one pass."""
     return {
-        name: end.get(name.rpartition("@")[0], Value(((name, 1),)))
+        name: end.get(name.rpartition("@")[0], LinearForm(((name, 1),)))
         for name in _entries(head, registers)
     }
 
@@ -238,14 +242,14 @@ class _Moves:
     """Per instruction: bytes per pass, the address in the first pass."""
 
     strides: tuple[int | None, ...]
-    first: tuple[Value | None, ...]
+    first: tuple[LinearForm | None, ...]
 
 
-def _moves(function: Function, head: int, instructions: Sequence[Instruction]) -> _Moves:
+def _moves(function: CompiledFunction, head: int, instructions: Sequence[Instruction]) -> _Moves:
     registers = function.registers
     state = dict(registers.at.get(head, {}))
     mark = f"#pass{head}."  # in the names of what a pass makes of other things than sums
-    seen: list[Value | None] = []
+    seen: list[LinearForm | None] = []
     for place, instruction in enumerate(instructions):
         address = instruction.address
         seen.append(None if address is None else registers.address(state, address))
@@ -255,7 +259,7 @@ def _moves(function: Function, head: int, instructions: Sequence[Instruction]) -
     seen = [None if value is None else value.replaced(settled) for value in seen]
     following = {name: value.replaced(settled) for name, value in following.items()}
     strides: list[int | None] = []
-    first: list[Value | None] = []
+    first: list[LinearForm | None] = []
     for value in seen:
         if value is None:
             strides.append(None)
@@ -268,9 +272,9 @@ def _moves(function: Function, head: int, instructions: Sequence[Instruction]) -
     return _Moves(tuple(strides), tuple(first))
 
 
-def _settled(following: Mapping[str, Value]) -> dict[str, Value]:
+def _settled(following: Mapping[str, LinearForm]) -> dict[str, LinearForm]:
     """Symbols of a loop that each pass gives the same value: registers loaded again and again."""
-    settled: dict[str, Value] = {}
+    settled: dict[str, LinearForm] = {}
     for _ in range(_DEEP):
         known = {n: v.replaced(settled) for n, v in following.items() if n not in settled}
         new = {
@@ -284,13 +288,13 @@ def _settled(following: Mapping[str, Value]) -> dict[str, Value]:
     return settled
 
 
-def pointers(address: Value) -> frozenset[str]:
+def pointers(address: LinearForm) -> frozenset[str]:
     """The pointer of a row: the symbols that an address has once (the others count doubles)."""
     return frozenset(name for name, count in address.terms if count == 1)
 
 
 def _rows(
-    instructions: Sequence[Instruction], moves: _Moves, registers: Registers
+    instructions: Sequence[Instruction], moves: _Moves, registers: RegisterValues
 ) -> frozenset[str]:
     found = frozenset[str]()
     for instruction, stride, address in zip(instructions, moves.strides, moves.first, strict=True):
@@ -299,7 +303,7 @@ def _rows(
     return found
 
 
-def stores_to(function: Function, block: int) -> frozenset[str]:
+def stores_to(function: CompiledFunction, block: int) -> frozenset[str]:
     """Pointers of the rows that a block stores to."""
     state = dict(function.registers.at.get(block, {}))
     found = frozenset[str]()
@@ -312,7 +316,7 @@ def stores_to(function: Function, block: int) -> frozenset[str]:
     return found
 
 
-def _place(address: Value, registers: Registers) -> int | None:
+def _place(address: LinearForm, registers: RegisterValues) -> int | None:
     """Bytes after a multiple of 64: rows are padded, row lengths and blocks multiples of it.
 
     Where ways meet (a first component that is clamped to the interior), the place of the way that
@@ -328,7 +332,7 @@ def _place(address: Value, registers: Registers) -> int | None:
     return None if total is None else total % _GRANULE
 
 
-def _symbol_place(name: str, registers: Registers, depth: int) -> int | None:
+def _symbol_place(name: str, registers: RegisterValues, depth: int) -> int | None:
     """What a symbol adds beyond a multiple of eight of its unit."""
     choices = registers.choices.get(name)
     if choices is None:
@@ -372,7 +376,7 @@ def _iterations(instructions: Sequence[Instruction], moves: _Moves) -> tuple[flo
     return _abreast(places) * stride / DOUBLE, doubt
 
 
-def _abreast(places: set[tuple[Value | None, int]]) -> int:
+def _abreast(places: set[tuple[LinearForm | None, int]]) -> int:
     """Rows of one array that a pass stores to side by side."""
     rows: dict[frozenset[str], dict[tuple[tuple[str, int], ...], int]] = {}
     for address, size in places:

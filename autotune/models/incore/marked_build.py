@@ -32,7 +32,7 @@ _DROPPED_BEGINNINGS = ("-L", "-l", "-Wl,", "-M", "-flto", "-fwhole-program", "-f
 
 
 @dataclass(frozen=True, slots=True)
-class Flags:
+class CodeFlags:
     """What a command line says of the code that a compiler makes."""
 
     compiler: str
@@ -43,7 +43,7 @@ class Flags:
     """The sources that it names."""
 
 
-def flags_of(command: Sequence[str]) -> Flags:
+def flags_of(command: Sequence[str]) -> CodeFlags:
     """The compiler and its flags; ValueError for an empty command line.
 
     >>> flags_of(["gcc", "-O3", "-DB=8", "mm.c", "-o", "mm", "-lm"])
@@ -66,7 +66,7 @@ def flags_of(command: Sequence[str]) -> Flags:
             code.append(word)
         elif word.lower().endswith(UNITS):
             units.append(word)
-    return Flags(command[0], tuple(code), tuple(text), tuple(units))
+    return CodeFlags(command[0], tuple(code), tuple(text), tuple(units))
 
 
 def _is_dropped(word: str) -> bool:
@@ -89,7 +89,7 @@ def assembly(command: Sequence[str], source: str, where: str = "builds") -> str:
     return build_cache.assembly(text, compiler, limit=_LIMIT, extra_flags=(*LINE_TABLE, *language))
 
 
-def _unit(flags: Flags, source: str) -> str:
+def _unit(flags: CodeFlags, source: str) -> str:
     """Absolute path of what is compiled: the source, or for a header the unit that includes it."""
     if source.lower().endswith(UNITS):
         return source

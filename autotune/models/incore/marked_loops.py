@@ -31,7 +31,7 @@ _WIDTH = {"s": 4, "d": 8}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mark:
+class LoopMark:
     """A marked loop, and what one of its iterations is."""
 
     name: str
@@ -47,7 +47,7 @@ class Mark:
         return f"marked loop, flops {self.flops!r}, element {self.element}"
 
 
-def marked_loops(code: str, mark: Mark, vector: int = 16) -> HotLoops:
+def marked_loops(code: str, mark: LoopMark, vector: int = 16) -> HotLoops:
     """The hot loops of a mark in its code (``marked_code``); their iterations are those of the
     marked loop.
 
@@ -93,7 +93,7 @@ def _belongs(instructions: Sequence[Instruction], marked: frozenset[int]) -> boo
 # --- iterations ----------------------------------------------------------------------------------
 
 
-def _counted(loop: HotLoop, mark: Mark) -> HotLoop:
+def _counted(loop: HotLoop, mark: LoopMark) -> HotLoop:
     """The loop with its passes counted in iterations of the source."""
     if mark.flops:
         done = sum(operations(instruction, loop.isa) for instruction in loop.instructions)

@@ -18,7 +18,7 @@ _BACK = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Forward:
+class ForwardedLoad:
     """A load that reads what a store wrote shortly before; by their numbers in the pass."""
 
     store: int
@@ -81,11 +81,11 @@ def _first(loop: HotLoop, places: Sequence[int]) -> int:
     return min(known)[1] if known and places else 0
 
 
-def forwards(loop: HotLoop) -> list[Forward]:
+def forwards(loop: HotLoop) -> list[ForwardedLoad]:
     """Loads that read what the same loop stored at most eight passes before."""
     every = list(zip(loop.instructions, loop.strides, loop.addresses, strict=True))
     stores = [n for n, (i, s, a) in enumerate(every) if i.stores and a is not None]
-    found: list[Forward] = []
+    found: list[ForwardedLoad] = []
     for load, (instruction, stride, address) in enumerate(every):
         if not instruction.loads or address is None or stride is None:
             continue
@@ -96,7 +96,7 @@ def forwards(loop: HotLoop) -> list[Forward]:
     return found
 
 
-def _meeting(loop: HotLoop, store: int, load: int) -> Forward | None:
+def _meeting(loop: HotLoop, store: int, load: int) -> ForwardedLoad | None:
     """Whether a load reads what a store wrote, and how many passes before."""
     step = loop.strides[load]
     one, other = loop.addresses[store], loop.addresses[load]
@@ -111,7 +111,7 @@ def _meeting(loop: HotLoop, store: int, load: int) -> Forward | None:
         apart = other.constant - one.constant + passes * step
         if -wide < apart < narrow:
             whole = apart >= 0 and apart + wide <= narrow
-            return Forward(store, load, passes, not whole)
+            return ForwardedLoad(store, load, passes, not whole)
         if step == 0:
             passes_needed = 0 if store < load else 1
             if passes >= passes_needed:

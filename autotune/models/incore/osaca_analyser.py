@@ -32,11 +32,11 @@ from autotune.models.incore import (
 )
 from autotune.models.incore.hot_loops import HotLoops
 from autotune.models.incore.instructions import DOUBLE
-from autotune.models.incore.loop_cost import Tables
+from autotune.models.incore.loop_cost import InstructionTables
 from autotune.models.incore.loop_passes import HotLoop
-from autotune.models.incore.osaca_architectures import Architecture
-from autotune.models.incore.osaca_client import Worker, WorkerFailed
-from autotune.models.incore.osaca_pool import Crew
+from autotune.models.incore.osaca_architectures import OsacaArchitecture
+from autotune.models.incore.osaca_client import OsacaWorker, OsacaWorkerFailed
+from autotune.models.incore.osaca_pool import OsacaPool
 from autotune.toolchain import build_cache, compiler
 from autotune.units import Cycles, Seconds
 
@@ -57,7 +57,7 @@ def assemble(text: str, build: Build, where: str = "builds") -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Region:
+class AssemblyRegion:
     """Loops to be found in an assembly text."""
 
     assembly: str
@@ -88,7 +88,7 @@ class OsacaAnalyser:
         machine: Machine,
         *,
         assemble: Assemble = assemble,
-        worker: Worker | None = None,
+        worker: OsacaWorker | None = None,
         progress: Progress | None = None,
     ) -> None:
         self.machine = machine
@@ -97,8 +97,8 @@ class OsacaAnalyser:
         self._architecture = osaca_architectures.find(machine.in_core.osaca)
         if self._architecture is None and machine.in_core.ports is None:
             raise InputError(_missing(machine))
-        workers = [worker] if worker else [Worker() for _ in range(os.cpu_count() or 1)]
-        self._crew = Crew(workers, self._architecture) if self._architecture else None
+        workers = [worker] if worker else [OsacaWorker() for _ in range(os.cpu_count() or 1)]
+        self._crew = OsacaPool(workers, self._architecture) if self._architecture else None
 
     def __enter__(self) -> Self:
         return self
@@ -129,7 +129,7 @@ class OsacaAnalyser:
         failed = self._looked_up(asked)
         return [self._analysed(item, failed, alone=len(asked) == 1) for item in seen]
 
-    def analyse_regions(self, regions: Sequence[Region]) -> list[InCoreResult | str]:
+    def analyse_regions(self, regions: Sequence[AssemblyRegion]) -> list[InCoreResult | str]:
         """One result per region, in order, or why there is none."""
         seen = []
         for region in regions:
@@ -146,7 +146,7 @@ class OsacaAnalyser:
             for item in seen
         ]
 
-    def _region(self, region: Region) -> _Seen:
+    def _region(self, region: AssemblyRegion) -> _Seen:
         key, known = self._known(region.assembly, region.about)
         if known is not None:
             return _Seen(None, known, key)
@@ -157,7 +157,7 @@ class OsacaAnalyser:
             return _Seen(None, str(fault))
 
     def _of_region(
-        self, seen: _Seen, failed: WorkerFailed | None, alone: bool
+        self, seen: _Seen, failed: OsacaWorkerFailed | None, alone: bool
     ) -> InCoreResult | str:
         try:
             return self._analysed(seen, failed, alone)
@@ -199,17 +199,17 @@ class OsacaAnalyser:
         """Whether a loop is code of the architecture whose tables are used."""
         return self._architecture is not None and loop.isa.name == self._architecture.isa
 
-    def _looked_up(self, found: Sequence[HotLoops]) -> WorkerFailed | None:
+    def _looked_up(self, found: Sequence[HotLoops]) -> OsacaWorkerFailed | None:
         """Ask about all instructions of all loops at once; what went wrong, if anything."""
         if self._crew is None or not found:
             return None
         try:
             self._crew.facts([item for own in found for item in loop_cost.wanted(own)])
-        except WorkerFailed as failure:
+        except OsacaWorkerFailed as failure:
             return failure
         return None
 
-    def _analysed(self, seen: _Seen, failed: WorkerFailed | None, alone: bool) -> InCoreResult:
+    def _analysed(self, seen: _Seen, failed: OsacaWorkerFailed | None, alone: bool) -> InCoreResult:
         found, architecture = seen.found, self._architecture
         if isinstance(found, InCoreResult):
             return found
@@ -231,10 +231,10 @@ class OsacaAnalyser:
                 raise failed
             # of a batch that failed, each sweep is asked for by itself: one may be the reason
             facts = self._crew.facts(loop_cost.wanted(found) if failed else ())
-        except WorkerFailed as fault:
+        except OsacaWorkerFailed as fault:
             why = failed or fault
             return self._from_ports(found, (f"OSACA gave no answer ({why}): port table used",))
-        tables = Tables(
+        tables = InstructionTables(
             architecture=architecture,
             facts=facts,
             forward=self._crew.forward,
@@ -299,7 +299,7 @@ def _missing(machine: Machine) -> Fault:
     )
 
 
-def _foreign(machine: Machine, architecture: Architecture, loop: HotLoop) -> Fault:
+def _foreign(machine: Machine, architecture: OsacaArchitecture, loop: HotLoop) -> Fault:
     return Fault(
         where=f"machine {machine.name}",
         found=f"the compiler makes {loop.isa.name} code, the machine is {architecture.isa}",

@@ -14,7 +14,7 @@ from autotune.models.incore.port_pressure import Uop
 
 
 @dataclass(frozen=True, slots=True)
-class Architecture:
+class OsacaArchitecture:
     """One architecture that OSACA has tables of."""
 
     name: str
@@ -37,9 +37,9 @@ _CORRECTED: Mapping[str, tuple[tuple[str, tuple[Uop, ...]], ...]] = {
 }
 
 
-def _known(name: str, isa: Isa, data: str, issue: float, vector: int = 16) -> Architecture:
+def _known(name: str, isa: Isa, data: str, issue: float, vector: int = 16) -> OsacaArchitecture:
     corrections = _CORRECTED.get(name, ())
-    return Architecture(name, isa, frozenset(data.split()), issue, vector, corrections)
+    return OsacaArchitecture(name, isa, frozenset(data.split()), issue, vector, corrections)
 
 
 _ALL = (
@@ -72,10 +72,10 @@ _ALL = (
     _known("M1", "aarch64", "4 5 6 7", 8),
 )  # fmt: skip
 
-ARCHITECTURES: Mapping[str, Architecture] = {a.name: a for a in _ALL}
+ARCHITECTURES: Mapping[str, OsacaArchitecture] = {a.name: a for a in _ALL}
 """By OSACA's name, in capitals."""
 
 
-def find(name: str | None) -> Architecture | None:
+def find(name: str | None) -> OsacaArchitecture | None:
     """The architecture of a name, in capitals or not; None where OSACA does not know it."""
     return ARCHITECTURES.get(name.upper()) if name else None

@@ -25,11 +25,11 @@ _PATIENCE = 3
 """Requests that may fail for good before the worker is no longer asked."""
 
 
-class WorkerFailed(Exception):
+class OsacaWorkerFailed(Exception):
     """The worker could not answer: why, in its own words where there are any."""
 
 
-class Worker:
+class OsacaWorker:
     """A long-lived worker process, started at the first request.
 
     A request that kills or hangs the worker is tried once more with a new one. ``limit`` is in
@@ -58,15 +58,15 @@ class Worker:
         Raises WorkerFailed when the worker refuses, or dies or hangs twice at the same request.
         """
         if self._failures >= _PATIENCE:
-            raise WorkerFailed("the worker failed too often")
+            raise OsacaWorkerFailed("the worker failed too often")
         try:
             return self._ask(request)
-        except WorkerFailed:
+        except OsacaWorkerFailed:
             if self._process is not None:  # it lives: this is its answer
                 raise
         try:
             return self._ask(request)
-        except WorkerFailed:
+        except OsacaWorkerFailed:
             self._failures += self._process is None
             raise
 
@@ -98,9 +98,9 @@ class Worker:
         except (OSError, ValueError, TimeoutError, EOFError) as fault:
             reason = self._reason(fault)
             self.close()
-            raise WorkerFailed(reason) from fault
+            raise OsacaWorkerFailed(reason) from fault
         if not reply.get("ok"):
-            raise WorkerFailed(str(reply.get("error", "no reason given")))
+            raise OsacaWorkerFailed(str(reply.get("error", "no reason given")))
         return reply
 
     def _running(self) -> subprocess.Popen[bytes]:

@@ -10,10 +10,10 @@ from concurrent.futures import ThreadPoolExecutor
 from autotune.models.answer_cache import Answer
 from autotune.models.incore import incore_cache, instruction_forms
 from autotune.models.incore.equivalents import alike
-from autotune.models.incore.instruction_forms import Facts, Form
+from autotune.models.incore.instruction_forms import FormProperties, InstructionForm
 from autotune.models.incore.instructions import Instruction
-from autotune.models.incore.osaca_architectures import Architecture
-from autotune.models.incore.osaca_client import Worker, WorkerFailed
+from autotune.models.incore.osaca_architectures import OsacaArchitecture
+from autotune.models.incore.osaca_client import OsacaWorker, OsacaWorkerFailed
 
 _WORTH = 400
 """Forms per worker from which a further one pays."""
@@ -21,21 +21,23 @@ _ATONCE = 200
 """Forms of one request, so that its time limit means something."""
 
 
-class Crew:
+class OsacaPool:
     """Workers for one architecture, and all that they have said.
 
     Workers start at the first form that is not known, in the thread that asks, and end with it.
     """
 
-    def __init__(self, workers: Sequence[Worker], architecture: Architecture) -> None:
+    def __init__(self, workers: Sequence[OsacaWorker], architecture: OsacaArchitecture) -> None:
         self._workers = workers
         self._architecture = architecture
-        self._facts: dict[str, Facts] = {}
+        self._facts: dict[str, FormProperties] = {}
         self._kept: Mapping[str, Answer] | None = None
         self.forward: float | None = None
         """Cycles of store forwarding in the tables of the architecture."""
 
-    def facts(self, wanted: Iterable[tuple[Form, Instruction]]) -> Mapping[str, Facts]:
+    def facts(
+        self, wanted: Iterable[tuple[InstructionForm, Instruction]]
+    ) -> Mapping[str, FormProperties]:
         """Facts by the text of the form; all that is known, the wanted ones among it.
 
         Raises WorkerFailed where the workers give no answer.
@@ -80,11 +82,11 @@ class Crew:
             answered = self._asked(self._workers[0], asked[::count])
         said = dict(answered + [item for part in others for item in part.result()])
         if not all(self._take(text, answer) for text, answer in said.items()):
-            raise WorkerFailed("an answer without ports")
+            raise OsacaWorkerFailed("an answer without ports")
         incore_cache.keep_forms(self._architecture, said)
 
     def _asked(
-        self, worker: Worker, part: Sequence[tuple[str, Instruction]]
+        self, worker: OsacaWorker, part: Sequence[tuple[str, Instruction]]
     ) -> list[tuple[str, Answer]]:
         found: list[tuple[str, Answer]] = []
         for first in range(0, len(part), _ATONCE):
@@ -93,10 +95,10 @@ class Crew:
             reply = worker.ask({"arch": self._architecture.name, "forms": forms})
             answers = reply.get("forms")
             if not isinstance(answers, list) or len(answers) != len(batch):
-                raise WorkerFailed("not one answer per form")
+                raise OsacaWorkerFailed("not one answer per form")
             forward = reply.get("forward")
             for (text, _), answer in zip(batch, answers, strict=True):
                 if not isinstance(answer, dict):
-                    raise WorkerFailed("an answer without ports")
+                    raise OsacaWorkerFailed("an answer without ports")
                 found.append((text, {**answer, "forward": forward}))
         return found

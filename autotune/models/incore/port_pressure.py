@@ -13,14 +13,14 @@ Uop = tuple[float, frozenset[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Pressure:
+class PortPressure:
     """Cycles of the busiest ports, and which they are."""
 
     cycles: float
     ports: tuple[str, ...]
 
 
-def least(uops: Sequence[Uop]) -> Pressure:
+def least(uops: Sequence[Uop]) -> PortPressure:
     """The busiest ports under the best division of the work.
 
     >>> a, b = frozenset("a"), frozenset("ab")
@@ -34,11 +34,11 @@ def least(uops: Sequence[Uop]) -> Pressure:
     unions: set[frozenset[str]] = set()
     for ports in work:
         unions |= {ports} | {ports | other for other in unions}
-    best = Pressure(0.0, ())
+    best = PortPressure(0.0, ())
     for union in sorted(unions, key=lambda u: (len(u), sorted(u))):
         cycles = sum(c for ports, c in work.items() if ports <= union) / len(union)
         if cycles > best.cycles + 1e-9:
-            best = Pressure(cycles, tuple(sorted(union, key=lambda p: (len(p), p))))
+            best = PortPressure(cycles, tuple(sorted(union, key=lambda p: (len(p), p))))
     return best
 
 

@@ -20,7 +20,7 @@ from autotune.units import Bytes, Cycles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class ComponentWork:
     """Work per component: doubles moved and operations on doubles."""
 
     loads: float
@@ -38,9 +38,9 @@ class Counts:
     chain: float = 0.0
     """Operations per component that wait for the one before: sums carried by the loop."""
 
-    def without_fused(self) -> "Counts":
+    def without_fused(self) -> "ComponentWork":
         """The same work on a machine without fused multiply-add."""
-        return Counts(
+        return ComponentWork(
             loads=self.loads,
             stores=self.stores,
             adds=self.adds + self.fused,
@@ -54,7 +54,7 @@ class Counts:
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class PortEstimate:
     """Cycles per component, and what takes longest."""
 
     T_OL: Cycles
@@ -72,7 +72,7 @@ def generic(vector: int) -> PortTable:
     )  # fmt: skip
 
 
-def estimate(counts: Counts, table: PortTable) -> Estimate:
+def estimate(counts: ComponentWork, table: PortTable) -> PortEstimate:
     """T_OL and T_nOL of the counted work, each the largest of its limits.
 
     T_OL: adds, multiplies, fused, all floating-point work, divides, issue, dispatch groups, the
@@ -96,7 +96,7 @@ def estimate(counts: Counts, table: PortTable) -> Estimate:
         *_crowded(front, "issue", table),
         *chain.values(),
     ]
-    return Estimate(
+    return PortEstimate(
         T_OL=Cycles(max(computing.values()) / lanes),
         T_nOL=Cycles(max(data.values()) / lanes),
         bottleneck=max(both, key=lambda name: both[name]),
@@ -110,7 +110,7 @@ def _crowded(limits: dict[str, float], unit: str, table: PortTable) -> list[floa
     return [cycles * cores for cycles in limits.values()]
 
 
-def _computing(counts: Counts, table: PortTable, lanes: int) -> dict[str, float]:
+def _computing(counts: ComponentWork, table: PortTable, lanes: int) -> dict[str, float]:
     """Cycles per vector of each kind of arithmetic."""
     other = counts.other if lanes > 1 else 0.0
     arithmetic = counts.adds + counts.multiplies + counts.fused
@@ -124,7 +124,7 @@ def _computing(counts: Counts, table: PortTable, lanes: int) -> dict[str, float]
     }
 
 
-def _front(counts: Counts, table: PortTable, lanes: int) -> dict[str, float]:
+def _front(counts: ComponentWork, table: PortTable, lanes: int) -> dict[str, float]:
     """Cycles per vector until the instructions are issued, or dispatched in groups."""
     other = counts.other if lanes > 1 else 0.0
     arithmetic = counts.adds + counts.multiplies + counts.fused
@@ -138,12 +138,12 @@ def _front(counts: Counts, table: PortTable, lanes: int) -> dict[str, float]:
     return limits
 
 
-def count_loop(loop: HotLoop) -> Counts:
+def count_loop(loop: HotLoop) -> ComponentWork:
     """The work of a compiled loop per component."""
     return count(loop.instructions, loop.iterations, loop.lanes)
 
 
-def count(instructions: Iterable[Instruction], per: float, lanes: int) -> Counts:
+def count(instructions: Iterable[Instruction], per: float, lanes: int) -> ComponentWork:
     """The work of instructions, divided by ``per``; ``lanes``: doubles of a vector."""
     work = dict.fromkeys(("add", "multiply", "fused", "divide", "other"), 0.0)
     loads = stores = 0.0
@@ -155,7 +155,7 @@ def count(instructions: Iterable[Instruction], per: float, lanes: int) -> Counts
             work[instruction.work] += instruction.lanes
         elif not instruction.moves:
             overhead += 1
-    return Counts(
+    return ComponentWork(
         loads=loads / per,
         stores=stores / per,
         adds=work["add"] / per,
@@ -182,7 +182,7 @@ _REMEMBERED = 4
 """Passes over which a compiler keeps a loaded vector in a register."""
 
 
-def count_source(text: str, lanes: int = 0, unroll: int = 1) -> Counts:
+def count_source(text: str, lanes: int = 0, unroll: int = 1) -> ComponentWork:
     """The work per component of the innermost loop with the most work in a C text.
 
     Each element is loaded and stored once per pass, as a compiler keeps it in a register; with
@@ -238,7 +238,7 @@ def _closing(text: str, start: int) -> int:
     return len(text)
 
 
-def _count_body(head: str, body: str, lanes: int, unroll: int) -> Counts:
+def _count_body(head: str, body: str, lanes: int, unroll: int) -> ComponentWork:
     step = _STEP.search(head.strip())
     per = float(step[1]) if step else 1.0
     read, written = set[str](), set[str]()
@@ -257,7 +257,7 @@ def _count_body(head: str, body: str, lanes: int, unroll: int) -> Counts:
             carried[name] += 1
     own = {name for name in carried if re.search(rf"\bdouble\s+{name}\b", body)}
     kept = _kept(read, written, lanes) if lanes and per == 1 else 0
-    return Counts(
+    return ComponentWork(
         loads=(len(read) - kept) / per, stores=len(written) / per, adds=work.adds / per,
         multiplies=work.multiplies / per, fused=work.fused / per, divides=work.divides / per,
         overhead=_OVERHEAD / (per * unroll), body=float(unroll),

@@ -10,13 +10,13 @@ stack.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from autotune.models.incore.control_flow import Block
+from autotune.models.incore.control_flow import BasicBlock
 from autotune.models.incore.instructions import (
     MEMORY,
     Address,
-    Change,
     Instruction,
     InstructionSet,
+    RegisterChange,
     number,
 )
 
@@ -26,39 +26,39 @@ _LONGEST = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class LinearForm:
     """A linear form: a constant and whole multiples of symbols, sorted by name."""
 
     terms: tuple[tuple[str, int], ...] = ()
     constant: int = 0
 
-    def plus(self, other: "Value", factor: int = 1) -> "Value":
+    def plus(self, other: "LinearForm", factor: int = 1) -> "LinearForm":
         """This and a multiple of another."""
         terms = dict(self.terms)
         for name, count in other.terms:
             terms[name] = terms.get(name, 0) + factor * count
         kept = tuple(sorted((name, count) for name, count in terms.items() if count))
-        return Value(kept, self.constant + factor * other.constant)
+        return LinearForm(kept, self.constant + factor * other.constant)
 
-    def replaced(self, known: Mapping[str, "Value"]) -> "Value":
+    def replaced(self, known: Mapping[str, "LinearForm"]) -> "LinearForm":
         """With values in the place of symbols."""
-        found = Value((), self.constant)
+        found = LinearForm((), self.constant)
         for name, count in self.terms:
-            found = found.plus(known.get(name, Value(((name, 1),))), count)
+            found = found.plus(known.get(name, LinearForm(((name, 1),))), count)
         return found
 
 
-def symbol(name: str) -> Value:
+def symbol(name: str) -> LinearForm:
     """A value of which only the name is known."""
-    return Value(((name, 1),))
+    return LinearForm(((name, 1),))
 
 
-State = dict[str, Value]
+State = dict[str, LinearForm]
 """Registers and stack places to values; what is missing holds what it held at the start."""
 
 
 @dataclass(slots=True)
-class Registers:
+class RegisterValues:
     """Values of the registers at the start of every block of a function.
 
     ``entry``: what a symbol of a loop stands for before the first pass; ``choices``: the values
@@ -67,8 +67,8 @@ class Registers:
 
     isa: InstructionSet
     at: dict[int, State] = field(default_factory=dict)
-    entry: dict[str, Value] = field(default_factory=dict)
-    choices: dict[str, tuple[Value, ...]] = field(default_factory=dict)
+    entry: dict[str, LinearForm] = field(default_factory=dict)
+    choices: dict[str, tuple[LinearForm, ...]] = field(default_factory=dict)
 
     def run(self, state: State, instructions: Iterable[Instruction], mark: str) -> State:
         """The state after instructions; ``mark`` makes the names of new symbols unique."""
@@ -91,19 +91,19 @@ class Registers:
             new[register] = symbol(f"{register}#{mark}")
         state.update(new)
 
-    def _sum(self, state: State, change: Change, slot: str | None) -> Value | None:
+    def _sum(self, state: State, change: RegisterChange, slot: str | None) -> LinearForm | None:
         """The value of a change; None where it is no short sum of what is known."""
         if change.terms is None or (slot is None and MEMORY in dict(change.terms)):
             return None
-        value = Value((), change.constant)
+        value = LinearForm((), change.constant)
         for register, factor in change.terms:
             name = slot if register == MEMORY and slot is not None else register
             value = value.plus(state.get(name, symbol(name)), factor)
         return value if len(value.terms) <= _LONGEST else None
 
-    def address(self, state: State, address: Address) -> Value:
+    def address(self, state: State, address: Address) -> LinearForm:
         """The address of an access."""
-        value = Value((), number(address.offset) or 0)
+        value = LinearForm((), number(address.offset) or 0)
         if address.offset and number(address.offset) is None:
             value = value.plus(symbol(address.offset))
         for register, factor in ((address.base, 1), (address.index, address.scale)):
@@ -111,7 +111,7 @@ class Registers:
                 value = value.plus(state.get(register, symbol(register)), factor)
         return value
 
-    def roots(self, value: Value) -> frozenset[str]:
+    def roots(self, value: LinearForm) -> frozenset[str]:
         """The pointers of rows that an address comes from: symbols that it has once.
 
         The others count doubles. A symbol of a loop or of several ways stands for theirs.
@@ -131,7 +131,7 @@ class Registers:
             waiting += sorted(fresh)
         return frozenset(found)
 
-    def _opaque(self, state: State, instruction: Instruction, name: str) -> Value:
+    def _opaque(self, state: State, instruction: Instruction, name: str) -> LinearForm:
         either = self.isa.conditional(instruction)
         if either:
             self.choices[name] = tuple(state.get(r, symbol(r)) for r in either)
@@ -150,13 +150,13 @@ class Registers:
 
 
 def follow(
-    blocks: Sequence[Block],
+    blocks: Sequence[BasicBlock],
     successors: Sequence[set[int]],
     loops: Mapping[int, frozenset[int]],
     isa: InstructionSet,
-) -> Registers:
+) -> RegisterValues:
     """The values at the start of every block that the function may reach."""
-    registers = Registers(isa)
+    registers = RegisterValues(isa)
     before: list[list[int]] = [[] for _ in blocks]
     for block, after in enumerate(successors):
         for one in after:
@@ -193,7 +193,7 @@ def _order(successors: Sequence[set[int]]) -> list[int]:
     return done[::-1]
 
 
-def _met(registers: Registers, ways: Sequence[State], mark: str) -> State:
+def _met(registers: RegisterValues, ways: Sequence[State], mark: str) -> State:
     """The state where several ways meet."""
     if not ways:
         return {}
@@ -209,9 +209,9 @@ def _met(registers: Registers, ways: Sequence[State], mark: str) -> State:
     return first
 
 
-def _written(registers: Registers, state: State, blocks: Iterable[Block]) -> list[str]:
+def _written(registers: RegisterValues, state: State, blocks: Iterable[BasicBlock]) -> list[str]:
     """The registers and stack places that blocks write."""
-    scratch = Registers(registers.isa)
+    scratch = RegisterValues(registers.isa)
     found: dict[str, None] = {}
     for block in blocks:
         for instruction in block.instructions:

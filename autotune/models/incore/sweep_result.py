@@ -12,12 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from autotune.domain.machine import PortTable
-from autotune.models.base import InCoreResult, Rung
+from autotune.models.base import InCoreResult, RemainderLoop
 from autotune.models.incore import library_calls, memory_corrections, port_table
-from autotune.models.incore.annotate import Sheet, annotated
+from autotune.models.incore.annotate import AnnotatedLoop, annotated
 from autotune.models.incore.hot_loops import HotLoops
 from autotune.models.incore.instructions import DOUBLE
-from autotune.models.incore.loop_cost import Costed, Tables, calls_out, costed
+from autotune.models.incore.loop_cost import InstructionTables, LoopCost, calls_out, costed
 from autotune.models.incore.loop_passes import HotLoop
 from autotune.units import Cycles
 
@@ -31,7 +31,7 @@ _LINE = 64
 _STARTS = 8
 
 
-def result(loops: HotLoops, tables: Tables) -> InCoreResult:
+def result(loops: HotLoops, tables: InstructionTables) -> InCoreResult:
     """The in-core time of a sweep."""
     main = [costed(loop, tables) for loop in loops.main]
     rest = [costed(loop, tables) for loop in loops.rest]
@@ -135,17 +135,17 @@ def with_memory(found: InCoreResult, loops: Sequence[HotLoop]) -> InCoreResult:
     )
 
 
-def _per(main: Sequence[Costed], count: Callable[[Costed], float]) -> float:
+def _per(main: Sequence[LoopCost], count: Callable[[LoopCost], float]) -> float:
     return sum(count(c) / c.loop.iterations for c in main)
 
 
-def _last(ladder: Sequence[Rung]) -> float:
+def _last(ladder: Sequence[RemainderLoop]) -> float:
     return float(max(ladder[-1].T_OL, ladder[-1].T_nOL)) if len(ladder) > 1 else 0.0
 
 
 def _ladder(
-    main: Sequence[Costed], rest: Sequence[Costed], loops: HotLoops, tables: Tables
-) -> tuple[Rung, ...]:
+    main: Sequence[LoopCost], rest: Sequence[LoopCost], loops: HotLoops, tables: InstructionTables
+) -> tuple[RemainderLoop, ...]:
     """The hot loop and what takes its remainder, in cycles per source iteration.
 
     Hot loops beside the first pass over all components, so each rung has their time as well.
@@ -153,7 +153,7 @@ def _ladder(
     beside = Cycles(_per(main[1:], lambda c: c.overlapping))
     moved = Cycles(_per(main[1:], lambda c: c.moving))
     rungs = [
-        Rung(
+        RemainderLoop(
             iterations=c.loop.iterations,
             T_OL=Cycles(c.overlapping / c.loop.iterations + beside),
             T_nOL=Cycles(c.moving / c.loop.iterations + moved),
@@ -162,11 +162,11 @@ def _ladder(
     ]
     if rungs[-1].iterations > 1 and loops.straight:
         issue = Cycles(loops.straight / tables.architecture.issue + beside)
-        rungs.append(Rung(iterations=1.0, T_OL=issue, T_nOL=moved))
+        rungs.append(RemainderLoop(iterations=1.0, T_OL=issue, T_nOL=moved))
     return tuple(rungs)
 
 
-def _width(found: InCoreResult, main: Sequence[Costed], doubtful: bool, replaced: bool) -> float:
+def _width(found: InCoreResult, main: Sequence[LoopCost], doubtful: bool, replaced: bool) -> float:
     close = replaced or any(_close(c.limits) for c in main)
     width = DOUBTFUL if doubtful else CLOSE if close else EXACT
     width += _PER_GATHER * min(1.0, found.gathers) + (_UNKNOWN if found.unknown else 0.0)
@@ -187,7 +187,7 @@ def _close(limits: Mapping[str, float]) -> bool:
 # --- words -------------------------------------------------------------------------------------
 
 
-def _notes(main: Sequence[Costed], loops: HotLoops) -> list[str]:
+def _notes(main: Sequence[LoopCost], loops: HotLoops) -> list[str]:
     notes = [note for c in main for note in c.loop.notes]
     if len(main) > 1:
         notes.append(f"{len(main)} loops over the same components are added up")
@@ -212,7 +212,7 @@ def _uncounted(names: Sequence[str]) -> str:
     return f"calls {', '.join(names)}: the time of these calls is not counted"
 
 
-def _annotated(found: InCoreResult, main: Sequence[Costed]) -> str:
+def _annotated(found: InCoreResult, main: Sequence[LoopCost]) -> str:
     forwarding = ""
     if found.chain_forwards:
         latency = found.forward_latency
@@ -227,7 +227,7 @@ def _annotated(found: InCoreResult, main: Sequence[Costed]) -> str:
     return annotated([_sheet(c) for c in main], summary)
 
 
-def _sheet(costed: Costed) -> Sheet:
+def _sheet(costed: LoopCost) -> AnnotatedLoop:
     loop = costed.loop
     crossing = {
         n
@@ -236,7 +236,7 @@ def _sheet(costed: Costed) -> Sheet:
         )
         if stride and place is not None and memory_corrections.crosses(i, stride, place, _LINE)
     }
-    return Sheet(
+    return AnnotatedLoop(
         loop=loop,
         work=costed.work,
         marks={

@@ -7,9 +7,9 @@ from autotune.models.incore.instructions import (
     DOUBLE,
     MEMORY,
     Address,
-    Change,
     Instruction,
     Isa,
+    RegisterChange,
     Work,
     number,
     words,
@@ -84,7 +84,7 @@ class X86:
             moves=moves and bool(loads or stores),
         )
 
-    def changes(self, instruction: Instruction) -> list[Change]:
+    def changes(self, instruction: Instruction) -> list[RegisterChange]:
         """The general registers and eight bytes of memory that an instruction writes."""
         name, operands = instruction.mnemonic, instruction.operands
         if instruction.stores:
@@ -165,7 +165,7 @@ def _size(mnemonic: str, operand: str, width: int, scalar: bool) -> int:
     return 16 if _QUARTER.match(mnemonic) else width
 
 
-def _written(name: str, target: str, instruction: Instruction) -> Change:
+def _written(name: str, target: str, instruction: Instruction) -> RegisterChange:
     operands, place = instruction.operands, instruction.address
     literal = number(operands[0])
     source = _whole(operands[0]) if operands[0].startswith("%") else None
@@ -175,38 +175,38 @@ def _written(name: str, target: str, instruction: Instruction) -> Change:
     if name in ("add", "sub") and len(operands) == 2:
         sign = 1 if name == "add" else -1
         if literal is not None:
-            return Change(register=target, terms=(itself,), constant=sign * literal)
+            return RegisterChange(register=target, terms=(itself,), constant=sign * literal)
         if source:
-            return Change(register=target, terms=(itself, (source, sign)))
+            return RegisterChange(register=target, terms=(itself, (source, sign)))
     if name in ("inc", "dec"):
-        return Change(register=target, terms=(itself,), constant=1 if name == "inc" else -1)
+        return RegisterChange(register=target, terms=(itself,), constant=1 if name == "inc" else -1)
     if name == "lea" and place is not None:
         terms = [(place.base, 1)] if place.base and place.base != "%rip" else []
         terms += [(place.index, place.scale)] if place.index else []
-        return Change(
+        return RegisterChange(
             register=target, terms=tuple(terms), constant=number(place.offset or "0") or 0
         )
     if name in ("neg", "not"):
-        return Change(register=target, terms=((target, -1),), constant=-(name == "not"))
+        return RegisterChange(register=target, terms=((target, -1),), constant=-(name == "not"))
     if name == "imul" and literal is not None and len(operands) == 3:
-        return Change(register=target, terms=((_whole(operands[1]), literal),))
+        return RegisterChange(register=target, terms=((_whole(operands[1]), literal),))
     if name in ("mov", "movabs", "movsl"):
         if literal is not None:
-            return Change(register=target, terms=(), constant=literal)
+            return RegisterChange(register=target, terms=(), constant=literal)
         if source:
-            return Change(register=target, terms=((source, 1),))
+            return RegisterChange(register=target, terms=((source, 1),))
     if name in ("sal", "shl") and literal is not None:
-        return Change(register=target, terms=((target, 1 << literal),))
+        return RegisterChange(register=target, terms=((target, 1 << literal),))
     if name == "xor" and source == target:
-        return Change(register=target, terms=())
-    return Change(register=target, terms=None)
+        return RegisterChange(register=target, terms=())
+    return RegisterChange(register=target, terms=None)
 
 
-def _stored(instruction: Instruction) -> list[Change]:
+def _stored(instruction: Instruction) -> list[RegisterChange]:
     """What a store of eight bytes from the general registers, or a sum in memory, leaves there."""
     name = re.sub(r"[bwlq]$", "", instruction.mnemonic)
     if instruction.stores != DOUBLE or name not in ("mov", "add", "sub", "inc", "dec"):
-        return [Change(register=MEMORY, terms=None)]
+        return [RegisterChange(register=MEMORY, terms=None)]
     return [_written(name, MEMORY, replace(instruction, address=None))]
 
 

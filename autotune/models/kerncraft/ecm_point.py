@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from autotune.models.kerncraft.kerncraft_record import Record
+from autotune.models.kerncraft.kerncraft_record import KerncraftRecord
 
 _PREFIXES = (1e3, 1e6, 1e9, 1e13, 1e16, 1e19, 1e21, 1e24, 1.0)
 """Of kerncraft's quantities; those from tera on are off by ten there."""
 
 
 @dataclass(frozen=True)
-class Point:
+class EcmPoint:
     """One kernel where every cache has a layer condition that holds: ``chosen``, by level."""
 
-    record: Record
+    record: KerncraftRecord
     chosen: tuple[int, ...]
 
     @cached_property

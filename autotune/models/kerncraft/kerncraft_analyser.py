@@ -12,7 +12,7 @@ from typing import Self
 from autotune import paths
 from autotune.errors import Fault, MissingTool
 from autotune.models.kerncraft import kerncraft_cache, kerncraft_client
-from autotune.models.kerncraft.kerncraft_client import Pool, Reply
+from autotune.models.kerncraft.kerncraft_client import KerncraftPool, Reply
 from autotune.models.kerncraft.kerncraft_model import EcmModel, disagreement
 from autotune.models.kerncraft.kerncraft_record import read_record
 from autotune.units import Seconds
@@ -41,7 +41,7 @@ class KerncraftAnalyser:
         self._limit = Seconds(limit)
         self._command = tuple(command)
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._pool: Pool | None = None
+        self._pool: KerncraftPool | None = None
 
     @property
     def starts(self) -> int:
@@ -101,14 +101,14 @@ class KerncraftAnalyser:
             self._tell(done, len(kernels))
             yield position, reply
 
-    def _started(self) -> tuple[Path, Pool]:
+    def _started(self) -> tuple[Path, KerncraftPool]:
         if self._folder is None or self._pool is None:
             self._folder = tempfile.TemporaryDirectory(
                 prefix="autotune-kerncraft-", ignore_cleanup_errors=True
             )
             machine = Path(self._folder.name) / "machine.yml"
             machine.write_text(self._machine_file, encoding="utf-8")
-            self._pool = Pool(
+            self._pool = KerncraftPool(
                 [*self._command, str(os.getpid()), str(machine)],
                 _environment(Path(self._folder.name)),
                 count=len(os.sched_getaffinity(0)),

@@ -31,7 +31,7 @@ def failed(reason: str) -> Reply:
     return {"ok": False, "lasting": False, "error": reason}
 
 
-class Worker:
+class KerncraftWorker:
     """One worker process, started at once; a session of its own, so that all of it can be ended."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
@@ -103,7 +103,7 @@ class _Busy:
     deadline: float
 
 
-class Pool:
+class KerncraftPool:
     """Workers that are started when there is work, at most ``count``; they stay until ``close``."""
 
     def __init__(
@@ -111,8 +111,8 @@ class Pool:
     ) -> None:
         self._command, self._environment = tuple(command), dict(environment)
         self._count, self._limit = max(1, count), limit
-        self._idle: list[Worker] = []
-        self._busy: dict[Worker, _Busy] = {}
+        self._idle: list[KerncraftWorker] = []
+        self._busy: dict[KerncraftWorker, _Busy] = {}
         self._fruitless = 0
         self._answered = False
         self.starts = 0
@@ -147,16 +147,16 @@ class Pool:
         self._idle.clear()
         self._busy.clear()
 
-    def _free(self) -> Worker:
+    def _free(self) -> KerncraftWorker:
         while self._idle:
             worker = self._idle.pop()
             if worker.alive:
                 return worker
             worker.close()
         self.starts += 1
-        return Worker(self._command, self._environment)
+        return KerncraftWorker(self._command, self._environment)
 
-    def _drop(self, worker: Worker) -> int:
+    def _drop(self, worker: KerncraftWorker) -> int:
         worker.close()
         return self._busy.pop(worker).position
 

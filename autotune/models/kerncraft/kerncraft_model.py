@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from autotune.errors import Fault, InputError
-from autotune.models.kerncraft.ecm_point import Point
+from autotune.models.kerncraft.ecm_point import EcmPoint
 from autotune.models.kerncraft.ecm_times import EcmTimes, Floats
-from autotune.models.kerncraft.kerncraft_record import Record
+from autotune.models.kerncraft.kerncraft_record import KerncraftRecord
 from autotune.models.kerncraft.size_polynomial import Integers
 
 _DENSE = 1 << 16
@@ -25,10 +25,10 @@ class _Column:
 
     rows: _Codes
     count: int
-    points: Mapping[int, Point]
+    points: Mapping[int, EcmPoint]
     """By row, only of rows that occur."""
 
-    def of(self, value: Callable[[Point], float]) -> Floats:
+    def of(self, value: Callable[[EcmPoint], float]) -> Floats:
         """(S,): a value of each size."""
         table = np.full(self.count, np.nan)
         for row, point in self.points.items():
@@ -51,8 +51,8 @@ class EcmModel:
     occur, and each is worked out once.
     """
 
-    record: Record
-    _points: dict[int, Point] = field(default_factory=dict, compare=False, repr=False)
+    record: KerncraftRecord
+    _points: dict[int, EcmPoint] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def constants(self) -> tuple[str, ...]:
@@ -77,7 +77,7 @@ class EcmModel:
         for place, column in enumerate(columns):
             transfers[:, place] = column.transfers(levels)
 
-        def over(value: Callable[[Point], float]) -> Floats:
+        def over(value: Callable[[EcmPoint], float]) -> Floats:
             found = np.empty((len(alone.rows), len(columns)))
             for place, column in enumerate(columns):
                 found[:, place] = column.of(value)
@@ -85,7 +85,7 @@ class EcmModel:
 
         scaling = np.empty((len(alone.rows), len(columns)))
         for place, (column, c) in enumerate(zip(columns, cores, strict=True)):
-            scaling[:, place] = column.of(partial(Point.scaling, cores=c))
+            scaling[:, place] = column.of(partial(EcmPoint.scaling, cores=c))
         return EcmTimes(
             levels=record.levels,
             T_OL=record.T_OL,
@@ -135,13 +135,13 @@ class EcmModel:
         points = {row: self._point(int(k)) for row, k in enumerate(occurring)}
         return _Column(rows.reshape(-1), len(occurring), points)
 
-    def _point(self, code: int) -> Point:
+    def _point(self, code: int) -> EcmPoint:
         if code not in self._points:
             options, rest, chosen = len(self.record.options), code, []
             for _ in self.record.levels:
                 rest, option = divmod(rest, options)
                 chosen.append(option)
-            self._points[code] = Point(self.record, tuple(reversed(chosen)))
+            self._points[code] = EcmPoint(self.record, tuple(reversed(chosen)))
         return self._points[code]
 
     def _arrays(self, sizes: Mapping[str, Integers]) -> tuple[dict[str, Integers], int]:

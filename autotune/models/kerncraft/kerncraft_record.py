@@ -4,11 +4,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from autotune.models.kerncraft.size_polynomial import Polynomial
+from autotune.models.kerncraft.size_polynomial import SizePolynomial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Option:
+class TransferOption:
     """What moves where one layer condition holds, in cycles per cache line of work."""
 
     cycles: tuple[float, ...]
@@ -21,7 +21,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class KerncraftSample:
     """kerncraft's own results at one point, to compare with."""
 
     sizes: Mapping[str, int]
@@ -33,7 +33,7 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class KerncraftRecord:
     """An analysed kernel. Option 0 is that all arrays fit, the last that no condition holds.
 
     The first option whose bytes are *less* than the cache (option 0) or fit into it holds; the
@@ -47,13 +47,13 @@ class Record:
     caches: tuple[tuple[int, ...], ...]
     """Bytes of every cache, by number of cores within a memory domain: 1 first."""
     socket_cores: int
-    needed: tuple[Polynomial, ...]
-    options: tuple[Option, ...]
+    needed: tuple[SizePolynomial, ...]
+    options: tuple[TransferOption, ...]
     T_OL: float
     T_nOL: float
     iterations_per_line: float
     compiler: str
-    samples: tuple[Sample, ...]
+    samples: tuple[KerncraftSample, ...]
 
     def __post_init__(self) -> None:
         count = len(self.levels)
@@ -72,11 +72,11 @@ class Record:
         return len(self.caches)
 
 
-def read_record(data: object) -> Record:
+def read_record(data: object) -> KerncraftRecord:
     """A record from what JSON gave; ValueError where it is none."""
     try:
         record = _fields(data)
-        return Record(
+        return KerncraftRecord(
             constants=_texts(record["constants"]),
             levels=_texts(record["levels"]),
             overlapping=tuple(bool(level) for level in _items(record["overlapping"])),
@@ -94,9 +94,9 @@ def read_record(data: object) -> Record:
         raise ValueError(f"not a record of kerncraft: {error} is missing") from error
 
 
-def _option(data: object) -> Option:
+def _option(data: object) -> TransferOption:
     option = _fields(data)
-    return Option(
+    return TransferOption(
         cycles=_numbers(option["cycles"]),
         penalty=_number(option["penalty"]),
         bandwidth=_number(option["bandwidth"]),
@@ -104,9 +104,9 @@ def _option(data: object) -> Option:
     )
 
 
-def _sample(data: object) -> Sample:
+def _sample(data: object) -> KerncraftSample:
     sample = _fields(data)
-    return Sample(
+    return KerncraftSample(
         sizes={name: _integer(size) for name, size in _fields(sample["sizes"]).items()},
         cores=_integer(sample["cores"]),
         transfers=_numbers(sample["transfers"]),
@@ -116,13 +116,13 @@ def _sample(data: object) -> Sample:
     )
 
 
-def _polynomial(data: object) -> Polynomial:
+def _polynomial(data: object) -> SizePolynomial:
     terms = []
     for term in _items(data):
         coefficient, powers = _items(term)
         named = [_items(power) for power in _items(powers)]
         terms.append((_integer(coefficient), tuple((str(n), _integer(p)) for n, p in named)))
-    return Polynomial(tuple(terms))
+    return SizePolynomial(tuple(terms))
 
 
 def _fields(data: object) -> Mapping[str, object]:

@@ -12,7 +12,7 @@ _EXACT = 2.0**62
 
 
 @dataclass(frozen=True, slots=True)
-class Polynomial:
+class SizePolynomial:
     """A sum of terms, each a coefficient and the powers of the sizes in it.
 
     >>> rows = Polynomial(((32, (("N", 1),)), (-16, ())))

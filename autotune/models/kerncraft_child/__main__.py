@@ -26,7 +26,7 @@ from pathlib import Path
 warnings.simplefilter("ignore")  # before kerncraft, sympy and OSACA are loaded
 
 from autotune.models.kerncraft_child.child_record import analyse  # noqa: E402
-from autotune.models.kerncraft_child.kernel_subject import Json, Refused  # noqa: E402
+from autotune.models.kerncraft_child.kernel_subject import Json, KernelRefused  # noqa: E402
 from autotune.models.kerncraft_child.warm import prepare  # noqa: E402
 
 _PR_SET_PDEATHSIG = 1
@@ -50,7 +50,7 @@ def examine(place: str, folder: str) -> Json:
     sys.stdin = os.fdopen(0, encoding="utf-8")
     try:
         return {"ok": True, "record": analyse(place)}
-    except Refused as fault:
+    except KernelRefused as fault:
         return {"ok": False, "lasting": True, "error": str(fault)}
     except SystemExit:
         said = _printed()

@@ -4,17 +4,17 @@
 from kerncraft.models.ecm import ECMCPU
 
 from autotune.models.kerncraft_child.iteration_units import check_units
-from autotune.models.kerncraft_child.kernel_subject import Json, Refused, Subject
+from autotune.models.kerncraft_child.kernel_subject import Json, KernelOnMachine, KernelRefused
 
 MODEL = "OSACA"
 """The only in-core model of kerncraft's that still runs."""
 
 
-def in_core_times(subject: Subject) -> Json:
+def in_core_times(subject: KernelOnMachine) -> Json:
     """T_OL and T_nOL in cycles per line of work, once the units of the block are found to agree."""
     kernel = subject.kernel
     if MODEL not in subject.machine()["in-core model"]:
-        raise Refused(f"the machine file has no {MODEL} under 'in-core model'")
+        raise KernelRefused(f"the machine file has no {MODEL} under 'in-core model'")
     analysis, increment = kernel.incore_analysis(
         asm_block="auto", pointer_increment="auto", model=MODEL
     )

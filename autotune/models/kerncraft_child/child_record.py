@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from kerncraft.models import ECM
 
 from autotune.models.kerncraft_child.child_incore import in_core_times
-from autotune.models.kerncraft_child.kernel_subject import Json, Subject, read_subject
+from autotune.models.kerncraft_child.kernel_subject import Json, KernelOnMachine, read_subject
 from autotune.models.kerncraft_child.layer_conditions import cache_sizes, layer_conditions
 
 _SAMPLES = ((37, 4), (1009, 10), (100_003, 100))
@@ -37,7 +37,9 @@ def analyse(place: str) -> Json:
     }
 
 
-def sample(subject: Subject, names: Sequence[str], first: int, step: int, cores: int) -> Json:
+def sample(
+    subject: KernelOnMachine, names: Sequence[str], first: int, step: int, cores: int
+) -> Json:
     """What kerncraft says for sizes ``first``, ``first + step``, ... on a number of cores."""
     sizes = {name: first + step * k for k, name in enumerate(names)}
     subject.set_sizes(sizes)

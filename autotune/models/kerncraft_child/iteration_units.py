@@ -11,7 +11,7 @@ from osaca.parser.memory import MemoryOperand
 from osaca.parser.register import RegisterOperand
 from pycparser import c_ast
 
-from autotune.models.kerncraft_child.kernel_subject import Refused
+from autotune.models.kerncraft_child.kernel_subject import KernelRefused
 
 _VECTORS = {"xmm": 16, "ymm": 32, "zmm": 64}
 _ARITHMETIC = re.compile(
@@ -33,7 +33,7 @@ def check_units(kernel: KernelCode, block: Sequence[InstructionForm], increment:
     loops = list(kernel.get_loop_stack())
     length = loops[-1]["stop"] - loops[-1]["start"]
     if len(loops) > 1 and length.is_Integer and length <= _SHORT:
-        raise Refused(
+        raise KernelRefused(
             f"the inner loop has {length} iterations: the compiler may unroll it, and kerncraft"
             " would mix its iterations with those of the loop around it"
         )
@@ -44,13 +44,13 @@ def check_units(kernel: KernelCode, block: Sequence[InstructionForm], increment:
     most = iterations * element * len(find_node_type(statements, c_ast.Assignment))
     stored = _stored(block)
     if stored is not None and least and not least <= stored <= most:
-        raise Refused(
+        raise KernelRefused(
             f"one pass of the assembly block stores {stored} B, but kerncraft takes it for"
             f" {iterations} iterations, which store {least} B: the compiler joined or split loops"
         )
     done, written = _operations(block, element), iterations * sum(kernel._flops.values())
     if done is not None and "/" not in kernel._flops and done > written:  # a quotient may be many
-        raise Refused(
+        raise KernelRefused(
             f"one pass of the assembly block does {done} floating-point operations, but kerncraft"
             f" takes it for {iterations} iterations, which have {written}: the compiler joined"
             " iterations of an outer loop"

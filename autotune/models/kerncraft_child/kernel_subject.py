@@ -16,12 +16,12 @@ from kerncraft.pycparser_utils import clean_code
 Json = dict[str, object]
 
 
-class Refused(Exception):
+class KernelRefused(Exception):
     """Why a kernel has no trustworthy result."""
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class KernelOnMachine:
     """The kernel of this folder on the machine file at ``place``."""
 
     kernel: KernelCode
@@ -59,10 +59,10 @@ class Subject:
 def refuse_objects(place: str) -> None:
     """kerncraft would build whatever Python object a machine file names."""
     if re.search(r"!\S*python", Path(place).read_text(encoding="utf-8")):
-        raise Refused("a machine file with tags of Python objects is not read")
+        raise KernelRefused("a machine file with tags of Python objects is not read")
 
 
-def read_subject(place: str) -> Subject:
+def read_subject(place: str) -> KernelOnMachine:
     """The kernel ``kernel.c`` of the working folder, by kerncraft's own parser."""
     refuse_objects(place)
     parser = command.create_parser()
@@ -71,4 +71,4 @@ def read_subject(place: str) -> Subject:
     machine = MachineModel(place, args=arguments)
     text = Path("kernel.c").read_text(encoding="utf-8")
     kernel = KernelCode(clean_code(text), machine=machine, filename="kernel.c")
-    return Subject(kernel, place, parser, arguments)
+    return KernelOnMachine(kernel, place, parser, arguments)

@@ -10,13 +10,13 @@ from kerncraft import cacheprediction
 from kerncraft.kernel import symbol_pos_int
 from kerncraft.models import ECMData
 
-from autotune.models.kerncraft_child.kernel_subject import Json, Refused, Subject
+from autotune.models.kerncraft_child.kernel_subject import Json, KernelOnMachine, KernelRefused
 
 Terms = list[tuple[int, list[tuple[str, int]]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Bound:
+class SizeBound:
     """That a number of bytes fits into a cache of any size."""
 
     needed: object
@@ -25,11 +25,11 @@ class Bound:
 class AnySize:
     """Stands for the size of a cache, and keeps what it is compared with."""
 
-    def __gt__(self, needed: object) -> Bound:
-        return Bound(needed)
+    def __gt__(self, needed: object) -> SizeBound:
+        return SizeBound(needed)
 
-    def __ge__(self, needed: object) -> Bound:
-        return Bound(needed)
+    def __ge__(self, needed: object) -> SizeBound:
+        return SizeBound(needed)
 
 
 class AnyCache:
@@ -45,14 +45,14 @@ class AnyCache:
         return AnySize()
 
 
-class Traffic(Protocol):
+class TransferPredictor(Protocol):
     """What kerncraft's transfer model asks of a predictor."""
 
     def get_loads(self) -> list[float]: ...
     def get_stores(self) -> list[float]: ...
 
 
-class Lines:
+class UniformTransfers:
     """A predictor that says the same for every level."""
 
     def __init__(self, loads: int, stores: int, levels: int) -> None:
@@ -65,7 +65,7 @@ class Lines:
         return [self._stores] * self._levels
 
 
-def layer_conditions(subject: Subject, names: Sequence[str]) -> Json:
+def layer_conditions(subject: KernelOnMachine, names: Sequence[str]) -> Json:
     """kerncraft's conditions as polynomials, and the cycles of each level where they hold.
 
     The conditions of all caches are the same but for the size that they are compared with.
@@ -95,25 +95,25 @@ def layer_conditions(subject: Subject, names: Sequence[str]) -> Json:
 def polynomial(expression: sympy.Expr, symbols: Sequence[sympy.Symbol]) -> Terms:
     """Terms with integer coefficients: [[8, [["N", 1]]], [16, []]] is 8 N + 16."""
     if not expression.free_symbols <= set(symbols):
-        raise Refused(f"the layer condition {expression} depends on more than the sizes")
+        raise KernelRefused(f"the layer condition {expression} depends on more than the sizes")
     if not symbols:
         return [(int(expression), [])]
     terms: Terms = []
     for powers, coefficient in sympy.Poly(expression, *symbols).terms():
         if not coefficient.is_Integer:
-            raise Refused(f"the layer condition {expression} is no polynomial of integers")
+            raise KernelRefused(f"the layer condition {expression} is no polynomial of integers")
         used = [(s.name, int(power)) for s, power in zip(symbols, powers, strict=True) if power]
         terms.append((int(coefficient), used))
     return terms
 
 
-def transfers(subject: Subject, loads: int, stores: int) -> Json:
+def transfers(subject: KernelOnMachine, loads: int, stores: int) -> Json:
     """kerncraft's cycles of every level for as many lines, by its own transfer model."""
     machine = subject.machine()
     hierarchy = machine["memory hierarchy"]
 
-    def predictor(*_: object) -> Traffic:
-        return Lines(loads, stores, len(hierarchy))
+    def predictor(*_: object) -> TransferPredictor:
+        return UniformTransfers(loads, stores, len(hierarchy))
 
     model = ECMData(subject.kernel, machine, cache_predictor=predictor)
     model.results["cycles"] = []
@@ -123,7 +123,7 @@ def transfers(subject: Subject, loads: int, stores: int) -> Json:
         for level in hierarchy[1:]
     ]
     if any(memory[:-1]):
-        raise Refused("a level before the last is bound by the memory bandwidth")
+        raise KernelRefused("a level before the last is bound by the memory bandwidth")
     half = hierarchy[-1]["upstream throughput"][1] == "half-duplex"
     return {
         "cycles": [float(cycles) for _, cycles in found["cycles"]],
@@ -133,7 +133,7 @@ def transfers(subject: Subject, loads: int, stores: int) -> Json:
     }
 
 
-def cache_sizes(subject: Subject, cores: int) -> list[int]:
+def cache_sizes(subject: KernelOnMachine, cores: int) -> list[int]:
     """Bytes of every cache, in kerncraft's order, as it cuts them for a number of cores."""
     simulator = subject.machine(cores).get_cachesim(cores)
     return [int(level.size()) for level in simulator.levels(with_mem=False)]

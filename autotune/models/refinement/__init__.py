@@ -1,28 +1,28 @@
 """What a study teaches about the physical constants of its machine, as a posterior."""
 
 from autotune.models.refinement.kept_refinement import noted, undone
-from autotune.models.refinement.measured_rows import Measured, Score
+from autotune.models.refinement.measured_rows import MeasuredCandidate, PredictionScore
 from autotune.models.refinement.refinement_posterior import (
     LEAST_ROWS,
-    Change,
-    Core,
-    LeftOut,
+    ConstantChange,
+    CoreTimeFactor,
+    CrossValidation,
     Predict,
     Refinement,
     refine,
 )
-from autotune.models.refinement.shifting_constants import Figure, figures, shifted
+from autotune.models.refinement.shifting_constants import ShiftingConstant, figures, shifted
 
 __all__ = [
     "LEAST_ROWS",
-    "Change",
-    "Core",
-    "Figure",
-    "LeftOut",
-    "Measured",
+    "ConstantChange",
+    "CoreTimeFactor",
+    "CrossValidation",
+    "MeasuredCandidate",
     "Predict",
+    "PredictionScore",
     "Refinement",
-    "Score",
+    "ShiftingConstant",
     "figures",
     "noted",
     "refine",

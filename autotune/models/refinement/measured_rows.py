@@ -7,12 +7,12 @@ import numpy as np
 
 from autotune.domain.problem import Problem, generated
 from autotune.domain.variant import Candidate
-from autotune.models.refinement.posterior_fit import Data, Floats
+from autotune.models.refinement.posterior_fit import Floats, RefinementData
 from autotune.statistics import estimators, rank_correlation
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class MeasuredCandidate:
     """One measured candidate: seconds per step, and how well its samples say so."""
 
     candidate: Candidate
@@ -32,9 +32,9 @@ class Measured:
         return problem.ivp.name if isinstance(problem, Problem) else problem.stencil.name
 
 
-def data(rows: Sequence[Measured]) -> Data:
+def data(rows: Sequence[MeasuredCandidate]) -> RefinementData:
     """What the fit takes."""
-    return Data(
+    return RefinementData(
         logs=np.log([row.seconds for row in rows]),
         noise=np.array([row.noise for row in rows]),
         groups=tuple(row.kernel for row in rows),
@@ -45,7 +45,7 @@ def data(rows: Sequence[Measured]) -> Data:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
+class PredictionScore:
     """How predictions do against times; means over problems, each counted once."""
 
     rows: int
@@ -63,7 +63,7 @@ class Score:
 TOPS = (1, 3)
 
 
-def score(rows: Sequence[Measured], predicted: Floats) -> Score:
+def score(rows: Sequence[MeasuredCandidate], predicted: Floats) -> PredictionScore:
     """The score of predicted seconds, one per row. Raises ValueError for no rows."""
     if not rows:
         raise ValueError("nothing to score on")
@@ -79,7 +79,7 @@ def score(rows: Sequence[Measured], predicted: Floats) -> Score:
         )
         for top in TOPS
     }
-    return Score(
+    return PredictionScore(
         rows=len(rows),
         problems=len(by_problem),
         deviation=float(np.median(np.abs(predicted / times - 1))),
@@ -89,7 +89,9 @@ def score(rows: Sequence[Measured], predicted: Floats) -> Score:
     )
 
 
-def _problems(rows: Sequence[Measured]) -> Iterator[np.ndarray[tuple[int], np.dtype[np.int64]]]:
+def _problems(
+    rows: Sequence[MeasuredCandidate],
+) -> Iterator[np.ndarray[tuple[int], np.dtype[np.int64]]]:
     """The positions of the rows of each problem."""
     names = np.array([row.problem for row in rows])
     for name in dict.fromkeys(names.tolist()):

@@ -42,7 +42,7 @@ _SETTLED = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Data:
+class RefinementData:
     """What was measured: one row per candidate."""
 
     logs: Floats
@@ -56,14 +56,14 @@ class Data:
         if not len(self.logs) == len(self.noise) == len(self.groups):
             raise ValueError("times, noise and groups must have equal length")
 
-    def only(self, wanted: Mask) -> "Data":
+    def only(self, wanted: Mask) -> "RefinementData":
         """Some of the rows."""
         groups = tuple(g for g, keep in zip(self.groups, wanted, strict=True) if keep)
-        return Data(logs=self.logs[wanted], noise=self.noise[wanted], groups=groups)
+        return RefinementData(logs=self.logs[wanted], noise=self.noise[wanted], groups=groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prior:
+class ShiftPrior:
     """What is known of the shifts before: normal about 0, within bounds."""
 
     sigma: Floats
@@ -72,7 +72,7 @@ class Prior:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Posterior:
+class ShiftPosterior:
     """The shifts after the data, and how the model fits with them."""
 
     shift: Floats
@@ -87,7 +87,7 @@ class Posterior:
     """Robust weight of each row; 1 and more where the model fits, small for outliers."""
 
 
-def fit(model: Model, data: Data, prior: Prior) -> Posterior:
+def fit(model: Model, data: RefinementData, prior: ShiftPrior) -> ShiftPosterior:
     """The posterior mode with its normal approximation.
 
     Constants of which the data says nothing keep their prior exactly: they are left out and the
@@ -101,7 +101,9 @@ def fit(model: Model, data: Data, prior: Prior) -> Posterior:
     return first if len(kept) == len(everything) else _search(model, data, prior, kept)
 
 
-def _search(model: Model, data: Data, prior: Prior, active: Indices) -> Posterior:
+def _search(
+    model: Model, data: RefinementData, prior: ShiftPrior, active: Indices
+) -> ShiftPosterior:
     """Gauss-Newton over the active constants; the others stay where they are."""
     x = np.zeros(len(prior.sigma))
     residual = data.logs - model(x)
@@ -121,7 +123,7 @@ def _search(model: Model, data: Data, prior: Prior, active: Indices) -> Posterio
     curvature = slopes.T @ spread.precision @ slopes + np.diag(prior.sigma[active] ** -2.0)
     sigma = prior.sigma.copy()
     sigma[active] = np.sqrt(np.diag(_inverse(curvature)))
-    return Posterior(
+    return ShiftPosterior(
         shift=x,
         sigma=sigma,
         informed=sigma**2 < INFORMED * prior.sigma**2,
@@ -131,7 +133,7 @@ def _search(model: Model, data: Data, prior: Prior, active: Indices) -> Posterio
     )
 
 
-def _slopes(model: Model, x: Floats, prior: Prior, active: Indices) -> Floats:
+def _slopes(model: Model, x: Floats, prior: ShiftPrior, active: Indices) -> Floats:
     """Derivatives of the logarithms by the active constants: (rows, active).
 
     Half a prior deviation to both sides, so that a maximum that changes hands counts in part.
@@ -146,11 +148,11 @@ def _slopes(model: Model, x: Floats, prior: Prior, active: Indices) -> Floats:
     return np.stack(columns, axis=1) if columns else np.zeros((len(model(x)), 0))
 
 
-def _above(at: float, prior: Prior, index: int) -> float:
+def _above(at: float, prior: ShiftPrior, index: int) -> float:
     return float(min(at + prior.sigma[index] / 2, prior.upper[index]))
 
 
-def _seen(model: Model, prior: Prior, among: Indices) -> Iterator[int]:
+def _seen(model: Model, prior: ShiftPrior, among: Indices) -> Iterator[int]:
     """The constants that any prediction depends on: halves that move nothing are left alone."""
     if len(among) == 0:
         return
@@ -171,7 +173,7 @@ def _step(
     slopes: Floats,
     residual: Floats,
     precision: Floats,
-    prior: Prior,
+    prior: ShiftPrior,
     x: Floats,
     active: Indices,
 ) -> Floats:
@@ -198,7 +200,7 @@ def _step(
 
 
 def _halved(
-    model: Model, data: Data, prior: Prior, precision: Floats, x: Floats, aim: Floats
+    model: Model, data: RefinementData, prior: ShiftPrior, precision: Floats, x: Floats, aim: Floats
 ) -> tuple[Floats, Floats]:
     """The farthest of some points on the way to the aim that is better than staying."""
 
@@ -219,7 +221,7 @@ def _inverse(matrix: Floats) -> Floats:
     return result
 
 
-def _used(slopes: Floats, precision: Floats, prior: Prior, active: Indices) -> float:
+def _used(slopes: Floats, precision: Floats, prior: ShiftPrior, active: Indices) -> float:
     """How many degrees of freedom the fit uses: the trace of its hat matrix."""
     information = slopes.T @ precision @ slopes
     whole = information + np.diag(prior.sigma[active] ** -2.0)
@@ -237,7 +239,7 @@ class _Spread:
     """Inverse covariance of the rows."""
 
 
-def _spread(residual: Floats, data: Data, error: float | None, used: float) -> _Spread:
+def _spread(residual: Floats, data: RefinementData, error: float | None, used: float) -> _Spread:
     """tau, the weights and what kernels share, in turn until they stand (Expectation-maximisation).
 
     ``used``: degrees of freedom that the constants took.

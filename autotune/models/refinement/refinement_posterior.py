@@ -8,9 +8,15 @@ import numpy as np
 
 from autotune.domain.calibration import Z80, Calibration
 from autotune.domain.machine import Machine
-from autotune.models.refinement.measured_rows import Measured, Score, data, score
-from autotune.models.refinement.posterior_fit import Floats, Mask, Model, Posterior, fit
-from autotune.models.refinement.shifting_constants import Figure, figures, held, prior, shifted
+from autotune.models.refinement.measured_rows import MeasuredCandidate, PredictionScore, data, score
+from autotune.models.refinement.posterior_fit import Floats, Mask, Model, ShiftPosterior, fit
+from autotune.models.refinement.shifting_constants import (
+    ShiftingConstant,
+    figures,
+    held,
+    prior,
+    shifted,
+)
 
 Predict = Callable[[Calibration, float], Floats]
 """Calibration and a factor of all in-core times to the predicted seconds of each row."""
@@ -26,10 +32,10 @@ Verdict = Literal["better", "same", "worse", "unscored"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class ConstantChange:
     """One figure before and after, each with its 80 % interval."""
 
-    figure: Figure
+    figure: ShiftingConstant
     before: tuple[float, float, float]
     """Value, low, high."""
     after: tuple[float, float, float]
@@ -44,16 +50,16 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LeftOut:
+class CrossValidation:
     """What was scored, by a fit that never saw it: before and after."""
 
     name: str
-    before: Score
-    after: Score
+    before: PredictionScore
+    after: PredictionScore
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Core:
+class CoreTimeFactor:
     """The factor of all in-core times that the residuals ask for: a diagnosis, never applied."""
 
     factor: float
@@ -68,18 +74,18 @@ class Refinement:
     study: str
     calibration: Calibration
     """As it would be."""
-    changes: tuple[Change, ...]
+    changes: tuple[ConstantChange, ...]
     error: float
     """What the model misses beyond the noise of the samples, relative: estimated."""
-    inside: LeftOut
+    inside: CrossValidation
     """The study itself: a fit flatters its own data."""
-    outside: tuple[LeftOut, ...]
+    outside: tuple[CrossValidation, ...]
     """Each part that was left out in turn, or the second study."""
-    total: LeftOut | None
+    total: CrossValidation | None
     """All that was left out, together; None where there was nothing to leave out."""
     basis: str
     """What was left out, in words."""
-    core: Core | None
+    core: CoreTimeFactor | None
     kernels: Mapping[str, float]
     """Kernel to the median of measured over predicted, after."""
     verdict: Verdict
@@ -92,7 +98,7 @@ class _Model:
     """Shifts to logarithms of predicted seconds; every point is predicted once."""
 
     calibration: Calibration
-    figures: tuple[Figure, ...]
+    figures: tuple[ShiftingConstant, ...]
     predict: Predict
     known: dict[bytes, Floats] = field(default_factory=dict)
 
@@ -115,8 +121,8 @@ def _unwatched(done: int, total: int, what: str) -> None:
 def refine(
     study: str,
     machine: Machine,
-    rows: Sequence[Measured],
-    others: Sequence[Measured],
+    rows: Sequence[MeasuredCandidate],
+    others: Sequence[MeasuredCandidate],
     predict: Predict,
     watch: Watch = _unwatched,
 ) -> Refinement:
@@ -145,7 +151,7 @@ def refine(
         calibration=_refined(shifted(calibration, model.figures, found.shift.tolist()), changes),
         changes=changes,
         error=found.error,
-        inside=LeftOut(name=study, before=score(rows, before), after=score(rows, after)),
+        inside=CrossValidation(name=study, before=score(rows, before), after=score(rows, after)),
         outside=outside,
         total=total,
         basis=basis,
@@ -156,7 +162,7 @@ def refine(
     )
 
 
-def _fit(model: _Model, rows: Sequence[Measured], kept: Mask) -> Posterior:
+def _fit(model: _Model, rows: Sequence[MeasuredCandidate], kept: Mask) -> ShiftPosterior:
     """The posterior from the rows that are kept; ``rows`` are the first of the mask."""
     some = [row for row, keep in zip(rows, kept[: len(rows)], strict=True) if keep]
     found = fit(model.of(kept), data(some), prior(model.figures))
@@ -165,21 +171,23 @@ def _fit(model: _Model, rows: Sequence[Measured], kept: Mask) -> Posterior:
 
 def _left_out(
     model: _Model,
-    found: Posterior,
-    rows: Sequence[Measured],
-    others: Sequence[Measured],
+    found: ShiftPosterior,
+    rows: Sequence[MeasuredCandidate],
+    others: Sequence[MeasuredCandidate],
     folds: Mapping[str, Mask],
     watch: Watch,
-) -> tuple[tuple[LeftOut, ...], LeftOut | None]:
+) -> tuple[tuple[CrossValidation, ...], CrossValidation | None]:
     """The score of each fold by a fit that never saw it, and of all folds together."""
     everyone = [*rows, *others]
     own = np.arange(len(everyone)) < len(rows)
     before = np.exp(model(0 * found.shift))
     after = before.copy()
 
-    def scored(name: str, left: Mask) -> LeftOut:
+    def scored(name: str, left: Mask) -> CrossValidation:
         some = [row for row, out in zip(everyone, left, strict=True) if out]
-        return LeftOut(name=name, before=score(some, before[left]), after=score(some, after[left]))
+        return CrossValidation(
+            name=name, before=score(some, before[left]), after=score(some, after[left])
+        )
 
     outside = []
     for number, (name, left) in enumerate(folds.items(), start=1):
@@ -193,7 +201,9 @@ def _left_out(
     return tuple(outside), scored("all", everything)
 
 
-def _folds(rows: Sequence[Measured], others: Sequence[Measured]) -> tuple[str, dict[str, Mask]]:
+def _folds(
+    rows: Sequence[MeasuredCandidate], others: Sequence[MeasuredCandidate]
+) -> tuple[str, dict[str, Mask]]:
     """In words what is left out, and name to the rows that are left out together."""
     count = len(rows) + len(others)
     if others:
@@ -215,7 +225,7 @@ def _folds(rows: Sequence[Measured], others: Sequence[Measured]) -> tuple[str, d
     return told, folds
 
 
-def _changes(model: _Model, found: Posterior, own: Mask) -> list[Change]:
+def _changes(model: _Model, found: ShiftPosterior, own: Mask) -> list[ConstantChange]:
     zero = np.zeros(len(found.shift))
     start = model(zero)[own]
     changes = []
@@ -231,7 +241,7 @@ def _changes(model: _Model, found: Posterior, own: Mask) -> list[Change]:
         sigma = float(found.sigma[index])
         after = (figure.at(shift), *figure.interval(shift, sigma)) if informed else before
         changes.append(
-            Change(
+            ConstantChange(
                 figure=figure,
                 before=before,
                 after=after,
@@ -246,10 +256,10 @@ def _changes(model: _Model, found: Posterior, own: Mask) -> list[Change]:
 
 def _core(
     model: _Model,
-    found: Posterior,
+    found: ShiftPosterior,
     own: Mask,
     noise: Floats,
-) -> Core | None:
+) -> CoreTimeFactor | None:
     """Weighted least squares of the residuals on the response to all in-core times."""
     changed = shifted(model.calibration, model.figures, found.shift.tolist())
     nudged = np.log(model.predict(changed, 1.0 + _NUDGE))[own]
@@ -260,14 +270,14 @@ def _core(
         return None
     shift = float(np.sum(weight * slope * found.residual)) / information
     half = Z80 / np.sqrt(information)
-    return Core(
+    return CoreTimeFactor(
         factor=float(np.exp(shift)),
         low=float(np.exp(shift - half)),
         high=float(np.exp(shift + half)),
     )
 
 
-def _kernels(rows: Sequence[Measured], residual: Floats) -> dict[str, float]:
+def _kernels(rows: Sequence[MeasuredCandidate], residual: Floats) -> dict[str, float]:
     names = np.array([row.kernel for row in rows])
     return {
         name: float(np.exp(np.median(residual[names == name])))
@@ -275,7 +285,7 @@ def _kernels(rows: Sequence[Measured], residual: Floats) -> dict[str, float]:
     }
 
 
-def _verdict(total: LeftOut | None) -> tuple[Verdict, tuple[str, ...]]:
+def _verdict(total: CrossValidation | None) -> tuple[Verdict, tuple[str, ...]]:
     """Worse where any score is; better where one is and none is worse."""
     if total is None:
         return "unscored", ("there is nothing outside the study to score on",)
@@ -300,7 +310,7 @@ def _verdict(total: LeftOut | None) -> tuple[Verdict, tuple[str, ...]]:
     return ("better", better) if better else ("same", ("no score differs by more than it should",))
 
 
-def _refined(calibration: Calibration, changes: Sequence[Change]) -> Calibration:
+def _refined(calibration: Calibration, changes: Sequence[ConstantChange]) -> Calibration:
     """The calibration with the intervals of its constants, as they are after the study."""
     constants = dict(calibration.constants)
     for change in changes:

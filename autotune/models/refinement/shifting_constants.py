@@ -23,7 +23,7 @@ import numpy as np
 from autotune.domain.calibration import Z80, BandwidthCurve, Calibration, Constant
 from autotune.domain.machine import Machine
 from autotune.models.engines.reuse.line_cost import line_costs
-from autotune.models.refinement.posterior_fit import Prior
+from autotune.models.refinement.posterior_fit import ShiftPrior
 from autotune.units import BytesPerCycle, Seconds
 
 Kind = Literal["factor", "share", "amount"]
@@ -36,7 +36,7 @@ INBOUND, BARRIER, EXPOSED = "inbound", "barrier", "exposed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
+class ShiftingConstant:
     """One constant: what was measured of it, and how it may shift."""
 
     name: str
@@ -66,7 +66,7 @@ class Figure:
         return self.at(shift - Z80 * sigma), self.at(shift + Z80 * sigma)
 
 
-def figures(machine: Machine) -> tuple[Figure, ...]:
+def figures(machine: Machine) -> tuple[ShiftingConstant, ...]:
     """Every figure of the calibration of a machine that a study may refine.
 
     Raises ValueError for a machine that was not calibrated.
@@ -78,15 +78,15 @@ def figures(machine: Machine) -> tuple[Figure, ...]:
     return tuple(replace(f, sigma=_known(f, calibration) or f.sigma) for f in found)
 
 
-def prior(found: Sequence[Figure]) -> Prior:
+def prior(found: Sequence[ShiftingConstant]) -> ShiftPrior:
     """The prior of the shifts of figures, with their bounds."""
     lower = [-f.value if f.kind != "factor" else -math.inf for f in found]
     upper = [1.0 - f.value if f.kind == "share" else math.inf for f in found]
     sigma = [f.sigma for f in found]
-    return Prior(sigma=np.array(sigma), lower=np.array(lower), upper=np.array(upper))
+    return ShiftPrior(sigma=np.array(sigma), lower=np.array(lower), upper=np.array(upper))
 
 
-def held(found: Sequence[Figure], shifts: Sequence[float]) -> list[float]:
+def held(found: Sequence[ShiftingConstant], shifts: Sequence[float]) -> list[float]:
     """The shifts, held where a level would overtake the one nearer to the core, or a bound."""
     kept: list[float] = []
     before: dict[int, tuple[float, float]] = {}
@@ -102,7 +102,7 @@ def held(found: Sequence[Figure], shifts: Sequence[float]) -> list[float]:
 
 
 def shifted(
-    calibration: Calibration, found: Sequence[Figure], shifts: Sequence[float]
+    calibration: Calibration, found: Sequence[ShiftingConstant], shifts: Sequence[float]
 ) -> Calibration:
     """The calibration with its figures shifted as far as they may."""
     new = {
@@ -149,7 +149,7 @@ def _moved(constant: Constant, value: float) -> Constant:
 # --- bandwidths -----------------------------------------------------------------------------
 
 
-def _inbound(machine: Machine, calibration: Calibration) -> Iterator[Figure]:
+def _inbound(machine: Machine, calibration: Calibration) -> Iterator[ShiftingConstant]:
     for threads in sorted({curve.threads for curve in calibration.curves}):
         costs = line_costs(machine, threads)
         edges = [*costs.borders.tolist(), math.inf]
@@ -161,7 +161,7 @@ def _inbound(machine: Machine, calibration: Calibration) -> Iterator[Figure]:
             spread = float(np.median([curve.spread[k] for k in inside])) / 1.349
             sigma = max(spread, _LEAST) + _CONTENDED * calibration.contended
             value = float(np.exp(np.mean(np.log([curve.bandwidth[k] for k in inside]))))
-            yield Figure(
+            yield ShiftingConstant(
                 name=f"{INBOUND}.{name}@{threads}",
                 kind="factor",
                 value=value,
@@ -177,7 +177,9 @@ def _inside(curve: BandwidthCurve, within: tuple[float, float]) -> list[int]:
     return [k for k, size in enumerate(curve.working_set) if low < size <= high]
 
 
-def _curve(curve: BandwidthCurve, new: Mapping[str, tuple[Figure, float]]) -> BandwidthCurve:
+def _curve(
+    curve: BandwidthCurve, new: Mapping[str, tuple[ShiftingConstant, float]]
+) -> BandwidthCurve:
     values = list(curve.bandwidth)
     for name, (figure, value) in new.items():
         if name.startswith(INBOUND) and figure.threads == curve.threads:
@@ -189,7 +191,7 @@ def _curve(curve: BandwidthCurve, new: Mapping[str, tuple[Figure, float]]) -> Ba
 # --- constants ------------------------------------------------------------------------------
 
 
-def _constants(calibration: Calibration) -> Iterator[Figure]:
+def _constants(calibration: Calibration) -> Iterator[ShiftingConstant]:
     known = calibration.constants
     for threads, seconds in sorted(calibration.barriers.items()):
         name = f"{BARRIER}@{threads}"
@@ -207,7 +209,7 @@ def _constants(calibration: Calibration) -> Iterator[Figure]:
 
 def _of_constant(
     name: str, value: float, constant: Constant | None, unit: str, calibration: Calibration
-) -> Figure:
+) -> ShiftingConstant:
     rough = _CONTENDED * calibration.contended
     kind: Kind
     if unit == "1":
@@ -221,10 +223,10 @@ def _of_constant(
     else:
         wide = math.log(constant.high / constant.low) / 2 / Z80 if constant else 2 * _LEAST
         sigma, kind = max(wide, _LEAST) + rough, "factor"
-    return Figure(name=name, kind=kind, value=value, sigma=sigma, unit=unit)
+    return ShiftingConstant(name=name, kind=kind, value=value, sigma=sigma, unit=unit)
 
 
-def _known(figure: Figure, calibration: Calibration) -> float | None:
+def _known(figure: ShiftingConstant, calibration: Calibration) -> float | None:
     """The deviation that an earlier study left, as the prior of this one."""
     earlier = calibration.refined.get(figure.name)
     if earlier is None or earlier.high <= earlier.low:

@@ -1,20 +1,20 @@
 """Data traffic of a program: every stream of cache lines with its reuse distance."""
 
-from autotune.models.traffic.reuse_distance import POSITIONS, Floats, Streams
+from autotune.models.traffic.reuse_distance import POSITIONS, Floats, ThreadStreams
 from autotune.models.traffic.schedule import Schedule
-from autotune.models.traffic.set_conflicts import Conflict
-from autotune.models.traffic.stream_records import Stream, SweepTraffic, Traffic
+from autotune.models.traffic.set_conflicts import SetConflict
+from autotune.models.traffic.stream_records import StepTraffic, StreamRecord, SweepTraffic
 from autotune.models.traffic.traffic_analyser import TrafficAnalyser, analyse
 
 __all__ = [
     "POSITIONS",
-    "Conflict",
     "Floats",
     "Schedule",
-    "Stream",
-    "Streams",
+    "SetConflict",
+    "StepTraffic",
+    "StreamRecord",
     "SweepTraffic",
-    "Traffic",
+    "ThreadStreams",
     "TrafficAnalyser",
     "analyse",
 ]

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from autotune.models.traffic.schedule import Call, Phase, Schedule, Step
-from autotune.models.traffic.sweep_shape import Access, SweepShape
+from autotune.models.traffic.schedule import CallPhase, Schedule, SweepCall, TimeStep
+from autotune.models.traffic.sweep_shape import RowAccess, SweepShape
 
 DOUBLE = 8
 _SMALLEST = 64
@@ -58,7 +58,7 @@ class Pass(NamedTuple):
     """Rows of grids that it walks along side by side; 0: as many as it has streams."""
 
 
-class Group(NamedTuple):
+class PassGroup(NamedTuple):
     """Passes over one segment; more than one: tile by tile, ``tile`` being its share."""
 
     passes: tuple[Pass, ...]
@@ -70,7 +70,7 @@ class Group(NamedTuple):
 class ThreadPasses:
     """What one thread does: the groups of each step, and the sizes of the objects in bytes."""
 
-    steps: tuple[tuple[Group, ...], ...]
+    steps: tuple[tuple[PassGroup, ...], ...]
     sizes: tuple[float, ...]
     alike: int
     """How many threads do the same."""
@@ -108,7 +108,7 @@ def thread_passes(
     result = []
     for alike in groups.values():
         builder = _Builder(schedule, shapes, *alike[0], threads > 1, line)
-        steps: dict[int, tuple[Group, ...]] = {}
+        steps: dict[int, tuple[PassGroup, ...]] = {}
         for step in schedule.steps:
             if id(step) not in steps:
                 steps[id(step)] = builder.step(step)
@@ -160,8 +160,8 @@ class _Builder:
         lengths = [(b - a) * float(DOUBLE) for a, b in pairwise(self.cuts)]
         self.sizes = lengths * len(self.schedule.rows)
 
-    def step(self, step: Step) -> tuple[Group, ...]:
-        groups: list[Group] = []
+    def step(self, step: TimeStep) -> tuple[PassGroup, ...]:
+        groups: list[PassGroup] = []
         for phase in step.phases:
             if phase.tile is None or phase.tile >= self.end - self.first:
                 for call in phase.calls:
@@ -170,18 +170,18 @@ class _Builder:
                 groups += self.tiled(step, phase, phase.tile)
         return tuple(groups)
 
-    def plain(self, step: Step, call: int) -> list[Group]:
+    def plain(self, step: TimeStep, call: int) -> list[PassGroup]:
         """One group per segment of a call."""
         segments, whole = self.covered(step.calls[call].sweep)
         return [
-            Group((self.make(step, call, segment, whole),), 1.0, self.length(segment))
+            PassGroup((self.make(step, call, segment, whole),), 1.0, self.length(segment))
             for segment in segments
         ]
 
-    def tiled(self, step: Step, phase: Phase, size: int) -> list[Group]:
+    def tiled(self, step: TimeStep, phase: CallPhase, size: int) -> list[PassGroup]:
         """One group per segment of a tile loop; boundary rows apart."""
         covered = [(call, *self.covered(step.calls[call].sweep)) for call in phase.calls]
-        groups: list[Group] = []
+        groups: list[PassGroup] = []
         for segment in range(len(self.cuts) - 1):
             passes = tuple(
                 self.make(step, call, segment, whole)
@@ -190,7 +190,7 @@ class _Builder:
             )
             if passes:
                 length = self.length(segment)
-                groups.append(Group(passes, min(1.0, size / length), min(float(size), length)))
+                groups.append(PassGroup(passes, min(1.0, size / length), min(float(size), length)))
         for call, _, whole in covered:
             if not whole:
                 groups += self.plain(step, call)
@@ -224,7 +224,7 @@ class _Builder:
     def length(self, segment: int) -> float:
         return float(self.cuts[segment + 1] - self.cuts[segment])
 
-    def make(self, step: Step, number: int, segment: int, whole: bool) -> Pass:
+    def make(self, step: TimeStep, number: int, segment: int, whole: bool) -> Pass:
         """The pass of a call over a segment."""
         call = step.calls[number]
         key = (id(call), segment)
@@ -242,7 +242,7 @@ class _Builder:
         start, stop = self.snap(lower), self.snap(upper)
         return components * self.length(segment) / (self.cuts[stop] - self.cuts[start])
 
-    def touch(self, call: Call, segment: int) -> tuple[Touch, ...]:
+    def touch(self, call: SweepCall, segment: int) -> tuple[Touch, ...]:
         """What a call touches on a segment."""
         key = (call.sweep, segment)
         if key not in self.clusters:
@@ -282,8 +282,8 @@ def _cuts(shapes: Sequence[SweepShape], first: int, end: int) -> list[int]:
     return [*cuts, end]
 
 
-def _clusters(accesses: Sequence[Access], far: float, line: int) -> tuple[_Cluster, ...]:
-    split: list[tuple[Access, int, tuple[int, ...]]] = []
+def _clusters(accesses: Sequence[RowAccess], far: float, line: int) -> tuple[_Cluster, ...]:
+    split: list[tuple[RowAccess, int, tuple[int, ...]]] = []
     for access in accesses:
         parts: list[list[int]] = [[access.offsets[0]]]
         for offset in access.offsets[1:]:

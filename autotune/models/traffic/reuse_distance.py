@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from autotune.models.traffic.passes import DOUBLE, Group, Pass, ThreadPasses, Touch
+from autotune.models.traffic.passes import DOUBLE, Pass, PassGroup, ThreadPasses, Touch
 
 Floats = npt.NDArray[np.float64]
 Whole = npt.NDArray[np.int64]
@@ -33,7 +33,7 @@ _NEVER = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True)
-class Streams:
+class ThreadStreams:
     """Streams of cache lines of one thread in one steady-state time step, as arrays.
 
     First axis: streams, ordered by time. Distances are bytes, (streams, POSITIONS); ``outward`` is
@@ -74,7 +74,7 @@ class _Timeline:
     """(passes, objects)."""
 
 
-def streams(thread: ThreadPasses, line: int) -> Streams:
+def streams(thread: ThreadPasses, line: int) -> ThreadStreams:
     """The streams of a thread with their reuse distances in the last step."""
     groups = [group for step in thread.steps for group in step]
     past = _timeline(groups, thread.sizes)
@@ -95,7 +95,7 @@ def streams(thread: ThreadPasses, line: int) -> Streams:
     behind = np.array([d for _, _, d in trails]).reshape(extra, POSITIONS)
     remote = np.array([touch.remote for _, touch in found] + [False] * extra)
     written = np.array([touch.written for _, touch in found] + [False] * extra)
-    return Streams(
+    return ThreadStreams(
         owner=owner,
         row=np.array(rows, dtype=np.int64),
         distance=np.concatenate([leading, behind]),
@@ -122,7 +122,7 @@ def _lent(row: Whole, written: Flags, remote: Flags) -> Flags:
     return found
 
 
-def _timeline(groups: Sequence[Group], sizes: Sequence[float]) -> _Timeline:
+def _timeline(groups: Sequence[PassGroup], sizes: Sequence[float]) -> _Timeline:
     passes = tuple(item for group in groups for item in group.passes)
     counts = np.array([len(group.passes) for group in groups])
     ends = np.cumsum(counts)
@@ -239,7 +239,7 @@ def _runs(values: Whole) -> list[tuple[int, int]]:
 
 
 def _trails(
-    past: _Timeline, groups: Sequence[Group], begin: int
+    past: _Timeline, groups: Sequence[PassGroup], begin: int
 ) -> list[tuple[int, Touch, Floats]]:
     """(pass, touch, distances) of the trailing offsets.
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 
 from autotune.codegen.loop_tree import (
     AnySweep,
-    Block,
     Comm,
     GridSweep,
-    Program,
+    NodeBlock,
     Repeat,
+    StepProgram,
     Swap,
     Sweep,
     Sync,
@@ -28,7 +28,7 @@ from autotune.language.expression import number, symbols
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class SweepCall:
     """One execution of a sweep: which sweep of the program, and a stored row per parameter."""
 
     sweep: int
@@ -37,7 +37,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Phase:
+class CallPhase:
     """Calls that run one after another, or tile by tile when ``tile`` is not None."""
 
     calls: tuple[int, ...]
@@ -45,11 +45,11 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class TimeStep:
     """One time step."""
 
-    calls: tuple[Call, ...]
-    phases: tuple[Phase, ...]
+    calls: tuple[SweepCall, ...]
+    phases: tuple[CallPhase, ...]
     regions: tuple[tuple[tuple[int, int], ...], ...]
     """Per region between two barriers: (call, number of executions)."""
     barriers: int
@@ -60,7 +60,7 @@ class Schedule:
     """Time steps up to the steady state; the last one is the one to look at."""
 
     sweeps: tuple[AnySweep, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[TimeStep, ...]
     rows: tuple[str, ...]
     """Names of the stored rows, in the order of the storage: ``Y[2]``."""
 
@@ -75,14 +75,14 @@ class _Walk:
     sweeps: Mapping[int, int]
     places: dict[str, int]
     """Array to its first row in the storage; swaps change it."""
-    calls: list[Call] = field(default_factory=list)
-    known: dict[Call, Call] = field(default_factory=dict)
+    calls: list[SweepCall] = field(default_factory=list)
+    known: dict[SweepCall, SweepCall] = field(default_factory=dict)
     """Equal calls are one object, so that they can be told by identity."""
-    phases: list[Phase] = field(default_factory=list)
+    phases: list[CallPhase] = field(default_factory=list)
     order: list[int] = field(default_factory=list)
     """Calls and barriers of the whole step, loops fully repeated."""
 
-    def block(self, block: Block, loop: Mapping[str, int], tile: list[int] | None) -> None:
+    def block(self, block: NodeBlock, loop: Mapping[str, int], tile: list[int] | None) -> None:
         for node in block.nodes:
             match node:
                 case Sweep() | GridSweep():
@@ -95,7 +95,7 @@ class _Walk:
                     calls: list[int] = []
                     self.block(node.body, loop, calls)
                     if calls:
-                        self.phases.append(Phase(tuple(calls), node.size))
+                        self.phases.append(CallPhase(tuple(calls), node.size))
                 case Sync() if tile is None:
                     self.order.append(_SYNC)
                 case Swap():
@@ -113,11 +113,11 @@ class _Walk:
             for name, row in sweep.rows
         )
         index = len(self.calls)
-        made = Call(self.sweeps[id(sweep)], rows)
+        made = SweepCall(self.sweeps[id(sweep)], rows)
         self.calls.append(self.known.setdefault(made, made))
         self.order.append(index)
         if tile is None:
-            self.phases.append(Phase((index,), None))
+            self.phases.append(CallPhase((index,), None))
         else:
             tile.append(index)
 
@@ -135,7 +135,7 @@ class _Walk:
         self.order.extend(last * (count - kept))
 
 
-def _has_swap(block: Block) -> bool:
+def _has_swap(block: NodeBlock) -> bool:
     return any(
         isinstance(node, Swap) or (isinstance(node, Repeat | Tiles) and _has_swap(node.body))
         for node in block.nodes
@@ -150,7 +150,7 @@ def _selects_rows(node: Repeat) -> bool:
     )
 
 
-def schedule(program: Program) -> Schedule:
+def schedule(program: StepProgram) -> Schedule:
     """The schedule of a program: a step to warm up (two with swaps), then the one that counts.
 
     Raises ValueError for a barrier or a tile loop within a tile loop.
@@ -169,7 +169,7 @@ def schedule(program: Program) -> Schedule:
     return Schedule(found, steps, tuple(names))
 
 
-def _step(program: Program, numbers: Mapping[int, int], places: dict[str, int]) -> Step:
+def _step(program: StepProgram, numbers: Mapping[int, int], places: dict[str, int]) -> TimeStep:
     walk = _Walk(numbers, places)
     walk.block(program.body, {}, None)
     regions: list[Counter[int]] = [Counter()]
@@ -178,7 +178,7 @@ def _step(program: Program, numbers: Mapping[int, int], places: dict[str, int]) 
             regions.append(Counter())
         else:
             regions[-1][index] += 1
-    return Step(
+    return TimeStep(
         calls=tuple(walk.calls),
         phases=tuple(walk.phases),
         regions=tuple(tuple(sorted(region.items())) for region in regions if region),

@@ -24,7 +24,7 @@ PAGE = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class SetConflict:
     """Streams of one sweep that crowd the sets of one level."""
 
     level: str
@@ -51,7 +51,7 @@ def conflicts(
     leading: int,
     caches: Sequence[CacheLevel],
     iterations: float,
-) -> list[Conflict]:
+) -> list[SetConflict]:
     """The conflicts of a sweep on given rows, for loops that do ``iterations`` per pass.
 
     Shared outer caches are left out: their set index is a hash of the address.
@@ -66,7 +66,7 @@ def conflicts(
         crowd = crowded(starts, cache, iterations, turns)
         if crowd:
             certain = cache.sets * cache.line <= PAGE
-            found.append(Conflict(cache.name, crowd[0], cache.ways, crowd[1], certain))
+            found.append(SetConflict(cache.name, crowd[0], cache.ways, crowd[1], certain))
     return found
 
 

@@ -7,16 +7,16 @@ from typing import Literal
 import numpy as np
 
 from autotune.domain.machine import Machine
-from autotune.models.traffic.reuse_distance import Floats, Streams
+from autotune.models.traffic.reuse_distance import Floats, ThreadStreams
 from autotune.models.traffic.schedule import Schedule
-from autotune.models.traffic.set_conflicts import Conflict, conflicts, leading_dimension
+from autotune.models.traffic.set_conflicts import SetConflict, conflicts, leading_dimension
 from autotune.models.traffic.sweep_shape import SweepShape
 
 StreamKind = Literal["load", "store", "update"]
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class StreamRecord:
     """One stream of lines of one pass, as a record."""
 
     row: str
@@ -41,16 +41,16 @@ class SweepTraffic:
     iterations: float
     executions: int
     """Times per time step."""
-    streams: tuple[Stream, ...]
+    streams: tuple[StreamRecord, ...]
 
 
 @dataclass(frozen=True)
-class Traffic:
+class StepTraffic:
     """The traffic of one steady-state time step of every thread that differs from the others."""
 
     schedule: Schedule
     shapes: tuple[SweepShape, ...]
-    threads: tuple[Streams, ...]
+    threads: tuple[ThreadStreams, ...]
     components: int
     """n."""
     line: int
@@ -89,13 +89,13 @@ class Traffic:
             tuple(self._stream(data, int(k)) for k in np.flatnonzero(data.owner == number)),
         )
 
-    def _stream(self, data: Streams, index: int) -> Stream:
+    def _stream(self, data: ThreadStreams, index: int) -> StreamRecord:
         written = not np.isnan(data.outward[index, 0])
         kind: StreamKind = "store" if data.stores[index] else "update" if written else "load"
         median = float(np.median(data.distance[index]))
         level = next((name for name, size in self.levels if median <= size), self.levels[-1][0])
         lines = float(data.lines[index])
-        return Stream(
+        return StreamRecord(
             self.schedule.rows[int(data.row[index])],
             kind,
             lines,
@@ -106,7 +106,7 @@ class Traffic:
 
     def conflicts(
         self, call: int, pad_lines: int, machine: Machine, iterations: float
-    ) -> list[Conflict]:
+    ) -> list[SetConflict]:
         """Set conflicts of a call for a loop of ``iterations`` per pass, rows padded so."""
         made = self.schedule.steps[-1].calls[call]
         rows = dict(made.rows)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 
-from autotune.codegen.loop_tree import Assign, Stretch, Sweep
+from autotune.codegen.loop_tree import Assign, Sweep, SweepStretch
 from autotune.domain.problem import offset
 from autotune.language.expression import Num, number, references
 
@@ -13,7 +13,7 @@ _ALIGNMENTS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class RowAccess:
     """How a sweep uses one of its rows.
 
     y[j+N] ... y[j+1] y[j] y[j-1] ... y[j-N]      offsets, descending: the first one is the
@@ -34,7 +34,7 @@ class SweepShape:
     upper: int
     share: float
     """Share of the components of the range that are computed; 1 unless columns leave gaps."""
-    accesses: tuple[Access, ...]
+    accesses: tuple[RowAccess, ...]
     streams: tuple[tuple[str, int], ...]
     """Distinct (parameter, offset) pairs, in the order of their first access."""
     touches: tuple[tuple[str, int], ...] = ()
@@ -66,7 +66,7 @@ def shape(sweep: Sweep, values: Mapping[str, float | int]) -> SweepShape:
     written = {s.target for t in broad for s in t.statements if isinstance(s, Assign)}
     loaded = _loaded(broad)
     accesses = tuple(
-        Access(name, tuple(sorted(found, reverse=True)), name in loaded, name in written)
+        RowAccess(name, tuple(sorted(found, reverse=True)), name in loaded, name in written)
         for name, found in reads.items()
         if found
     )
@@ -91,7 +91,7 @@ def shape(sweep: Sweep, values: Mapping[str, float | int]) -> SweepShape:
 
 
 def _loops(
-    stretch: Stretch, lower: int, values: Mapping[str, float | int]
+    stretch: SweepStretch, lower: int, values: Mapping[str, float | int]
 ) -> tuple[tuple[int, ...], float]:
     """Where the loops of a stretch begin, and how far each runs."""
     if stretch.columns is None or stretch.row is None:
@@ -103,7 +103,7 @@ def _loops(
     return tuple(k * row + first for k in range(_ALIGNMENTS)), float(max(1, end - first))
 
 
-def _width(stretch: Stretch, values: Mapping[str, float | int]) -> float:
+def _width(stretch: SweepStretch, values: Mapping[str, float | int]) -> float:
     """Share of a row that the columns of a stretch cover."""
     if stretch.columns is None or stretch.row is None:
         return 1.0
@@ -112,7 +112,7 @@ def _width(stretch: Stretch, values: Mapping[str, float | int]) -> float:
 
 
 def _sequence(
-    sweep: Sweep, stretch: Stretch, values: Mapping[str, float | int]
+    sweep: Sweep, stretch: SweepStretch, values: Mapping[str, float | int]
 ) -> list[tuple[str, int]]:
     names = {name for name, _ in sweep.rows}
     steps: list[tuple[str, int]] = []
@@ -125,7 +125,7 @@ def _sequence(
     return steps
 
 
-def _loaded(stretches: list[Stretch]) -> set[str]:
+def _loaded(stretches: list[SweepStretch]) -> set[str]:
     """Rows whose old content is read: read before they are assigned, or added to."""
     loaded: set[str] = set()
     assigned: set[str] = set()

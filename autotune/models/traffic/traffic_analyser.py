@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from autotune.codegen.loop_tree import AnySweep, Block, Program, Sweep
+from autotune.codegen.loop_tree import AnySweep, NodeBlock, StepProgram, Sweep
 from autotune.domain.machine import Machine
 from autotune.domain.problem import AnyProblem, StencilProblem, generated
 from autotune.models.traffic.grid.grid_traffic import GridAnalyser
 from autotune.models.traffic.passes import thread_passes
 from autotune.models.traffic.reuse_distance import streams
 from autotune.models.traffic.schedule import Schedule, schedule
-from autotune.models.traffic.stream_records import Traffic
+from autotune.models.traffic.stream_records import StepTraffic
 from autotune.models.traffic.sweep_shape import SweepShape, shape
 
 _Place = tuple[str, int]
@@ -21,24 +21,24 @@ _Place = tuple[str, int]
 class TrafficAnalyser:
     """Analyses programs for one machine; equal programs, sweeps and sizes share their results.
 
-    Padding moves rows, not traffic: programs that differ in padding only share a ``Traffic``.
+    Padding moves rows, not traffic: programs that differ in padding only share a ``StepTraffic``.
     """
 
     machine: Machine
-    _schedules: dict[tuple[Block, tuple[tuple[str, int], ...]], Schedule] = field(
+    _schedules: dict[tuple[NodeBlock, tuple[tuple[str, int], ...]], Schedule] = field(
         default_factory=dict
     )
-    _programs: dict[int, tuple[Program, Schedule]] = field(default_factory=dict)
+    _programs: dict[int, tuple[StepProgram, Schedule]] = field(default_factory=dict)
     """By identity: hashing a program takes longer than looking it up."""
     _values: dict[_Place, Mapping[str, float | int]] = field(default_factory=dict)
     _shapes: dict[tuple[Sweep, _Place], SweepShape] = field(default_factory=dict)
     _plans: dict[tuple[int, _Place], tuple[SweepShape, ...]] = field(default_factory=dict)
     _grids: GridAnalyser | None = None
-    _known: dict[tuple[int, int, _Place, int, int], Traffic] = field(default_factory=dict)
+    _known: dict[tuple[int, int, _Place, int, int], StepTraffic] = field(default_factory=dict)
 
     def analyse(
-        self, program: Program, problem: AnyProblem, threads: int, nodes: int = 1
-    ) -> Traffic:
+        self, program: StepProgram, problem: AnyProblem, threads: int, nodes: int = 1
+    ) -> StepTraffic:
         """The traffic of one steady-state time step of ``program`` on ``threads`` threads.
 
         The threads, all ranks' together, are spread evenly over ``nodes``. Raises ValueError where
@@ -61,7 +61,7 @@ class TrafficAnalyser:
             self._grids = GridAnalyser(self.machine)
         return self._grids
 
-    def _schedule(self, program: Program) -> Schedule:
+    def _schedule(self, program: StepProgram) -> Schedule:
         if id(program) not in self._programs:
             storage = (program.body, program.arrays)
             if storage not in self._schedules:
@@ -71,7 +71,7 @@ class TrafficAnalyser:
 
     def _traffic(
         self, plan: Schedule, granule: int, place: _Place, threads: int, nodes: int
-    ) -> Traffic:
+    ) -> StepTraffic:
         line, n = int(self.machine.line), int(self._values[place]["n"])
         if (id(plan), place) not in self._plans:
             self._plans[id(plan), place] = tuple(self._shape(s, place) for s in plan.sweeps)
@@ -79,7 +79,7 @@ class TrafficAnalyser:
         found = thread_passes(plan, shapes, n, granule, threads, line)
         caches = self.machine.caches
         sizes = [(cache.name, cache.size / min(threads // nodes, cache.cores)) for cache in caches]
-        return Traffic(
+        return StepTraffic(
             schedule=plan,
             shapes=shapes,
             threads=tuple(streams(thread, line) for thread in found),
@@ -96,6 +96,8 @@ class TrafficAnalyser:
         return self._shapes[sweep, place]
 
 
-def analyse(program: Program, problem: AnyProblem, threads: int, machine: Machine) -> Traffic:
+def analyse(
+    program: StepProgram, problem: AnyProblem, threads: int, machine: Machine
+) -> StepTraffic:
     """The traffic of one program; see ``TrafficAnalyser`` for many."""
     return TrafficAnalyser(machine).analyse(program, problem, threads)

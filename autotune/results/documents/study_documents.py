@@ -7,7 +7,7 @@ from typing import TypedDict
 
 from autotune.domain.ranking import Ranked
 from autotune.domain.results import Measurement
-from autotune.measuring.candidates.host_measurer import Phases
+from autotune.measuring.candidates.host_measurer import KernelSeconds
 from autotune.results.documents import Plain
 from autotune.results.evaluate.study_evaluation import ProblemResult, Row, StudyResult
 from autotune.results.report import search_records
@@ -285,7 +285,7 @@ def measure(
     ranked: Ranked,
     measurement: Measurement,
     location: tuple[float, tuple[float, float] | None] | None,
-    phases: Phases | None,
+    phases: KernelSeconds | None,
 ) -> MeasureDocument:
     """One candidate, measured; ``location`` is its time and interval."""
     interval = location[1] if location else None

@@ -5,8 +5,8 @@ from typing import TypedDict
 
 from autotune.domain.calibration import BandwidthCurve, Calibration, Constant, Refined
 from autotune.domain.machine import Machine
-from autotune.measuring.host.detect import Reason
-from autotune.measuring.host.doctor import Finding
+from autotune.measuring.host.detect import DetectionReason
+from autotune.measuring.host.doctor import Prerequisite
 
 
 class CacheRow(TypedDict):
@@ -155,7 +155,7 @@ def machine_check(found: Machine, gaps: Sequence[str]) -> MachineCheckDocument:
     }
 
 
-def machine_detect(found: Machine, reasons: Sequence[Reason]) -> MachineDetectDocument:
+def machine_detect(found: Machine, reasons: Sequence[DetectionReason]) -> MachineDetectDocument:
     """This host and why it is described so."""
     return {
         "schema": "autotune.machine.detect/1",
@@ -264,7 +264,7 @@ class DoctorDocument(TypedDict):
     """name, state (ok, missing, optional), found, needed_for, install."""
 
 
-def doctor(findings: Sequence[Finding]) -> DoctorDocument:
+def doctor(findings: Sequence[Prerequisite]) -> DoctorDocument:
     """What is installed and what is missing."""
     return {
         "schema": "autotune.doctor/1",

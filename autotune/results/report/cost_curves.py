@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from autotune.domain.network import CostCurve, Network
-from autotune.measuring.network.curve_fit import Fitted
+from autotune.measuring.network.curve_fit import FittedCurve
 
 BEYOND = 4.0
 """How far a curve is drawn beyond the sizes that it was fitted to, as a factor."""
@@ -38,13 +38,13 @@ class Panel:
     """False for a barrier."""
 
 
-def panels(network: Network, fitted: Sequence[Fitted] = ()) -> tuple[Panel, ...]:
+def panels(network: Network, fitted: Sequence[FittedCurve] = ()) -> tuple[Panel, ...]:
     """A panel for each curve, operation by operation."""
     fits = {one.curve.key: one for one in fitted}
     return tuple(_panel(curve, fits.get(curve.key)) for curve in network.curves)
 
 
-def _panel(curve: CostCurve, fit: Fitted | None) -> Panel:
+def _panel(curve: CostCurve, fit: FittedCurve | None) -> Panel:
     where = "1 node" if curve.nodes == 1 else f"{curve.nodes} nodes"
     sized = curve.operation != "barrier"
     return Panel(

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from autotune.domain.ranking import Ranked
 from autotune.domain.results import Prediction
-from autotune.models.engines.base import Loop
+from autotune.models.engines.base import CompiledSweep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,7 +14,7 @@ class Told:
     name: str
     """Short: the variant, and what else differs from the other candidate."""
     prediction: Prediction
-    loops: tuple[Loop, ...] = ()
+    loops: tuple[CompiledSweep, ...] = ()
     """Its sweeps as they were compiled; empty where they are not at hand."""
 
 

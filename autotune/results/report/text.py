@@ -3,14 +3,14 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from autotune.codegen.candidate_space import Enumerated
+from autotune.codegen.candidate_space import EnumeratedSpace
 from autotune.domain.calibration import Calibration
 from autotune.domain.machine import OVERLAP_RULES, CacheLevel, Machine
 from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.results import Measurement, Part
-from autotune.measuring.candidates.host_measurer import Phases
-from autotune.measuring.host.detect import Reason
-from autotune.measuring.host.doctor import Finding
+from autotune.measuring.candidates.host_measurer import KernelSeconds
+from autotune.measuring.host.detect import DetectionReason
+from autotune.measuring.host.doctor import Prerequisite
 from autotune.results.machines import text as machines_text
 from autotune.results.machines.document import in_core
 from autotune.units import show
@@ -41,7 +41,7 @@ def seconds(value: float | None) -> str:
     return "-" if value is None else show(value, "time")
 
 
-def doctor(findings: Sequence[Finding]) -> str:
+def doctor(findings: Sequence[Prerequisite]) -> str:
     """What is installed, what is missing, and how to install it."""
     rows = [(f.state, f.name, f.found or "-", f.needed_for) for f in findings]
     lines = [columns(rows)]
@@ -53,7 +53,7 @@ def doctor(findings: Sequence[Finding]) -> str:
     return "\n".join(lines)
 
 
-def variants(enumerated: Enumerated, *, illegal: bool) -> str:
+def variants(enumerated: EnumeratedSpace, *, illegal: bool) -> str:
     """The candidates, then what was left out, if asked for."""
     lines = [candidate.id for candidate in enumerated.legal]
     lines.append(f"{len(enumerated.legal)} candidates, {len(enumerated.illegal)} illegal")
@@ -63,7 +63,7 @@ def variants(enumerated: Enumerated, *, illegal: bool) -> str:
 
 
 def rankings(
-    found: Sequence[Ranking], machine: Machine, *, top: int, enumerated: Enumerated
+    found: Sequence[Ranking], machine: Machine, *, top: int, enumerated: EnumeratedSpace
 ) -> str:
     """The best of each problem with a reason each; ``top`` rows, all for 0.
 
@@ -125,7 +125,7 @@ def measured(
     ranked: Ranked,
     measurement: Measurement,
     location: tuple[float, tuple[float, float] | None] | None,
-    phases: Phases | None,
+    phases: KernelSeconds | None,
 ) -> str:
     """One candidate, predicted and measured, and its phases."""
     lines = [
@@ -246,7 +246,7 @@ def machine_check(found: Machine, gaps: Sequence[str]) -> str:
     return "\n".join([f"{found.name}: valid; missing:", *(f"  {gap}" for gap in gaps)])
 
 
-def machine_detected(found: Machine, reasons: Sequence[Reason]) -> str:
+def machine_detected(found: Machine, reasons: Sequence[DetectionReason]) -> str:
     """This host, and why it is described so."""
     return "\n".join([machine(found), "decided:", *(f"  {reason}" for reason in reasons)])
 

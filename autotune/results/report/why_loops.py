@@ -3,14 +3,14 @@
 from collections.abc import Iterator
 
 from autotune.domain.ranking import Role
-from autotune.models.engines.base import Loop
+from autotune.models.engines.base import CompiledSweep
 from autotune.results.report.explained import Told
 
 LINE = 8
 """Components of a cache line of doubles."""
 
 
-def main_loop(one: Told, role: Role) -> Loop | None:
+def main_loop(one: Told, role: Role) -> CompiledSweep | None:
     """The sweep of a kernel that takes most of the time."""
     seconds: dict[str, float] = {}
     for part in one.prediction.parts:
@@ -20,13 +20,13 @@ def main_loop(one: Told, role: Role) -> Loop | None:
     return max(mine, key=lambda loop: seconds.get(loop.sweep, 0.0), default=None)
 
 
-def _plays(loop: Loop, role: Role) -> bool:
+def _plays(loop: CompiledSweep, role: Role) -> bool:
     """Whether a loop computes what is compared; ``rhs_first`` is a form of ``rhs``."""
     names = loop.kernel.upper().split("+")
     return all(name in role.kernels or name.partition("_")[0] in role.kernels for name in names)
 
 
-def in_words(loop: Loop) -> str:
+def in_words(loop: CompiledSweep) -> str:
     """A compiled loop in a few words: cycles per line, what is busiest, and what is unusual."""
     found = loop.result
     cycles = max(found.T_OL, found.T_nOL) * LINE
@@ -34,14 +34,14 @@ def in_words(loop: Loop) -> str:
     return text + "".join(f", {word}" for word in unusual(loop))
 
 
-def bottleneck(loop: Loop) -> str:
+def bottleneck(loop: CompiledSweep) -> str:
     found = loop.result
     if found.bottleneck == "chain":
         return f"a loop-carried chain of {found.chain:.3g} cycles a component"
     return found.bottleneck
 
 
-def unusual(loop: Loop) -> Iterator[str]:
+def unusual(loop: CompiledSweep) -> Iterator[str]:
     found = loop.result
     if found.vector <= 8:
         yield "scalar code"
@@ -96,7 +96,7 @@ def _work(one: Told, role: Role) -> tuple[float, float, float] | None:
     )
 
 
-def compared(first: Loop | None, second: Loop | None) -> list[str]:
+def compared(first: CompiledSweep | None, second: CompiledSweep | None) -> list[str]:
     """What differs between two compiled loops of one kernel."""
     if first is None or second is None:
         return []

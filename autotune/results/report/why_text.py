@@ -4,7 +4,7 @@ import textwrap
 
 from autotune.domain.ranking import differences
 from autotune.domain.results import Prediction
-from autotune.models.engines.base import Loop
+from autotune.models.engines.base import CompiledSweep
 from autotune.results.report.explained import Explained, Told
 from autotune.results.report.text import columns
 from autotune.results.report.why import time
@@ -75,7 +75,7 @@ def _loops(told: Told) -> list[str]:
     ]
 
 
-def _loop(loop: Loop) -> tuple[str, ...]:
+def _loop(loop: CompiledSweep) -> tuple[str, ...]:
     found = loop.result
     return (
         loop.sweep,

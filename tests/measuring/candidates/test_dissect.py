@@ -9,13 +9,13 @@ from sample_nodes import calibrated
 
 from autotune.codegen import harness, loop_tree, tree
 from autotune.codegen.probes import probe_programs, probe_text
-from autotune.codegen.probes.probe_parts import Shape
+from autotune.codegen.probes.probe_parts import LoopShape
 from autotune.commands.measure import working_set_sizes
 from autotune.domain.setup import Limits, Measuring
 from autotune.domain.variant import Candidate, Interchange
 from autotune.files import config
 from autotune.measuring.candidates.host_measurer import HostMeasurer
-from autotune.measuring.candidates.probe_runs import Dissector, Probe
+from autotune.measuring.candidates.probe_runs import Dissector, PartProbe
 
 PROBLEM = problem("heat2d", 256)
 PROGRAM = tree.program(
@@ -93,8 +93,8 @@ def test_probes_run_and_a_broken_one_is_a_result():
     units = harness.units(single, small, filled=True)
     candidate = Candidate(variant=variant(), problem=small, build=setup(small).builds[0])
 
-    def probe(part: probe_text.Part, units: dict[str, str] | None, reason: str = "") -> Probe:
-        return Probe(
+    def probe(part: probe_text.Part, units: dict[str, str] | None, reason: str = "") -> PartProbe:
+        return PartProbe(
             sweep="update_j",
             part=part,
             level="L1",
@@ -105,7 +105,7 @@ def test_probes_run_and_a_broken_one_is_a_result():
         )
 
     (sweep,) = loop_tree.sweeps(probe_programs.alone(PROGRAM, one, 33).body)
-    moves = probe_text.code(sweep, "moves", Shape(vector=16))
+    moves = probe_text.code(sweep, "moves", LoopShape(vector=16))
     wanted = [
         probe("loop", units),
         probe("moves", {**units, f"{moves.function}.c": moves.text}),

@@ -7,8 +7,8 @@ import pytest
 
 from autotune.errors import InputError
 from autotune.measuring.candidates import energy
-from autotune.measuring.candidates.energy import Reading
-from autotune.measuring.candidates.resource_use import ENERGY, MEMORY, Gauges
+from autotune.measuring.candidates.energy import EnergyReading
+from autotune.measuring.candidates.resource_use import ENERGY, MEMORY, ResourceUse
 from autotune.toolchain import child_process
 from autotune.toolchain.memory_footprint import Footprint
 
@@ -50,9 +50,9 @@ def test_packages_are_added_up_and_counters_start_again(powercap):
     count(powercap, "intel-rapl:1", 500_000)  # past its end: 0.5 J before it, 0.5 J after
     after = meter.read()
     assert meter.joules(before, after) == pytest.approx(2.0 + 1.0)
-    lasted = Reading(after.microjoules, before.at + 0.1)
+    lasted = EnergyReading(after.microjoules, before.at + 0.1)
     assert meter.watts(before, lasted) == pytest.approx(30.0)
-    assert meter.watts(before, Reading(before.microjoules, before.at + 0.1)) is None
+    assert meter.watts(before, EnergyReading(before.microjoules, before.at + 0.1)) is None
 
 
 def test_dies_of_a_package_count_as_packages(tmp_path):
@@ -85,7 +85,7 @@ def test_energy_of_a_sample_is_that_of_the_time_since_the_last_one(powercap, mon
     now = [100.0]
     monkeypatch.setattr(energy.time, "monotonic", lambda: now[0])
     meter, _ = energy.find(powercap)
-    gauges = Gauges(meter=meter)
+    gauges = ResourceUse(meter=meter)
     gauges.begin(0)
 
     def pass_by(seconds, joules):
@@ -99,14 +99,14 @@ def test_energy_of_a_sample_is_that_of_the_time_since_the_last_one(powercap, mon
     assert gauges.of_sample(0.01)[ENERGY] == pytest.approx(10.0 * 0.01)
     pass_by(0.5, 8.0)
     assert gauges.of_sample(0.02)[ENERGY] == pytest.approx(16.0 * 0.02)
-    whole = Gauges(meter=meter)
+    whole = ResourceUse(meter=meter)
     whole.begin(0)
     pass_by(2.0, 3.0)
     whole.end(0)
     assert whole.of_launch(1.0)[ENERGY] == pytest.approx(1.5)
 
 
-def run(text: str, gauge, **options) -> child_process.Outcome:
+def run(text: str, gauge, **options) -> child_process.ProcessOutcome:
     outcome = child_process.run([sys.executable, "-c", text], timeout=60, gauge=gauge, **options)
     assert outcome.ok, outcome.describe()
     return outcome
@@ -114,7 +114,7 @@ def run(text: str, gauge, **options) -> child_process.Outcome:
 
 def test_memory_that_was_given_back_still_counts():
     own = Footprint()._floor // MIB
-    gauges = Gauges()
+    gauges = ResourceUse()
     run(f"x = bytearray({own + 300} << 20); del x", gauges)
     assert own + 300 <= gauges.of_launch(1.0)[MEMORY] / MIB < own + 400
     assert ENERGY not in gauges.of_launch(1.0)

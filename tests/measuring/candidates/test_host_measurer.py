@@ -178,5 +178,5 @@ def test_others_are_noticed_and_own_children_are_not():
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)
     assert own.cpus >= 0
-    assert quiet.Others(0.0, ()).note == ""
-    assert "python3" in quiet.Others(1.5, ("python3",)).note
+    assert quiet.OtherProcesses(0.0, ()).note == ""
+    assert "python3" in quiet.OtherProcesses(1.5, ("python3",)).note

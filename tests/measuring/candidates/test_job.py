@@ -13,9 +13,9 @@ from fake_program import fake_reference, make_candidate, sources
 from autotune.domain.setup import Limits, Measuring
 from autotune.domain.variant import Candidate
 from autotune.errors import InputError
-from autotune.measuring.candidates.host_measurer import References
+from autotune.measuring.candidates.host_measurer import ReferenceStates
 from autotune.measuring.candidates.job import Job, JobTask, emit
-from autotune.measuring.candidates.job_results import CollectedMeasurer, Results, collect
+from autotune.measuring.candidates.job_results import CollectedMeasurer, JobResults, collect
 from autotune.units import Seconds
 
 MEASURING = Measuring(rounds=2, samples=2, verify_steps=2, busy=0.0)
@@ -48,8 +48,8 @@ def run(script: Path, **environment: str) -> str:
     return done.stderr
 
 
-def measurer(results: Results) -> CollectedMeasurer:
-    return CollectedMeasurer(results, MEASURING, References(fake_reference))
+def measurer(results: JobResults) -> CollectedMeasurer:
+    return CollectedMeasurer(results, MEASURING, ReferenceStates(fake_reference))
 
 
 def written(folder: Path, *lines: str) -> Path:

@@ -20,13 +20,13 @@ SAMPLE = (
 
 def test_good_lines():
     start = protocol.parse('{"kind":"start","threads":2,"affinity":[0,1],"ld":1032,"pid":7}')
-    assert start == protocol.Start(2, (0, 1), 1032)
-    assert protocol.parse(SAMPLE) == protocol.Timed(False, 0.5, 3, 0.99, 1.5e9, 1, 2, True)
+    assert start == protocol.ProgramStart(2, (0, 1), 1032)
+    assert protocol.parse(SAMPLE) == protocol.TimedSample(False, 0.5, 3, 0.99, 1.5e9, 1, 2, True)
     phase = protocol.parse('{"kind":"phase","name":"lc","seconds":0}')
-    assert phase == protocol.Phase("lc", 0.0)
+    assert phase == protocol.PhaseTime("lc", 0.0)
     final = protocol.parse('{"kind":"final","finite":true,"denormal":true}')
-    assert final == protocol.Final(finite=True, denormal=True)
-    assert protocol.parse('{"kind":"end"}') == protocol.End()
+    assert final == protocol.FinalState(finite=True, denormal=True)
+    assert protocol.parse('{"kind":"end"}') == protocol.ProgramEnd()
 
 
 def test_a_state_that_is_not_finite_can_be_told():
@@ -34,7 +34,7 @@ def test_a_state_that_is_not_finite_can_be_told():
         '{"kind":"check","steps":3,"sum":null,"magnitude":null,"max":null,'
         '"finite":false,"denormal":false}'
     )
-    assert isinstance(line, protocol.Check)
+    assert isinstance(line, protocol.StateCheck)
     assert math.isnan(line.sum)
     assert not line.finite
 

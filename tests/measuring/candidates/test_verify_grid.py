@@ -10,7 +10,7 @@ from autotune.domain.problem import StencilProblem
 from autotune.domain.variant import Block, Candidate, Transformation, Unroll, Variant
 from autotune.files import config
 from autotune.measuring.candidates import protocol, verify
-from autotune.measuring.candidates.host_measurer import References, reference_state
+from autotune.measuring.candidates.host_measurer import ReferenceStates, reference_state
 
 stencil_of = cache(config.stencil)
 
@@ -61,7 +61,7 @@ def test_a_plain_sweep_is_verified_on_a_small_grid():
 
 def test_the_reference_is_chosen_by_the_family():
     problem = candidate(name="star2d-5pt").problem.at((3, 5))
-    state = References().state(problem, 2)
+    state = ReferenceStates().state(problem, 2)
     assert np.array_equal(state, reference_state(problem, 2))
     assert state.shape == (15,)
     fields = verify.fields_of(problem)

@@ -10,7 +10,7 @@ from autotune.domain.calibration import CONSTANTS
 from autotune.errors import InputError, MissingTool, WorkFailed
 from autotune.measuring.host import calibrate, calibration_plan, host_probe
 from autotune.measuring.host.detect import detect
-from autotune.measuring.host.host_probe import Item
+from autotune.measuring.host.host_probe import ProbeItem
 from autotune.results.machines import text as calibration_text
 from autotune.toolchain import build_cache, compiler
 
@@ -141,13 +141,13 @@ def test_the_program_knows_every_item(folders, machine):
 @pytest.mark.parametrize(
     "wrong",
     [
-        Item(kind="load", bytes=4096, streams=1, extra=5),
-        Item(kind="load", bytes=100, streams=1),
-        Item(kind="load", bytes=4096, streams=5),
-        Item(kind="runs", bytes=4096 * 3, run=16),
-        Item(kind="entry", bytes=4096, run=4096),
-        Item(kind="clash", bytes=4096, streams=16, extra=64),
-        Item(kind="wrong", bytes=4096),
+        ProbeItem(kind="load", bytes=4096, streams=1, extra=5),
+        ProbeItem(kind="load", bytes=100, streams=1),
+        ProbeItem(kind="load", bytes=4096, streams=5),
+        ProbeItem(kind="runs", bytes=4096 * 3, run=16),
+        ProbeItem(kind="entry", bytes=4096, run=4096),
+        ProbeItem(kind="clash", bytes=4096, streams=16, extra=64),
+        ProbeItem(kind="wrong", bytes=4096),
     ],
     ids=str,
 )
@@ -179,5 +179,5 @@ def test_streams_use_the_vectors_that_loops_get(folders):
 
 def test_lines_cut_short_are_left_out():
     good = '{"item": "clock:0:0:0:0", "threads": 1, "seconds": 0.002, "count": 64, "busy": 1.0}'
-    (sample,) = host_probe.parse([good, good[:-20]], [Item(kind="clock")])
+    (sample,) = host_probe.parse([good, good[:-20]], [ProbeItem(kind="clock")])
     assert sample.each == pytest.approx(0.002 / 64)

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from autotune.domain.calibration import CONSTANTS
 from autotune.measuring.host import calibration_plan, constants
-from autotune.measuring.host.constants import Measured
+from autotune.measuring.host.constants import ProbeConditions
 from autotune.measuring.host.detect import detect
-from autotune.measuring.host.host_probe import Item, Sample, load
+from autotune.measuring.host.host_probe import ProbeItem, ProbeSample, load
 
 CLOCK = 2.0e9
 COSTS = {
@@ -23,7 +23,7 @@ COSTS = {
 
 @pytest.fixture
 def measured(host):
-    return Measured(
+    return ProbeConditions(
         plan=calibration_plan.make(detect(host("zen3-epyc-guest")), 45.0, None),
         clock=CLOCK,
         width=32,
@@ -90,7 +90,7 @@ def rounds(of, wanted, count=5, noise=None):
         items = {pair for figure in wanted for pair in figure.items}
         result.append(
             [
-                Sample(
+                ProbeSample(
                     item=item,
                     threads=threads,
                     seconds=cycles(of, threads, item) * factor * 1000 / CLOCK,
@@ -132,14 +132,18 @@ def test_a_busy_host_widens_every_interval(measured):
 
 @given(st.lists(st.floats(-50, 50), min_size=1, max_size=12), st.booleans())
 def test_a_negative_cost_is_none_and_its_interval_says_how_badly_it_is_known(values, contended):
-    figure = constants.Figure(
+    figure = constants.HostConstant(
         name="line_crossing",
-        items=((1, Item(kind="add")),),
+        items=((1, ProbeItem(kind="add")),),
         value=lambda t: t[0] * CLOCK / CLOCK - 100.0,
         source="",
     )
     samples = [
-        [Sample(item=Item(kind="add"), threads=1, seconds=(100 + v) / CLOCK, count=1, busy=1.0)]
+        [
+            ProbeSample(
+                item=ProbeItem(kind="add"), threads=1, seconds=(100 + v) / CLOCK, count=1, busy=1.0
+            )
+        ]
         for v in values
     ]
     found = constants.constants(samples, CLOCK, [figure], contended=contended)["line_crossing"]
@@ -153,18 +157,24 @@ def test_a_negative_cost_is_none_and_its_interval_says_how_badly_it_is_known(val
 
 def test_what_was_not_measured_is_absent(measured):
     assert constants.constants([], CLOCK, constants.figures(measured), contended=False) == {}
-    only = [[Sample(item=load(4096), threads=1, seconds=1.0, count=1, busy=1.0)]]
+    only = [[ProbeSample(item=load(4096), threads=1, seconds=1.0, count=1, busy=1.0)]]
     assert constants.constants(only, CLOCK, constants.figures(measured), contended=True) == {}
 
 
 def test_rounds_that_lost_their_processors_count_only_where_there_are_no_others():
-    figure = constants.Figure(
-        name="barrier@2", items=((2, Item(kind="barrier")),), value=lambda t: t[0], source=""
+    figure = constants.HostConstant(
+        name="barrier@2", items=((2, ProbeItem(kind="barrier")),), value=lambda t: t[0], source=""
     )
 
     def taken(busy, cycles):
         return [
-            Sample(item=Item(kind="barrier"), threads=2, seconds=cycles / CLOCK, count=1, busy=busy)
+            ProbeSample(
+                item=ProbeItem(kind="barrier"),
+                threads=2,
+                seconds=cycles / CLOCK,
+                count=1,
+                busy=busy,
+            )
         ]
 
     mixed = [taken(1.0, 5.0)] * 3 + [taken(0.5, 50.0)] * 4

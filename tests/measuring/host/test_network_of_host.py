@@ -17,8 +17,8 @@ from autotune.errors import InputError, MissingTool
 from autotune.measuring.host import stored_calibrations
 from autotune.measuring.host.detect import detect
 from autotune.measuring.network import mpi_benchmark
-from autotune.measuring.network.mpi_benchmark import Benched, Plan
-from autotune.measuring.network.samples import Recorded, Writer
+from autotune.measuring.network.mpi_benchmark import BenchmarkPlan, BenchmarkResult
+from autotune.measuring.network.samples import RecordedRun, SampleWriter
 from autotune.toolchain import mpi
 
 
@@ -41,25 +41,27 @@ class Bench:
     """Appends planted samples as a benchmark would, and remembers what it was asked."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, library: str = "a") -> None:
-        self.plans: list[Plan] = []
+        self.plans: list[BenchmarkPlan] = []
         self.library = library
         self.contended: tuple[str, ...] = ()
         monkeypatch.setattr(mpi_benchmark, "bench", self)
 
-    def __call__(self, plan: Plan, path: Path, machine: str, progress: object) -> Benched:
+    def __call__(
+        self, plan: BenchmarkPlan, path: Path, machine: str, progress: object
+    ) -> BenchmarkResult:
         self.plans.append(plan)
         run = dataclasses.replace(RUN, ranks=plan.ranks, mpi=self.library, machine=machine)
-        writer = Writer(path)
+        writer = SampleWriter(path)
         for recorded in self._taken(plan, run):
             writer.begin(recorded.run)
             for sample in recorded.samples:
                 writer(sample)
         writer.close()
-        return Benched(
+        return BenchmarkResult(
             path=path, run=run, samples=1, contended=0, launches=1, seconds=1.0, notes=()
         )
 
-    def _taken(self, plan: Plan, run) -> Sequence[Recorded]:
+    def _taken(self, plan: BenchmarkPlan, run) -> Sequence[RecordedRun]:
         found = []
         for operation in plan.operations:
             one = planted(
@@ -71,7 +73,7 @@ class Bench:
             )
             if operation in self.contended:
                 taken = [dataclasses.replace(s, busy=(0.5, 1.0)) for s in one.samples]
-                one = Recorded(run, taken)
+                one = RecordedRun(run, taken)
             found.append(one)
         return found
 

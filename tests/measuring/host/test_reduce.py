@@ -4,7 +4,7 @@ import pytest
 
 from autotune.measuring.host import calibration_plan, estimates, host_probe
 from autotune.measuring.host.detect import detect
-from autotune.measuring.host.host_probe import GROUP, PAGE, Item, Sample
+from autotune.measuring.host.host_probe import GROUP, PAGE, ProbeItem, ProbeSample
 
 CLOCK = 3.0e9
 KI, MI = 1024, 1024**2
@@ -13,7 +13,7 @@ KI, MI = 1024, 1024**2
 def sample(item, cycles, *, threads=1, busy=1.0):
     """One that took ``cycles`` of processor time for each."""
     count = 1_000_000
-    return Sample(
+    return ProbeSample(
         item=item, threads=threads, seconds=cycles * count / CLOCK / busy, count=count, busy=busy
     )
 
@@ -23,7 +23,7 @@ def stream(cycles, *, size, threads=1, busy=1.0, streams=1):
 
 
 def test_clock_is_that_of_the_fastest_chain():
-    chains = [sample(Item(kind="clock"), cycles, threads=2) for cycles in (1.0, 1.02, 1.5)]
+    chains = [sample(ProbeItem(kind="clock"), cycles, threads=2) for cycles in (1.0, 1.02, 1.5)]
     clock, spread = estimates.clock(chains)
     assert clock == pytest.approx(CLOCK)
     assert spread > 0
@@ -38,8 +38,8 @@ def test_contended_samples_do_not_count_beside_others():
 
 
 def test_an_interruption_does_not_count_where_no_thread_waits_for_another():
-    assert sample(Item(kind="load"), 2.0, busy=0.25).each == pytest.approx(2.0 / CLOCK)
-    waiting = sample(Item(kind="barrier"), 2.0, busy=0.25)
+    assert sample(ProbeItem(kind="load"), 2.0, busy=0.25).each == pytest.approx(2.0 / CLOCK)
+    waiting = sample(ProbeItem(kind="barrier"), 2.0, busy=0.25)
     assert waiting.each == pytest.approx(8.0 / CLOCK)
 
 

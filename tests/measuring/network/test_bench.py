@@ -13,7 +13,7 @@ import pytest
 from autotune.domain.network import OPERATIONS
 from autotune.errors import InputError, MissingTool, WorkFailed
 from autotune.measuring.network import benchmark_program, mpi_benchmark, samples
-from autotune.measuring.network.mpi_benchmark import Plan
+from autotune.measuring.network.mpi_benchmark import BenchmarkPlan
 from autotune.toolchain import mpi
 
 SMALL = {"sizes": (8, 1024, 1 << 17), "repeats": 2, "budget_seconds": 6.0}
@@ -30,7 +30,7 @@ def silent(*_):
 
 
 def run(path, **change):
-    return mpi_benchmark.bench(Plan(**(SMALL | change)), path, "machine", silent)
+    return mpi_benchmark.bench(BenchmarkPlan(**(SMALL | change)), path, "machine", silent)
 
 
 def by_rank(tmp_path, text):
@@ -97,7 +97,9 @@ def test_through_mpi4py_where_there_is_no_mpicc(tmp_path, monkeypatch):
 
 def test_points_leave_out_what_memory_cannot_hold_in_all_buffers(monkeypatch):
     monkeypatch.setattr(mpi_benchmark.facts, "available_memory", lambda: 1 << 30)
-    kept = Plan(ranks=4, sizes=(1 << 20, 1 << 21), operations=("allgather", "neighbour")).points()
+    kept = BenchmarkPlan(
+        ranks=4, sizes=(1 << 20, 1 << 21), operations=("allgather", "neighbour")
+    ).points()
     # a quarter of it: 4 ranks x 8 buffers x (1 + 4) blocks, or 3
     assert kept == [("allgather", 1 << 20), ("neighbour", 1 << 20), ("neighbour", 1 << 21)]
 

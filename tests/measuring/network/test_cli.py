@@ -11,7 +11,7 @@ from tool_texts import OSU_NEW as OSU_TEXT
 
 from autotune.files import config
 from autotune.measuring.host import detect, stored_calibrations
-from autotune.measuring.network.samples import Writer
+from autotune.measuring.network.samples import SampleWriter
 
 
 def cost(size):
@@ -20,7 +20,7 @@ def cost(size):
 
 @pytest.fixture
 def measured(tmp_path):
-    writer = Writer(tmp_path / "s.jsonl")
+    writer = SampleWriter(tmp_path / "s.jsonl")
     for operation in ("allgather", "pingpong"):
         recorded = planted(cost, operation=operation)
         writer.begin(recorded.run)
@@ -153,7 +153,7 @@ def test_wrong_input_is_exit_2_with_what_to_do(autotune, measured, tmp_path, arg
 
 def test_samples_of_another_machine_do_not_become_this_host_s(autotune, tmp_path):
     recorded = planted(cost)
-    writer = Writer(tmp_path / "s.jsonl")
+    writer = SampleWriter(tmp_path / "s.jsonl")
     writer.begin(dataclasses.replace(recorded.run, machine="another"))
     for sample in recorded.samples:
         writer(sample)

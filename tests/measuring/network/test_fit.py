@@ -11,7 +11,7 @@ from planted_curves import RUN, planted
 from autotune.errors import InputError
 from autotune.measuring.network import curve_fit, curve_validation
 from autotune.measuring.network.mpi_benchmark import SIZES
-from autotune.measuring.network.samples import Recorded, Sample
+from autotune.measuring.network.samples import BenchmarkSample, RecordedRun
 
 
 def line(size):
@@ -61,7 +61,7 @@ def test_validation_leaves_out_whole_octaves():
         dataclasses.replace(s, seconds=s.seconds * 1.5) if 1024 <= s.bytes < 2048 else s
         for s in recorded.samples
     ]
-    (clean,), (off,) = curve_fit.fit([recorded]), curve_fit.fit([Recorded(RUN, strange)])
+    (clean,), (off,) = curve_fit.fit([recorded]), curve_fit.fit([RecordedRun(RUN, strange)])
     assert clean.validated.errors[4].p90 < 1e-3
     assert off.validated.errors[4].count == 4 * len(SIZES)
     assert off.validated.errors[4].median + off.validated.errors[4].p90 > 0.03
@@ -84,24 +84,24 @@ def test_contended_samples_are_left_out_counted_and_used_on_request():
         dataclasses.replace(s, seconds=3 * s.seconds, busy=(1.0, 0.6)) if k % 3 == 0 else s
         for k, s in enumerate(recorded.samples)
     ]
-    (found,) = curve_fit.fit([Recorded(RUN, slow)])
+    (found,) = curve_fit.fit([RecordedRun(RUN, slow)])
     assert found.contended == sum(k % 3 == 0 for k in range(len(slow)))
     assert found.used == len(slow) - found.contended
     assert found.curve.at(8) == pytest.approx(line(8), rel=0.05)
     assert any("contended" in note for note in found.notes)
-    (all_of_them,) = curve_fit.fit([Recorded(RUN, slow)], contended=True)
+    (all_of_them,) = curve_fit.fit([RecordedRun(RUN, slow)], contended=True)
     assert all_of_them.used + len(all_of_them.outliers) == len(slow)
 
 
 def test_nothing_but_contended_samples():
     busy = [dataclasses.replace(s, busy=(0.5, 0.5)) for s in planted(line).samples]
     with pytest.raises(InputError, match=r"all 328 samples were contended.*--contended"):
-        curve_fit.fit([Recorded(RUN, busy)])
+        curve_fit.fit([RecordedRun(RUN, busy)])
 
 
 def test_oversubscribed_ranks_are_judged_by_the_cores_they_share():
     run = dataclasses.replace(RUN, ranks=4, cores=2)
-    fair = Sample(operation="barrier", bytes=0, seconds=1.0, count=1, busy=(0.5,) * 4)
+    fair = BenchmarkSample(operation="barrier", bytes=0, seconds=1.0, count=1, busy=(0.5,) * 4)
     robbed = dataclasses.replace(fair, busy=(0.3,) * 4)
     assert not fair.contended(run)
     assert robbed.contended(run)
@@ -129,20 +129,20 @@ def test_one_sample_a_size_a_spike_is_an_outlier_a_jump_is_not():
     samples = planted(two, repeats=1, noise=0.01).samples[: len(SIZES)]
     spiked = list(samples)
     spiked[10] = dataclasses.replace(spiked[10], seconds=5 * spiked[10].seconds)
-    (found,) = curve_fit.fit([Recorded(RUN, spiked)])
+    (found,) = curve_fit.fit([RecordedRun(RUN, spiked)])
     assert [o.bytes for o in found.outliers] == [SIZES[10]]
     assert any("one repeat" in note for note in found.notes)
-    (clean,) = curve_fit.fit([Recorded(RUN, samples)])
+    (clean,) = curve_fit.fit([RecordedRun(RUN, samples)])
     assert clean.outliers == ()
     assert len(clean.curve.segments) == 2
 
 
 def one_sample_a_size(cost, sizes, **times):
     """``times``: size to the factor that its sample is too slow by."""
-    return Recorded(
+    return RecordedRun(
         RUN,
         [
-            Sample(
+            BenchmarkSample(
                 operation="pingpong",
                 bytes=size,
                 seconds=cost(size) * times.get(f"b{size}", 1.0),
@@ -202,7 +202,7 @@ def test_a_second_mode_is_no_outlier_and_counts_as_error():
         dataclasses.replace(s, seconds=1.6 * s.seconds) if other else s
         for s, other in zip(recorded.samples, slow, strict=True)
     ]
-    (found,) = curve_fit.fit([Recorded(RUN, taken)])
+    (found,) = curve_fit.fit([RecordedRun(RUN, taken)])
     assert found.outliers == ()
     assert found.used == len(taken)
     assert found.chosen == found.disturbed
@@ -215,7 +215,7 @@ def test_a_launch_that_is_slow_as_a_whole_is_no_outlier():
         dataclasses.replace(s, seconds=2 * s.seconds) if s.launch == 3 else s
         for s in recorded.samples
     ]
-    (found,) = curve_fit.fit([Recorded(RUN, taken)])
+    (found,) = curve_fit.fit([RecordedRun(RUN, taken)])
     assert found.outliers == ()
 
 

@@ -10,11 +10,11 @@ from planted_curves import RUN, planted
 
 from autotune.errors import InputError
 from autotune.measuring.network import samples
-from autotune.measuring.network.samples import SCHEMA, Sample, Writer
+from autotune.measuring.network.samples import SCHEMA, BenchmarkSample, SampleWriter
 
 
 def written(path, recorded):
-    writer = Writer(path)
+    writer = SampleWriter(path)
     writer.begin(recorded.run)
     for sample in recorded.samples:
         writer(sample)
@@ -43,7 +43,7 @@ def test_a_run_that_does_not_say_how_many_buffers(tmp_path, recorded):
 
 def test_each_sample_is_there_when_it_is_taken(tmp_path, recorded):
     path = tmp_path / "s.jsonl"
-    writer = Writer(path)
+    writer = SampleWriter(path)
     writer.begin(RUN)
     for count, sample in enumerate(recorded.samples, 1):
         writer(sample)
@@ -70,7 +70,7 @@ def test_a_line_that_a_kill_cut_short_is_left_out(tmp_path, recorded):
 
 
 def test_a_new_file_that_nothing_came_into_is_removed(tmp_path):
-    Writer(tmp_path / "s.jsonl").close()
+    SampleWriter(tmp_path / "s.jsonl").close()
     assert not (tmp_path / "s.jsonl").exists()
 
 
@@ -117,10 +117,10 @@ def test_nothing_is_appended_to_other_files(tmp_path):
     path = tmp_path / "notes.txt"
     path.write_text("hello\n")
     with pytest.raises(InputError, match="holds something else"):
-        Writer(path)
+        SampleWriter(path)
     assert path.read_text() == "hello\n"
     with pytest.raises(InputError, match=r"cannot be written: Is a directory"):
-        Writer(tmp_path)
+        SampleWriter(tmp_path)
 
 
 def test_absent_and_strange_files(tmp_path):
@@ -140,7 +140,7 @@ def test_any_bytes_are_read_or_refused(tmp_path_factory, data):
 
 
 def test_a_sample_is_checked_at_construction():
-    good = Sample(operation="barrier", bytes=0, seconds=1e-6, count=1)
+    good = BenchmarkSample(operation="barrier", bytes=0, seconds=1e-6, count=1)
     for change in ({"seconds": 0.0}, {"seconds": float("nan")}, {"bytes": -1}, {"count": 0}):
         with pytest.raises(ValueError, match=r"positive|operations of"):
             dataclasses.replace(good, **change)

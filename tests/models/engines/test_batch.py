@@ -5,12 +5,12 @@ import pytest
 from made_programs import STEP, Broken, MadeUp, candidate, code, engine, program, sweep
 from sample_nodes import calibrated, documented
 
-from autotune.codegen.loop_tree import Block, Repeat, Sync, Tiles
+from autotune.codegen.loop_tree import NodeBlock, Repeat, Sync, Tiles
 from autotune.models.engines.reuse import flatten
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.traffic import analyse
 
-TILED = program(Tiles(256, Block((sweep("lc", "0", "1"), sweep("up", "2", "0")))), Sync())
+TILED = program(Tiles(256, NodeBlock((sweep("lc", "0", "1"), sweep("up", "2", "0")))), Sync())
 CROWDED = program(sweep("lc", "0", *(str(k) for k in range(1, 9))), pad_lines=0)
 PROGRAMS = {"a": program(*STEP), "b": TILED, "c": CROWDED}
 
@@ -92,7 +92,7 @@ def test_passes_that_repeat_are_one() -> None:
     step = (sweep("lc", "0", "1", "2"), Sync(), sweep("rh", "1", "0"), Sync())
 
     def passes(count: int) -> tuple[int, float]:
-        made = program(Repeat("k", 0, count, Block(step)), sweep("up", "2", "1"), Sync())
+        made = program(Repeat("k", 0, count, NodeBlock(step)), sweep("up", "2", "1"), Sync())
         flows = flatten.flows([analyse(made, candidate(50_000).problem, 1, calibrated())], 8)
         region = flows.cell_region[flows.entry_cell]
         done = float((flows.count * flows.times[region]).sum())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autotune.codegen.skeleton_programs import Programs
+from autotune.codegen.skeleton_programs import SkeletonPrograms
 from autotune.domain.problem import AnyProblem, Problem, StencilProblem
 from autotune.domain.ranking import rank
 from autotune.domain.variant import Candidate, Variant
@@ -31,7 +31,7 @@ def stencil() -> Candidate:
 
 
 def test_kerncraft_is_for_ivps(stencil):
-    engine = KerncraftEngine(MACHINE, Programs(config.skeleton("jacobi")), NoAnalyser())
+    engine = KerncraftEngine(MACHINE, SkeletonPrograms(config.skeleton("jacobi")), NoAnalyser())
     (said,) = engine.predict([stencil])
     assert said.seconds is None
     assert said.reason == "engine kerncraft analyses IVPs only, not stencils"

@@ -11,7 +11,7 @@ from kerncraft_hand import ORDERS, Hand, HandAnalyser, candidate
 from sample_nodes import documented
 
 from autotune.codegen import regions
-from autotune.codegen.skeleton_programs import Programs
+from autotune.codegen.skeleton_programs import SkeletonPrograms
 from autotune.domain.machine import CacheLevel, Machine, Memory, Overlap
 from autotune.domain.results import Prediction
 from autotune.domain.setup import Saturation
@@ -24,8 +24,8 @@ from autotune.models.engines.ecm_arithmetic import (
     saturation_point,
 )
 from autotune.models.engines.kerncraft.kerncraft_engine import KerncraftEngine
-from autotune.models.engines.kerncraft.node_plan import Plan, node_blocks, plan
-from autotune.models.engines.kerncraft.node_stretches import Requests
+from autotune.models.engines.kerncraft.node_plan import NodePlan, node_blocks, plan
+from autotune.models.engines.kerncraft.node_stretches import StretchRequests
 from autotune.models.kerncraft import EcmTimes
 
 RULES: tuple[Saturation, ...] = ("paper", "kerncraft")
@@ -46,7 +46,7 @@ def engine(
     rule: Saturation = "paper",
     on: Machine | None = None,
 ) -> KerncraftEngine:
-    programs = Programs(config.skeleton("pirk"))
+    programs = SkeletonPrograms(config.skeleton("pirk"))
     return KerncraftEngine(on or machine(), programs, analyser or HandAnalyser(), rule)
 
 
@@ -54,9 +54,9 @@ def one(asked: Candidate, made: KerncraftEngine | None = None) -> Prediction:
     return (made or engine()).predict([asked])[0]
 
 
-def planned(asked: Candidate) -> Plan:
-    made = plan(Programs(config.skeleton("pirk"))(asked), asked.problem.ivp)
-    assert isinstance(made, Plan), made
+def planned(asked: Candidate) -> NodePlan:
+    made = plan(SkeletonPrograms(config.skeleton("pirk"))(asked), asked.problem.ivp)
+    assert isinstance(made, NodePlan), made
     return made
 
 
@@ -248,7 +248,7 @@ def test_nothing_is_faster_than_bytes_over_bandwidth(
                 scaling=scaling * some, iterations_per_line=8.0,
             )  # fmt: skip
 
-    batch = Requests(machine(), rule)
+    batch = StretchRequests(machine(), rule)
     batch.add("[N]", {"N": 1}, threads, 800.0)
     found = batch.evaluate({"[N]": Any("[N]")})
     assert found.seconds[0] >= 100 * lines * 64 / bandwidth * (1 - 1e-12)

@@ -6,7 +6,7 @@ import pytest
 from codegen_build import IVPS
 from kerncraft_hand import ORDERS, candidate
 
-from autotune.codegen.skeleton_programs import Programs
+from autotune.codegen.skeleton_programs import SkeletonPrograms
 from autotune.domain.variant import Candidate, Fuse
 from autotune.files import config
 from autotune.models.engines.kerncraft.kerncraft_engine import KerncraftEngine
@@ -24,7 +24,7 @@ PUBLISHED = {"ijl": 0.155, "ilj": 0.229, "lij": 0.229, "lji": 0.079}
 def haswell() -> Iterator[KerncraftEngine]:
     node = config.machine("haswell-e5-2630v3")
     with KerncraftAnalyser(config.kerncraft_text(node)) as analyser:
-        yield KerncraftEngine(node, Programs(config.skeleton("pirk")), analyser, "paper")
+        yield KerncraftEngine(node, SkeletonPrograms(config.skeleton("pirk")), analyser, "paper")
 
 
 def cluster(ivp: str, order: str) -> Candidate:

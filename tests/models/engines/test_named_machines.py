@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 
 from autotune.codegen.emit import sweep_code
-from autotune.codegen.loop_tree import Assign, Block, Program, Row, Stretch, Sweep, Sync
+from autotune.codegen.loop_tree import (
+    Assign,
+    NodeBlock,
+    StepProgram,
+    StoredRow,
+    Sweep,
+    SweepStretch,
+    Sync,
+)
 from autotune.domain.machine import Machine, Overlap, StorePath
 from autotune.domain.problem import ButcherTableau, Ivp, Problem, Region
 from autotune.domain.results import Prediction
@@ -18,7 +26,7 @@ from autotune.domain.variant import Build, Candidate, Variant
 from autotune.errors import WorkFailed
 from autotune.files import config
 from autotune.language.expression import Num, Sym, parse
-from autotune.models.engines.reuse.analysed_programs import Analysed
+from autotune.models.engines.reuse.analysed_programs import AnalysedCandidates
 from autotune.models.engines.reuse.case_evaluation import Evaluator
 from autotune.models.engines.reuse.line_cost import line_costs
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
@@ -40,8 +48,8 @@ COPY = ("y", "x[j]", False, ("x",))
 
 
 def sweep(target, value, add, reads) -> Sweep:
-    rows = [(name, Row("R", Num(k))) for k, name in enumerate((target, *reads))]
-    stretch = Stretch(Num(0), Sym("n"), (Assign(target, parse(value), add=add),))
+    rows = [(name, StoredRow("R", Num(k))) for k, name in enumerate((target, *reads))]
+    stretch = SweepStretch(Num(0), Sym("n"), (Assign(target, parse(value), add=add),))
     scalars = (("s", Num(2.0)),) if "s*" in value else ()
     return Sweep(name="k", kernel="k", rows=tuple(rows), scalars=scalars, stretches=(stretch,))
 
@@ -118,9 +126,9 @@ def test_a_chain_of_sums_waits_for_its_latency():
 # --- write-through, shared and victim caches -----------------------------------------------------
 
 
-def program(*what) -> Program:
+def program(*what) -> StepProgram:
     made = sweep(*what)
-    return Program(body=Block((made, Sync())), arrays=(("R", 2),), pad_lines=5, stages=1)
+    return StepProgram(body=NodeBlock((made, Sync())), arrays=(("R", 2),), pad_lines=5, stages=1)
 
 
 def problem(n: int) -> Problem:
@@ -139,7 +147,7 @@ class Evaluated(NamedTuple):
 def evaluate(machine: Machine, what, n: int, threads: int = 1) -> Evaluated:
     made = program(*what)
     with OsacaAnalyser(machine, assemble=nothing) as analyser:
-        analysed = Analysed(machine, lambda _: made, analyser, sweep_code)
+        analysed = AnalysedCandidates(machine, lambda _: made, analyser, sweep_code)
         place = analysed.places([candidate(n, threads)])[0]
     team = analysed.teams[place.spread]
     evaluator = Evaluator(machine)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from made_programs import STEP, Broken, MadeUp, candidate, code, engine, predict, program, sweep
 from sample_nodes import calibrated, documented
 
-from autotune.codegen.loop_tree import Block, Sync, Tiles
+from autotune.codegen.loop_tree import NodeBlock, Sync, Tiles
 from autotune.domain.machine import Machine, Memory
 from autotune.domain.results import Prediction
 from autotune.domain.variant import Candidate
@@ -115,7 +115,7 @@ def test_order_and_company_do_not_matter() -> None:
     programs = {
         "a": program(*STEP),
         "b": program(sweep("lc", "0", "1")),
-        "c": program(Tiles(256, Block((sweep("lc", "0", "1"), sweep("up", "2", "0"))))),
+        "c": program(Tiles(256, NodeBlock((sweep("lc", "0", "1"), sweep("up", "2", "0"))))),
     }
     mixed = [candidate(n, t, k) for k in programs for n in (3000, 300_000) for t in (1, 2)]
 
@@ -190,7 +190,7 @@ def test_where_it_cannot_say_it_says_why() -> None:
     bare = predict(replace(documented(), memory=Memory()), made, 8_000_000)
     assert (bare.seconds, bare.interval) == (None, None)
     assert "no bandwidth of MEM" in bare.reason
-    odd = engine(calibrated(), program(Tiles(64, Block((Sync(),))))).predict([candidate()])[0]
+    odd = engine(calibrated(), program(Tiles(64, NodeBlock((Sync(),))))).predict([candidate()])[0]
     assert "tile loop" in odd.reason
 
 

@@ -7,7 +7,7 @@ import pytest
 from codegen_build import problem, setup
 
 from autotune.codegen import candidate_space
-from autotune.codegen.skeleton_programs import Programs
+from autotune.codegen.skeleton_programs import SkeletonPrograms
 from autotune.domain.network import CostCurve, Network, Operation, Segment
 from autotune.domain.results import Part, Prediction
 from autotune.domain.setup import Layout
@@ -53,7 +53,7 @@ def candidates(ivp: str, size: int, layout: Layout) -> list[Candidate]:
 
 
 def predict(network: Network | None, chosen: Sequence[Candidate]) -> list[Prediction]:
-    programs = Programs(setup(problem()).skeleton)
+    programs = SkeletonPrograms(setup(problem()).skeleton)
     return SystemEngine(Node(), programs, network).predict(chosen)
 
 
@@ -89,7 +89,7 @@ def test_an_engine_without_an_interval_leaves_that_of_communication() -> None:
             return [replace(found, interval=None) for found in super().predict(candidates)]
 
     chosen = candidates("heat2d", 100, Layout(ranks=2, threads=1))[:1]
-    programs = Programs(setup(problem()).skeleton)
+    programs = SkeletonPrograms(setup(problem()).skeleton)
     network = Network(curves=(curve("allgather"),))
     (found,) = SystemEngine(Bare(), programs, network).predict(chosen)
     assert found.interval is not None

@@ -7,7 +7,7 @@ import pytest
 from made_programs import STEP, MadeUp, candidate, engine, predict, program, sweep
 from sample_nodes import calibrated, documented
 
-from autotune.codegen.loop_tree import Block, Sync, Tiles
+from autotune.codegen.loop_tree import NodeBlock, Sync, Tiles
 from autotune.domain.machine import UNVERIFIED, Machine, Memory
 from autotune.domain.ranking import odds
 from autotune.domain.results import Prediction
@@ -91,7 +91,7 @@ def test_short_parallel_steps_and_several_threads_are_less_sure() -> None:
 
 
 def test_tiles_of_data_in_memory_are_less_sure_than_tiles_in_cache() -> None:
-    tiled = program(Tiles(256, Block((sweep("lc", "0", "1"), sweep("up", "2", "0")))), Sync())
+    tiled = program(Tiles(256, NodeBlock((sweep("lc", "0", "1"), sweep("up", "2", "0")))), Sync())
     near, far = (predict(calibrated(), tiled, n) for n in (20_000, 8_000_000))
     assert near.uncertainty.shared.get("tiles of memory", 0.0) < 0.01
     assert far.uncertainty.shared["tiles of memory"] > 0.1

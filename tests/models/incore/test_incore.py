@@ -18,7 +18,7 @@ from autotune.errors import Fault, InputError, MissingTool, WorkFailed
 from autotune.models.base import InCoreResult
 from autotune.models.incore import osaca_architectures
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
-from autotune.models.incore.osaca_client import WORKER, Worker, WorkerFailed
+from autotune.models.incore.osaca_client import WORKER, OsacaWorker, OsacaWorkerFailed
 from autotune.units import Seconds
 
 UPDATE = "void update(void) { for (long j = first; j < last; j++) y[j] = y[j] + h*dy[j]; }"
@@ -52,7 +52,7 @@ def sample(name: str) -> SweepCode:
     return SweepCode(name=name, function=name.split(".")[0], text=name)
 
 
-def fake(tmp_path: Path, body: str, limit: float = 20.0) -> Worker:
+def fake(tmp_path: Path, body: str, limit: float = 20.0) -> OsacaWorker:
     script = tmp_path / "worker.py"
     script.write_text(
         "import json, os, sys, time\n"
@@ -63,7 +63,7 @@ def fake(tmp_path: Path, body: str, limit: float = 20.0) -> Worker:
         "    print(json.dumps(answer), flush=True)\n" + textwrap.dedent(body),
         encoding="utf-8",
     )
-    return Worker([sys.executable, str(script)], limit=Seconds(limit))
+    return OsacaWorker([sys.executable, str(script)], limit=Seconds(limit))
 
 
 ANSWERS = """
@@ -77,10 +77,10 @@ for line in sys.stdin:
 
 @pytest.fixture(scope="module")
 def osaca():
-    worker = Worker()
+    worker = OsacaWorker()
     try:
         worker.ask({"arch": "ZEN3", "forms": [["nop", []]]})
-    except WorkerFailed as fault:
+    except OsacaWorkerFailed as fault:
         pytest.skip(f"OSACA does not answer here: {fault}")
     yield worker
     worker.close()
@@ -144,7 +144,7 @@ def test_data_ports_exist_in_osacas_tables(osaca):
 
 def test_a_refusal_keeps_the_worker(osaca):
     before = osaca.starts
-    with pytest.raises(WorkerFailed, match="Error"):
+    with pytest.raises(OsacaWorkerFailed, match="Error"):
         osaca.ask({"arch": "NOSUCH", "forms": [["nop", []]]})
     assert osaca.starts == max(before, 1)
 
@@ -247,7 +247,7 @@ def test_a_port_table_takes_the_place_of_a_worker_that_fails(tmp_path, body, rea
 def test_a_worker_that_keeps_failing_is_left_alone(tmp_path):
     worker = fake(tmp_path, "sys.exit(1)")
     for _ in range(5):
-        with pytest.raises(WorkerFailed):
+        with pytest.raises(OsacaWorkerFailed):
             worker.ask({})
     assert worker.starts == 6
 

@@ -3,9 +3,9 @@
 import pytest
 
 from autotune.models.incore import hot_loops, memory_corrections
-from autotune.models.incore.dependency_chain import Step, chain
+from autotune.models.incore.dependency_chain import ChainInstruction, chain
 from autotune.models.incore.loop_passes import HotLoop
-from autotune.models.incore.memory_corrections import Forward
+from autotune.models.incore.memory_corrections import ForwardedLoad
 
 
 def loop(body: str, before: str = "", after: str = "") -> HotLoop:
@@ -71,7 +71,7 @@ def test_what_was_stored_one_pass_before_is_forwarded():
         vmovsd %xmm0, (%rdx,%rax,8)
         incq %rax
     """
-    assert memory_corrections.forwards(loop(body)) == [Forward(2, 0, 1, blocked=False)]
+    assert memory_corrections.forwards(loop(body)) == [ForwardedLoad(2, 0, 1, blocked=False)]
 
 
 def test_a_load_wider_than_the_store_is_blocked():
@@ -98,7 +98,7 @@ def test_spilled_registers_are_forwarded_within_the_pass():
         vmovupd %ymm1, (%rdx,%rax,8)
         addq $4, %rax
     """
-    assert memory_corrections.forwards(loop(body)) == [Forward(0, 2, 0, blocked=False)]
+    assert memory_corrections.forwards(loop(body)) == [ForwardedLoad(0, 2, 0, blocked=False)]
 
 
 def test_gathers_are_counted():
@@ -123,8 +123,8 @@ def test_gathers_are_counted():
 
 def step(
     reads: str = "", writes: str = "", latency: float = 1.0, load: float = 0.0, address: str = ""
-) -> Step:
-    return Step(
+) -> ChainInstruction:
+    return ChainInstruction(
         reads=frozenset(reads.split()), addressing=frozenset(address.split()),
         writes=frozenset(writes.split()), latency=latency, load=load, loads=load > 0,
     )  # fmt: skip
@@ -157,10 +157,10 @@ def test_a_chain_through_memory_counts_its_forwards():
         step("v0", "", latency=0),
         step("a", "a"),
     ]
-    found = chain(steps, [Forward(2, 0, 1, blocked=False)], forward=5.0)
+    found = chain(steps, [ForwardedLoad(2, 0, 1, blocked=False)], forward=5.0)
     assert found.cycles == pytest.approx(12)
     assert found.forwards == 1
-    older = chain(steps, [Forward(2, 0, 3, blocked=False)], forward=5.0)
+    older = chain(steps, [ForwardedLoad(2, 0, 3, blocked=False)], forward=5.0)
     assert older.cycles == pytest.approx(4)  # three passes share the way
 
 

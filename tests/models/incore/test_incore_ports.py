@@ -7,7 +7,7 @@ from incore_samples import POWER4, captured
 
 from autotune.models.incore import hot_loops, port_pressure
 from autotune.models.incore import port_table as ports
-from autotune.models.incore.port_table import Counts
+from autotune.models.incore.port_table import ComponentWork
 
 
 def test_the_work_of_a_loop_is_counted_per_component():
@@ -27,7 +27,7 @@ def test_counts_do_not_depend_on_compiler_or_machine(sample):
 
 def test_axpy_on_power4():
     # 4 loads, 2 fused multiply-adds and 2 stores per 2 components: (loads + stores)/2
-    found = ports.estimate(Counts(loads=2, stores=1, fused=1), POWER4)
+    found = ports.estimate(ComponentWork(loads=2, stores=1, fused=1), POWER4)
     assert found.T_nOL == pytest.approx(1.5)
     assert pytest.approx(1.0) == found.T_OL
     assert found.bottleneck == "loads and stores"
@@ -38,7 +38,7 @@ def test_without_fused_units_both_halves_count():
     plain = ports.PortTable(
         **{name: getattr(table, name) for name in table.__dataclass_fields__} | {"fused": 0}
     )
-    counts = Counts(loads=0, stores=1, fused=8)
+    counts = ComponentWork(loads=0, stores=1, fused=8)
     assert ports.estimate(counts, plain).T_OL > ports.estimate(counts, table).T_OL
 
 

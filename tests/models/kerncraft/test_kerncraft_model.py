@@ -11,7 +11,7 @@ from kerncraft_fake import RECORD
 from autotune.errors import InputError
 from autotune.models.kerncraft.kerncraft_model import EcmModel, disagreement
 from autotune.models.kerncraft.kerncraft_record import read_record
-from autotune.models.kerncraft.size_polynomial import Polynomial
+from autotune.models.kerncraft.size_polynomial import SizePolynomial
 
 MODEL = EcmModel(read_record(RECORD))
 
@@ -62,7 +62,7 @@ def test_sizes_do_not_disturb_one_another(sizes):
 
 @given(st.integers(1, 10**11), st.integers(1, 10**11), st.integers(-(10**6), 10**6))
 def test_polynomials_are_exact_whatever_their_length(n, m, c):
-    polynomial = Polynomial(((c, (("M", 2), ("N", 1))), (-16, (("M", 1),)), (7, ())))
+    polynomial = SizePolynomial(((c, (("M", 2), ("N", 1))), (-16, (("M", 1),)), (7, ())))
     found = polynomial.at({"M": np.array([m, 1]), "N": np.array([n, 1])}, 2)
     assert [int(value) for value in found] == [c * m * m * n - 16 * m + 7, c - 9]
 

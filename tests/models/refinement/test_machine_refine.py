@@ -11,7 +11,7 @@ import fabricated
 import numpy as np
 import pytest
 
-from autotune.codegen.skeleton_programs import Programs
+from autotune.codegen.skeleton_programs import SkeletonPrograms
 from autotune.commands.machine.refine import document as documents
 from autotune.commands.machine.refine import flow as refine_flow
 from autotune.commands.machine.refine.repredict import Source, predicting
@@ -22,7 +22,13 @@ from autotune.errors import InputError
 from autotune.files import config
 from autotune.files.store import RunFacts, Store
 from autotune.measuring.host import detect, stored_calibrations
-from autotune.models.refinement import Measured, Predict, Refinement, shifted, shifting_constants
+from autotune.models.refinement import (
+    MeasuredCandidate,
+    Predict,
+    Refinement,
+    shifted,
+    shifting_constants,
+)
 
 CONFIG = """\
 schema: autotune.config/1
@@ -58,12 +64,12 @@ def database(host: Machine, tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = folder / "small.yaml"
     text.write_text(CONFIG, encoding="utf-8")
     setup = config.load(text)
-    programs = Programs(setup.skeleton)
+    programs = SkeletonPrograms(setup.skeleton)
     candidates = ranked_space.enumerate_space(setup, host, programs).legal
     constants = shifting_constants(host)
     planted = {f"inbound.{level}@1": np.log(1.25) for level in ("L2", "L3")}
     true = shifted(host.calibration, constants, [planted.get(f.name, 0.0) for f in constants])
-    rows = tuple(Measured(candidate=c, seconds=1.0, noise=0.01) for c in candidates)
+    rows = tuple(MeasuredCandidate(candidate=c, seconds=1.0, noise=0.01) for c in candidates)
     with predicting(host, [Source(setup=setup, rows=rows, programs=programs)], quiet) as predict:
         times = predict(true, 1.0)
         guesses = predict(host.calibration, 1.0)

@@ -10,7 +10,16 @@ from hypothesis import strategies as st
 from sample_nodes import calibrated
 
 from autotune.codegen.emit import SweepCode
-from autotune.codegen.loop_tree import Assign, Block, Program, Repeat, Row, Stretch, Sweep, Sync
+from autotune.codegen.loop_tree import (
+    Assign,
+    NodeBlock,
+    Repeat,
+    StepProgram,
+    StoredRow,
+    Sweep,
+    SweepStretch,
+    Sync,
+)
 from autotune.domain.calibration import Calibration, Constant
 from autotune.domain.machine import Machine
 from autotune.domain.problem import ButcherTableau, Ivp, Problem, Region
@@ -19,7 +28,7 @@ from autotune.language.expression import Num, Sym, parse
 from autotune.models.base import InCoreResult
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.refinement import (
-    Measured,
+    MeasuredCandidate,
     Predict,
     Refinement,
     noted,
@@ -28,7 +37,7 @@ from autotune.models.refinement import (
     shifting_constants,
     undone,
 )
-from autotune.models.refinement.posterior_fit import Data, Prior, fit
+from autotune.models.refinement.posterior_fit import RefinementData, ShiftPrior, fit
 
 EULER = ButcherTableau(name="e", title="", order=1, A=((1,),), b=(1,), c=(1,), source="")
 
@@ -49,18 +58,18 @@ def ivp(name: str) -> Ivp:
 
 
 def sweep(name: str, target: int, *reads: int) -> Sweep:
-    rows = [("out", Row("R", Num(target)))]
-    rows += [(f"p{k}", Row("R", Num(read))) for k, read in enumerate(reads)]
+    rows = [("out", StoredRow("R", Num(target)))]
+    rows += [(f"p{k}", StoredRow("R", Num(read))) for k, read in enumerate(reads)]
     value = parse(" + ".join(f"p{k}[j]" for k in range(len(reads))))
-    stretch = Stretch(Num(0), Sym("n"), (Assign("out", value),))
+    stretch = SweepStretch(Num(0), Sym("n"), (Assign("out", value),))
     return Sweep(name=name, kernel=name[:2], rows=tuple(rows), scalars=(), stretches=(stretch,))
 
 
-def program(rows: int, repeats: int) -> Program:
+def program(rows: int, repeats: int) -> StepProgram:
     """Many rows in one sweep, or few rows often: what counts differs."""
     first = sweep("lc", 0, *range(1, rows + 1))
-    body = (Repeat("k", 0, repeats, Block((first, Sync(), sweep("rh", 1, 0), Sync()))),)
-    return Program(body=Block(body), arrays=(("R", rows + 1),), pad_lines=5, stages=1)
+    body = (Repeat("k", 0, repeats, NodeBlock((first, Sync(), sweep("rh", 1, 0), Sync()))),)
+    return StepProgram(body=NodeBlock(body), arrays=(("R", rows + 1),), pad_lines=5, stages=1)
 
 
 PROGRAMS = {
@@ -121,9 +130,9 @@ def machine() -> Machine:
     return replace(found, calibration=replace(found.calibration, curves=tuple(rough)))
 
 
-def rows_of(wanted: Sequence[Candidate], times: Sequence[float]) -> list[Measured]:
+def rows_of(wanted: Sequence[Candidate], times: Sequence[float]) -> list[MeasuredCandidate]:
     return [
-        Measured(candidate=c, seconds=float(t), noise=0.01)
+        MeasuredCandidate(candidate=c, seconds=float(t), noise=0.01)
         for c, t in zip(wanted, times, strict=True)
     ]
 
@@ -275,8 +284,10 @@ def test_constants_with_intervals_shift_by_factor_or_amount() -> None:
 
 def test_an_outlier_moves_the_fit_less_than_a_quarter_of_its_pull() -> None:
     slopes = np.ones((20, 1))
-    data = Data(logs=np.zeros(20), noise=np.full(20, 0.01), groups=("a",) * 10 + ("b",) * 10)
-    prior = Prior(sigma=np.array([1.0]), lower=np.array([-9.0]), upper=np.array([9.0]))
+    data = RefinementData(
+        logs=np.zeros(20), noise=np.full(20, 0.01), groups=("a",) * 10 + ("b",) * 10
+    )
+    prior = ShiftPrior(sigma=np.array([1.0]), lower=np.array([-9.0]), upper=np.array([9.0]))
     spoiled = replace(data, logs=np.concatenate([[2.0], np.zeros(19)]))
     found = fit(lambda x: slopes @ x, spoiled, prior)
     assert abs(found.shift[0]) < 2.0 / 20 / 4

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from autotune.codegen.loop_tree import (
     Assign,
-    Block,
     Node,
-    Program,
+    NodeBlock,
     Repeat,
-    Row,
-    Stretch,
+    StepProgram,
+    StoredRow,
     Sweep,
+    SweepStretch,
     Sync,
     Tiles,
 )
@@ -60,21 +60,21 @@ def problem(size: int) -> Problem:
 
 def sweep(name: str, value: str, *, add: bool = False, lower: str = "0", upper: str = "n") -> Sweep:
     """``out = value`` with parameters out, a, b, c for the rows F[l], y, Y[0], Y[1]."""
-    rows = (("out", Row("F", Sym("l"))), ("a", Row("y")), ("b", Row("Y", Num(0))))
+    rows = (("out", StoredRow("F", Sym("l"))), ("a", StoredRow("y")), ("b", StoredRow("Y", Num(0))))
     statements = (Assign("out", parse(value), add=add),)
     return Sweep(
         name=name,
         kernel="rhs",
         rows=rows,
         scalars=(),
-        stretches=(Stretch(parse(lower), parse(upper), statements),),
+        stretches=(SweepStretch(parse(lower), parse(upper), statements),),
     )
 
 
-def program(*nodes: Node, pad_lines: int = 5) -> Program:
+def program(*nodes: Node, pad_lines: int = 5) -> StepProgram:
     arrays = (("y", 1), ("Y", 2), ("F", 2))
-    body = Block((Repeat("l", 0, 2, Block(nodes)),))
-    return Program(body=body, arrays=arrays, pad_lines=pad_lines, stages=2)
+    body = NodeBlock((Repeat("l", 0, 2, NodeBlock(nodes)),))
+    return StepProgram(body=body, arrays=arrays, pad_lines=pad_lines, stages=2)
 
 
 def test_kinds_and_lines_of_streams() -> None:
@@ -116,7 +116,7 @@ def test_layer_condition_of_a_five_point_stencil(size: int, level: str) -> None:
 
 
 def test_in_a_tile_distances_are_those_of_the_tile() -> None:
-    inner = Block((sweep("s", "a[j]"), sweep("u", "b[j]", add=True)))
+    inner = NodeBlock((sweep("s", "a[j]"), sweep("u", "b[j]", add=True)))
     records = analyse(program(Tiles(256, inner)), problem(256), 1, MACHINE).records()
     assert {s.row: s.level for s in records[1].streams} == {"F[0]": "L1", "Y[0]": "L3"}
 
@@ -141,7 +141,7 @@ def test_equal_threads_are_analysed_once_and_differing_ones_apart() -> None:
 
 def test_padding_shares_the_traffic_and_corrector_loops_are_weighted() -> None:
     analyser = TrafficAnalyser(MACHINE)
-    loop = Repeat("k", 0, 6, Block((sweep("s", "a[j]"), Sync())))
+    loop = Repeat("k", 0, 6, NodeBlock((sweep("s", "a[j]"), Sync())))
     padded, bare = program(loop, pad_lines=5), program(loop, pad_lines=0)
     traffic = analyser.analyse(padded, problem(64), 1)
     assert analyser.analyse(bare, problem(64), 1) is traffic
@@ -152,7 +152,7 @@ def test_padding_shares_the_traffic_and_corrector_loops_are_weighted() -> None:
 
 def test_a_barrier_in_a_tile_loop_is_refused() -> None:
     with pytest.raises(ValueError, match="Sync inside a tile loop"):
-        schedule(program(Tiles(64, Block((sweep("s", "a[j]"), Sync())))))
+        schedule(program(Tiles(64, NodeBlock((sweep("s", "a[j]"), Sync())))))
 
 
 @given(n=st.integers(1, 5000), threads=st.integers(1, 9), granule=st.sampled_from([8, 24, 64]))
@@ -173,9 +173,9 @@ def walk(rows: int) -> Sweep:
     return Sweep(
         name="walk",
         kernel="lc",
-        rows=tuple((name, Row("Y", Num(k))) for k, name in enumerate(names)),
+        rows=tuple((name, StoredRow("Y", Num(k))) for k, name in enumerate(names)),
         scalars=(),
-        stretches=(Stretch(Num(0), Sym("n"), (Assign("r0", value),)),),
+        stretches=(SweepStretch(Num(0), Sym("n"), (Assign("r0", value),)),),
     )
 
 
@@ -210,9 +210,9 @@ def test_rows_that_a_pass_touches_often_stay_and_drive_out_the_others() -> None:
     sweep = Sweep(
         name="sums",
         kernel="lc",
-        rows=tuple((name, Row("Y", Num(k))) for k, name in enumerate(names)),
+        rows=tuple((name, StoredRow("Y", Num(k))) for k, name in enumerate(names)),
         scalars=(),
-        stretches=(Stretch(Num(0), Sym("n"), statements),),
+        stretches=(SweepStretch(Num(0), Sym("n"), statements),),
     )
     found = shape(sweep, {"n": 65536})
     rows = {name: k for k, name in enumerate(names)}

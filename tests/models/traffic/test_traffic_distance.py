@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from autotune.codegen.loop_tree import (
     Assign,
-    Block,
     Node,
-    Program,
+    NodeBlock,
     Repeat,
-    Row,
-    Stretch,
+    StepProgram,
+    StoredRow,
     Swap,
     Sweep,
+    SweepStretch,
     Sync,
     Tiles,
 )
@@ -69,10 +69,10 @@ def sweep(
     upper: str = "n",
 ) -> Sweep:
     """A sweep that assigns the sum of shifted rows to a row."""
-    rows = [("out", Row(*target))]
+    rows = [("out", StoredRow(*target))]
     terms = []
     for place, (array, index, offsets) in enumerate(reads):
-        rows.append((f"in{place}", Row(array, index)))
+        rows.append((f"in{place}", StoredRow(array, index)))
         terms += [f"in{place}[j + {offset}]" for offset in offsets]
     statement = Assign("out", parse(" + ".join(terms) or "1"), add=add)
     return Sweep(
@@ -80,18 +80,18 @@ def sweep(
         kernel="K",
         rows=tuple(rows),
         scalars=(),
-        stretches=(Stretch(parse(lower), parse(upper), (statement,)),),
+        stretches=(SweepStretch(parse(lower), parse(upper), (statement,)),),
     )
 
 
-def program(*nodes: Node) -> Program:
-    return Program(body=Block(nodes), arrays=(("F", 2), ("Y", 2)), pad_lines=5, stages=2)
+def program(*nodes: Node) -> StepProgram:
+    return StepProgram(body=NodeBlock(nodes), arrays=(("F", 2), ("Y", 2)), pad_lines=5, stages=2)
 
 
 class Brute:
     """Every line access of one thread in program order; LRU stack distances by counting."""
 
-    def __init__(self, made: Program, n: int, threads: int = 1, thread: int = 0) -> None:
+    def __init__(self, made: StepProgram, n: int, threads: int = 1, thread: int = 0) -> None:
         self.values: Mapping[str, int] = {"n": n, "N": n}
         self.first, self.end = blocks(n, made.granule, threads)[thread]
         self.places = {name: name for name, _ in made.arrays}
@@ -107,7 +107,7 @@ class Brute:
         return list(self.block(self.made.body, {}, self.first, self.end))
 
     def block(
-        self, block: Block, loop: Mapping[str, int], first: int, end: int
+        self, block: NodeBlock, loop: Mapping[str, int], first: int, end: int
     ) -> Iterator[tuple[str, tuple[str, int], bool, float]]:
         for node in block.nodes:
             if isinstance(node, Sweep):
@@ -151,7 +151,7 @@ class Brute:
 
 
 def leading(
-    made: Program, n: int, threads: int = 1, thread: int = 0
+    made: StepProgram, n: int, threads: int = 1, thread: int = 0
 ) -> tuple[list[float], list[float]]:
     """Mean distances by brute force and by analysis, of the same sweeps and rows."""
     counted: dict[tuple[str, tuple[str, int]], list[float]] = defaultdict(list)
@@ -180,7 +180,7 @@ def leading(
     )
 
 
-def misses(made: Program, n: int, capacity: float) -> tuple[float, float]:
+def misses(made: StepProgram, n: int, capacity: float) -> tuple[float, float]:
     """Lines per step that a cache of ``capacity`` bytes misses, counted and by analysis."""
     counted = sum(d > capacity for _, _, _, d in Brute(made, n).steady())
     traffic = analyse(made, problem(n), 1, MACHINE)
@@ -209,11 +209,11 @@ def plain_sweeps(draw: st.DrawFn) -> Sweep:
 
 
 @st.composite
-def programs(draw: st.DrawFn) -> Program:
+def programs(draw: st.DrawFn) -> StepProgram:
     """Sweeps in order, some of them in corrector loops, some in tile loops."""
     nodes: list[Node] = []
     for _ in range(draw(st.integers(1, 3))):
-        body = Block(tuple(draw(st.lists(plain_sweeps(), min_size=1, max_size=3))))
+        body = NodeBlock(tuple(draw(st.lists(plain_sweeps(), min_size=1, max_size=3))))
         kind = draw(st.sampled_from(["plain", "repeat", "tiles"]))
         if kind == "plain":
             nodes += body.nodes
@@ -227,7 +227,9 @@ def programs(draw: st.DrawFn) -> Program:
 
 @settings(max_examples=50, deadline=None)
 @given(made=programs(), lines=st.sampled_from([32, 48]), threads=st.sampled_from([1, 2]))
-def test_distances_agree_with_a_brute_force_stack(made: Program, lines: int, threads: int) -> None:
+def test_distances_agree_with_a_brute_force_stack(
+    made: StepProgram, lines: int, threads: int
+) -> None:
     """Mean distance per sweep and row.
 
     Tolerance: the model is continuous in the position where the stack counts whole lines, which
@@ -242,7 +244,7 @@ def test_distances_agree_with_a_brute_force_stack(made: Program, lines: int, thr
     assert found == pytest.approx(counted, abs=tolerance)
 
 
-def _sweeps(block: Block) -> Iterator[Sweep]:
+def _sweeps(block: NodeBlock) -> Iterator[Sweep]:
     for node in block.nodes:
         if isinstance(node, Sweep):
             yield node
@@ -255,7 +257,7 @@ ZERO, ONE = Num(0), Num(1)
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5, 6])
 def test_swapped_buffers_are_followed(count: int) -> None:
-    body = Block(
+    body = NodeBlock(
         (
             sweep(("F", ZERO), ("Y", Sym("l"), (0,))),
             sweep(("Y", ONE), ("F", ZERO, (0,)), ("F", ONE, (0,))),
@@ -263,7 +265,7 @@ def test_swapped_buffers_are_followed(count: int) -> None:
         )
     )
     made = program(
-        Repeat("k", 0, count, Block((Repeat("l", 0, 2, body),))),
+        Repeat("k", 0, count, NodeBlock((Repeat("l", 0, 2, body),))),
         sweep(("Y", ZERO), ("F", ONE, (0,)), add=True),
     )
     counted, found = leading(made, 384)
@@ -290,7 +292,7 @@ def test_gaps_wider_than_a_tile_reach_back_over_tiles(tile: int, capacity: int) 
     made = program(
         Tiles(
             tile,
-            Block(
+            NodeBlock(
                 (
                     sweep(("F", ZERO), ("Y", ZERO, (width, 0, -width))),
                     sweep(("Y", ONE), ("F", ZERO, (0,)), ("F", ONE, (0,)), add=True),

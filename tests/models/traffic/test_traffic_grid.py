@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from autotune.codegen.loop_tree import (
-    Block,
     GridStorage,
     GridSweep,
     Node,
-    Program,
-    Row,
+    NodeBlock,
+    StepProgram,
+    StoredRow,
     Swap,
     Sync,
     Tiles,
@@ -23,7 +23,7 @@ from autotune.domain.problem import StencilProblem
 from autotune.domain.stencil import Stencil
 from autotune.language.expression import Bin, Expr, Num, Ref, Sym, parse
 from autotune.models.engines.reuse import flatten
-from autotune.models.traffic import Traffic, TrafficAnalyser
+from autotune.models.traffic import StepTraffic, TrafficAnalyser
 from autotune.models.traffic.grid.grid_distance import reuses
 from autotune.models.traffic.grid.grid_shape import GridShape, accesses
 
@@ -165,7 +165,7 @@ def problem(*extents: int) -> StencilProblem:
     return StencilProblem(stencil=stencil, extents=extents)
 
 
-def program(pad: int = 1, **blocks: int) -> Program:
+def program(pad: int = 1, **blocks: int) -> StepProgram:
     value: Expr = Num(0)
     for offsets in star(1):
         indices = tuple(Bin("+", Sym(d), Num(o)) for d, o in zip(KJI, offsets, strict=True))
@@ -173,16 +173,16 @@ def program(pad: int = 1, **blocks: int) -> Program:
     node: Node = GridSweep(
         name="star",
         kernel="sweep",
-        rows=(("v", Row("v")), ("u", Row("u"))),
+        rows=(("v", StoredRow("v")), ("u", StoredRow("u"))),
         dimensions=KJI,
         value=value,
         target="v",
         radius=1,
     )
     for dimension in reversed([d for d in KJI if d in blocks]):
-        node = Tiles(blocks[dimension], Block((node,)), dimension)
-    return Program(
-        body=Block((node, Sync(), Swap("u", "v"))),
+        node = Tiles(blocks[dimension], NodeBlock((node,)), dimension)
+    return StepProgram(
+        body=NodeBlock((node, Sync(), Swap("u", "v"))),
         arrays=(("u", 1), ("v", 1)),
         pad_lines=pad,
         stages=1,
@@ -190,7 +190,7 @@ def program(pad: int = 1, **blocks: int) -> Program:
     )
 
 
-def lines(traffic: Traffic, capacity: float, thread: int = 0) -> float:
+def lines(traffic: StepTraffic, capacity: float, thread: int = 0) -> float:
     """Lines per point from beyond a cache."""
     data = traffic.threads[thread]
     return float(data.lines[data.distance[:, 0] > capacity].sum())
@@ -264,9 +264,9 @@ def test_several_sweeps_within_a_block_are_refused() -> None:
     made = program(j=8)
     tiles = made.body.nodes[0]
     assert isinstance(tiles, Tiles)
-    twice = Tiles(8, Block(tiles.body.nodes * 2), "j")
-    broken = Program(
-        body=Block((twice,)), arrays=made.arrays, pad_lines=0, stages=1, grid=made.grid
+    twice = Tiles(8, NodeBlock(tiles.body.nodes * 2), "j")
+    broken = StepProgram(
+        body=NodeBlock((twice,)), arrays=made.arrays, pad_lines=0, stages=1, grid=made.grid
     )
     with pytest.raises(ValueError, match="several sweeps"):
         TrafficAnalyser(MACHINE).analyse(broken, problem(8, 16, 16), 1)

@@ -8,7 +8,7 @@ from fabricated import candidate
 from autotune.domain.ranking import Ranked, differences, roles
 from autotune.domain.results import Part, Prediction, Uncertainty
 from autotune.models.base import InCoreResult
-from autotune.models.engines.base import Loop
+from autotune.models.engines.base import CompiledSweep
 from autotune.results.report import why_text
 from autotune.results.report.explained import Explained, Told
 from autotune.results.report.why import against, alone
@@ -30,7 +30,7 @@ def predicted(*parts: tuple[str, str, str, float, float], spread: float = 0.1) -
     )
 
 
-def loop(sweep: str, kernel: str, **changed: object) -> Loop:
+def loop(sweep: str, kernel: str, **changed: object) -> CompiledSweep:
     values: dict[str, object] = {
         "T_OL": 1.0,
         "T_nOL": 2.5,
@@ -44,7 +44,7 @@ def loop(sweep: str, kernel: str, **changed: object) -> Loop:
         "stores": 0.125,
         "annotated": "vmovupd zmm0 | 0.5 |",
     }
-    return Loop(sweep=sweep, kernel=kernel, result=InCoreResult(**(values | changed)))
+    return CompiledSweep(sweep=sweep, kernel=kernel, result=InCoreResult(**(values | changed)))
 
 
 SLOW = predicted(

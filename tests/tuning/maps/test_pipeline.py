@@ -143,7 +143,7 @@ def test_visits_take_turns_with_other_tuners(ways: Ways, monkeypatch: pytest.Mon
             taken.append("timing")
             return super().timing()
 
-    monkeypatch.setattr(maps, "HostTurns", lambda *_: Turns())
+    monkeypatch.setattr(maps, "HostLock", lambda *_: Turns())
     ways.make(budget_evaluations=2)
     assert set(taken) == {"building", "timing"}
 

@@ -4,7 +4,13 @@ from pathlib import Path
 from typing import TypedDict
 
 from autotune.domain.machine import Machine
-from autotune.models.refinement import Change, Core, LeftOut, Refinement, Score
+from autotune.models.refinement import (
+    ConstantChange,
+    CoreTimeFactor,
+    CrossValidation,
+    PredictionScore,
+    Refinement,
+)
 
 
 class ConstantRow(TypedDict):
@@ -135,7 +141,7 @@ def undone(machine: Machine, place: Path) -> UndoDocument:
     }
 
 
-def _constant(change: Change) -> ConstantRow:
+def _constant(change: ConstantChange) -> ConstantRow:
     return {
         "constant": change.figure.name,
         "unit": change.figure.unit,
@@ -150,11 +156,11 @@ def _constant(change: Change) -> ConstantRow:
     }
 
 
-def _scored(left: LeftOut) -> ScoredRow:
+def _scored(left: CrossValidation) -> ScoredRow:
     return {"name": left.name, "before": _score(left.before), "after": _score(left.after)}
 
 
-def _score(score: Score) -> ScoreRow:
+def _score(score: PredictionScore) -> ScoreRow:
     return {
         "rows": score.rows,
         "problems": score.problems,
@@ -166,5 +172,5 @@ def _score(score: Score) -> ScoreRow:
     }
 
 
-def _core(core: Core) -> CoreRow:
+def _core(core: CoreTimeFactor) -> CoreRow:
     return {"factor": core.factor, "interval": [core.low, core.high]}

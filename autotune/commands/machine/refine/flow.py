@@ -15,7 +15,7 @@ from autotune.domain.machine import Machine
 from autotune.errors import Fault, InputError
 from autotune.files.store import Store, StudyRecord
 from autotune.measuring.host import stored_calibrations
-from autotune.models.refinement import LEAST_ROWS, Measured, Refinement, noted, undone
+from autotune.models.refinement import LEAST_ROWS, MeasuredCandidate, Refinement, noted, undone
 from autotune.models.refinement import refine as posterior
 from autotune.models.refinement.posterior_fit import Floats, Mask
 from autotune.progress import Progress
@@ -153,7 +153,9 @@ def _check_fresh(host: Machine, study: str) -> None:
             )
 
 
-def _able(sources: Sequence[Source], able: Mask) -> tuple[list[Measured], list[Measured]]:
+def _able(
+    sources: Sequence[Source], able: Mask
+) -> tuple[list[MeasuredCandidate], list[MeasuredCandidate]]:
     """The rows that the engine can predict: of the study, and of the one to score on."""
     first = len(sources[0].rows)
     rows = [row for each in sources for row in each.rows]

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from autotune.codegen.emit import SweepCode, sweep_code
-from autotune.codegen.skeleton_programs import Programs
+from autotune.codegen.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank import ranked_space
 from autotune.domain.calibration import Calibration
 from autotune.domain.machine import Machine
@@ -25,7 +25,7 @@ from autotune.models.base import InCoreAnalyser, InCoreResult
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.incore import osaca_analyser
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
-from autotune.models.refinement import Measured, Predict
+from autotune.models.refinement import MeasuredCandidate, Predict
 from autotune.models.refinement.posterior_fit import Floats
 from autotune.progress import Progress
 from autotune.results.evaluate.study_evaluation import Row, StudyResult, evaluate
@@ -41,8 +41,8 @@ class Source:
     """The measured candidates of a study, and the setup that they came from."""
 
     setup: Setup
-    rows: tuple[Measured, ...]
-    programs: Programs
+    rows: tuple[MeasuredCandidate, ...]
+    programs: SkeletonPrograms
     """Of the setup, with what was made of it."""
 
 
@@ -69,7 +69,7 @@ def source(record: StudyRecord, host: Machine, place: Path | None) -> Source:
             )
         )
     setup = _setup(record, place)
-    programs = Programs(setup.skeleton)
+    programs = SkeletonPrograms(setup.skeleton)
     rows = _measured(evaluate(record), ranked_space.enumerate_space(setup, host, programs).legal)
     if not rows:
         raise InputError(
@@ -102,11 +102,15 @@ def _setup(record: StudyRecord, place: Path | None) -> Setup:
             ) from error
 
 
-def _measured(result: StudyResult, candidates: Sequence[Candidate]) -> tuple[Measured, ...]:
+def _measured(
+    result: StudyResult, candidates: Sequence[Candidate]
+) -> tuple[MeasuredCandidate, ...]:
     """The compared rows whose candidate is still known, of the run of the statistics only."""
     known = {c.identity: c for c in candidates if c.ranks == 1}
     return tuple(
-        Measured(candidate=known[row.candidate.identity], seconds=row.measured, noise=_noise(row))
+        MeasuredCandidate(
+            candidate=known[row.candidate.identity], seconds=row.measured, noise=_noise(row)
+        )
         for problem in result.problems
         for row in problem.rows
         if row.candidate.identity in known and row.compared and row.measured is not None

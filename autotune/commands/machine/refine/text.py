@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from autotune.models.refinement import Change, LeftOut, Refinement, Score
+from autotune.models.refinement import ConstantChange, CrossValidation, PredictionScore, Refinement
 from autotune.results.report.text import columns
 from autotune.units import show
 
@@ -49,7 +49,7 @@ def refinement(found: Refinement, rows: int, notes: Sequence[str]) -> str:
     return "\n".join(lines)
 
 
-def _row(change: Change) -> tuple[str, ...]:
+def _row(change: ConstantChange) -> tuple[str, ...]:
     unit = change.figure.unit
     sign = f"{100 * change.effect:+.1f} %"
     return (
@@ -74,11 +74,11 @@ def _interval(values: tuple[float, float, float], unit: str) -> str:
     return f"{figure(values[1], '1' if unit != 's' else unit)} to {figure(values[2], unit)}"
 
 
-def _scores(left: LeftOut, name: str) -> list[tuple[str, ...]]:
+def _scores(left: CrossValidation, name: str) -> list[tuple[str, ...]]:
     return [_score(left.before, name, "before"), _score(left.after, "", "after")]
 
 
-def _score(score: Score, name: str, when: str) -> tuple[str, ...]:
+def _score(score: PredictionScore, name: str, when: str) -> tuple[str, ...]:
     def percent(value: float | None) -> str:
         return "-" if value is None else f"{100 * value:.1f} %"
 

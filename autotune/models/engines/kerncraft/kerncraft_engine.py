@@ -25,7 +25,7 @@ import numpy as np
 
 from autotune.codegen import loop_tree
 from autotune.codegen.kerncraft_c import SHARE
-from autotune.codegen.transform import Illegal
+from autotune.codegen.transform import IllegalTransformation
 from autotune.domain.machine import Machine
 from autotune.domain.problem import Problem
 from autotune.domain.results import Prediction
@@ -33,8 +33,12 @@ from autotune.domain.setup import Saturation
 from autotune.domain.variant import Candidate
 from autotune.models.engines.ecm_arithmetic import domain_share, step_seconds
 from autotune.models.engines.kerncraft import prediction_parts as explained
-from autotune.models.engines.kerncraft.node_plan import Plan, node_blocks, plan
-from autotune.models.engines.kerncraft.node_stretches import KernelModel, Requests, Timing
+from autotune.models.engines.kerncraft.node_plan import NodePlan, node_blocks, plan
+from autotune.models.engines.kerncraft.node_stretches import (
+    StretchModel,
+    StretchRequests,
+    StretchTiming,
+)
 from autotune.models.engines.reuse.case_evaluation import Evaluator
 from autotune.units import Seconds
 
@@ -51,7 +55,7 @@ _ROUTE = (
 class KernelAnalyser(Protocol):
     """Analyses kernels for one machine."""
 
-    def analyse(self, sources: Sequence[str]) -> Sequence[KernelModel | str]:
+    def analyse(self, sources: Sequence[str]) -> Sequence[StretchModel | str]:
         """A model per text, or the reason why there is none."""
 
 
@@ -73,7 +77,7 @@ class _Case:
 class _Asked:
     """A case that is being evaluated: its requests in the batch."""
 
-    plan: Plan
+    plan: NodePlan
     candidate: Candidate
     requests: list[list[int]] = field(default_factory=list)
     """Per node, one for each stretch of the plan."""
@@ -91,7 +95,7 @@ class KerncraftEngine:
     def __init__(
         self,
         machine: Machine,
-        programs: Callable[[Candidate], loop_tree.Program],
+        programs: Callable[[Candidate], loop_tree.StepProgram],
         analyser: KernelAnalyser,
         saturation: Saturation = "paper",
     ) -> None:
@@ -100,14 +104,14 @@ class KerncraftEngine:
         self._programs = programs
         self._analyser = analyser
         self._barriers = Evaluator(machine)
-        self._plans: dict[tuple[int, str], tuple[loop_tree.Block, Plan | str]] = {}
-        self._models: dict[str, KernelModel | str] = {}
+        self._plans: dict[tuple[int, str], tuple[loop_tree.NodeBlock, NodePlan | str]] = {}
+        self._models: dict[str, StretchModel | str] = {}
         self._done: dict[_Case, Prediction] = {}
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
         """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
         found = [self._plan(candidate) for candidate in candidates]
-        self._analyse([made for _, made in found if isinstance(made, Plan)])
+        self._analyse([made for _, made in found if isinstance(made, NodePlan)])
         asked: dict[_Case, _Asked] = {}
         cases: list[_Case | str] = []
         for candidate, (key, made) in zip(candidates, found, strict=True):
@@ -129,13 +133,13 @@ class KerncraftEngine:
 
     # --- once per program and text --------------------------------------------------------
 
-    def _plan(self, candidate: Candidate) -> tuple[int, Plan | str]:
+    def _plan(self, candidate: Candidate) -> tuple[int, NodePlan | str]:
         problem = candidate.problem
         if not isinstance(problem, Problem):
             return 0, "engine kerncraft analyses IVPs only, not stencils"
         try:
             program = self._programs(candidate)
-        except (Illegal, ValueError) as error:
+        except (IllegalTransformation, ValueError) as error:
             return 0, f"no program to look at: {error}"
         key = (id(program.body), problem.definition)
         if key not in self._plans:
@@ -146,15 +150,15 @@ class KerncraftEngine:
             self._plans[key] = (program.body, made)
         return id(program.body), self._plans[key][1]
 
-    def _analyse(self, plans: Sequence[Plan]) -> None:
+    def _analyse(self, plans: Sequence[NodePlan]) -> None:
         texts = dict.fromkeys(s.text.text for made in plans for _, s in made.stretches)
         new = [text for text in texts if text not in self._models]
         if new:
             self._models.update(zip(new, self._analyser.analyse(new), strict=True))
 
-    def _usable(self, made: Plan | str) -> Plan | str:
+    def _usable(self, made: NodePlan | str) -> NodePlan | str:
         """The plan, or the reason of the first stretch that kerncraft could not analyse."""
-        for _, stretch in made.stretches if isinstance(made, Plan) else ():
+        for _, stretch in made.stretches if isinstance(made, NodePlan) else ():
             model = self._models[stretch.text.text]
             if isinstance(model, str):
                 return f"sweep {stretch.sweep}: {model}"
@@ -163,14 +167,14 @@ class KerncraftEngine:
     # --- many cases at once ---------------------------------------------------------------
 
     def _evaluate(self, asked: dict[_Case, _Asked]) -> None:
-        batch = Requests(self.machine, self.saturation)
+        batch = StretchRequests(self.machine, self.saturation)
         for case in asked.values():
             self._ask(case, batch)
         timing = batch.evaluate(self._models)
         for key, case in asked.items():
             self._done[key] = self._prediction(case, timing)
 
-    def _ask(self, case: _Asked, batch: Requests) -> None:
+    def _ask(self, case: _Asked, batch: StretchRequests) -> None:
         candidate, problem = case.candidate, case.candidate.problem
         threads = candidate.threads_per_node
         memory, node = self.machine.memory.cores, self.machine.cores
@@ -194,7 +198,7 @@ class KerncraftEngine:
                     )
             case.requests.append(rows)
 
-    def _prediction(self, case: _Asked, timing: Timing) -> Prediction:
+    def _prediction(self, case: _Asked, timing: StretchTiming) -> Prediction:
         candidate = case.candidate
         rows = np.array(case.requests)
         slowest = int(timing.seconds[rows].sum(axis=1).argmax())

@@ -27,7 +27,7 @@ Interval = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Region:
+class ComponentRange:
     """Components ``lower <= j < upper``, of these the ``columns`` of rows of length ``row``."""
 
     lower: Expr
@@ -53,20 +53,20 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stretch:
+class KernelStretch:
     """A long stretch of a kernel, as kerncraft sees it."""
 
     sweep: str
     kernel: str
-    region: Region
+    region: ComponentRange
     text: KernelText
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kernel:
+class NodeKernel:
     """A kernel over all components: its long stretches, and executions per time step."""
 
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[KernelStretch, ...]
     executions: int
 
     def components(self, block: Interval, values: Values) -> list[float]:
@@ -82,21 +82,21 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class NodePlan:
     """One time step as kerncraft kernels."""
 
-    kernels: tuple[Kernel, ...]
+    kernels: tuple[NodeKernel, ...]
     barriers: int
     granule: int
     """Blocks of ranks are multiples of this many components."""
 
     @property
-    def stretches(self) -> list[tuple[Kernel, Stretch]]:
+    def stretches(self) -> list[tuple[NodeKernel, KernelStretch]]:
         """Every stretch with its kernel, in program order."""
         return [(kernel, stretch) for kernel in self.kernels for stretch in kernel.stretches]
 
 
-def plan(program: loop_tree.Program, ivp: Ivp) -> Plan | str:
+def plan(program: loop_tree.StepProgram, ivp: Ivp) -> NodePlan | str:
     """The program as kerncraft kernels, or the reason why kerncraft cannot say."""
     if _has_tiles(program.body):
         return "kerncraft takes no loop variable in the bounds of a loop, so no tiles"
@@ -109,8 +109,8 @@ def plan(program: loop_tree.Program, ivp: Ivp) -> Plan | str:
         stretches = _long(tuple(_on_components(found.sweeps[index]) for index in group), ivp)
         if isinstance(stretches, str):
             return stretches
-        made.append(Kernel(stretches=stretches, executions=executions))
-    return Plan(kernels=tuple(made), barriers=found.steps[-1].barriers, granule=program.granule)
+        made.append(NodeKernel(stretches=stretches, executions=executions))
+    return NodePlan(kernels=tuple(made), barriers=found.steps[-1].barriers, granule=program.granule)
 
 
 def _on_components(sweep: loop_tree.AnySweep) -> loop_tree.Sweep:
@@ -118,7 +118,7 @@ def _on_components(sweep: loop_tree.AnySweep) -> loop_tree.Sweep:
     return sweep
 
 
-def _has_tiles(block: loop_tree.Block) -> bool:
+def _has_tiles(block: loop_tree.NodeBlock) -> bool:
     return any(
         isinstance(node, loop_tree.Tiles)
         or (isinstance(node, loop_tree.Repeat) and _has_tiles(node.body))
@@ -152,15 +152,15 @@ def _bands(found: Schedule, ivp: Ivp) -> dict[tuple[int, ...], int] | str:
     return dict(bands)
 
 
-def _regions(sweep: loop_tree.Sweep) -> list[tuple[Region, loop_tree.Stretch]]:
+def _regions(sweep: loop_tree.Sweep) -> list[tuple[ComponentRange, loop_tree.SweepStretch]]:
     """The regions of a sweep; rows of fixed length are one, as they share a loop."""
     first = sweep.stretches[0]
     if first.columns is not None and isinstance(first.row, Num):
-        return [(Region(first.lower, first.upper, None, None), first)]
-    return [(Region(s.lower, s.upper, s.columns, s.row), s) for s in sweep.stretches]
+        return [(ComponentRange(first.lower, first.upper, None, None), first)]
+    return [(ComponentRange(s.lower, s.upper, s.columns, s.row), s) for s in sweep.stretches]
 
 
-def _long(group: Sequence[loop_tree.Sweep], ivp: Ivp) -> tuple[Stretch, ...] | str:
+def _long(group: Sequence[loop_tree.Sweep], ivp: Ivp) -> tuple[KernelStretch, ...] | str:
     values = ivp.values(max(_LARGE, ivp.minimum))
     n = int(values["n"])
     made = []
@@ -171,7 +171,9 @@ def _long(group: Sequence[loop_tree.Sweep], ivp: Ivp) -> tuple[Stretch, ...] | s
             text = kernel_text(sweep, stretch, ivp)
             if isinstance(text, str):
                 return text
-            made.append(Stretch(sweep=sweep.name, kernel=sweep.kernel, region=region, text=text))
+            made.append(
+                KernelStretch(sweep=sweep.name, kernel=sweep.kernel, region=region, text=text)
+            )
     return tuple(made) or f"no stretch of {group[0].name} is long: nothing for kerncraft to look at"
 
 

@@ -22,7 +22,7 @@ _ALL = 1 - 1e-12
 """A bound this close to the whole is the whole, but for rounding."""
 
 
-class KernelModel(Protocol):
+class StretchModel(Protocol):
     """The ECM model of one kernel on one machine."""
 
     @property
@@ -36,7 +36,7 @@ class KernelModel(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Timing:
+class StretchTiming:
     """Seconds of requests: how long the cores of a node take together, and what of it is what."""
 
     levels: tuple[str, ...]
@@ -54,9 +54,9 @@ class Timing:
     saturation: Floats
     """Cores from which on memory is saturated; inf: never."""
 
-    def at(self, rows: npt.NDArray[np.int64]) -> "Timing":
+    def at(self, rows: npt.NDArray[np.int64]) -> "StretchTiming":
         """The same for some requests."""
-        return Timing(
+        return StretchTiming(
             levels=self.levels,
             seconds=self.seconds[rows],
             T_OL=self.T_OL[rows],
@@ -79,7 +79,7 @@ class _Group:
 
 
 @dataclass(slots=True)
-class Requests:
+class StretchRequests:
     """Stretches to evaluate on one machine by one rule of saturation."""
 
     machine: Machine
@@ -98,16 +98,16 @@ class Requests:
         self._count += 1
         return self._count - 1
 
-    def evaluate(self, models: Mapping[str, KernelModel | str]) -> Timing:
+    def evaluate(self, models: Mapping[str, StretchModel | str]) -> StretchTiming:
         """The times of all requests, by position."""
-        found: list[tuple[list[int], Timing]] = []
+        found: list[tuple[list[int], StretchTiming]] = []
         for (text, cores), group in self._groups.items():
             model = models[text]
             assert not isinstance(model, str), "only what was analysed is asked for"
             found.append((group.positions, self._timing(model, cores, group)))
         return _together(found, self._count)
 
-    def _timing(self, model: KernelModel, cores: int, group: _Group) -> Timing:
+    def _timing(self, model: StretchModel, cores: int, group: _Group) -> StretchTiming:
         distinct, place = np.unique(
             np.array(group.sizes, dtype=np.int64), axis=0, return_inverse=True
         )
@@ -142,7 +142,7 @@ class Requests:
             else times.saturation_at[rows, 0]
         )
         bounds = [np.maximum(paper_cycles(c, memory, cores), least) for c in (full, serial)]
-        return Timing(
+        return StretchTiming(
             levels=times.levels,
             seconds=seconds(together),
             T_OL=seconds(T_OL / cores),
@@ -166,18 +166,18 @@ class Requests:
         return floor_cycles(times.memory_lines[:, 0], line, times.bandwidth[:, 0], clock)
 
 
-def _together(found: list[tuple[list[int], Timing]], count: int) -> Timing:
+def _together(found: list[tuple[list[int], StretchTiming]], count: int) -> StretchTiming:
     """Groups put back in the order of their requests."""
     order = np.empty(count, dtype=np.int64)
     order[[position for positions, _ in found for position in positions]] = np.arange(count)
     timings = [timing for _, timing in found]
     if not timings:
         empty = np.empty(0)
-        return Timing(
+        return StretchTiming(
             levels=(), seconds=empty, T_OL=empty, T_nOL=empty, transfers=empty.reshape(0, 0),
             full=empty, serial=empty, saturation=empty,
         )  # fmt: skip
-    return Timing(
+    return StretchTiming(
         levels=timings[0].levels,
         seconds=np.concatenate([t.seconds for t in timings]),
         T_OL=np.concatenate([t.T_OL for t in timings]),

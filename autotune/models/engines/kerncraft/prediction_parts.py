@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from autotune.domain.machine import Machine
 from autotune.domain.results import Part, Prediction
 from autotune.models.engines.explain import BARRIER
-from autotune.models.engines.kerncraft.node_plan import Plan
-from autotune.models.engines.kerncraft.node_stretches import Timing
+from autotune.models.engines.kerncraft.node_plan import NodePlan
+from autotune.models.engines.kerncraft.node_stretches import StretchTiming
 from autotune.units import Seconds
 
 _ALL = 1 - 1e-9
@@ -17,7 +17,7 @@ _TOLD = 2
 """So many kernels are named in a reason."""
 
 
-def parts(plan: Plan, timing: Timing, barriers: float) -> tuple[Part, ...]:
+def parts(plan: NodePlan, timing: StretchTiming, barriers: float) -> tuple[Part, ...]:
     """The contributions of each sweep in program order, sweeps of equal name together.
 
     ``T_OL``, ``T_nOL`` and the levels are those of one core with its part of the iterations;
@@ -40,7 +40,7 @@ def parts(plan: Plan, timing: Timing, barriers: float) -> tuple[Part, ...]:
     return tuple(made)
 
 
-def _row(timing: Timing, index: int) -> Iterator[tuple[str, float]]:
+def _row(timing: StretchTiming, index: int) -> Iterator[tuple[str, float]]:
     """Kinds and seconds of one stretch."""
     yield "T_OL", float(timing.T_OL[index])
     yield "T_nOL", float(timing.T_nOL[index])
@@ -49,7 +49,7 @@ def _row(timing: Timing, index: int) -> Iterator[tuple[str, float]]:
 
 
 def interval(
-    machine: Machine, timing: Timing, barriers: float, seconds: float
+    machine: Machine, timing: StretchTiming, barriers: float, seconds: float
 ) -> tuple[Seconds, Seconds] | None:
     """From full overlap to none, where the machine lets some transfers overlap; else None.
 
@@ -69,7 +69,9 @@ class _Kernel:
     saturated: list[float] = field(default_factory=list)
 
 
-def reason(plan: Plan, timing: Timing, barriers: float, seconds: float, cores: int) -> str:
+def reason(
+    plan: NodePlan, timing: StretchTiming, barriers: float, seconds: float, cores: int
+) -> str:
     """One line: the kernels that take most of the step, and what bounds each.
 
     ``cores`` are those of a NUMA domain in use. For example: "LC bound by MEM, saturated from 2.4

@@ -23,7 +23,7 @@ from autotune.domain.problem import StencilProblem
 from autotune.domain.stencil import TARGET
 from autotune.models.engines.reuse.line_cost import line_costs
 from autotune.models.traffic.grid.grid_shape import GridAccess, accesses
-from autotune.models.traffic.grid.grid_window import Windows, rows_touched
+from autotune.models.traffic.grid.grid_window import StepWindows, rows_touched
 from autotune.models.traffic.passes import DOUBLE
 from autotune.units import Bytes
 
@@ -154,7 +154,7 @@ class _Stencil:
     def _touched(self, *, nj: int, planes: int, ahead: int) -> float:
         """Rows of all arrays in a window of so many planes and rows."""
         at = np.array([nj // 2])
-        window = Windows(np.array([nj]), 0 * at, at, 0 * at + planes, at + ahead)
+        window = StepWindows(np.array([nj]), 0 * at, at, 0 * at + planes, at + ahead)
         return float(sum(rows_touched(window, access.rows)[0] for access in self.accesses))
 
     def _row(self, width: int) -> float:

@@ -19,8 +19,8 @@ from autotune.language.loop_marks import Lines
 from autotune.models.base import InCoreResult
 from autotune.models.incore.hot_loops import HotLoops, NoLoop
 from autotune.models.incore.marked_code import marked_code
-from autotune.models.incore.marked_loops import Mark, marked_loops
-from autotune.models.incore.osaca_analyser import Region
+from autotune.models.incore.marked_loops import LoopMark, marked_loops
+from autotune.models.incore.osaca_analyser import AssemblyRegion
 
 Command = tuple[str, ...]
 Commands = Callable[[Candidate], Command]
@@ -45,7 +45,7 @@ class Compilers(Protocol):
 class RegionAnalyser(Protocol):
     """Finds the in-core time of loops in assembly texts."""
 
-    def analyse_regions(self, regions: Sequence[Region]) -> Sequence[InCoreResult | str]:
+    def analyse_regions(self, regions: Sequence[AssemblyRegion]) -> Sequence[InCoreResult | str]:
         """One result per region, in order, or why there is none."""
 
 
@@ -54,7 +54,7 @@ Wanted = tuple[tuple[int, float | None], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LoopRequest:
     """A candidate, and which loops of it are looked for."""
 
     candidate: Candidate
@@ -100,7 +100,7 @@ class CompiledLoops:
         """Each code to itself: of equal texts one is kept."""
         self._results: dict[_Loop, InCoreResult | str] = {}
 
-    def of(self, asked: Sequence[Asked]) -> list[Compiled | str]:
+    def of(self, asked: Sequence[LoopRequest]) -> list[Compiled | str]:
         """The loops of each candidate, in order, or why there are none."""
         commands = [self._commands(one.candidate) for one in asked]
         self._compile(self._lacking(asked, commands))
@@ -121,7 +121,7 @@ class CompiledLoops:
     # --- compiling ------------------------------------------------------------------------
 
     def _lacking(
-        self, asked: Sequence[Asked], commands: Sequence[Command]
+        self, asked: Sequence[LoopRequest], commands: Sequence[Command]
     ) -> dict[Command, tuple[Build, set[int]]]:
         """Command lines with loops whose code is not known, and which these are."""
         found: dict[Command, tuple[Build, set[int]]] = {}
@@ -179,16 +179,18 @@ class CompiledLoops:
             results = self._analyser.analyse_regions(regions)
             self._results.update(zip(wanted, results, strict=True))
 
-    def _region(self, wanted: _Loop) -> Region:
+    def _region(self, wanted: _Loop) -> AssemblyRegion:
         loop = self._model.loops[wanted.loop]
-        mark = Mark(
+        mark = LoopMark(
             name=loop.name,
             lines=self._lines(wanted.loop),
             flops=wanted.flops,
             element=loop.element,
         )
-        return Region(assembly=wanted.code, about=mark.counting, find=partial(_loops_of, mark))
+        return AssemblyRegion(
+            assembly=wanted.code, about=mark.counting, find=partial(_loops_of, mark)
+        )
 
 
-def _loops_of(mark: Mark, code: str, vector: int) -> HotLoops:
+def _loops_of(mark: LoopMark, code: str, vector: int) -> HotLoops:
     return marked_loops(code, mark, vector)

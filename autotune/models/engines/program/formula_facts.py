@@ -22,7 +22,7 @@ _FLOPS: Mapping[str, int] = {
 multiply-add (optimisation guides of the vendors)."""
 
 
-class Facts:
+class FormulaValues:
     """The values of formulas; figures of the machine once per number of threads."""
 
     def __init__(self, machine: Machine) -> None:

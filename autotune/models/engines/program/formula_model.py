@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from autotune.domain.program_model import FormulaModel
 from autotune.domain.results import Part, Prediction
 from autotune.domain.variant import Candidate
-from autotune.models.engines.program.formula_facts import Facts
+from autotune.models.engines.program.formula_facts import FormulaValues
 from autotune.models.engines.program.program_engine import NAME, finished, unknown
 from autotune.units import Seconds
 
@@ -18,7 +18,7 @@ class FormulaRoute:
 
     name = NAME
 
-    def __init__(self, model: FormulaModel, facts: Facts) -> None:
+    def __init__(self, model: FormulaModel, facts: FormulaValues) -> None:
         self._model = model
         self._facts = facts
 

@@ -16,8 +16,12 @@ from autotune.domain.setup import Saturation
 from autotune.domain.variant import Candidate
 from autotune.models.engines.ecm_arithmetic import domain_share
 from autotune.models.engines.kerncraft.kerncraft_engine import RULES, KernelAnalyser
-from autotune.models.engines.kerncraft.node_stretches import KernelModel, Requests, Timing
-from autotune.models.engines.program.formula_facts import Facts
+from autotune.models.engines.kerncraft.node_stretches import (
+    StretchModel,
+    StretchRequests,
+    StretchTiming,
+)
+from autotune.models.engines.program.formula_facts import FormulaValues
 from autotune.models.engines.program.program_engine import NAME, finished, unknown
 from autotune.units import Seconds
 
@@ -50,7 +54,7 @@ class KerncraftRoute:
         model: KerncraftModel,
         machine: Machine,
         analyser: KernelAnalyser,
-        facts: Facts,
+        facts: FormulaValues,
         saturation: Saturation = "paper",
     ) -> None:
         self._model = model
@@ -58,7 +62,7 @@ class KerncraftRoute:
         self._analyser = analyser
         self._facts = facts
         self._saturation: Saturation = saturation
-        self._models: dict[str, KernelModel | str] = {}
+        self._models: dict[str, StretchModel | str] = {}
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
         """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
@@ -68,7 +72,7 @@ class KerncraftRoute:
         if new:
             self._models.update(zip(new, self._analyser.analyse(new), strict=True))
         usable = [self._usable(one) for one in asked]
-        batch = Requests(self._machine, self._saturation)
+        batch = StretchRequests(self._machine, self._saturation)
         rows = [
             batch.add(one.text, one.sizes, one.cores, one.iterations)
             if isinstance(one, _Asked)
@@ -120,7 +124,7 @@ class KerncraftRoute:
             return f"the kernel {self._model.file} has no value of {', '.join(missing)}"
         return asked
 
-    def _prediction(self, asked: _Asked, timing: Timing) -> Prediction:
+    def _prediction(self, asked: _Asked, timing: StretchTiming) -> Prediction:
         seconds = float(timing.seconds[0])
         if not (np.isfinite(seconds) and seconds > 0):
             return unknown(f"kerncraft's model of {self._model.file} gives no time")
@@ -144,7 +148,7 @@ class KerncraftRoute:
         )
         return finished(made, self._model.accuracy, asked.extra)
 
-    def _interval(self, timing: Timing, seconds: float) -> tuple[Seconds, Seconds] | None:
+    def _interval(self, timing: StretchTiming, seconds: float) -> tuple[Seconds, Seconds] | None:
         """From full overlap to none, where the machine lets transfers overlap at all."""
         names = [*(cache.name for cache in self._machine.caches), "MEM"]
         if all(self._machine.exposed(name) == 1 for name in names):
@@ -153,7 +157,7 @@ class KerncraftRoute:
         return Seconds(min(full, seconds)), Seconds(max(serial, seconds))
 
 
-def _reason(timing: Timing, seconds: float, cores: int) -> str:
+def _reason(timing: StretchTiming, seconds: float, cores: int) -> str:
     """What binds the kernel."""
     if timing.T_OL[0] >= seconds * (1 - 1e-9):
         return "kernel bound in core (T_OL)"

@@ -15,13 +15,13 @@ from autotune.domain.space import Space, within
 from autotune.domain.stencil import Stencil
 from autotune.domain.variant import Candidate, Variant
 from autotune.language.constraint import Value
-from autotune.models.engines.base import Predictor
-from autotune.models.engines.program.formula_facts import Facts
+from autotune.models.engines.base import CandidatePredictor
+from autotune.models.engines.program.formula_facts import FormulaValues
 from autotune.models.engines.program.program_engine import NAME, finished, scaled, unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class ModelSubject:
     """What the names of a model stand for."""
 
     skeleton: Skeleton
@@ -37,7 +37,11 @@ class KernelRoute:
     name = NAME
 
     def __init__(
-        self, model: KernelModel, subject: Subject, engine: Predictor, facts: Facts
+        self,
+        model: KernelModel,
+        subject: ModelSubject,
+        engine: CandidatePredictor,
+        facts: FormulaValues,
     ) -> None:
         self._model = model
         self._subject = subject

@@ -20,20 +20,25 @@ from autotune.domain.program_model import MarkedLoop, MarkedModel
 from autotune.domain.results import Prediction
 from autotune.domain.variant import Candidate
 from autotune.language.constraint import Value
-from autotune.models.engines.base import Loop
-from autotune.models.engines.program.compiled_loops import Asked, Compiled, CompiledLoops, Wanted
-from autotune.models.engines.program.formula_facts import Facts
+from autotune.models.engines.base import CompiledSweep
+from autotune.models.engines.program.compiled_loops import (
+    Compiled,
+    CompiledLoops,
+    LoopRequest,
+    Wanted,
+)
+from autotune.models.engines.program.formula_facts import FormulaValues
 from autotune.models.engines.program.program_engine import NAME, finished, unknown
-from autotune.models.engines.program.stated_flows import Moved, Work
-from autotune.models.engines.program.stated_node import Case, evaluated
-from autotune.models.engines.reuse.evaluation_pieces import Spread
+from autotune.models.engines.program.stated_flows import LoopWork, StatedStream
+from autotune.models.engines.program.stated_node import StatedCase, evaluated
+from autotune.models.engines.reuse.evaluation_pieces import ThreadPlacement
 
 
 @dataclass(frozen=True, slots=True)
 class _Stated:
     """What the model states of a candidate, in numbers."""
 
-    works: tuple[Work, ...]
+    works: tuple[LoopWork, ...]
     """Of the loops that the candidate has: those with iterations."""
     loops: Wanted
     barriers: float
@@ -46,7 +51,7 @@ class MarkedRoute:
     name = NAME
 
     def __init__(
-        self, model: MarkedModel, machine: Machine, compiled: CompiledLoops, facts: Facts
+        self, model: MarkedModel, machine: Machine, compiled: CompiledLoops, facts: FormulaValues
     ) -> None:
         self._model = model
         self._machine = machine
@@ -58,22 +63,24 @@ class MarkedRoute:
         stated = [self._stated(candidate) for candidate in candidates]
         usable = [k for k, each in enumerate(stated) if isinstance(each, _Stated)]
         result = [unknown(each if isinstance(each, str) else "") for each in stated]
-        groups: dict[Spread, list[tuple[int, _Stated, Compiled]]] = defaultdict(list)
+        groups: dict[ThreadPlacement, list[tuple[int, _Stated, Compiled]]] = defaultdict(list)
         for place, loops in zip(usable, self._loops(candidates, stated), strict=True):
             candidate, each = candidates[place], stated[place]
             if isinstance(loops, str):
                 result[place] = unknown(loops)
             elif isinstance(each, _Stated):
-                spread = Spread(candidate.threads_per_node, candidate.placement)
+                spread = ThreadPlacement(candidate.threads_per_node, candidate.placement)
                 groups[spread].append((place, each, loops))
         for spread, group in groups.items():
-            cases = [Case(each.works, loops, each.barriers, each.extra) for _, each, loops in group]
+            cases = [
+                StatedCase(each.works, loops, each.barriers, each.extra) for _, each, loops in group
+            ]
             made = evaluated(self._machine, spread, cases)
             for (place, each, _), prediction in zip(group, made, strict=True):
                 result[place] = finished(prediction, self._model.accuracy, each.extra)
         return result
 
-    def loops(self, candidate: Candidate) -> tuple[Loop, ...]:
+    def loops(self, candidate: Candidate) -> tuple[CompiledSweep, ...]:
         """The marked loops of a candidate as they were compiled; none where they are not found."""
         stated = self._stated(candidate)
         if isinstance(stated, str):
@@ -82,7 +89,7 @@ class MarkedRoute:
         if isinstance(found, str):
             return ()
         return tuple(
-            Loop(sweep=work.name, kernel=work.name, result=result)
+            CompiledSweep(sweep=work.name, kernel=work.name, result=result)
             for work, result in zip(stated.works, found, strict=True)
         )
 
@@ -92,7 +99,7 @@ class MarkedRoute:
         """The compiled loops of the candidates that something is stated of."""
         return self._compiled.of(
             [
-                Asked(candidate, each.loops)
+                LoopRequest(candidate, each.loops)
                 for candidate, each in zip(candidates, stated, strict=True)
                 if isinstance(each, _Stated)
             ]
@@ -104,7 +111,7 @@ class MarkedRoute:
         model, facts = self._model, self._facts
         try:
             values = facts.of(candidate, model.where)
-            works, loops = list[Work](), list[tuple[int, float | None]]()
+            works, loops = list[LoopWork](), list[tuple[int, float | None]]()
             for place, loop in enumerate(model.loops):
                 work = self._work(loop, values, candidate.threads)
                 if work is not None:
@@ -123,7 +130,7 @@ class MarkedRoute:
             return None
         return self._facts.least(loop.flops, values, 0.0, f"flops of {loop.name}") or None
 
-    def _work(self, loop: MarkedLoop, values: Mapping[str, Value], threads: int) -> Work | None:
+    def _work(self, loop: MarkedLoop, values: Mapping[str, Value], threads: int) -> LoopWork | None:
         """What one thread does in a loop; None where it does not run."""
         facts, name = self._facts, loop.name
         iterations = facts.least(loop.iterations, values, 0.0, f"iterations of {name}")
@@ -132,13 +139,13 @@ class MarkedRoute:
         entries = facts.least(loop.entries, values, 0.0, f"entries of {name}")
         workers = facts.least(loop.workers, values, 1.0, f"workers of {name}")
         workers = min(workers, threads)
-        return Work(
+        return LoopWork(
             name=name,
             iterations=iterations / workers,
             run=max(iterations / entries if entries > 0 else iterations, 1.0),
             alike=workers,
             streams=tuple(
-                Moved(
+                StatedStream(
                     name=stream.name,
                     bytes=facts.least(stream.bytes, values, 0.0, f"bytes of {stream.name}"),
                     distance=np.inf

@@ -14,7 +14,7 @@ from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import Program
 from autotune.domain.results import Part, Prediction, Uncertainty
 from autotune.domain.variant import Candidate
-from autotune.models.engines.base import Predictor
+from autotune.models.engines.base import CandidatePredictor
 from autotune.units import Seconds
 
 NAME = "program"
@@ -36,9 +36,9 @@ class ProgramEngine:
 
     name = NAME
 
-    def __init__(self, route: Callable[[Program], Predictor]) -> None:
+    def __init__(self, route: Callable[[Program], CandidatePredictor]) -> None:
         self._route = route
-        self._routes: dict[str, Predictor] = {}
+        self._routes: dict[str, CandidatePredictor] = {}
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
         """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from autotune.domain.program_model import Access
-from autotune.models.engines.reuse.batch import PLACES, Flows, Whole
+from autotune.models.engines.reuse.batch import PLACES, FlowArrays, Whole
 from autotune.models.traffic import POSITIONS, Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moved:
+class StatedStream:
     """A stream of a loop in numbers."""
 
     name: str
@@ -27,7 +27,7 @@ class Moved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class LoopWork:
     """What one thread does in a loop."""
 
     name: str
@@ -36,7 +36,7 @@ class Work:
     """Iterations from one entry to the next."""
     alike: float
     """Threads that do the same."""
-    streams: tuple[Moved, ...]
+    streams: tuple[StatedStream, ...]
 
     @property
     def crowd(self) -> int:
@@ -45,8 +45,8 @@ class Work:
 
 
 def flows(
-    works: Sequence[Sequence[Work]], barriers: Sequence[float], threads: int, line: int
-) -> Flows:
+    works: Sequence[Sequence[LoopWork]], barriers: Sequence[float], threads: int, line: int
+) -> FlowArrays:
     """The arrays of some candidates, each with at least one loop, of ``threads`` threads all."""
     passes = [work for each in works for work in each]
     streams = [(owner, stream) for owner, work in enumerate(passes) for stream in work.streams]
@@ -60,7 +60,7 @@ def flows(
     distance = np.array([stream.distance for _, stream in streams], dtype=np.float64)
     written = np.array([stream.access != "read" for _, stream in streams], dtype=np.bool_)
     none = np.zeros(len(streams), dtype=np.bool_)
-    return Flows(
+    return FlowArrays(
         distance=_everywhere(distance),
         remote=none,
         stores=np.array([stream.access == "write" for _, stream in streams], dtype=np.bool_),

@@ -12,16 +12,16 @@ from autotune.models.base import InCoreResult
 from autotune.models.engines import explain
 from autotune.models.engines.explain import BARRIER, ENTRY, STORES
 from autotune.models.engines.program.program_engine import NAME, unknown
-from autotune.models.engines.program.stated_flows import Moved, Work, flows
+from autotune.models.engines.program.stated_flows import LoopWork, StatedStream, flows
 from autotune.models.engines.reuse import uncertainty
 from autotune.models.engines.reuse.case_evaluation import Evaluator
-from autotune.models.engines.reuse.core_times import Loops, loops
+from autotune.models.engines.reuse.core_times import LoopArrays, loops
 from autotune.models.engines.reuse.evaluation_pieces import (
-    Cases,
-    Conflicts,
-    Estimates,
-    Node,
-    Spread,
+    CaseArrays,
+    CaseEstimates,
+    ConflictLines,
+    LoadedNode,
+    ThreadPlacement,
 )
 from autotune.models.traffic import Floats
 from autotune.units import Seconds
@@ -34,10 +34,10 @@ _WEAK = 0.03
 """Relative standard deviation from which on a weakness of the model is noted."""
 
 
-class Case(NamedTuple):
+class StatedCase(NamedTuple):
     """A candidate: the work of one thread in its loops, and the loops as they were compiled."""
 
-    works: tuple[Work, ...]
+    works: tuple[LoopWork, ...]
     results: tuple[InCoreResult, ...]
     barriers: float
     """Of a run."""
@@ -45,7 +45,9 @@ class Case(NamedTuple):
     """Seconds of a run that no loop holds: they count in the shares that reasons tell."""
 
 
-def evaluated(machine: Machine, spread: Spread, cases: Sequence[Case]) -> list[Prediction]:
+def evaluated(
+    machine: Machine, spread: ThreadPlacement, cases: Sequence[StatedCase]
+) -> list[Prediction]:
     """One prediction per case, in order; ``seconds`` None and a reason where it cannot."""
     evaluator = Evaluator(machine)
     made = flows(
@@ -57,7 +59,7 @@ def evaluated(machine: Machine, spread: Spread, cases: Sequence[Case]) -> list[P
     node = evaluator.node(spread, [made])
     arrays, core = _cases(cases, spread.threads)
     empty = np.zeros((len(node.costs.names) - 1, 1))
-    crowds = Conflicts(certain=empty, possible=empty)
+    crowds = ConflictLines(certain=empty, possible=empty)
     found = evaluator.estimate(node, arrays, core, crowds)
     seconds, barriers = _parts(evaluator, node, arrays, core, crowds)
     barrier = evaluator.barrier(spread.threads)
@@ -67,7 +69,7 @@ def evaluated(machine: Machine, spread: Spread, cases: Sequence[Case]) -> list[P
     ]
 
 
-def _cases(cases: Sequence[Case], threads: int) -> tuple[Cases, Loops]:
+def _cases(cases: Sequence[StatedCase], threads: int) -> tuple[CaseArrays, LoopArrays]:
     """The cases as arrays; those with equal loops share them."""
     begin: dict[tuple[int, ...], int] = {}
     results: list[InCoreResult] = []
@@ -77,7 +79,7 @@ def _cases(cases: Sequence[Case], threads: int) -> tuple[Cases, Loops]:
             begin[key] = len(results)
             results += case.results
     count = len(cases)
-    arrays = Cases(
+    arrays = CaseArrays(
         flow=np.arange(count),
         core=np.array([begin[tuple(id(r) for r in case.results)] for case in cases]),
         crowd=np.full(count, -1),
@@ -87,7 +89,11 @@ def _cases(cases: Sequence[Case], threads: int) -> tuple[Cases, Loops]:
 
 
 def _parts(
-    evaluator: Evaluator, node: Node, cases: Cases, core: Loops, crowds: Conflicts
+    evaluator: Evaluator,
+    node: LoadedNode,
+    cases: CaseArrays,
+    core: LoopArrays,
+    crowds: ConflictLines,
 ) -> tuple[list[Floats], Floats]:
     """(loops, kinds) seconds of each case, and (cases,) seconds of its barriers."""
     seconds: list[Floats] = []
@@ -106,10 +112,10 @@ def _parts(
 
 
 def _prediction(
-    case: Case,
+    case: StatedCase,
     row: int,
-    node: Node,
-    found: Estimates,
+    node: LoadedNode,
+    found: CaseEstimates,
     columns: Floats,
     barriers: float,
     barrier: float | None,
@@ -132,7 +138,7 @@ def _prediction(
     )
 
 
-def _missing(node: Node, row: int) -> str:
+def _missing(node: LoadedNode, row: int) -> str:
     """Which figure is lacking."""
     passes = slice(node.flows.passes[row], node.flows.passes[row + 1])
     for level in range(len(node.costs.names) - 1):
@@ -141,7 +147,9 @@ def _missing(node: Node, row: int) -> str:
     return "the predicted time is not a number above zero"
 
 
-def _part_list(case: Case, node: Node, columns: Floats, barriers: float) -> Iterator[Part]:
+def _part_list(
+    case: StatedCase, node: LoadedNode, columns: Floats, barriers: float
+) -> Iterator[Part]:
     """The contributions of each loop, then the barriers."""
     costs = node.costs
     for work, result, row in zip(case.works, case.results, columns.tolist(), strict=True):
@@ -161,7 +169,7 @@ def _part_list(case: Case, node: Node, columns: Floats, barriers: float) -> Iter
         yield Part(sweep=BARRIER, kind=BARRIER, seconds=Seconds(barriers))
 
 
-def _from(work: Work, kind: str, node: Node) -> list[str]:
+def _from(work: LoopWork, kind: str, node: LoadedNode) -> list[str]:
     """The arrays of a loop whose lines come from a level."""
     names = node.costs.names
     if kind not in names:
@@ -170,11 +178,13 @@ def _from(work: Work, kind: str, node: Node) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _level(stream: Moved, node: Node) -> int:
+def _level(stream: StatedStream, node: LoadedNode) -> int:
     return int(node.costs.level(np.array([stream.distance]))[0])
 
 
-def _reason(case: Case, node: Node, columns: Floats, barriers: float, seconds: float) -> str:
+def _reason(
+    case: StatedCase, node: LoadedNode, columns: Floats, barriers: float, seconds: float
+) -> str:
     """One line: the loops that take most of the run, and what bounds each."""
     kinds = explain.kinds(node.costs)
     order = sorted(range(len(case.works)), key=lambda k: -columns[k, -1])
@@ -201,7 +211,7 @@ def _reason(case: Case, node: Node, columns: Floats, barriers: float, seconds: f
 
 
 def _notes(
-    case: Case, node: Node, shared: dict[str, float], barrier: float | None
+    case: StatedCase, node: LoadedNode, shared: dict[str, float], barrier: float | None
 ) -> Iterator[str]:
     yield from node.costs.notes
     yield from node.doubts.notes

@@ -11,35 +11,39 @@ from typing import NamedTuple
 import numpy as np
 
 from autotune.codegen.emit import SweepCode
-from autotune.codegen.loop_tree import AnySweep, Program
-from autotune.codegen.transform import Illegal
+from autotune.codegen.loop_tree import AnySweep, StepProgram
+from autotune.codegen.transform import IllegalTransformation
 from autotune.domain.machine import Machine
 from autotune.domain.variant import Build, Candidate
 from autotune.errors import AutotuneError
 from autotune.models.base import InCoreAnalyser, InCoreResult
 from autotune.models.engines.reuse import flatten
-from autotune.models.engines.reuse.batch import Flows
-from autotune.models.engines.reuse.core_times import Loops, loops
-from autotune.models.engines.reuse.evaluation_pieces import Cases, Conflicts, Spread
-from autotune.models.traffic import Conflict, Floats, Schedule, Traffic, TrafficAnalyser
+from autotune.models.engines.reuse.batch import FlowArrays
+from autotune.models.engines.reuse.core_times import LoopArrays, loops
+from autotune.models.engines.reuse.evaluation_pieces import (
+    CaseArrays,
+    ConflictLines,
+    ThreadPlacement,
+)
+from autotune.models.traffic import Floats, Schedule, SetConflict, StepTraffic, TrafficAnalyser
 from autotune.models.traffic.sweep_shape import SweepShape
 
-Crowded = tuple[tuple[int, tuple[Conflict, ...]], ...]
+Crowded = tuple[tuple[int, tuple[SetConflict, ...]], ...]
 """Calls with their set conflicts."""
 
 
-class Place(NamedTuple):
+class CasePosition(NamedTuple):
     """Where the case of a candidate is."""
 
-    spread: Spread
+    spread: ThreadPlacement
     position: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Case:
+class TimingCase:
     """What a candidate is to the model: equal cases have equal times."""
 
-    traffic: Traffic
+    traffic: StepTraffic
     threads: int
     """All that run on a node and share its caches and memory."""
     team: int
@@ -53,44 +57,44 @@ class _Wanted(NamedTuple):
     """A candidate with the traffic of its program."""
 
     candidate: Candidate
-    traffic: Traffic
+    traffic: StepTraffic
     pad_lines: int
 
 
 @dataclass(slots=True)
-class Team:
+class CaseTeam:
     """The cases of one spread, as flat arrays."""
 
-    parts: list[Flows] = field(default_factory=list)
-    traffics: list[Traffic] = field(default_factory=list)
+    parts: list[FlowArrays] = field(default_factory=list)
+    traffics: list[StepTraffic] = field(default_factory=list)
     flows: dict[int, int] = field(default_factory=dict)
     """id of a traffic to its position."""
-    cases: list[Case] = field(default_factory=list)
+    cases: list[TimingCase] = field(default_factory=list)
     known: dict[tuple[object, ...], int] = field(default_factory=dict)
     rows: list[tuple[int, int, int, int]] = field(default_factory=list)
     """Flow, first loop, first conflict row, team of each case."""
-    where: list[tuple[Flows, int]] = field(default_factory=list)
+    where: list[tuple[FlowArrays, int]] = field(default_factory=list)
     """Part and position in it of each flow."""
     crowds: dict[tuple[int, Crowded], int] = field(default_factory=dict)
     certain: list[Floats] = field(default_factory=list)
     possible: list[Floats] = field(default_factory=list)
     crowd_rows: int = 0
-    _arrays: tuple[int, Cases] | None = None
-    _conflicts: tuple[int, Conflicts] | None = None
+    _arrays: tuple[int, CaseArrays] | None = None
+    _conflicts: tuple[int, ConflictLines] | None = None
 
-    def array(self) -> Cases:
+    def array(self) -> CaseArrays:
         """All cases."""
         if self._arrays is None or self._arrays[0] != len(self.rows):
             columns = np.array(self.rows, dtype=np.int64).reshape(-1, 4).T
-            made = Cases(flow=columns[0], core=columns[1], crowd=columns[2], team=columns[3])
+            made = CaseArrays(flow=columns[0], core=columns[1], crowd=columns[2], team=columns[3])
             self._arrays = len(self.rows), made
         return self._arrays[1]
 
-    def conflicts(self, levels: int) -> Conflicts:
+    def conflicts(self, levels: int) -> ConflictLines:
         """The conflicts of all cases."""
         if self._conflicts is None or self._conflicts[0] != len(self.certain):
             empty = np.zeros((levels, 1))
-            made = Conflicts(
+            made = ConflictLines(
                 certain=np.concatenate([*self.certain, empty], axis=1),
                 possible=np.concatenate([*self.possible, empty], axis=1),
             )
@@ -98,7 +102,7 @@ class Team:
         return self._conflicts[1]
 
 
-class Analysed:
+class AnalysedCandidates:
     """The cases of candidates; programs, sweeps, loops and traffic are looked at once each.
 
     ``programs`` gives the program of a candidate, ``sweep_code`` the C text of a sweep,
@@ -108,12 +112,12 @@ class Analysed:
     def __init__(
         self,
         machine: Machine,
-        programs: Callable[[Candidate], Program],
+        programs: Callable[[Candidate], StepProgram],
         analyser: InCoreAnalyser,
         sweep_code: Callable[[AnySweep], SweepCode],
     ) -> None:
         self.machine = machine
-        self.teams: dict[Spread, Team] = {}
+        self.teams: dict[ThreadPlacement, CaseTeam] = {}
         self._programs = programs
         self._analyser = analyser
         self._sweep_code = sweep_code
@@ -123,21 +127,21 @@ class Analysed:
         self._in_core: dict[tuple[Build, str], InCoreResult | str] = {}
         self._cores: dict[tuple[Build, int], tuple[int, tuple[InCoreResult, ...]] | str] = {}
         self._results: list[InCoreResult] = []
-        self._loops: Loops | None = None
-        self._placed: dict[int, tuple[Candidate, Place | str]] = {}
+        self._loops: LoopArrays | None = None
+        self._placed: dict[int, tuple[Candidate, CasePosition | str]] = {}
         self._crowded: dict[tuple[int, int, tuple[float, ...]], Crowded] = {}
         self._levels = [cache.name for cache in machine.caches]
         private = [cache.ways for cache in machine.caches if cache.cores == 1]
         self._ways = min(private, default=0)
 
     @property
-    def loops(self) -> Loops:
+    def loops(self) -> LoopArrays:
         """The in-core figures of all sweeps of all builds."""
         if self._loops is None or len(self._loops.T_OL) != len(self._results):
             self._loops = loops(self._results)
         return self._loops
 
-    def places(self, candidates: Sequence[Candidate]) -> list[Place | str]:
+    def places(self, candidates: Sequence[Candidate]) -> list[CasePosition | str]:
         """The case of every candidate, or the reason why there is none."""
         placed = self._placed
         new = [c for c in candidates if id(c) not in placed]
@@ -150,7 +154,7 @@ class Analysed:
                 placed[id(candidate)] = candidate, found
         return [placed[id(candidate)][1] for candidate in candidates]
 
-    def case(self, place: Place) -> Case:
+    def case(self, place: CasePosition) -> TimingCase:
         """What is at a place."""
         return self.teams[place.spread].cases[place.position]
 
@@ -161,16 +165,16 @@ class Analysed:
             program = self._programs(candidate)
             everywhere = candidate.ranks * candidate.threads
             traffic = self._traffic.analyse(program, candidate.problem, everywhere, candidate.nodes)
-        except (Illegal, ValueError) as error:
+        except (IllegalTransformation, ValueError) as error:
             return f"no program to look at: {error}"
         return _Wanted(candidate, traffic, program.pad_lines)
 
     def _flow(self, wanted: Sequence[_Wanted]) -> None:
         """Flat arrays of all traffic that is not known yet."""
-        new: dict[Spread, dict[int, Traffic]] = {}
+        new: dict[ThreadPlacement, dict[int, StepTraffic]] = {}
         for item in wanted:
             spread = _spread(item.candidate)
-            if id(item.traffic) not in self.teams.setdefault(spread, Team()).flows:
+            if id(item.traffic) not in self.teams.setdefault(spread, CaseTeam()).flows:
                 new.setdefault(spread, {})[id(item.traffic)] = item.traffic
         for spread, traffics in new.items():
             team = self.teams[spread]
@@ -237,7 +241,7 @@ class Analysed:
 
     # --- cases ----------------------------------------------------------------------------
 
-    def _place(self, wanted: _Wanted) -> Place | str:
+    def _place(self, wanted: _Wanted) -> CasePosition | str:
         candidate, traffic, pad_lines = wanted
         core = self._core(candidate.build, traffic.schedule)
         if isinstance(core, str):
@@ -253,7 +257,7 @@ class Analysed:
             team.known[key] = len(team.rows)
             team.rows.append((flow, first, crowd[0] if crowd else -1, candidate.threads))
             team.cases.append(
-                Case(
+                TimingCase(
                     traffic=traffic,
                     threads=spread.threads,
                     team=candidate.threads,
@@ -261,10 +265,10 @@ class Analysed:
                     crowded=crowd[1] if crowd else (),
                 )
             )
-        return Place(spread, team.known[key])
+        return CasePosition(spread, team.known[key])
 
     def _crowd(
-        self, team: Team, flow: int, pad_lines: int, results: tuple[InCoreResult, ...]
+        self, team: CaseTeam, flow: int, pad_lines: int, results: tuple[InCoreResult, ...]
     ) -> tuple[int, Crowded] | None:
         """Where the conflicts of a program with its padding begin, and what they are."""
         traffic = team.traffics[flow]
@@ -300,11 +304,11 @@ class Analysed:
         return team.crowds[flow, crowded], crowded
 
 
-def _spread(candidate: Candidate) -> Spread:
-    return Spread(candidate.threads_per_node, candidate.placement)
+def _spread(candidate: Candidate) -> ThreadPlacement:
+    return ThreadPlacement(candidate.threads_per_node, candidate.placement)
 
 
-def _again(crowd: Sequence[Conflict], levels: Sequence[str], *, certain: bool) -> list[float]:
+def _again(crowd: Sequence[SetConflict], levels: Sequence[str], *, certain: bool) -> list[float]:
     """Lines per iteration that come again from each level behind the innermost.
 
     With ``certain`` those that depend on the physical pages are left out. A line driven out of one

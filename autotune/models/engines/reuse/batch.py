@@ -30,7 +30,7 @@ PLACES = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flows:
+class FlowArrays:
     """Flat arrays over kinds, streams, passes, entries, cells, regions and flows."""
 
     distance: Floats
@@ -97,7 +97,7 @@ class Flows:
     line: int
     """Bytes."""
 
-    def joined(self, other: "Flows") -> "Flows":
+    def joined(self, other: "FlowArrays") -> "FlowArrays":
         """Both, the flows of ``other`` behind."""
         steps = {
             "owner": len(self.sweep),
@@ -120,7 +120,7 @@ class Flows:
                 made[name] = np.concatenate([mine, theirs + steps[name]])
             elif name != "line":
                 made[name] = np.concatenate([mine, theirs])
-        return Flows(line=self.line, **made)
+        return FlowArrays(line=self.line, **made)
 
 
 def total(place: Whole, values: Floats, count: int) -> Floats:

@@ -11,24 +11,24 @@ import numpy as np
 
 from autotune.domain.machine import Machine
 from autotune.models.engines.reuse import uncertainty
-from autotune.models.engines.reuse.batch import Flows, Whole, spans, total
-from autotune.models.engines.reuse.core_times import Loops, run_times
+from autotune.models.engines.reuse.batch import FlowArrays, Whole, spans, total
+from autotune.models.engines.reuse.core_times import LoopArrays, run_times
 from autotune.models.engines.reuse.evaluation_pieces import (
-    Bare,
-    Cases,
-    Conflicts,
-    Estimates,
-    Node,
-    Piece,
-    Spread,
+    BareNode,
+    CaseArrays,
+    CaseEstimates,
+    CasePiece,
+    ConflictLines,
+    LoadedNode,
+    ThreadPlacement,
 )
 from autotune.models.engines.reuse.line_constants import calibrated_costs
 from autotune.models.engines.reuse.line_cost import LineCosts
 from autotune.models.engines.reuse.time_model import (
-    Core,
-    Lines,
-    Paths,
-    Rules,
+    CorePassTimes,
+    LineTimes,
+    OverlapRules,
+    StepPaths,
     StepTimes,
     row_cycles,
     step_times,
@@ -49,10 +49,10 @@ class Evaluator:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self._nodes: dict[Spread, Node] = {}
-        self._parts: dict[Spread, int] = {}
+        self._nodes: dict[ThreadPlacement, LoadedNode] = {}
+        self._parts: dict[ThreadPlacement, int] = {}
 
-    def node(self, spread: Spread, parts: Sequence[Flows]) -> Node:
+    def node(self, spread: ThreadPlacement, parts: Sequence[FlowArrays]) -> LoadedNode:
         """The machine with some threads running; ``parts`` only ever get more at the end."""
         known = self._nodes.get(spread)
         have = self._parts.get(spread, 0)
@@ -64,10 +64,10 @@ class Evaluator:
         self._nodes[spread], self._parts[spread] = known, len(parts)
         return known
 
-    def _empty(self, spread: Spread) -> Bare:
+    def _empty(self, spread: ThreadPlacement) -> BareNode:
         threads = spread.threads
         costs = calibrated_costs(self.machine, threads, spread.placement)
-        rules = Rules(
+        rules = OverlapRules(
             exposed=(costs.exposed * (not costs.beside))[1:],
             arithmetic=None if costs.arithmetic is None else costs.arithmetic[1:],
         )
@@ -76,16 +76,16 @@ class Evaluator:
         if costs.conflict is not None:
             price[0] = costs.conflict
         names = tuple(each.name for each in uncertainty.assumptions(rules, doubts))
-        return Bare(threads, costs, rules, doubts, price, names)
+        return BareNode(threads, costs, rules, doubts, price, names)
 
-    def _filled(self, bare: Bare, part: Flows) -> Node:
+    def _filled(self, bare: BareNode, part: FlowArrays) -> LoadedNode:
         """A node with some flows."""
         within = bare.costs.exposed[:1]
         low, high = bare.doubts.low.exposed, bare.doubts.high.exposed
         lines = transfers(
             part, bare.costs, np.concatenate([within, low]), np.concatenate([within, high])
         )
-        return Node(
+        return LoadedNode(
             bare=bare,
             flows=part,
             data=uncertainty.assumed(lines, bare.rules, bare.doubts),
@@ -107,7 +107,9 @@ class Evaluator:
             return None
         return float(self.machine.barrier) * threads / self.machine.cores
 
-    def estimate(self, node: Node, cases: Cases, core: Loops, crowds: Conflicts) -> Estimates:
+    def estimate(
+        self, node: LoadedNode, cases: CaseArrays, core: LoopArrays, crowds: ConflictLines
+    ) -> CaseEstimates:
         """Seconds and uncertainty of every case, in order."""
         count = len(cases.flow)
         classes = node.doubts.classes
@@ -119,9 +121,11 @@ class Evaluator:
                 step = self.steps(piece)
                 seconds[rows], floor[rows] = step.seconds, step.floor
                 terms[rows], shifts[rows], own[rows] = self._doubts(node, piece, step, cases, rows)
-        return Estimates(seconds=seconds, floor=floor, shifts=shifts, terms=terms, own=own)
+        return CaseEstimates(seconds=seconds, floor=floor, shifts=shifts, terms=terms, own=own)
 
-    def piece(self, node: Node, cases: Cases, core: Loops, crowds: Conflicts) -> Piece:
+    def piece(
+        self, node: LoadedNode, cases: CaseArrays, core: LoopArrays, crowds: ConflictLines
+    ) -> CasePiece:
         """The passes of some cases, gathered, and their cycles."""
         flows = node.flows
         at, count, begin = _pieced(flows.passes, cases.flow)
@@ -130,7 +134,7 @@ class Evaluator:
         loop = core.at(np.repeat(cases.core, slots) + flows.slot_sweep[used])
         times = run_times(loop, flows.run[used], flows.align[used], node.costs, node.bare.threads)
         slot = flows.slot[at] + np.repeat(slot_begin - flows.slots[cases.flow], count)
-        made = Core(
+        made = CorePassTimes(
             T_OL=times.T_OL[slot],
             T_nOL=times.T_nOL[slot],
             stored=node.stored[at],
@@ -140,7 +144,7 @@ class Evaluator:
         if (cases.crowd >= 0).any():
             conflicts = _conflicts(node.bare.price, cases, crowds, begin, owner)
             data = uncertainty.with_conflicts(data, conflicts[0], node.bare.rules, node.doubts)
-        return Piece(
+        return CasePiece(
             core=made,
             data=data,
             conflicts=conflicts,
@@ -153,11 +157,11 @@ class Evaluator:
             at=at,
         )
 
-    def steps(self, piece: Piece) -> StepTimes:
+    def steps(self, piece: CasePiece) -> StepTimes:
         """The time steps of a piece."""
         return step_times(piece.cycles, piece.paths, float(self.machine.frequency))
 
-    def _paths(self, node: Node, cases: Cases, begin: Whole) -> Paths:
+    def _paths(self, node: LoadedNode, cases: CaseArrays, begin: Whole) -> StepPaths:
         """Cells and regions of some cases, their passes counted from ``begin``."""
         flows, flow = node.flows, cases.flow
         entry, entries, entry_first = _pieced(flows.entries, flow)
@@ -165,7 +169,7 @@ class Evaluator:
         region, regions, region_first = _pieced(flows.regions, flow)
         teams = np.array([self.barrier(int(team)) or 0.0 for team in np.unique(cases.team)])
         barrier = teams[np.unique(cases.team, return_inverse=True)[1]]
-        return Paths(
+        return StepPaths(
             entry=flows.entry[entry] + np.repeat(begin - flows.passes[flow], entries),
             count=flows.count[entry],
             cells=flows.cell_begin[cell] + np.repeat(entry_first - flows.entries[flow], cells),
@@ -179,7 +183,7 @@ class Evaluator:
     # --- what is unsure -------------------------------------------------------------------
 
     def _doubts(
-        self, node: Node, piece: Piece, step: StepTimes, cases: Cases, rows: Whole
+        self, node: LoadedNode, piece: CasePiece, step: StepTimes, cases: CaseArrays, rows: Whole
     ) -> tuple[Floats, Floats, Floats]:
         """(cases, classes) seconds that grow with a class, relative shifts, and what is left."""
         doubt = node.doubts
@@ -224,7 +228,9 @@ class Evaluator:
         shifts[unknown], terms[unknown] = _UNKNOWN, 0.0
         return terms * step.seconds[:, None], shifts, np.sqrt(own)
 
-    def _crowding(self, node: Node, piece: Piece, weight: Floats) -> tuple[Floats, Floats]:
+    def _crowding(
+        self, node: LoadedNode, piece: CasePiece, weight: Floats
+    ) -> tuple[Floats, Floats]:
         """Relative change of the time of cases without conflicts, and with all possible ones."""
         assert piece.conflicts is not None
         plain, stated = node.data.at(piece.at), piece.rows[POSITIONS]
@@ -233,7 +239,9 @@ class Evaluator:
         less, more = np.add.reduceat(both, piece.begin, axis=1)
         return less, more
 
-    def _regimes(self, node: Node, piece: Piece, step: StepTimes, team: Whole) -> dict[str, Floats]:
+    def _regimes(
+        self, node: LoadedNode, piece: CasePiece, step: StepTimes, team: Whole
+    ) -> dict[str, Floats]:
         """Share of the time of every case that is spent under the condition of each regime."""
         seconds, flows, doubt = step.seconds, node.flows, node.doubts
         weight = step.weight / float(self.machine.frequency) / seconds[piece.owner]
@@ -276,7 +284,7 @@ class Evaluator:
         return shares
 
 
-def _pieces(flows: Flows, cases: Cases) -> Iterator[Whole]:
+def _pieces(flows: FlowArrays, cases: CaseArrays) -> Iterator[Whole]:
     """Rows of cases with about ``_PIECE`` passes; those with conflicts apart."""
     count = flows.passes[cases.flow + 1] - flows.passes[cases.flow]
     for chosen in (np.flatnonzero(cases.crowd < 0), np.flatnonzero(cases.crowd >= 0)):
@@ -292,7 +300,7 @@ def _pieced(bounds: Whole, flow: Whole) -> tuple[Whole, Whole, Whole]:
     return spans(first, count), count, np.cumsum(count) - count
 
 
-def _floor(flows: Flows, lines: Lines, costs: LineCosts, clock: float) -> Floats:
+def _floor(flows: FlowArrays, lines: LineTimes, costs: LineCosts, clock: float) -> Floats:
     """Seconds of every region below which memory cannot move the lines of all threads."""
     moved = flows.count * lines.memory_lines[flows.entry] * flows.alike[flows.entry_cell]
     region = flows.cell_region[flows.entry_cell]
@@ -303,7 +311,7 @@ def _floor(flows: Flows, lines: Lines, costs: LineCosts, clock: float) -> Floats
 
 
 def _conflicts(
-    price: Floats, cases: Cases, crowds: Conflicts, begin: Whole, owner: Whole
+    price: Floats, cases: CaseArrays, crowds: ConflictLines, begin: Whole, owner: Whole
 ) -> tuple[Floats, Floats]:
     """(levels, passes) cycles of lines that conflicts load again: certainly, and at most."""
     some = cases.crowd[owner] >= 0

@@ -18,7 +18,7 @@ _FORESEEN = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loops:
+class LoopArrays:
     """In-core figures of sweeps as flat arrays, cycles per source iteration."""
 
     T_OL: Floats
@@ -39,18 +39,18 @@ class Loops:
     """(sweeps, loops, 3): iterations of a pass, T_OL and T_nOL of the hot loop and those that take
     what it leaves; 0 iterations: no further loop."""
 
-    def at(self, rows: Whole) -> "Loops":
+    def at(self, rows: Whole) -> "LoopArrays":
         """Some of them."""
-        return Loops(**{name: getattr(self, name)[rows] for name in self.__dataclass_fields__})
+        return LoopArrays(**{name: getattr(self, name)[rows] for name in self.__dataclass_fields__})
 
 
-def loops(results: Sequence[InCoreResult]) -> Loops:
+def loops(results: Sequence[InCoreResult]) -> LoopArrays:
     """The figures of some results."""
 
     def column(values: Iterator[float]) -> Floats:
         return np.fromiter(values, dtype=np.float64, count=len(results))
 
-    return Loops(
+    return LoopArrays(
         T_OL=column(float(r.T_OL) for r in results),
         crowded=column(float(r.T_OL if r.crowded is None else r.crowded) for r in results),
         T_nOL=column(float(r.T_nOL) for r in results),
@@ -77,7 +77,7 @@ def _rungs(result: InCoreResult) -> list[tuple[float, float, float]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Times:
+class InCoreTimes:
     """In-core times of runs, cycles per iteration: (runs,)."""
 
     T_OL: Floats
@@ -86,7 +86,9 @@ class Times:
     """To enter the loop."""
 
 
-def run_times(loop: Loops, run: Floats, align: Floats, costs: LineCosts, threads: int) -> Times:
+def run_times(
+    loop: LoopArrays, run: Floats, align: Floats, costs: LineCosts, threads: int
+) -> InCoreTimes:
     """The times of runs of some iterations.
 
     ``align``: (runs, PLACES) shares of the entries that begin so many doubles behind a line's
@@ -97,10 +99,10 @@ def run_times(loop: Loops, run: Floats, align: Floats, costs: LineCosts, threads
         with np.errstate(divide="ignore", invalid="ignore"):
             T_OL = T_OL * np.where(loop.T_OL > 0, loop.crowded / loop.T_OL, 1.0)
     across = (align * loop.crossing).sum(axis=1) * costs.crossing
-    return Times(T_OL=T_OL, T_nOL=T_nOL + across, entry=_entry(loop, run, costs))
+    return InCoreTimes(T_OL=T_OL, T_nOL=T_nOL + across, entry=_entry(loop, run, costs))
 
 
-def _over_runs(loop: Loops, run: Floats) -> tuple[Floats, Floats]:
+def _over_runs(loop: LoopArrays, run: Floats) -> tuple[Floats, Floats]:
     """T_OL and T_nOL per iteration of runs of some length: the hot loop, then what it leaves."""
     left = np.floor(np.where(np.isfinite(run), run, 0.0))
     whole = left.copy()
@@ -116,7 +118,7 @@ def _over_runs(loop: Loops, run: Floats) -> tuple[Floats, Floats]:
     return found[0], found[1]
 
 
-def _entry(loop: Loops, run: Floats, costs: LineCosts) -> Floats:
+def _entry(loop: LoopArrays, run: Floats, costs: LineCosts) -> Floats:
     """Cycles per iteration to enter loops.
 
     A loop of few passes is left as foreseen; a longer one by a misprediction.

@@ -6,15 +6,21 @@ from typing import NamedTuple
 import numpy as np
 
 from autotune.domain.variant import Placement
-from autotune.models.engines.reuse.batch import Flows, Whole
-from autotune.models.engines.reuse.core_times import Loops
+from autotune.models.engines.reuse.batch import FlowArrays, Whole
+from autotune.models.engines.reuse.core_times import LoopArrays
 from autotune.models.engines.reuse.line_cost import LineCosts
-from autotune.models.engines.reuse.time_model import Core, Paths, Rules, Sums, over_positions
-from autotune.models.engines.reuse.uncertainty import Doubts
+from autotune.models.engines.reuse.time_model import (
+    CorePassTimes,
+    OverlapRules,
+    StepPaths,
+    TransferSums,
+    over_positions,
+)
+from autotune.models.engines.reuse.uncertainty import ParameterDeviations
 from autotune.models.traffic import Floats
 
 
-class Spread(NamedTuple):
+class ThreadPlacement(NamedTuple):
     """How many threads of all ranks run on a node, and where."""
 
     threads: int
@@ -22,7 +28,7 @@ class Spread(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conflicts:
+class ConflictLines:
     """Lines per iteration that set conflicts load again from each level, for passes of cases."""
 
     certain: Floats
@@ -32,7 +38,7 @@ class Conflicts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cases:
+class CaseArrays:
     """What is evaluated, as flat arrays; all with the same number of threads on a node."""
 
     flow: Whole
@@ -44,20 +50,20 @@ class Cases:
     team: Whole
     """(cases,): threads of one rank, which wait for one another at barriers."""
 
-    def at(self, rows: Whole) -> "Cases":
+    def at(self, rows: Whole) -> "CaseArrays":
         """Some of them."""
-        return Cases(
+        return CaseArrays(
             flow=self.flow[rows], core=self.core[rows], crowd=self.crowd[rows], team=self.team[rows]
         )
 
 
-class Bare(NamedTuple):
+class BareNode(NamedTuple):
     """A machine with some threads running."""
 
     threads: int
     costs: LineCosts
-    rules: Rules
-    doubts: Doubts
+    rules: OverlapRules
+    doubts: ParameterDeviations
     price: Floats
     """(levels,): cycles per line from each level behind the innermost, whatever its distance."""
     names: tuple[str, ...]
@@ -65,12 +71,12 @@ class Bare(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class LoadedNode:
     """A machine with some threads running, and what flows do on it; passes are the last axis."""
 
-    bare: Bare
-    flows: Flows
-    data: Sums
+    bare: BareNode
+    flows: FlowArrays
+    data: TransferSums
     """By position and under each assumption."""
     mean: Floats
     """(levels, passes): cycles per iteration for lines of each level behind the innermost."""
@@ -89,13 +95,13 @@ class Node:
         return self.bare.costs
 
     @property
-    def doubts(self) -> Doubts:
+    def doubts(self) -> ParameterDeviations:
         """What the figures are worth."""
         return self.bare.doubts
 
-    def joined(self, other: "Node") -> "Node":
+    def joined(self, other: "LoadedNode") -> "LoadedNode":
         """With further flows behind."""
-        return Node(
+        return LoadedNode(
             bare=self.bare,
             flows=self.flows.joined(other.flows),
             data=self.data.joined(other.data, axis=1),
@@ -108,7 +114,7 @@ class Node:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Estimates:
+class CaseEstimates:
     """What the model says of some cases."""
 
     seconds: Floats
@@ -124,20 +130,20 @@ class Estimates:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Piece:
+class CasePiece:
     """Some cases with their passes in flat arrays."""
 
-    core: Core
-    data: Sums
+    core: CorePassTimes
+    data: TransferSums
     conflicts: tuple[Floats, Floats] | None
     """(levels, passes) cycles of lines that set conflicts load again: certainly, and at most."""
     rows: Floats
     """Cycles of the passes by position and under each assumption."""
-    loops: Loops
+    loops: LoopArrays
     """Of the slots."""
     slot: Whole
     """(passes,): position in the loops."""
-    paths: Paths
+    paths: StepPaths
     begin: Whole
     """(cases,): first pass."""
     owner: Whole

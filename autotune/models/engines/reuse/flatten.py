@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from autotune.models.engines.reuse.batch import PLACES, Flags, Flows, Whole, total
-from autotune.models.traffic import POSITIONS, Floats, Traffic
+from autotune.models.engines.reuse.batch import PLACES, Flags, FlowArrays, Whole, total
+from autotune.models.traffic import POSITIONS, Floats, StepTraffic
 from autotune.models.traffic.sweep_shape import SweepShape
 
 _CHANCE: Floats = np.random.default_rng(7).uniform(0.5, 1.5, (2, POSITIONS, 4))
@@ -19,7 +19,7 @@ _CHANCE: Floats = np.random.default_rng(7).uniform(0.5, 1.5, (2, POSITIONS, 4))
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
 
 
-def flows(traffics: Sequence[Traffic], ways: int) -> Flows:
+def flows(traffics: Sequence[StepTraffic], ways: int) -> FlowArrays:
     """The flat arrays of some traffics, which must not be empty.
 
     ``ways``: most rows that a sweep may walk along without crowding a set; passes of sweeps with
@@ -37,7 +37,7 @@ def flows(traffics: Sequence[Traffic], ways: int) -> Flows:
     figures = [raw.flow[kept], raw.sweep[kept], raw.run[kept], *raw.align[kept].T]
     slots, slot = _distinct(np.stack(figures, axis=1))
     flow_count = len(traffics)
-    return Flows(
+    return FlowArrays(
         distance=raw.distance[chosen[first]],
         remote=raw.remote[chosen[first]],
         stores=raw.stores[chosen[first]],
@@ -117,7 +117,7 @@ class _Raw:
     times: Floats
 
 
-def _raw(traffics: Sequence[Traffic], ways: int) -> _Raw:
+def _raw(traffics: Sequence[StepTraffic], ways: int) -> _Raw:
     lanes = [thread for traffic in traffics for thread in traffic.threads]
     sizes = np.array([len(lane.passes) for lane in lanes])
     starts = np.cumsum(sizes) - sizes
@@ -188,7 +188,7 @@ def _raw(traffics: Sequence[Traffic], ways: int) -> _Raw:
 
 
 def _placed(
-    traffic: Traffic, calls: Sequence[int], start: int, before: int
+    traffic: StepTraffic, calls: Sequence[int], start: int, before: int
 ) -> tuple[Whole, Whole, Floats]:
     """Pass, region and number of the executions of one lane."""
     executed = traffic.executions[:, calls]
@@ -196,7 +196,7 @@ def _placed(
     return at + start, region + before, executed[region, at]
 
 
-def _called(traffic: Traffic, ways: int) -> Floats:
+def _called(traffic: StepTraffic, ways: int) -> Floats:
     """(calls, 5 + PLACES): figures of each call.
 
     Sweep, iterations of a run, whether it runs tile by tile, how its rows lie (0 for sweeps that

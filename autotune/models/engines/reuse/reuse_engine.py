@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from autotune.codegen.emit import SweepCode
-from autotune.codegen.loop_tree import AnySweep, Program
+from autotune.codegen.loop_tree import AnySweep, StepProgram
 from autotune.domain.calibration import Z80
 from autotune.domain.machine import Machine
 from autotune.domain.results import Prediction, Uncertainty
@@ -15,10 +15,18 @@ from autotune.domain.variant import Candidate
 from autotune.models.base import InCoreAnalyser
 from autotune.models.engines import explain
 from autotune.models.engines.reuse import uncertainty
-from autotune.models.engines.reuse.analysed_programs import Analysed, Case, Place
+from autotune.models.engines.reuse.analysed_programs import (
+    AnalysedCandidates,
+    CasePosition,
+    TimingCase,
+)
 from autotune.models.engines.reuse.batch import Whole
 from autotune.models.engines.reuse.case_evaluation import Evaluator
-from autotune.models.engines.reuse.evaluation_pieces import Estimates, Node, Spread
+from autotune.models.engines.reuse.evaluation_pieces import (
+    CaseEstimates,
+    LoadedNode,
+    ThreadPlacement,
+)
 from autotune.models.traffic import Floats
 from autotune.units import Seconds
 
@@ -54,7 +62,7 @@ class _Placed(NamedTuple):
     """The cases of some candidates."""
 
     position: Whole
-    groups: list[tuple[Spread, Whole]]
+    groups: list[tuple[ThreadPlacement, Whole]]
     """Candidates of one spread, by their places in the list."""
     reasons: dict[int, str]
     """Why there is none."""
@@ -63,10 +71,10 @@ class _Placed(NamedTuple):
 class _Said(NamedTuple):
     """The estimates of all cases with one spread."""
 
-    node: Node
+    node: LoadedNode
     rows: Whole
     """Position of each case in the estimates; -1: not asked for."""
-    estimates: Estimates
+    estimates: CaseEstimates
     low: Floats
     high: Floats
 
@@ -83,17 +91,17 @@ class ReuseEngine:
     def __init__(
         self,
         machine: Machine,
-        programs: Callable[[Candidate], Program],
+        programs: Callable[[Candidate], StepProgram],
         analyser: InCoreAnalyser,
         sweep_code: Callable[[AnySweep], SweepCode],
     ) -> None:
-        self._begin(machine, Analysed(machine, programs, analyser, sweep_code))
+        self._begin(machine, AnalysedCandidates(machine, programs, analyser, sweep_code))
 
-    def _begin(self, machine: Machine, analysed: Analysed) -> None:
+    def _begin(self, machine: Machine, analysed: AnalysedCandidates) -> None:
         self.machine = machine
         self._analysed = analysed
         self._evaluator = Evaluator(machine)
-        self._done: dict[Place, Prediction] = {}
+        self._done: dict[CasePosition, Prediction] = {}
         self._last: tuple[list[int], _Placed] = ([], _Placed(np.zeros(0, np.int64), [], {}))
 
     def on(self, machine: Machine) -> "ReuseEngine":
@@ -136,7 +144,7 @@ class ReuseEngine:
             terms[mine], shifts[mine] = found.terms[rows], found.shifts[rows]
             low[mine], high[mine] = said.low[rows], said.high[rows]
             for k in mine[~_sensible(seconds[mine])].tolist():
-                reasons[k] = self._missing(Place(spread, int(position[k])))
+                reasons[k] = self._missing(CasePosition(spread, int(position[k])))
         unknown = ~_sensible(seconds)
         for values in (seconds, low, high, own, terms, shifts):
             values[unknown] = np.nan
@@ -156,7 +164,7 @@ class ReuseEngine:
         ids = list(map(id, candidates))
         if ids != self._last[0]:
             places = self._analysed.places(candidates)
-            spreads: dict[Spread | None, list[int]] = {}
+            spreads: dict[ThreadPlacement | None, list[int]] = {}
             for k, place in enumerate(places):
                 spreads.setdefault(None if isinstance(place, str) else place.spread, []).append(k)
             self._last = (
@@ -169,7 +177,7 @@ class ReuseEngine:
             )
         return self._last[1]
 
-    def _say(self, spread: Spread, positions: Whole) -> _Said:
+    def _say(self, spread: ThreadPlacement, positions: Whole) -> _Said:
         """The estimates of some cases of one spread."""
         team = self._analysed.teams[spread]
         node = self._evaluator.node(spread, team.parts)
@@ -192,7 +200,7 @@ class ReuseEngine:
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
         """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
         places = self._analysed.places(candidates)
-        new: dict[Spread, dict[int, None]] = {}
+        new: dict[ThreadPlacement, dict[int, None]] = {}
         for place in places:
             if not isinstance(place, str) and place not in self._done:
                 new.setdefault(place.spread, {})[place.position] = None
@@ -200,7 +208,7 @@ class ReuseEngine:
             self._predict(spread, np.array(list(positions), dtype=np.int64))
         return [_unknown(p) if isinstance(p, str) else self._done[p] for p in places]
 
-    def _predict(self, spread: Spread, positions: Whole) -> None:
+    def _predict(self, spread: ThreadPlacement, positions: Whole) -> None:
         """Predict cases that are not known yet."""
         said = self._say(spread, positions)
         team = self._analysed.teams[spread]
@@ -221,7 +229,7 @@ class ReuseEngine:
                 )
             for k, row in enumerate(rows.tolist()):
                 inside = slice(found.first[k], found.first[k + 1])
-                place = Place(spread, row)
+                place = CasePosition(spread, row)
                 self._done[place] = self._told(
                     place,
                     said,
@@ -231,7 +239,12 @@ class ReuseEngine:
                 )
 
     def _told(
-        self, place: Place, said: _Said, parts_seconds: Floats, streams: Whole, barriers: float
+        self,
+        place: CasePosition,
+        said: _Said,
+        parts_seconds: Floats,
+        streams: Whole,
+        barriers: float,
     ) -> Prediction:
         """The prediction of one case."""
         case = self._analysed.case(place)
@@ -258,7 +271,7 @@ class ReuseEngine:
             ),
         )
 
-    def _missing(self, place: Place) -> str:
+    def _missing(self, place: CasePosition) -> str:
         """Which figure is lacking or makes no sense."""
         team = self._analysed.teams[place.spread]
         node = self._evaluator.node(place.spread, team.parts)
@@ -280,7 +293,9 @@ class ReuseEngine:
 
     # --- what must be said beside the number ----------------------------------------------
 
-    def _notes(self, case: Case, node: Node, shared: Mapping[str, float]) -> tuple[str, ...]:
+    def _notes(
+        self, case: TimingCase, node: LoadedNode, shared: Mapping[str, float]
+    ) -> tuple[str, ...]:
         notes = [*node.costs.notes, *node.doubts.notes]
         notes.append("in-core by " + ", ".join(sorted({result.route for result in case.results})))
         notes += sorted({note for result in case.results for note in result.notes})
@@ -300,7 +315,7 @@ def _sensible(seconds: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]
         return np.isfinite(seconds) & (seconds > 0)
 
 
-def _interval(found: Estimates, node: Node) -> tuple[Floats, Floats]:
+def _interval(found: CaseEstimates, node: LoadedNode) -> tuple[Floats, Floats]:
     """80 % intervals; none reaches below what the fastest memory that is believed would take."""
     sigma = np.sqrt((found.shifts**2).sum(axis=1) + found.own**2)
     reach = np.exp(Z80 * sigma)
@@ -309,7 +324,7 @@ def _interval(found: Estimates, node: Node) -> tuple[Floats, Floats]:
     return low, found.seconds * reach
 
 
-def _conflict_notes(case: Case) -> list[str]:
+def _conflict_notes(case: TimingCase) -> list[str]:
     plan = case.traffic.schedule
     found = {}
     for number, conflicts in case.crowded:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from autotune.models.engines.ecm_arithmetic import combine
-from autotune.models.engines.reuse.batch import Flows, Whole, total
+from autotune.models.engines.reuse.batch import FlowArrays, Whole, total
 from autotune.models.engines.reuse.line_cost import LineCosts
 from autotune.models.traffic import POSITIONS, Floats
 
@@ -27,7 +27,7 @@ _EQUAL = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lines:
+class LineTimes:
     """What lines cost, cycles per iteration; levels begin behind the innermost cache."""
 
     data: Floats
@@ -72,7 +72,7 @@ class _Priced:
     """1 where a stored line need not be loaded."""
 
 
-def transfers(flows: Flows, costs: LineCosts, hidden: Floats, serial: Floats) -> Lines:
+def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Floats) -> LineTimes:
     """Cycles of the lines of every pass.
 
     A line that another thread wrote last lies beyond the private caches. ``hidden``, ``serial``:
@@ -105,7 +105,7 @@ def transfers(flows: Flows, costs: LineCosts, hidden: Floats, serial: Floats) ->
     number = np.bincount(
         median * count + flows.owner, _whole(flows), minlength=len(costs.names) * count
     )
-    return Lines(
+    return LineTimes(
         data=data[1:],
         mean=base[1:],
         out=out[1:],
@@ -121,19 +121,19 @@ def transfers(flows: Flows, costs: LineCosts, hidden: Floats, serial: Floats) ->
     )
 
 
-def _starts(flows: Flows, costs: LineCosts, level: Whole) -> Floats:
+def _starts(flows: FlowArrays, costs: LineCosts, level: Whole) -> Floats:
     """Cycles to start each stream; of a line of eight doubles the first one pays."""
     if costs.stream_start is None:
         return np.zeros(len(level))
     return np.asarray(costs.stream_start[level] * _whole(flows), dtype=np.float64)
 
 
-def _whole(flows: Flows) -> Floats:
+def _whole(flows: FlowArrays) -> Floats:
     """How much of a stream each entry is: 1 where it takes a new line every eight doubles."""
     return np.asarray(np.minimum(flows.lines * flows.line / 8, 1.0), dtype=np.float64)
 
 
-def _price(flows: Flows, costs: LineCosts) -> _Priced:
+def _price(flows: FlowArrays, costs: LineCosts) -> _Priced:
     beyond = np.where(flows.remote, costs.private * costs.capacity * _BEYOND, 0.0)
     distance = np.maximum(flows.distance, beyond[:, None])
     level = costs.level(distance)
@@ -151,7 +151,7 @@ def _price(flows: Flows, costs: LineCosts) -> _Priced:
     return _Priced(distance, level, np.where(kept, 0.0, cycles), kept.astype(np.float64))
 
 
-def _gather(flows: Flows, level: Whole, cycles: Floats, levels: int) -> Floats:
+def _gather(flows: FlowArrays, level: Whole, cycles: Floats, levels: int) -> Floats:
     """Sums over the streams of a pass, of figures of their kinds: (levels, POSITIONS, passes)."""
     weighted = cycles[flows.kind] * flows.lines[:, None]
     return _sum(flows.owner, level[flows.kind], weighted, levels, len(flows.sweep))
@@ -163,7 +163,7 @@ def _sum(owner: Whole, level: Whole, cycles: Floats, levels: int, count: int) ->
     return summed.reshape(levels, POSITIONS, count)
 
 
-def _foreign(flows: Flows, priced: _Priced, levels: int) -> Floats:
+def _foreign(flows: FlowArrays, priced: _Priced, levels: int) -> Floats:
     if not flows.remote.any():
         return np.zeros((levels - 1, len(flows.sweep)))
     cycles = np.where(flows.remote[:, None], priced.cycles, 0.0)
@@ -171,7 +171,7 @@ def _foreign(flows: Flows, priced: _Priced, levels: int) -> Floats:
     return found
 
 
-def _changed(flows: Flows, priced: _Priced, costs: LineCosts, base: Floats) -> Floats:
+def _changed(flows: FlowArrays, priced: _Priced, costs: LineCosts, base: Floats) -> Floats:
     """The mean cycles ``base`` at other prices; only kinds whose price changes are looked at."""
     other = _price(flows, costs)
     moved = (other.level != priced.level) | (other.cycles != priced.cycles)
@@ -190,7 +190,7 @@ def _changed(flows: Flows, priced: _Priced, costs: LineCosts, base: Floats) -> F
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rules:
+class OverlapRules:
     """What the terms of a pass are put together by, on one machine and number of threads."""
 
     exposed: Floats
@@ -202,7 +202,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sums:
+class TransferSums:
     """Transfers of passes over all levels, cycles per iteration: (rows, passes).
 
     Rows are the ``POSITIONS``, and then assumptions about the means over them.
@@ -214,33 +214,33 @@ class Sums:
     beside: Floats | None
     """What of it adds to T_OL; None: nothing does."""
 
-    def joined(self, *others: "Sums", axis: int) -> "Sums":
+    def joined(self, *others: "TransferSums", axis: int) -> "TransferSums":
         """All behind one another, as further rows or as further passes."""
         every = [self, *others]
         beside = [each.beside for each in every if each.beside is not None]
-        return Sums(
+        return TransferSums(
             total=np.concatenate([each.total for each in every], axis=axis),
             exposed=np.concatenate([each.exposed for each in every], axis=axis),
             beside=np.concatenate(beside, axis=axis) if beside else None,
         )
 
-    def at(self, passes: Whole) -> "Sums":
+    def at(self, passes: Whole) -> "TransferSums":
         """Those of some passes."""
-        return Sums(
+        return TransferSums(
             total=np.take(self.total, passes, axis=1),
             exposed=np.take(self.exposed, passes, axis=1),
             beside=None if self.beside is None else np.take(self.beside, passes, axis=1),
         )
 
-    def row(self, row: int) -> "Sums":
+    def row(self, row: int) -> "TransferSums":
         """One row alone."""
         beside = None if self.beside is None else self.beside[row : row + 1]
-        return Sums(
+        return TransferSums(
             total=self.total[row : row + 1], exposed=self.exposed[row : row + 1], beside=beside
         )
 
 
-def sums(data: Floats, rules: Rules, stored: Floats) -> Sums:
+def sums(data: Floats, rules: OverlapRules, stored: Floats) -> TransferSums:
     """Transfers put together: ``data`` (levels, rows, passes), ``stored`` (passes,)."""
     total, exposed = data.sum(axis=0), np.einsum("l,lrp->rp", rules.exposed, data)
     if rules.serial_stores:
@@ -248,11 +248,11 @@ def sums(data: Floats, rules: Rules, stored: Floats) -> Sums:
     beside = None
     if rules.arithmetic is not None:
         beside = np.einsum("l,lrp->rp", rules.arithmetic, data)
-    return Sums(total=total, exposed=exposed, beside=beside)
+    return TransferSums(total=total, exposed=exposed, beside=beside)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Core:
+class CorePassTimes:
     """What passes take beside their transfers, cycles per iteration: (passes,)."""
 
     T_OL: Floats
@@ -265,7 +265,7 @@ class Core:
     """Entries into the loop, and starts of its streams."""
 
 
-def row_cycles(core: Core, data: Sums) -> Floats:
+def row_cycles(core: CorePassTimes, data: TransferSums) -> Floats:
     """(rows, passes): cycles per iteration of every pass (Eq. 6 and 7).
 
     Grows with every term, never below the largest nor above the sum of all: interval and
@@ -289,7 +289,7 @@ def over_positions(rows: Floats) -> Floats:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paths:
+class StepPaths:
     """The cells and regions of some steps, as pieces of arrays; see ``batch``."""
 
     entry: Whole
@@ -328,7 +328,7 @@ class StepTimes:
     """(passes,): those of regions that memory does not bound."""
 
 
-def step_times(cycles: Floats, paths: Paths, clock: float) -> StepTimes:
+def step_times(cycles: Floats, paths: StepPaths, clock: float) -> StepTimes:
     """Eq. 7 to 10: what lies between two barriers lasts as long as its slowest thread.
 
     Never below bytes over bandwidth (Eq. 9, rule ``reuse``). nan where a figure is nan. Eq. 8 with

@@ -22,7 +22,14 @@ import numpy as np
 from autotune.domain.calibration import Z80
 from autotune.domain.machine import Machine
 from autotune.models.engines.reuse.line_cost import MEMORY, LineCosts
-from autotune.models.engines.reuse.time_model import Core, Lines, Rules, Sums, row_cycles, sums
+from autotune.models.engines.reuse.time_model import (
+    CorePassTimes,
+    LineTimes,
+    OverlapRules,
+    TransferSums,
+    row_cycles,
+    sums,
+)
 from autotune.models.traffic import POSITIONS, Floats
 
 _QUARTILES = 1.349
@@ -92,7 +99,7 @@ _APPROXIMATE, _EXACT = 0.3, 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Doubts:
+class ParameterDeviations:
     """Standard deviations of the figures of a machine with some threads running."""
 
     levels: Floats
@@ -101,9 +108,9 @@ class Doubts:
     """Of the levels."""
     clock: float
     barrier: float
-    low: Rules
+    low: OverlapRules
     """More overlap than stated, as far as it may be."""
-    high: Rules
+    high: OverlapRules
     """Less overlap."""
     outbound: bool
     """Lines out have a price."""
@@ -130,7 +137,9 @@ class Doubts:
         return ("core", *self.names, *rest, "entry", "barrier", "clock")
 
 
-def doubts(machine: Machine, costs: LineCosts, rules: Rules, threads: int) -> Doubts:
+def doubts(
+    machine: Machine, costs: LineCosts, rules: OverlapRules, threads: int
+) -> ParameterDeviations:
     """What the figures of a machine are worth with some threads running."""
     measured = costs.curve is not None
     calibration = machine.calibration
@@ -143,7 +152,7 @@ def doubts(machine: Machine, costs: LineCosts, rules: Rules, threads: int) -> Do
         low, high = np.zeros_like(rules.exposed), np.ones_like(rules.exposed)
     least = (calibration.clock_spread if calibration else 0.0) / _QUARTILES
     barrier = BARRIER if calibration and calibration.barriers else BARRIER_FILE
-    return Doubts(
+    return ParameterDeviations(
         levels=np.array(
             [_level(machine, costs, k, threads) + contended for k in range(1, len(costs.names))]
         ),
@@ -226,10 +235,10 @@ class Assumption(NamedTuple):
     name: str
     levels: Floats
     """(levels,): factors."""
-    rules: Rules
+    rules: OverlapRules
 
 
-def assumptions(rules: Rules, doubt: Doubts) -> tuple[Assumption, ...]:
+def assumptions(rules: OverlapRules, doubt: ParameterDeviations) -> tuple[Assumption, ...]:
     """What is assumed of transfers, in the order of the rows of ``assumed``; first what is stated.
 
     ``smaller`` and ``larger`` caches, ``more overlap`` and ``less overlap`` are two sides of a
@@ -251,7 +260,7 @@ def assumptions(rules: Rules, doubt: Doubts) -> tuple[Assumption, ...]:
     return (*made, Assumption("less overlap", one, doubt.high))
 
 
-def assumed(lines: Lines, rules: Rules, doubt: Doubts) -> Sums:
+def assumed(lines: LineTimes, rules: OverlapRules, doubt: ParameterDeviations) -> TransferSums:
     """The transfers by position, then under each of the ``assumptions``."""
     changed = {
         "outbound": lines.mean + OUTBOUND * lines.out,
@@ -272,7 +281,9 @@ def assumed(lines: Lines, rules: Rules, doubt: Doubts) -> Sums:
     return sums(lines.data, rules, lines.stored).joined(*rows, axis=0)
 
 
-def with_conflicts(data: Sums, conflicts: Floats, rules: Rules, doubt: Doubts) -> Sums:
+def with_conflicts(
+    data: TransferSums, conflicts: Floats, rules: OverlapRules, doubt: ParameterDeviations
+) -> TransferSums:
     """Transfers with the lines that set conflicts load again, (levels, passes) cycles."""
     every = assumptions(rules, doubt)
     each = [*[every[0]] * POSITIONS, *every]
@@ -281,14 +292,14 @@ def with_conflicts(data: Sums, conflicts: Floats, rules: Rules, doubt: Doubts) -
     beside = data.beside
     if beside is not None and rules.arithmetic is not None:
         beside = beside + (factor * rules.arithmetic) @ conflicts
-    return Sums(
+    return TransferSums(
         total=data.total + factor @ conflicts,
         exposed=data.exposed + exposed @ conflicts,
         beside=beside,
     )
 
 
-def changes(core: Core, width: Floats, data: Sums, rows: Floats) -> Floats:
+def changes(core: CorePassTimes, width: Floats, data: TransferSums, rows: Floats) -> Floats:
     """(assumptions + 1, passes): how the cycles of passes change under each assumption but the
     first, then with slower cores, then with slower entries into loops.
 
@@ -305,12 +316,16 @@ def changes(core: Core, width: Floats, data: Sums, rows: Floats) -> Floats:
     return found
 
 
-def crowding(core: Core, data: Sums, conflicts: Floats, rules: Rules) -> tuple[Floats, Floats]:
+def crowding(
+    core: CorePassTimes, data: TransferSums, conflicts: Floats, rules: OverlapRules
+) -> tuple[Floats, Floats]:
     """Cycles of passes without set conflicts, and with some: ``data`` are those without."""
     extra = sums(conflicts[:, None], rules, np.zeros(1))
     row = data.row(POSITIONS)
     beside = None if row.beside is None or extra.beside is None else row.beside + extra.beside
-    more = Sums(total=row.total + extra.total, exposed=row.exposed + extra.exposed, beside=beside)
+    more = TransferSums(
+        total=row.total + extra.total, exposed=row.exposed + extra.exposed, beside=beside
+    )
     return row_cycles(core, row)[0], row_cycles(core, more)[0]
 
 

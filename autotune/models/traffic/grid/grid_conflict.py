@@ -22,7 +22,7 @@ from autotune.domain.machine import CacheLevel
 from autotune.domain.stencil import LINE, strides
 from autotune.models.traffic.grid.grid_events import DOUBLE
 from autotune.models.traffic.grid.grid_shape import GridShape
-from autotune.models.traffic.set_conflicts import PAGE, Conflict, crowded
+from autotune.models.traffic.set_conflicts import PAGE, SetConflict, crowded
 
 Floats = npt.NDArray[np.float64]
 
@@ -45,7 +45,7 @@ class GridConflicts:
 
     def find(
         self, caches: Sequence[CacheLevel], iterations: float, distance: Floats, lines: Floats
-    ) -> list[Conflict]:
+    ) -> list[SetConflict]:
         """The conflicts in private caches, for loops that do ``iterations`` points per pass.
 
         ``distance`` and ``lines`` per point are those of the streams of the sweep. Shared outer
@@ -60,7 +60,7 @@ class GridConflicts:
             piled = self._piled(cache, distance, lines)
             if side or piled:
                 found.append(
-                    Conflict(
+                    SetConflict(
                         cache.name,
                         max(side[0] if side else 0, piled[0] if piled else 0),
                         cache.ways,

@@ -17,30 +17,38 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from autotune.models.traffic.grid.grid_events import Events, Steps, counts, events, lines_of_blocks
+from autotune.models.traffic.grid.grid_events import (
+    LineTouches,
+    RowVisits,
+    counts,
+    events,
+    lines_of_blocks,
+)
 from autotune.models.traffic.grid.grid_shape import GridShape
-from autotune.models.traffic.grid.grid_window import Whole, Windows, rows_touched, whole
+from autotune.models.traffic.grid.grid_window import StepWindows, Whole, rows_touched, whole
 
 Floats = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Reuse:
+class GridReuse:
     """The touches of one array in one sweep, with distances of the repeated ones."""
 
     parameter: str
-    events: Events
+    events: LineTouches
     distance: Floats
     """Bytes, one per repeated touch."""
 
 
-def reuses(shape: GridShape, line: int) -> list[Reuse]:
+def reuses(shape: GridShape, line: int) -> list[GridReuse]:
     """Every array of a sweep; ``line`` is the size of a cache line in bytes."""
     found = [events(shape, access, line // 8) for access in shape.accesses]
     field = _Field(shape, line)
     total = sum(item.first for item in found) * line
     return [
-        Reuse(access.parameter, item, np.minimum(field.distance(item.before, item.again), total))
+        GridReuse(
+            access.parameter, item, np.minimum(field.distance(item.before, item.again), total)
+        )
         for access, item in zip(shape.accesses, found, strict=True)
     ]
 
@@ -50,7 +58,7 @@ class _Field:
     shape: GridShape
     line: int
 
-    def distance(self, before: Steps, again: Steps) -> Floats:
+    def distance(self, before: RowVisits, again: RowVisits) -> Floats:
         """Bytes between pairs of steps of one sweep."""
         same = (before.kb == again.kb) & (before.jb == again.jb) & (before.ib == again.ib)
         result = np.empty(len(same))
@@ -58,13 +66,13 @@ class _Field:
         result[~same] = self._across(before.at(~same), again.at(~same))
         return result
 
-    def _within(self, before: Steps, again: Steps) -> Floats:
+    def _within(self, before: RowVisits, again: RowVisits) -> Floats:
         """Both in one block."""
         k0, j0 = self._inside(before)
         k1, j1 = self._inside(again)
-        return self._steps(Windows(self._nj(again.jb), k0, j0, k1, j1), again.ib)
+        return self._steps(StepWindows(self._nj(again.jb), k0, j0, k1, j1), again.ib)
 
-    def _across(self, before: Steps, again: Steps) -> Floats:
+    def _across(self, before: RowVisits, again: RowVisits) -> Floats:
         """In different blocks."""
         if not len(before.k):
             return np.zeros(0)
@@ -72,11 +80,11 @@ class _Field:
         k1, j1 = self._inside(again)
         zero = np.zeros_like(k0)
         nk0, nj0, nj1 = self._nk(before.kb), self._nj(before.jb), self._nj(again.jb)
-        left = self._steps(Windows(nj0, k0, j0, nk0 - 1, nj0 - 1), before.ib)
-        done = self._steps(Windows(nj1, zero, zero - 1, k1, j1), again.ib)
+        left = self._steps(StepWindows(nj0, k0, j0, nk0 - 1, nj0 - 1), before.ib)
+        done = self._steps(StepWindows(nj1, zero, zero - 1, k1, j1), again.ib)
         return left + done + self._between(before, again)
 
-    def _between(self, before: Steps, again: Steps) -> Floats:
+    def _between(self, before: RowVisits, again: RowVisits) -> Floats:
         """Whole blocks between two blocks."""
         J, (bk, bj, _) = self.shape.extents[1], self.shape.blocks
         NI = counts(self.shape)[2]
@@ -106,11 +114,11 @@ class _Field:
             result[some] = self._bytes(windows, first[some], end[some])
         return result
 
-    def _steps(self, windows: Windows, ib: Whole) -> Floats:
+    def _steps(self, windows: StepWindows, ib: Whole) -> Floats:
         """Bytes of windows within blocks."""
         return self._bytes(windows, ib, ib + 1)
 
-    def _bytes(self, windows: Windows, first: Whole, end: Whole) -> Floats:
+    def _bytes(self, windows: StepWindows, first: Whole, end: Whole) -> Floats:
         total = np.zeros(len(first))
         known: dict[tuple[tuple[int, int], ...], Floats] = {}
         for access in self.shape.accesses:
@@ -120,7 +128,7 @@ class _Field:
             total += known[access.rows] * lines * self.line
         return total
 
-    def _inside(self, steps: Steps) -> tuple[Whole, Whole]:
+    def _inside(self, steps: RowVisits) -> tuple[Whole, Whole]:
         bk, bj, _ = self.shape.blocks
         return steps.k - steps.kb * bk, steps.j - steps.jb * bj
 

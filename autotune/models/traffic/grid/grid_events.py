@@ -25,7 +25,7 @@ _NOWHERE = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True, slots=True)
-class Steps:
+class RowVisits:
     """Row visits of a blocked sweep: the block (kb, jb, ib) and the plane and row of the grid."""
 
     kb: Whole
@@ -34,22 +34,24 @@ class Steps:
     k: Whole
     j: Whole
 
-    def at(self, where: Whole | Flags) -> "Steps":
+    def at(self, where: Whole | Flags) -> "RowVisits":
         """Some of them."""
-        return Steps(self.kb[where], self.jb[where], self.ib[where], self.k[where], self.j[where])
+        return RowVisits(
+            self.kb[where], self.jb[where], self.ib[where], self.k[where], self.j[where]
+        )
 
 
 @dataclass(frozen=True, slots=True)
-class Events:
+class LineTouches:
     """Touches of the lines of one array within one sweep."""
 
     first: float
     """Lines of the array that the sweep touches at all."""
     beyond: tuple[float, float]
     """Those of them in planes before and behind the thread's own."""
-    before: Steps
+    before: RowVisits
     """The touch before each repeated touch, ..."""
-    again: Steps
+    again: RowVisits
     """... which is here."""
     lines: npt.NDArray[np.float64]
     """Lines that each repeated touch stands for."""
@@ -61,7 +63,7 @@ def counts(shape: GridShape) -> tuple[int, int, int]:
     return k, j, i
 
 
-def events(shape: GridShape, access: GridAccess, per_line: int) -> Events:
+def events(shape: GridShape, access: GridAccess, per_line: int) -> LineTouches:
     """The touches of one array; ``per_line`` doubles are a cache line."""
     (K, J, _), (bk, bj, _) = shape.extents, shape.blocks
     rows = np.array(access.rows, dtype=np.int64)
@@ -89,7 +91,7 @@ def events(shape: GridShape, access: GridAccess, per_line: int) -> Events:
     )
     touched = stands * known[..., 0]
     repeated = known[..., 1:]
-    return Events(
+    return LineTouches(
         first=float(touched.sum()),
         beyond=(float(touched[xk < 0].sum()), float(touched[xk >= K].sum())),
         before=_decoded(time[..., :-1][repeated], shape),
@@ -98,14 +100,14 @@ def events(shape: GridShape, access: GridAccess, per_line: int) -> Events:
     )
 
 
-def _decoded(time: Whole, shape: GridShape) -> Steps:
+def _decoded(time: Whole, shape: GridShape) -> RowVisits:
     K, J, _ = shape.extents
     _, NJ, NI = counts(shape)
     rest, j = np.divmod(time, J)
     rest, k = np.divmod(rest, K)
     rest, ib = np.divmod(rest, NI)
     kb, jb = np.divmod(rest, NJ)
-    return Steps(kb, jb, ib, k, j)
+    return RowVisits(kb, jb, ib, k, j)
 
 
 def _classes(extent: int, block: int, offsets: Whole) -> tuple[Whole, Whole]:

@@ -17,7 +17,7 @@ from typing import NamedTuple
 from autotune.codegen.loop_tree import GridSweep
 from autotune.domain.stencil import LINE, offsets, strides
 from autotune.language.expression import references
-from autotune.models.traffic.sweep_shape import Access, SweepShape
+from autotune.models.traffic.sweep_shape import RowAccess, SweepShape
 
 Triple = tuple[int, int, int]
 
@@ -101,7 +101,7 @@ def as_sweep(grid: GridShape, extents: tuple[int, ...]) -> SweepShape:
     *outer, _ = strides(extents, grid.radius)
     plane, line = (outer[0], 0) if grid.planar else (outer[0], outer[1])
     found = tuple(
-        Access(
+        RowAccess(
             access.parameter,
             tuple(dk * plane + dj * line + di for dk, dj, di in access.points),
             access.read,

@@ -12,17 +12,17 @@ from itertools import pairwise
 
 import numpy as np
 
-from autotune.codegen.loop_tree import Block, GridSweep, Program, Repeat, Tiles
+from autotune.codegen.loop_tree import GridSweep, NodeBlock, Repeat, StepProgram, Tiles
 from autotune.domain.machine import Machine
 from autotune.domain.problem import StencilProblem
 from autotune.models.traffic.grid.grid_conflict import GridConflicts
-from autotune.models.traffic.grid.grid_distance import Reuse, reuses
+from autotune.models.traffic.grid.grid_distance import GridReuse, reuses
 from autotune.models.traffic.grid.grid_shape import GridShape, as_sweep, shape
-from autotune.models.traffic.passes import Group, Pass, ThreadPasses, Touch
-from autotune.models.traffic.reuse_distance import POSITIONS, Floats, Streams, Whole, streams
-from autotune.models.traffic.schedule import Schedule, Step, schedule
-from autotune.models.traffic.set_conflicts import Conflict
-from autotune.models.traffic.stream_records import Traffic
+from autotune.models.traffic.passes import Pass, PassGroup, ThreadPasses, Touch
+from autotune.models.traffic.reuse_distance import POSITIONS, Floats, ThreadStreams, Whole, streams
+from autotune.models.traffic.schedule import Schedule, TimeStep, schedule
+from autotune.models.traffic.set_conflicts import SetConflict
+from autotune.models.traffic.stream_records import StepTraffic
 
 _BINS = 16
 """Distances this close together, bins per factor of two, are one stream."""
@@ -37,15 +37,15 @@ class GridAnalyser:
     """Analyses programs of stencils for one machine; equal sweeps and parts share results."""
 
     machine: Machine
-    _plans: dict[tuple[Block, tuple[tuple[str, int], ...]], _Plan] = field(default_factory=dict)
-    _programs: dict[int, tuple[Program, _Plan]] = field(default_factory=dict)
+    _plans: dict[tuple[NodeBlock, tuple[tuple[str, int], ...]], _Plan] = field(default_factory=dict)
+    _programs: dict[int, tuple[StepProgram, _Plan]] = field(default_factory=dict)
     """By identity: hashing a program takes longer than looking it up."""
-    _reuses: dict[GridShape, list[Reuse]] = field(default_factory=dict)
-    _known: dict[tuple[int, tuple[int, ...], int, int], Traffic] = field(default_factory=dict)
+    _reuses: dict[GridShape, list[GridReuse]] = field(default_factory=dict)
+    _known: dict[tuple[int, tuple[int, ...], int, int], StepTraffic] = field(default_factory=dict)
 
     def analyse(
-        self, program: Program, problem: StencilProblem, threads: int, nodes: int = 1
-    ) -> Traffic:
+        self, program: StepProgram, problem: StencilProblem, threads: int, nodes: int = 1
+    ) -> StepTraffic:
         """The traffic of one steady-state time step on ``threads`` threads.
 
         They own contiguous parts of the slowest dimension. Raises ValueError where several sweeps
@@ -57,7 +57,7 @@ class GridAnalyser:
             self._known[key] = self._traffic(plan, tiles, problem, threads, nodes)
         return self._known[key]
 
-    def _plan(self, program: Program) -> _Plan:
+    def _plan(self, program: StepProgram) -> _Plan:
         """Shared by programs that differ in padding only: it moves rows, not traffic."""
         if id(program) not in self._programs:
             storage = (program.body, program.arrays)
@@ -74,8 +74,8 @@ class GridAnalyser:
         problem: StencilProblem,
         threads: int,
         nodes: int,
-    ) -> Traffic:
-        found: list[Streams] = []
+    ) -> StepTraffic:
+        found: list[ThreadStreams] = []
         for planes, before, behind, alike in _parts(problem.extents[0], threads):
             shapes = self._shapes(plan, tiles, problem, planes)
             found.append(self._thread(plan, shapes, (before, behind), alike))
@@ -109,7 +109,7 @@ class GridAnalyser:
 
     def _thread(
         self, plan: Schedule, shapes: Sequence[GridShape], shared: tuple[bool, bool], alike: int
-    ) -> Streams:
+    ) -> ThreadStreams:
         line = int(self.machine.line)
         for item in shapes:
             if item not in self._reuses:
@@ -128,7 +128,7 @@ class GridAnalyser:
 
 
 @dataclass(frozen=True)
-class GridTraffic(Traffic):
+class GridTraffic(StepTraffic):
     """Traffic of a program over a grid; its conflicts depend on rows, planes and blocks."""
 
     grids: tuple[GridShape, ...] = ()
@@ -137,7 +137,7 @@ class GridTraffic(Traffic):
 
     def conflicts(
         self, call: int, pad_lines: int, machine: Machine, iterations: float
-    ) -> list[Conflict]:
+    ) -> list[SetConflict]:
         """Set conflicts of a call for a loop of ``iterations`` per pass, rows padded so."""
         made = self.schedule.steps[-1].calls[call]
         item = self.grids[made.sweep]
@@ -150,7 +150,7 @@ class GridTraffic(Traffic):
         )
 
 
-def _tiles(body: Block, plan: Schedule) -> Iterator[Mapping[str, int]]:
+def _tiles(body: NodeBlock, plan: Schedule) -> Iterator[Mapping[str, int]]:
     """The blocked dimensions of every sweep of a schedule."""
     found = {id(sweep): sizes for sweep, sizes in _blocked(body, {})}
     for sweep in plan.sweeps:
@@ -160,7 +160,7 @@ def _tiles(body: Block, plan: Schedule) -> Iterator[Mapping[str, int]]:
 
 
 def _blocked(
-    block: Block, around: Mapping[str, int]
+    block: NodeBlock, around: Mapping[str, int]
 ) -> Iterator[tuple[GridSweep, Mapping[str, int]]]:
     if around and sum(isinstance(node, GridSweep) for node in block.nodes) > 1:
         raise ValueError("several sweeps within one block")
@@ -187,7 +187,7 @@ def _parts(planes: int, threads: int) -> list[tuple[int, bool, bool, int]]:
     return [(*key, alike) for key, alike in found.items()]
 
 
-def _groups(step: Step, shapes: Sequence[GridShape]) -> tuple[Group, ...]:
+def _groups(step: TimeStep, shapes: Sequence[GridShape]) -> tuple[PassGroup, ...]:
     """Each call as one pass over whole arrays."""
     groups = []
     for number, call in enumerate(step.calls):
@@ -198,17 +198,17 @@ def _groups(step: Step, shapes: Sequence[GridShape]) -> tuple[Group, ...]:
         )
         streams_ = sum(len(access.rows) for access in item.accesses)
         made = Pass(number, float(item.points), touches, True, item.run, streams_)
-        groups.append(Group((made,), 1.0, float(item.points)))
+        groups.append(PassGroup((made,), 1.0, float(item.points)))
     return tuple(groups)
 
 
 def _expanded(
-    across: Streams,
-    step: Step,
+    across: ThreadStreams,
+    step: TimeStep,
     shapes: Sequence[GridShape],
-    found: Sequence[Sequence[Reuse]],
+    found: Sequence[Sequence[GridReuse]],
     shared: tuple[bool, bool],
-) -> Streams:
+) -> ThreadStreams:
     """First touches as found across sweeps, and behind each the repeated touches within."""
     made: list[tuple[int, float, Floats, Floats, bool]] = []
     seen = dict.fromkeys(range(len(across.passes)), 0)
@@ -226,7 +226,7 @@ def _expanded(
             far = np.full(POSITIONS, distance)
             made.append((index, lines / points, far, far if written else far * np.nan, False))
     origin = np.array([index for index, *_ in made])
-    return Streams(
+    return ThreadStreams(
         owner=across.owner[origin],
         row=across.row[origin],
         distance=np.stack([distance for _, _, distance, _, _ in made]),
@@ -240,7 +240,7 @@ def _expanded(
     )
 
 
-def _merged(reuse: Reuse) -> list[tuple[float, float]]:
+def _merged(reuse: GridReuse) -> list[tuple[float, float]]:
     """Lines and mean distance of repeated touches at about the same distance.
 
     Distances of few lines are counted with the next farther ones.

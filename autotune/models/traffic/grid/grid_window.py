@@ -22,7 +22,7 @@ Whole = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Windows:
+class StepWindows:
     """Many windows of steps, one per element; steps are counted within their block."""
 
     nj: Whole
@@ -31,7 +31,7 @@ class Windows:
     k1: Whole
     j1: Whole
 
-    def distinct(self) -> tuple["Windows", Whole]:
+    def distinct(self) -> tuple["StepWindows", Whole]:
         """The windows that differ, and the position of each of these among them."""
         fields = np.stack([self.nj, self.k1 - self.k0, self.j0, self.j1])
         order = np.lexsort(fields)
@@ -40,16 +40,16 @@ class Windows:
         place = np.empty(len(order), dtype=np.int64)
         place[order] = np.cumsum(new) - 1
         nj, deep, j0, j1 = ordered[:, new]
-        return Windows(nj, np.zeros_like(deep), j0, deep, j1), place
+        return StepWindows(nj, np.zeros_like(deep), j0, deep, j1), place
 
 
-def whole(nk: Whole, nj: Whole) -> Windows:
+def whole(nk: Whole, nj: Whole) -> StepWindows:
     """Windows of all steps of blocks."""
     zero = np.zeros_like(nk)
-    return Windows(nj, zero, zero - 1, nk - 1, nj - 1)
+    return StepWindows(nj, zero, zero - 1, nk - 1, nj - 1)
 
 
-def rows_touched(windows: Windows, rows: Sequence[tuple[int, int]]) -> npt.NDArray[np.float64]:
+def rows_touched(windows: StepWindows, rows: Sequence[tuple[int, int]]) -> npt.NDArray[np.float64]:
     """Distinct rows of an array, read at offsets ``rows``, that each window touches."""
     if not len(windows.nj):
         return np.zeros(0)
@@ -61,7 +61,7 @@ def rows_touched(windows: Windows, rows: Sequence[tuple[int, int]]) -> npt.NDArr
     return np.asarray(touched[place], dtype=np.float64)
 
 
-def _union(windows: Windows, rows: Whole) -> npt.NDArray[np.float64]:
+def _union(windows: StepWindows, rows: Whole) -> npt.NDArray[np.float64]:
     nj, k0, j0, k1, j1 = (
         field[:, None] for field in (windows.nj, windows.k0, windows.j0, windows.k1, windows.j1)
     )

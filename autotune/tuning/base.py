@@ -1,6 +1,7 @@
 """What a tuner works with: the chosen candidates, where results go, who says what comes next."""
 
 import contextlib
+import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -97,24 +98,16 @@ class Bench:
     turns: Turns = field(default_factory=Alone)
 
 
-class Proposal(Protocol):
-    """A candidate that a search wants to have measured."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A candidate that a search wants to have measured next, and why."""
 
-    @property
-    def candidate(self) -> Candidate:
-        """Not measured yet."""
-
-    @property
-    def why(self) -> str:
-        """In words."""
-
-    @property
-    def expected_improvement(self) -> float:
-        """Relative to the best of its problem; nan where the search does not say."""
-
-    @property
-    def posterior(self) -> float | None:
-        """Seconds of a time step that are expected now; None where the search does not say."""
+    candidate: Candidate
+    why: str
+    expected_improvement: float = math.nan
+    """Relative to the best of its problem; nan where the search has no posterior."""
+    posterior: float | None = None
+    """Expected seconds of a time step; None where the search has no expectation."""
 
 
 class Search(Protocol):

@@ -10,7 +10,7 @@ from autotune.domain.ranking import Ranking
 from autotune.domain.results import Measurement
 from autotune.domain.setup import Measuring, Searching
 from autotune.tuning import Earlier, Ended, Event, Plan, Task, tune_problems
-from autotune.tuning.study_search import Known, Trials
+from autotune.tuning.study_search import Hint, StudySearch, study_search
 
 COUNT = 40
 TIMES = {k: 1.0 + 0.02 * abs(k - 29) + (0.4 if k % 4 else 0.0) for k in range(COUNT)}
@@ -26,7 +26,7 @@ class Tuned:
 
     ended: list[Ended]
     journal: Notebook
-    trials: Trials
+    trials: StudySearch
     events: list[Event] = field(default_factory=list)
 
     @property
@@ -46,18 +46,18 @@ def run(
     evaluations: int | None = None,
     earlier: Mapping[str, tuple[Earlier, ...]] | None = None,
     first: Mapping[str, Sequence[int]] | None = None,
-    known: Sequence[Known] = (),
+    known: Sequence[Hint] = (),
     counted: int = 0,
 ) -> Tuned:
     journal, events = Notebook(), list[Event]()
     entries = [entry for ranked in rankings for entry in ranked.entries]
     base = [candidate(0, ranked.problem).identity for ranked in rankings]
-    trials = Trials(
+    trials = study_search(
         [e.candidate for e in entries],
         [e.prediction for e in entries],
         settings=Searching(),
         first=base,
-        known=known,
+        hints=known,
     )
     tasks = [
         Task(
@@ -163,7 +163,7 @@ def test_what_is_known_is_used_without_measuring() -> None:
 
 def test_times_of_another_machine_are_hints_only() -> None:
     """It is three times as slow; its order is right: the search begins where it was fast."""
-    hints = [Known(candidate=candidate(k), seconds=3 * TIMES[k]) for k in range(0, COUNT, 3)]
+    hints = [Hint(candidate=candidate(k), seconds=3 * TIMES[k]) for k in range(0, COUNT, 3)]
     ranked = ranking(PREDICTED)
     told, untold = (run(quiet_host(), [ranked], evaluations=8, known=k) for k in (hints, ()))
     assert len(told.measured) == 8, "a hint is no result"

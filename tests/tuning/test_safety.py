@@ -23,7 +23,7 @@ from autotune.errors import StoreError
 from autotune.files.store import Store
 from autotune.tuning import Earlier, Ended, Plan, Task, tune_problems
 from autotune.tuning.building import check_space
-from autotune.tuning.study_search import Trials
+from autotune.tuning.study_search import study_search
 
 TIMES = {number: 1.0 + number / 7 for number in range(8)}
 RANKED = ranking([1.0 + number for number in range(8)])
@@ -88,7 +88,7 @@ def tuned(journal: Watched, host: Host, earlier: tuple[Earlier, ...] = (), **mor
         baseline=candidate(0).identity,
         earlier=earlier,
     )
-    trials = Trials(
+    trials = study_search(
         [entry.candidate for entry in RANKED.entries],
         [entry.prediction for entry in RANKED.entries],
         settings=Searching(stop_below=0.0),

@@ -12,7 +12,7 @@ from autotune.files.store import RunElsewhere, RunRecord, Store
 from autotune.statistics.estimators import location
 from autotune.toolchain import compiler as compilers
 from autotune.tuning import Earlier
-from autotune.tuning.study_search import Known
+from autotune.tuning.study_search import Hint
 
 _LASTING: tuple[Status, ...] = ("ok", "wrong-result")
 """What another study found out and this one would too; of builds and runs its time limits may have
@@ -32,7 +32,7 @@ class Past:
     found: Prospect
     run: str = ""
     """The one that asks; its results are no news."""
-    hints: dict[str, Known] = field(default_factory=dict)
+    hints: dict[str, Hint] = field(default_factory=dict)
     """Candidate to the latest time elsewhere."""
     sources: dict[str, int] = field(default_factory=dict)
     """Study to how many of its results are used."""
@@ -105,7 +105,7 @@ class Past:
     def _hint(self, candidate: Candidate, measurement: Measurement) -> None:
         if measurement.status == "ok" and measurement.accepted:
             seconds = location([sample.seconds for sample in measurement.accepted])
-            self.hints[candidate.identity] = Known(candidate=candidate, seconds=seconds)
+            self.hints[candidate.identity] = Hint(candidate=candidate, seconds=seconds)
 
     def _relatives(self) -> None:
         """Hints by candidates that no study here may choose: built by others, or with other flags.

@@ -34,7 +34,7 @@ from autotune.tuning import (
     tune_problems,
     unwatched,
 )
-from autotune.tuning.study_search import Trials
+from autotune.tuning.study_search import study_search
 
 _BATCH = 8
 """More candidates are never built together: what is learned of one helps to choose the next."""
@@ -132,17 +132,17 @@ class Conduct:
         entries = [entry for ranking in found.rankings for entry in ranking.entries]
         candidates = [entry.candidate for entry in entries]
         predictions = [entry.prediction for entry in entries]
-        Trials(candidates[:1], predictions[:1], settings=setup.search)  # what lacks is told early
+        study_search(candidates[:1], predictions[:1], settings=setup.search)  # missing tools
         self._enter()
         past = Past(results=self.results, study=self.study, found=found)
         earlier = past.news()
         before = self._prior(candidates, predictions, progress)
-        trials = Trials(
+        search = study_search(
             candidates,
             predictions,
             settings=setup.search,
             first=[baseline(found, ranking).identity for ranking in found.rankings],
-            known=list(past.hints.values()),
+            hints=list(past.hints.values()),
             prior=before.seconds,
             storage=options.mirror,
             name=self.study,
@@ -156,14 +156,14 @@ class Conduct:
             past.run = run
             ended = tune_problems(
                 self._tasks(options, earlier, past, before.seconds),
-                trials,
+                search,
                 self._bench(run, progress),
                 self._plan(evaluations(found, options)),
                 past.news,
             )
             states.append("budget" if any(one.cut for one in ended) else "done")
-        if trials.fault:
-            progress(trials.fault, 1, 1)
+        if search.fault:
+            progress(search.fault, 1, 1)
         result = result_of(self.results.load_study(self.study))
         if not before.note:
             return result

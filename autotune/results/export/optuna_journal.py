@@ -7,22 +7,19 @@ Imports Optuna, which is heavy.
 import datetime
 import json
 import tempfile
-import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-import optuna
 from optuna.distributions import BaseDistribution
 from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend
-from optuna.study import StudyDirection
-from optuna.trial import FrozenTrial, TrialState
+from optuna.trial import FrozenTrial
 
 from autotune.domain.setup import Objective
 from autotune.errors import Fault, InputError
 from autotune.measuring.candidates.resource_use import ENERGY, MEMORY
 from autotune.results.evaluate.study_evaluation import ProblemResult, Row, StudyResult, varied
-from autotune.tuning.search.optuna_sampler import domains
+from autotune.tuning.search import optuna_trials
 from autotune.tuning.search.points import Setting
 
 
@@ -34,7 +31,6 @@ def write(result: StudyResult, path: Path, objectives: Sequence[Objective] = ("t
     replaced as a whole. Raises InputError where the file cannot be written, or is no journal.
     """
     _require_journal(path)
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=f".{path.name}.", dir=path.parent) as folder:
@@ -82,20 +78,15 @@ def _study(
     storage: JournalStorage,
     objectives: Sequence[Objective],
 ) -> int:
-    study = optuna.create_study(
-        storage=storage,
-        study_name=f"{result.study.name}/{problem.label}",
-        directions=[StudyDirection.MINIMIZE] * len(objectives),
+    study = optuna_trials.open_study(
+        objectives, storage=storage, name=f"{result.study.name}/{problem.label}"
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        study.set_metric_names(list(objectives))
     for name, text in (("config", result.study.config), ("problem", problem.problem.title)):
         study.set_user_attr(name, text)
     settings = [_settings(row) for row in problem.rows]
     names = list(dict.fromkeys(name for row in settings for name in row))
     table = [tuple(row.get(name) for name in names) for row in settings]
-    space = domains(table, names)
+    space = optuna_trials.domains(table, names)
     tried = sorted((row for row in problem.rows if row.measurement), key=_moments)
     for number, row in enumerate(tried):
         values = [row.objectives[o] for o in objectives if o in row.objectives]
@@ -115,21 +106,14 @@ def _trial(
     space: dict[str, BaseDistribution],
     values: list[float] | None,
 ) -> FrozenTrial:
-    begun, ended = _moments(row)
-    known = _settings(row)
-    return FrozenTrial(
+    settings = _settings(row)
+    return optuna_trials.finished_trial(
+        {name: settings.get(name) for name in names},
+        space,
+        values,
+        attributes=_attributes(row),
         number=number,
-        trial_id=number,
-        state=TrialState.FAIL if values is None else TrialState.COMPLETE,
-        value=None,
-        values=values,
-        datetime_start=begun,
-        datetime_complete=ended,
-        params={name: known.get(name) for name in names},
-        distributions=space,
-        user_attrs=_attributes(row),
-        system_attrs={},
-        intermediate_values={},
+        period=_moments(row),
     )
 
 

@@ -5,17 +5,17 @@ the study before it answers, so that a study that is resumed, or shared by sever
 where it was.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import optuna
-from optuna.distributions import BaseDistribution, CategoricalDistribution
+from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial, TrialState
 
 from autotune.tuning.search.base import Searcher, Suggestion, Told
+from autotune.tuning.search.optuna_trials import Domains, domains
 from autotune.tuning.search.points import Points, Setting
 
-Domains = Mapping[str, BaseDistribution]
 _NO_RESULT = ("not run", "contended")
 
 
@@ -26,8 +26,7 @@ class CandidateSampler(optuna.samplers.BaseSampler):
     counts as a candidate that failed; pruned ones, and those with user attribute ``status`` =
     ``not run`` or ``contended``, count as neither run nor failed. RuntimeError when a trial is
     asked for and no candidate is left; in ``study.optimize`` the study stops by itself when the
-    search is over. With ``reads`` false the search is told by somebody else, and the trials of the
-    study teach it nothing.
+    search is over.
     """
 
     def __init__(
@@ -36,11 +35,8 @@ class CandidateSampler(optuna.samplers.BaseSampler):
         points: Points,
         group: int = 0,
         objectives: Sequence[str] = ("time",),
-        *,
-        reads: bool = True,
     ) -> None:
         self.search = search
-        self._offered: Suggestion | None = None
         self.suggestions: dict[int, Suggestion] = {}
         """What was answered, by number of trial."""
         self._names = points.names
@@ -50,7 +46,6 @@ class CandidateSampler(optuna.samplers.BaseSampler):
         self._rows = {_key(points.rows[row]): row for row in members}
         self._points = points
         self.domains: Domains = domains([points.rows[row] for row in members], points.names)
-        self._reads = reads
         self._read: dict[int, TrialState] = {}
 
     def infer_relative_search_space(
@@ -70,19 +65,12 @@ class CandidateSampler(optuna.samplers.BaseSampler):
         """The next candidate of the search; enqueued trials keep what they were enqueued with."""
         if not search_space or "fixed_params" in trial.system_attrs:
             return {}
-        suggestion, self._offered = self._offered, None
-        if suggestion is None:
-            suggestion = self._ask(study, trial.number)
+        suggestion = self._ask(study, trial.number)
         self.suggestions[trial.number] = suggestion
         return dict(zip(self._names, self._points.rows[suggestion.index], strict=True))
 
-    def offer(self, suggestion: Suggestion) -> None:
-        """Let the next trial be this candidate, which the search was asked for already."""
-        self._offered = suggestion
-
     def _ask(self, study: optuna.Study, number: int) -> Suggestion:
-        if self._reads:
-            self.read(study, number)
+        self.read(study, number)
         found = self.search.ask(self._group, 1)
         if not found:
             raise RuntimeError("every candidate was tried: there is none left to sample")
@@ -106,8 +94,6 @@ class CandidateSampler(optuna.samplers.BaseSampler):
         values: Sequence[float] | None,
     ) -> None:
         """Learn from the trial at once, and stop ``study.optimize`` when the search is over."""
-        if not self._reads:
-            return
         self._learn(trial, state, values)
         if self.search.finished(self._group) is not None:
             try:
@@ -140,20 +126,6 @@ class CandidateSampler(optuna.samplers.BaseSampler):
             self.search.release(row)
         elif state == TrialState.FAIL:
             self.search.tell(Told(index=row, seconds=None))
-
-
-def domains(rows: Sequence[Sequence[Setting]], names: Sequence[str]) -> dict[str, BaseDistribution]:
-    """Every parameter as a category of its values in the rows, ascending."""
-    found: dict[str, BaseDistribution] = {}
-    for name, column in zip(names, zip(*rows, strict=True), strict=True):
-        values = {(type(value).__name__, value): value for value in column}
-        found[name] = CategoricalDistribution(sorted(values.values(), key=_order))
-    return found
-
-
-def _order(value: Setting) -> tuple[bool, float, str]:
-    number = isinstance(value, int | float)
-    return number, float(value) if isinstance(value, int | float) else 0.0, str(value)
 
 
 def _key(row: Sequence[Setting]) -> tuple[tuple[bool, Setting], ...]:

@@ -19,9 +19,10 @@ from optuna.samplers import (
     RandomSampler,
     TPESampler,
 )
-from optuna.trial import Trial, TrialState, create_trial
+from optuna.trial import Trial
 
 from autotune.errors import Fault, MissingTool, unknown_name
+from autotune.tuning.search import optuna_trials
 from autotune.tuning.search.base import Forecast, Suggestion, Told
 from autotune.tuning.search.parameter_levels import Levels, levels
 from autotune.tuning.search.points import Points
@@ -70,15 +71,11 @@ class OptunaSearch:
         seed: int = 1,
     ) -> None:
         """``first`` rows come first, then the best by prediction, unless ``name`` is random."""
-        optuna.logging.set_verbosity(optuna.logging.ERROR)
         self.points = points
         self._levels = levels(points.rows)
         self._objectives = policy.objectives
         self._studies = [
-            optuna.create_study(
-                directions=["minimize"] * len(policy.objectives),
-                sampler=sampler(name, seed + group),
-            )
+            optuna_trials.open_study(policy.objectives, sampler=sampler(name, seed + group))
             for group in range(points.groups)
         ]
         self._domains = _domains(self._levels)
@@ -131,9 +128,9 @@ class OptunaSearch:
             trial.set_constraint("legal", 1.0)
         worst = self._worst(group)
         if known is None and (row >= 0 or worst is None):  # running, or nothing to say
-            study.tell(trial, state=TrialState.FAIL)
+            optuna_trials.finish(study, trial, None)
         else:
-            study.tell(trial, known or worst)
+            optuna_trials.finish(study, trial, known or worst)
 
     def _worst(self, group: int) -> list[float] | None:
         told = [v for row, v in self._told.items() if self.points.group[row] == group]
@@ -153,26 +150,20 @@ class OptunaSearch:
             self._told[row] = values or self._told[row]
         elif values is None:
             if trial is not None:
-                study.tell(trial, state=TrialState.FAIL)
+                optuna_trials.finish(study, trial, None)
         else:
             self._told[row] = values
             if trial is not None:
-                study.tell(trial, values)
+                optuna_trials.finish(study, trial, values)
             else:
                 place = self._levels.index[row].tolist()
                 params = dict(zip(self._domains, place, strict=True))
-                study.add_trial(
-                    create_trial(params=params, distributions=self._domains, values=values)
-                )
+                study.add_trial(optuna_trials.finished_trial(params, self._domains, values))
 
     def _values(self, told: Told) -> list[float] | None:
         """Logarithms of the objectives; None where one is missing."""
-        if told.seconds is None:
-            return None
-        named = {self._objectives[0]: told.seconds, **told.objectives}
-        if not all(name in named for name in self._objectives):
-            return None
-        return [math.log(named[name]) for name in self._objectives]
+        values = optuna_trials.objective_values(self._objectives, told.seconds, told.objectives)
+        return None if values is None else [math.log(value) for value in values]
 
     def claim(self, index: int) -> None:
         """Somebody else measures this candidate: it will not be asked for."""
@@ -183,7 +174,7 @@ class OptunaSearch:
         trial = self._open.pop(index, None)
         if trial is not None:
             group = int(self.points.group[index])
-            self._studies[group].tell(trial, state=TrialState.FAIL)
+            optuna_trials.finish(self._studies[group], trial, None)
 
     def finished(self, group: int) -> str | None:
         """These samplers end when every candidate was measured."""

@@ -8,7 +8,8 @@ from optuna.trial import TrialState
 from searcher_conformance import NAMES, ROWS, seconds, space
 
 from autotune.tuning.search.model_search import ModelSearch
-from autotune.tuning.search.optuna_sampler import CandidateSampler, domains
+from autotune.tuning.search.optuna_sampler import CandidateSampler
+from autotune.tuning.search.optuna_trials import domains
 from autotune.tuning.search.points import Points
 from autotune.tuning.search.policy import Policy
 

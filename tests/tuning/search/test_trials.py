@@ -13,7 +13,7 @@ from optuna.storages.journal import JournalFileBackend
 from autotune.domain.results import Measurement
 from autotune.domain.setup import Searching
 from autotune.domain.variant import Candidate
-from autotune.tuning.study_search import Known, Trials
+from autotune.tuning.study_search import Hint, StudySearch, study_search
 
 ORDERS = ("ijl", "ilj", "jil", "jli", "lij", "lji")
 CANDIDATES = [
@@ -36,10 +36,10 @@ def measured(one: Candidate, status: str = "ok", **conditions) -> Measurement:
     )
 
 
-def trials(**fields) -> Trials:
+def trials(**fields) -> StudySearch:
     predictions = fields.pop("predictions", [prediction(None, reason="no model")] * len(CANDIDATES))
     settings = fields.pop("settings", SETTINGS)
-    return Trials(CANDIDATES, predictions, settings=settings, **fields)
+    return study_search(CANDIDATES, predictions, settings=settings, **fields)
 
 
 def test_problems_are_numbered_as_they_come_and_share_a_search() -> None:
@@ -63,8 +63,8 @@ def test_problems_of_one_label_are_mirrored_apart(tmp_path) -> None:
     both = [one, replace(one, problem=more)]
     path = str(tmp_path / "study.journal")
     unknown = [prediction(None, reason="no model")] * 2
-    search = Trials(both, unknown, settings=SETTINGS, storage=path, name="quick")
-    names = [study.study_name for study in search.studies]
+    search = study_search(both, unknown, settings=SETTINGS, storage=path, name="quick")
+    names = [study.study_name for study in search.mirror.studies]
     assert names == [f"quick/{one.problem.label}-midpoint-m{m}-h0.1" for m in (1, 2)]
 
 
@@ -138,30 +138,30 @@ def test_a_mirror_that_cannot_be_locked_does_not_end_the_search(tmp_path, monkey
 
 
 def test_hints_from_elsewhere_order_the_first_candidates_and_leave_all_to_be_measured() -> None:
-    hints = [Known(candidate=one, seconds=5 * time_of(one)) for one in CANDIDATES[:18]]
-    search = trials(known=hints)
+    hints = [Hint(candidate=one, seconds=5 * time_of(one)) for one in CANDIDATES[:18]]
+    search = trials(hints=hints)
     (first,) = search.ask(0)
     assert ORDERS.index(first.candidate.variant.parameters["order"]) <= 1
     assert len(search.ask(0, 50)) == 17
 
 
-def test_energy_and_memory_are_objectives_as_far_as_they_are_read() -> None:
+def test_energy_and_memory_are_objectives_as_far_as_they_are_read(tmp_path) -> None:
     settings = Searching(first=3, objectives=("time", "memory", "energy"))
-    search = trials(settings=settings)
+    search = trials(settings=settings, storage=str(tmp_path / "study.journal"))
     for number in range(8):
         (proposal,) = search.ask(0)
         conditions = {"memory_bytes": 1e6 + number, "energy_j": 0.5} if number != 2 else {}
         search.tell(proposal.candidate, measured(proposal.candidate, **conditions), 0.0)
-    states = [trial.state.name for trial in search.studies[0].trials]
+    states = [trial.state.name for trial in search.mirror.studies[0].trials]
     assert states.count("FAIL") == 1
-    assert search.studies[0].trials[0].values[1:] == [1e6, 0.5]
+    assert search.mirror.studies[0].trials[0].values[1:] == [1e6, 0.5]
 
 
 def test_wrong_identities_are_refused() -> None:
     with pytest.raises(ValueError, match="not among the 36"):
         trials(first=["000000000000"])
     with pytest.raises(ValueError, match="not among the 36"):
-        trials(known=[Known(candidate=candidate("ijl", 128, 0), seconds=1.0)])
+        trials(hints=[Hint(candidate=candidate("ijl", 128, 0), seconds=1.0)])
 
 
 def _study(path: str) -> optuna.Study:

@@ -1,0 +1,189 @@
+"""The search of a study as a journal file of Optuna, for its dashboard, while the search runs.
+
+There is a study ``NAME/LABEL`` for each problem and a trial for each candidate. The results store
+is the truth: nothing reads the journal back. Imports Optuna, which is heavy.
+"""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import optuna
+from optuna.distributions import BaseDistribution
+from optuna.storages import JournalStorage
+from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
+from optuna.trial import FrozenTrial, Trial
+
+from autotune.domain.variant import Candidate
+from autotune.files.store.records import labels
+from autotune.files.store.store_rows import problem_facts
+from autotune.tuning.search import optuna_trials
+from autotune.tuning.search.base import Suggestion, Told
+from autotune.tuning.search.points import Points, Setting
+
+_UNWRITABLE = (OSError, json.JSONDecodeError, RuntimeError)
+"""What a journal raises that is full, out of reach, or torn; and whose lock is gone or cannot be
+made."""
+_GRACE = 5
+"""Seconds after which the lock of a journal is taken from a writer that died."""
+
+
+class OptunaMirror:
+    """Writes the proposals and results of a search to a journal of Optuna.
+
+    A file that cannot be written, from the start or later, ends the mirroring and not the search:
+    ``fault`` then says why.
+    """
+
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        points: Points,
+        objectives: Sequence[str],
+        *,
+        storage: str,
+        name: str,
+    ) -> None:
+        """``points``: the candidates as the search sees them. ``storage``: path of the journal."""
+        self.fault = ""
+        self.studies: list[optuna.Study] = []
+        """A study for each problem, in order; fewer where the journal cannot be written."""
+        self._candidates, self._points = candidates, points
+        self._objectives = tuple(objectives)
+        self._open: dict[int, Trial] = {}
+        self._ended: set[int] = set()
+        members = [points.members(group) for group in range(points.groups)]
+        self._samplers = [_NextRow(points, rows.tolist()) for rows in members]
+        titles = labels([problem_facts(candidates[rows[0]].problem) for rows in members])
+        self._storage = storage
+        try:
+            for title, sampler in zip(titles, self._samplers, strict=True):
+                self.studies.append(self._study(f"{name}/{title}", sampler))
+        except (*_UNWRITABLE, ValueError) as error:
+            self._give_up(error)
+
+    def _study(self, name: str, sampler: "_NextRow") -> optuna.Study:
+        lock = JournalFileSymlinkLock(self._storage, grace_period=_GRACE)
+        backend = JournalFileBackend(self._storage, lock_obj=lock)
+        study = optuna_trials.open_study(
+            self._objectives,
+            storage=JournalStorage(backend),
+            name=name,
+            sampler=sampler,
+            resume=True,
+        )
+        study.set_user_attr("objectives", list(self._objectives))
+        return study
+
+    def _give_up(self, error: Exception) -> None:
+        self.fault = f"the Optuna journal {self._storage} is not kept: {error}"
+
+    def propose(self, suggestion: Suggestion) -> None:
+        """Open a trial for a candidate that is going to be measured."""
+        if self.fault:
+            return
+        group = int(self._points.group[suggestion.index])
+        sampler = self._samplers[group]
+        sampler.row = suggestion.index
+        try:
+            trial = self.studies[group].ask(sampler.domains)
+            self._open[suggestion.index] = trial
+            for name, value in self._described(suggestion).items():
+                trial.set_user_attr(name, value)
+        except _UNWRITABLE as error:
+            self._give_up(error)
+
+    def _described(self, suggestion: Suggestion) -> dict[str, str | float]:
+        attributes = self._attributes(suggestion.index) | {"why": suggestion.why}
+        if not math.isnan(suggestion.expected_improvement):
+            attributes["expected_improvement"] = suggestion.expected_improvement
+        if suggestion.predicted is not None:
+            attributes["expected_s"] = suggestion.predicted
+        return attributes
+
+    def _attributes(self, row: int) -> dict[str, str | float]:
+        attributes: dict[str, str | float] = {"candidate": self._candidates[row].id}
+        predicted = float(self._points.predicted[row])
+        if not math.isnan(predicted):
+            attributes["predicted_s"] = predicted
+        return attributes
+
+    def end(self, row: int, outcome: Told | None, status: str) -> None:
+        """End the trial of a candidate; the first outcome of a candidate is kept.
+
+        ``outcome``: None where the candidate has no result, which is no failure.
+        """
+        if self.fault or row in self._ended:
+            return
+        values = None
+        if outcome is not None:
+            values = optuna_trials.objective_values(
+                self._objectives, outcome.seconds, outcome.objectives
+            )
+        try:
+            self._finish(self.studies[int(self._points.group[row])], row, values, status)
+        except _UNWRITABLE as error:
+            self._give_up(error)
+        self._ended.add(row)
+
+    def _finish(
+        self, study: optuna.Study, row: int, values: list[float] | None, status: str
+    ) -> None:
+        trial = self._open.pop(row, None)
+        if trial is not None:
+            trial.set_user_attr("status", status)
+            optuna_trials.finish(study, trial, values)
+        elif not any(_shows(trial, self._candidates[row]) for trial in study.get_trials(False)):
+            study.add_trial(
+                optuna_trials.finished_trial(
+                    self._samplers[int(self._points.group[row])].params(row),
+                    self._samplers[int(self._points.group[row])].domains,
+                    values,
+                    attributes={**self._attributes(row), "status": status},
+                )
+            )
+
+
+class _NextRow(optuna.samplers.BaseSampler):
+    """Makes the next trial of a study the row that was set."""
+
+    def __init__(self, points: Points, members: Sequence[int]) -> None:
+        self.row = 0
+        self.domains = optuna_trials.domains([points.rows[row] for row in members], points.names)
+        self._points = points
+
+    def params(self, row: int) -> Mapping[str, Setting]:
+        """The parameters of a row by name."""
+        return dict(zip(self._points.names, self._points.rows[row], strict=True))
+
+    def infer_relative_search_space(
+        self,
+        study: optuna.Study,  # noqa: ARG002 - the signature is Optuna's
+        trial: FrozenTrial,  # noqa: ARG002
+    ) -> dict[str, BaseDistribution]:
+        """All parameters: a candidate is chosen as a whole."""
+        return self.domains
+
+    def sample_relative(
+        self,
+        study: optuna.Study,  # noqa: ARG002
+        trial: FrozenTrial,  # noqa: ARG002
+        search_space: dict[str, BaseDistribution],  # noqa: ARG002
+    ) -> dict[str, Any]:
+        """The parameters of the row."""
+        return dict(self.params(self.row))
+
+    def sample_independent(
+        self,
+        study: optuna.Study,  # noqa: ARG002
+        trial: FrozenTrial,  # noqa: ARG002
+        param_name: str,
+        param_distribution: BaseDistribution,  # noqa: ARG002
+    ) -> Any:  # noqa: ANN401 - the signature is Optuna's
+        """A parameter that candidates do not have cannot be sampled: ValueError."""
+        raise ValueError(f"candidates have no parameter {param_name} with this domain")
+
+
+def _shows(trial: FrozenTrial, candidate: Candidate) -> bool:
+    return trial.state.is_finished() and trial.user_attrs.get("candidate") == candidate.id

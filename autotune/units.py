@@ -7,7 +7,7 @@ GiB are binary; kB, MB and GB are decimal.
 
 import math
 import re
-from typing import Literal, NewType
+from typing import Annotated, Literal, NewType
 
 Seconds = NewType("Seconds", float)
 Bytes = NewType("Bytes", int)
@@ -15,6 +15,8 @@ Hertz = NewType("Hertz", float)
 BytesPerSecond = NewType("BytesPerSecond", float)
 BytesPerCycle = NewType("BytesPerCycle", float)
 Cycles = NewType("Cycles", float)
+Unbounded = Annotated[float, "null in a document where it is infinite or not a number"]
+"""A number that need not be finite: JSON has no infinity."""
 
 Dimension = Literal["time", "size", "frequency", "bandwidth", "throughput", "cycles"]
 

@@ -56,13 +56,13 @@ def _top(
 @app.command(epilog="Example: autotune doctor")
 def doctor(json: Json = False) -> None:
     """What is installed, what is missing, and the exact command that installs it."""
+    from autotune.commands.machine.document import DoctorDocument
     from autotune.measuring.host.doctor import examine
-    from autotune.results.machines import document as machines_document
     from autotune.results.report import text
 
     findings = examine()
     if json:
-        document(machines_document.doctor(findings))
+        document(DoctorDocument(findings=tuple(findings)))
     else:
         typer.echo(text.doctor(findings))
     if any(finding.state == "missing" for finding in findings):

@@ -6,7 +6,8 @@ import os
 import re
 import sys
 import time
-from collections.abc import Mapping
+
+from autotune.files import codec
 
 _REDRAW = 0.2
 _PLAIN = 5.0
@@ -77,16 +78,6 @@ def note(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
 
-def document(value: Mapping[str, object]) -> None:
-    """Exactly one JSON document on stdout; non-finite numbers become null."""
-    print(json.dumps(_finite(value), indent=1, allow_nan=False))
-
-
-def _finite(value: object) -> object:
-    if isinstance(value, Mapping):
-        return {str(key): _finite(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(item) for item in value]
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return None
-    return value
+def document(value: object) -> None:
+    """Exactly one JSON document on stdout: a frozen class; non-finite numbers become null."""
+    print(json.dumps(codec.document(value), indent=1, allow_nan=False))

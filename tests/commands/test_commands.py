@@ -15,10 +15,10 @@ import typer
 from documented import documented
 
 from autotune.commands.app import app
+from autotune.commands.machine import document as machines_document
 from autotune.commands.rank import document as rank_document
 from autotune.files.store import Store
 from autotune.results.documents import study_documents
-from autotune.results.machines import document as machines_document
 
 Cli = Callable[..., typing.Any]
 

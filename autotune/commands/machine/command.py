@@ -14,13 +14,13 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Machine fil
 @app.command("list", epilog="Example: autotune machine list")
 def machine_list(json: Json = False) -> None:
     """The machine files that come with autotune."""
+    from autotune.commands.machine import document as documents
     from autotune.commands.rank import host_machine as hosts
-    from autotune.results.machines import document as documents
     from autotune.results.report import text
 
     machines = hosts.machines()
     if json:
-        document(documents.machine_list(machines))
+        document(documents.MachineListDocument(machines=tuple(machines)))
     else:
         typer.echo(text.machines(machines))
 
@@ -31,13 +31,13 @@ def machine_show(
     json: Json = False,
 ) -> None:
     """One machine with the source of each figure; ``host`` with its calibration, if it has one."""
+    from autotune.commands.machine import document as documents
     from autotune.commands.rank import host_machine as hosts
-    from autotune.results.machines import document as documents
     from autotune.results.report import text
 
     machine = hosts.machine(name)
     if json:
-        document(documents.machine(machine, "show"))
+        document(documents.MachineDocument(schema="autotune.machine.show/1", machine=machine))
     else:
         typer.echo(text.machine(machine))
 
@@ -47,14 +47,14 @@ def machine_check(
     file: Annotated[Path, typer.Argument(help="A machine file.")], json: Json = False
 ) -> None:
     """Check a machine file: schema, physics, and what is missing for which use."""
+    from autotune.commands.machine import document as documents
     from autotune.commands.rank import host_machine as hosts
-    from autotune.results.machines import document as documents
     from autotune.results.report import text
 
     machine = hosts.check_machine(str(file))
     gaps = hosts.machine_gaps(machine)
     if json:
-        document(documents.machine_check(machine, gaps))
+        document(documents.MachineCheckDocument(machine=machine, gaps=tuple(gaps)))
     else:
         typer.echo(text.machine_check(machine, gaps))
 
@@ -67,8 +67,8 @@ def machine_detect(
     json: Json = False,
 ) -> None:
     """What this host is: processor, caches, cores, and what was decided from what."""
+    from autotune.commands.machine import document as documents
     from autotune.commands.rank import host_machine as hosts
-    from autotune.results.machines import document as documents
     from autotune.results.report import text
 
     found = hosts.examine_host()
@@ -79,7 +79,7 @@ def machine_detect(
         for gap in hosts.machine_gaps(machine):
             note(f"to be added: {gap}")
     if json:
-        document(documents.machine_detect(machine, reasons))
+        document(documents.MachineDetectDocument(machine=machine, reasons=reasons))
     else:
         typer.echo(text.machine_detected(machine, reasons))
 
@@ -97,13 +97,13 @@ def machine_calibrate(
     loop entry, stream start, lines out, lines of other cores, barrier, set conflicts: each with the
     80 % interval of its repeats. An interrupted run leaves what was measured earlier as it is.
     """
+    from autotune.commands.machine import document as documents
     from autotune.commands.rank import host_machine as hosts
-    from autotune.results.machines import document as documents
     from autotune.results.report import text
 
     machine = hosts.calibrate_host(budget_seconds, TerminalProgress())
     if json:
-        document(documents.machine(machine, "calibrate"))
+        document(documents.MachineDocument(schema="autotune.machine.calibrate/1", machine=machine))
     else:
         typer.echo(text.machine(machine))
 
@@ -148,20 +148,15 @@ def machine_refine(
             raise typer.BadParameter("goes with no other option", param_hint="--undo")
         machine, place = refine_flow.undo()
         if json:
-            document(documents.undone(machine, place))
+            document(documents.RefineUndoDocument(machine=machine.name, undone=place))
         note(f"the calibration is as it was measured: {place}")
         return
     wanted = refine_flow.Wanted(study=study, config=config, score=score, apply=apply, force=force)
     done = refine_flow.refine(wanted, store, TerminalProgress())
     if json:
-        rows = (done.rows, done.unpredicted)
-        document(
-            documents.refinement(
-                done.machine, done.found, rows, done.applied, done.refused, done.notes
-            )
-        )
+        document(done)
     else:
-        typer.echo(refinement(done.found, done.rows, done.notes))
+        typer.echo(refinement(done.refinement, done.rows, done.notes))
     if done.applied:
         note(f"changed {done.applied}; autotune machine refine --undo takes it back")
     elif done.refused:

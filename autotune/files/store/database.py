@@ -23,7 +23,8 @@ from autotune.domain.decision_map import DecisionMap
 from autotune.domain.results import Measurement, Prediction, Prepared, Sample, Status
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, StoreError, unknown_name
-from autotune.files.store import codec, store_reading, store_rows, store_tables
+from autotune.files import codec
+from autotune.files.store import store_reading, store_rows, store_tables
 from autotune.files.store.records import (
     CandidateRecord,
     Choice,

@@ -5,7 +5,7 @@ from pathlib import Path
 from autotune import paths
 from autotune.domain.dissection import Dissection
 from autotune.errors import Fault, InputError
-from autotune.files.store import codec
+from autotune.files import codec
 
 SCHEMA = "autotune.dissect/1"
 

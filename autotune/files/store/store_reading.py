@@ -11,7 +11,8 @@ import sqlalchemy as sa
 from autotune.domain.decision_map import DecisionMap
 from autotune.domain.machine import Machine
 from autotune.domain.results import Measurement, Part, Prediction, Sample, Status
-from autotune.files.store import codec, store_tables
+from autotune.files import codec
+from autotune.files.store import store_tables
 from autotune.files.store.records import (
     CandidateRecord,
     Choice,

@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from autotune.domain.problem import AnyProblem, ProgramProblem, StencilProblem
 from autotune.domain.results import Prediction, Prepared, Sample, Status
 from autotune.domain.variant import Candidate
-from autotune.files.store import codec
+from autotune.files import codec
 from autotune.files.store.records import CandidateRecord, Choice, ProblemFacts
 
 Row = Mapping[str, str | int | float | bool | None]

@@ -24,7 +24,7 @@ from autotune.domain.calibration import Z80, BandwidthCurve, Calibration, Consta
 from autotune.domain.machine import Machine
 from autotune.models.engines.reuse.line_cost import line_costs
 from autotune.models.refinement.posterior_fit import ShiftPrior
-from autotune.units import BytesPerCycle, Seconds
+from autotune.units import BytesPerCycle, Seconds, Unbounded
 
 Kind = Literal["factor", "share", "amount"]
 
@@ -47,7 +47,7 @@ class ShiftingConstant:
     """Standard deviation of the shift: of the logarithm of a factor, else of the value."""
     unit: str
     threads: int = 0
-    within: tuple[float, float] = (0.0, math.inf)
+    within: tuple[Unbounded, Unbounded] = (0.0, math.inf)
     """Bytes of the working sets whose bandwidth it is."""
 
     def at(self, shift: float) -> float:

@@ -12,7 +12,6 @@ from autotune.measuring.candidates.host_measurer import KernelSeconds
 from autotune.measuring.host.detect import DetectionReason
 from autotune.measuring.host.doctor import Prerequisite
 from autotune.results.machines import text as machines_text
-from autotune.results.machines.document import in_core
 from autotune.units import show
 
 
@@ -158,8 +157,17 @@ def measured(
 def machines(found: Sequence[Machine]) -> str:
     """The machine files, a line each."""
     return columns(
-        (m.name, f"{m.cores} cores", show(m.clock, "frequency"), in_core(m), m.title) for m in found
+        (m.name, f"{m.cores} cores", show(m.clock, "frequency"), _in_core(m), m.title)
+        for m in found
     )
+
+
+def _in_core(machine: Machine) -> str:
+    """How in-core times are found on a machine: ``osaca:ZEN3``, ``ports`` or ``none``."""
+    if machine.in_core.osaca:
+        nearest = " (nearest)" if machine.in_core.approximate else ""
+        return f"osaca:{machine.in_core.osaca}{nearest}"
+    return "ports" if machine.in_core.ports else "none"
 
 
 def machine(found: Machine) -> str:
@@ -169,7 +177,7 @@ def machine(found: Machine) -> str:
     lines = [
         f"{found.name}: {found.title}",
         f"  {found.architecture}, {found.cores} cores{doubt('cores')}, {found.sockets} socket(s),"
-        f" clock {show(found.clock, 'frequency')}{doubt('clock')}, in-core {in_core(found)}",
+        f" clock {show(found.clock, 'frequency')}{doubt('clock')}, in-core {_in_core(found)}",
         f"  overlap {found.overlap.rule}{doubt('overlap.rule')}:"
         f" {OVERLAP_RULES[found.overlap.rule]}",
     ]

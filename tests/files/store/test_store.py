@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from autotune.domain.results import Prepared
 from autotune.errors import StoreError
-from autotune.files.store import Choice, Store, codec, store_place
+from autotune.files import codec
+from autotune.files.store import Choice, Store, store_place
 
 
 @pytest.fixture

@@ -10,24 +10,25 @@ from pathlib import Path
 import fabricated
 import numpy as np
 import pytest
+from documented import documented
 
 from autotune.codegen.skeleton_programs import SkeletonPrograms
-from autotune.commands.machine.refine import document as documents
 from autotune.commands.machine.refine import flow as refine_flow
+from autotune.commands.machine.refine.document import RefineDocument
 from autotune.commands.machine.refine.repredict import Source, predicting
 from autotune.commands.machine.refine.text import refinement
 from autotune.commands.rank import ranked_space
 from autotune.domain.machine import Machine
 from autotune.errors import InputError
-from autotune.files import config
+from autotune.files import codec, config
 from autotune.files.store import RunFacts, Store
 from autotune.measuring.host import detect, stored_calibrations
 from autotune.models.refinement import (
     MeasuredCandidate,
     Predict,
     Refinement,
+    figures,
     shifted,
-    shifting_constants,
 )
 
 CONFIG = """\
@@ -66,7 +67,7 @@ def database(host: Machine, tmp_path_factory: pytest.TempPathFactory) -> Path:
     setup = config.load(text)
     programs = SkeletonPrograms(setup.skeleton)
     candidates = ranked_space.enumerate_space(setup, host, programs).legal
-    constants = shifting_constants(host)
+    constants = figures(host)
     planted = {f"inbound.{level}@1": np.log(1.25) for level in ("L2", "L3")}
     true = shifted(host.calibration, constants, [planted.get(f.name, 0.0) for f in constants])
     rows = tuple(MeasuredCandidate(candidate=c, seconds=1.0, noise=0.01) for c in candidates)
@@ -105,11 +106,11 @@ def own_data(host: Machine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     return stored_calibrations.save(host.calibration)
 
 
-_DRY: list[refine_flow.Outcome] = []
+_DRY: list[RefineDocument] = []
 
 
 @pytest.fixture
-def dry(database: Path, own_data: Path) -> refine_flow.Outcome:
+def dry(database: Path, own_data: Path) -> RefineDocument:
     """What the study says; nothing is applied. Found once."""
     if not _DRY:
         before = own_data.read_text(encoding="utf-8")
@@ -119,22 +120,23 @@ def dry(database: Path, own_data: Path) -> refine_flow.Outcome:
 
 
 def test_planted_bandwidths_are_found_and_scored_on_the_other_kernel(
-    dry: refine_flow.Outcome,
+    dry: RefineDocument,
 ) -> None:
     assert dry.applied is None
-    found = {change.figure.name: change for change in dry.found.changes}
+    found = {change.figure.name: change for change in dry.refinement.changes}
     told = [name for name, change in found.items() if change.informed]
     assert any(name.startswith("inbound.L") for name in told)
     assert all(change.after == change.before for name, change in found.items() if name not in told)
-    assert dry.found.total.after.deviation < dry.found.total.before.deviation
-    assert dry.found.verdict == "better"
-    assert {each.name for each in dry.found.outside} == {"heat2d", "wave1d"}
-    text = refinement(dry.found, dry.rows, dry.notes)
+    assert dry.refinement.total.after.deviation < dry.refinement.total.before.deviation
+    assert dry.refinement.verdict == "better"
+    assert {each.name for each in dry.refinement.outside} == {"heat2d", "wave1d"}
+    text = refinement(dry.refinement, dry.rows, dry.notes)
     assert "each kernel left out in turn" in text
     assert "the study says nothing of: " in text
     assert max(map(len, text.splitlines())) <= 120
-    document = documents.refinement(dry.machine, dry.found, (12, 0), None, "", dry.notes)
-    assert json.loads(json.dumps(document))["verdict"] == "better"
+    document = json.loads(json.dumps(codec.document(dry)))
+    documented(document, RefineDocument, "refine")
+    assert document["refinement"]["verdict"] == "better"
 
 
 def known(monkeypatch: pytest.MonkeyPatch, found: Refinement) -> None:
@@ -152,18 +154,18 @@ def test_it_is_applied_once_and_taken_back(
     host: Machine,
     database: Path,
     own_data: Path,
-    dry: refine_flow.Outcome,
+    dry: RefineDocument,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    known(monkeypatch, dry.found)
+    known(monkeypatch, dry.refinement)
     wanted = refine_flow.Wanted(study="small", apply=True)
     assert refine_flow.refine(wanted, str(database), quiet).applied == own_data
     kept = stored_calibrations.stored(host)
     name = next(name for name in kept.refined if name.startswith("inbound."))
-    change = next(c for c in dry.found.changes if c.figure.name == name)
+    change = next(c for c in dry.refinement.changes if c.figure.name == name)
     assert kept.refined[name].study == "small"
     assert kept.refined[name].before == pytest.approx(change.before[0])
-    again = {f.name: f for f in shifting_constants(replace(host, calibration=kept))}[name]
+    again = {f.name: f for f in figures(replace(host, calibration=kept))}[name]
     assert again.value == pytest.approx(kept.refined[name].after)
     with pytest.raises(InputError, match="has refined this calibration already"):
         refine_flow.refine(wanted, str(database), quiet)
@@ -177,9 +179,9 @@ def test_it_is_applied_once_and_taken_back(
 
 
 def test_what_is_worse_or_not_scored_is_applied_by_force_only(
-    database: Path, own_data: Path, dry: refine_flow.Outcome, monkeypatch: pytest.MonkeyPatch
+    database: Path, own_data: Path, dry: RefineDocument, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = replace(dry.found, verdict="worse", reasons=("pairs in order worse by 9 points",))
+    found = replace(dry.refinement, verdict="worse", reasons=("pairs in order worse by 9 points",))
     known(monkeypatch, found)
     before = own_data.read_text(encoding="utf-8")
     wanted = refine_flow.Wanted(study="small", apply=True)

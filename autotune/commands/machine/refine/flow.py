@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from autotune.commands.machine.refine.document import RefineDocument
 from autotune.commands.machine.refine.repredict import Source, predicting, source
 from autotune.commands.rank import host_machine
 from autotune.domain.calibration import Calibration
@@ -35,25 +36,7 @@ class Wanted:
     force: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
-    """What was found, and whether it was applied."""
-
-    machine: Machine
-    """This host, with its calibration as it was before."""
-    found: Refinement
-    rows: int
-    """Measured candidates that were fitted to."""
-    unpredicted: int
-    """Measured candidates that the engine cannot predict."""
-    applied: Path | None
-    """The file of the calibration, where it was changed."""
-    refused: str
-    """Why it was not applied though it was asked for; empty else."""
-    notes: tuple[str, ...]
-
-
-def refine(wanted: Wanted, store: str, progress: Progress) -> Outcome:
+def refine(wanted: Wanted, store: str, progress: Progress) -> RefineDocument:
     """The posterior of this host's constants given a study; applied only where that is asked for.
 
     Raises InputError for a study of another machine, one without enough measured candidates, one
@@ -98,9 +81,9 @@ def refine(wanted: Wanted, store: str, progress: Progress) -> Outcome:
     place = None
     if wanted.apply and not refused:
         place = stored_calibrations.save(noted(found, _calibration(host), _now()))
-    return Outcome(
-        machine=host,
-        found=found,
+    return RefineDocument(
+        machine=host.name,
+        refinement=found,
         rows=len(rows),
         unpredicted=len(own.rows) - len(rows),
         applied=place,

@@ -1,14 +1,17 @@
-"""Frozen dataclasses to JSON text and back, without a line of code per class.
+"""Frozen dataclasses to JSON and back, without a line of code per class.
 
-Covers what the domain is made of: numbers, text, None, tuples, frozen dataclasses, and mappings
-with text or integer keys. Reading checks again whatever the classes check at construction.
+Covers what the domain is made of: numbers, text, None, paths, tuples, frozen dataclasses, and
+mappings with text or integer keys. Reading checks again whatever the classes check at construction.
+The store keeps values as JSON text; the commands print them as documents.
 """
 
 import dataclasses
 import json
+import math
 import types
 import typing
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TypeVar, Union, cast
 
 T = TypeVar("T")
@@ -21,6 +24,15 @@ def dump(value: object) -> str:
     '[1,null]'
     """
     return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"))
+
+
+def document(value: object) -> object:
+    """A value in JSON's own types: a mapping for a dataclass; None where a number is not finite.
+
+    >>> document({"working set": (4096, math.inf)})
+    {'working set': [4096, None]}
+    """
+    return _plain(value, finite=True)
 
 
 def load(kind: type[T], text: str) -> T:
@@ -61,16 +73,21 @@ def _mapping(text: str) -> dict[str, object]:
     return value
 
 
-def _plain(value: object) -> object:
+def _plain(value: object, *, finite: bool = False) -> object:
     if dataclasses.is_dataclass(value):
-        return {f.name: _plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        fields = dataclasses.fields(value)
+        return {f.name: _plain(getattr(value, f.name), finite=finite) for f in fields}
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): _plain(item, finite=finite) for key, item in value.items()}
     if isinstance(value, (tuple, list, frozenset)):
-        return [_plain(item) for item in value]
+        return [_plain(item, finite=finite) for item in value]
+    if finite and isinstance(value, float) and not math.isfinite(value):
+        return None
     if value is None or isinstance(value, (str, int, float)):
         return value
-    raise TypeError(f"{type(value).__name__} is not stored")
+    if isinstance(value, Path):
+        return str(value)
+    raise TypeError(f"{type(value).__name__} has no form in JSON")
 
 
 def _build(kind: object, value: object) -> object:

@@ -2,7 +2,7 @@
 
 from autotune.codegen import loop_tree, tree
 from autotune.codegen.transform import IllegalTransformation
-from autotune.domain.problem import AnyProblem, Problem
+from autotune.domain.problem import AnyProblem
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.variant import Candidate, Pad, Variant
 
@@ -12,7 +12,7 @@ class SkeletonPrograms:
 
     def __init__(self, skeleton: Skeleton) -> None:
         self._skeleton = skeleton
-        self._known: dict[tuple[str | int, ...], loop_tree.StepProgram | str] = {}
+        self._known: dict[tuple[object, ...], loop_tree.StepProgram | str] = {}
 
     def __call__(self, candidate: Candidate) -> loop_tree.StepProgram:
         """The program of a candidate; raises ``IllegalTransformation`` where there is none."""
@@ -24,8 +24,7 @@ class SkeletonPrograms:
     def make(self, variant: Variant, problem: AnyProblem) -> loop_tree.StepProgram | str:
         """The program, or the reason why there is none."""
         loops = tuple(t for t in variant.transformations if not isinstance(t, Pad))
-        correctors = problem.correctors if isinstance(problem, Problem) else 0
-        key = (repr(loops), problem.definition, correctors)
+        key = (repr(loops), problem.method_key)
         if key not in self._known:
             try:
                 self._known[key] = tree.program(variant, self._skeleton, problem)

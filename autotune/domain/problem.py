@@ -5,8 +5,9 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Protocol, Self
 
+from autotune.domain.problem_facts import ProblemFacts
 from autotune.domain.program import Program, written
 from autotune.domain.stencil import Stencil
 from autotune.language.constraint import Value
@@ -289,11 +290,99 @@ def offset(ref: Ref, values: Mapping[str, float | int]) -> int:
     return int(at_zero)
 
 
+class AnyProblem(Protocol):
+    """What a candidate computes, at one size: of an IVP, a stencil, a program, or of your own kind.
+
+    Equal problems have equal keys. A problem is frozen, and answers for itself whatever depends on
+    its kind.
+    """
+
+    @property
+    def family(self) -> str:
+        """The workload that it belongs to: ``ivp``, ``stencil``, ``program`` or another name."""
+
+    @property
+    def name(self) -> str:
+        """The name of the IVP, the stencil or the program, whatever the size."""
+
+    @property
+    def title(self) -> str:
+        """One line about what is computed."""
+
+    @property
+    def label(self) -> str:
+        """Readable and unique within a study."""
+
+    @property
+    def key(self) -> str:
+        """Equal for problems that compute the same."""
+
+    @property
+    def definition(self) -> str:
+        """12 hexadecimal digits over what is computed, whatever its name and size."""
+
+    @property
+    def n(self) -> int:
+        """The size as a number: components, points, or the argument that counts as size."""
+
+    @property
+    def size_text(self) -> str:
+        """The size as a program takes it."""
+
+    @property
+    def size_name(self) -> str:
+        """The size by its symbol."""
+
+    @property
+    def arguments(self) -> Mapping[str, Value]:
+        """What its candidates are run with, by name; empty where nothing has a name."""
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of one array of the state; 0 where it is not known."""
+
+    # --- one problem at several sizes -----------------------------------------------------------
+
+    @property
+    def method_key(self) -> tuple[object, ...]:
+        """Equal for problems that compute the same by the same method, at any size and shape."""
+
+    @property
+    def shape(self) -> tuple[float, ...]:
+        """Proportions of a grid: 1 for the dimension of the size; empty where there is no grid."""
+
+    @property
+    def size_symbol(self) -> str:
+        """What a map calls the size; empty where it has none."""
+
+    @property
+    def map_size(self) -> int | None:
+        """The size as a map counts it; None where it has none."""
+
+    def resized(self, size: int) -> Self:
+        """The same problem where ``map_size`` is ``size``; ValueError where it cannot be."""
+
+    # --- what is kept ---------------------------------------------------------------------------
+
+    def canonical(self) -> dict[str, object]:
+        """What of a candidate's identity is the problem's, in plain values."""
+
+    def facts(self) -> ProblemFacts:
+        """What is stored of it."""
+
+
+NO_ARGUMENTS: Mapping[str, Value] = {}
+"""The arguments of problems whose code is generated: none."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
     """An IVP at a size, solved by a PIRK method with m corrector steps."""
 
     family: ClassVar[Literal["ivp"]] = "ivp"
+    arguments: ClassVar[Mapping[str, Value]] = NO_ARGUMENTS
+    shape: ClassVar[tuple[float, ...]] = ()
+    size_symbol: ClassVar[str] = "N"
     ivp: Ivp
     method: ButcherTableau
     correctors: int
@@ -330,6 +419,26 @@ class Problem:
     def n(self) -> int:
         """Number of components."""
         return int(self.ivp.values(self.size)["n"])
+
+    @property
+    def name(self) -> str:
+        """The name of the IVP."""
+        return self.ivp.name
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of one array of n components."""
+        return 8 * self.n
+
+    @property
+    def method_key(self) -> tuple[object, ...]:
+        """Equal for problems that differ in the size alone: definition, correctors, step."""
+        return self.definition, self.correctors, self.step_fraction
+
+    @property
+    def map_size(self) -> int:
+        """N."""
+        return self.size
 
     @property
     def h(self) -> float:
@@ -372,6 +481,21 @@ class Problem:
             "step_fraction": self.step_fraction,
         }
 
+    def facts(self) -> ProblemFacts:
+        """What is stored of it."""
+        return ProblemFacts(
+            label=self.label,
+            title=self.title,
+            components=self.n,
+            key=self.key,
+            family=self.family,
+            ivp=self.ivp.name,
+            method=self.method.name,
+            correctors=self.correctors,
+            size=self.size,
+            step_fraction=self.step_fraction,
+        )
+
     def at(self, size: int) -> "Problem":
         """The same problem at another size."""
         return Problem(
@@ -382,12 +506,15 @@ class Problem:
             step_fraction=self.step_fraction,
         )
 
+    resized = at
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StencilProblem:
     """A stencil on a grid of so many interior points; a time step is one sweep."""
 
     family: ClassVar[Literal["stencil"]] = "stencil"
+    arguments: ClassVar[Mapping[str, Value]] = NO_ARGUMENTS
     stencil: Stencil
     extents: tuple[int, ...]
     """Interior points in the order of the stencil's dimensions: K, J, I."""
@@ -406,6 +533,36 @@ class StencilProblem:
     def n(self) -> int:
         """Number of interior points."""
         return math.prod(self.extents)
+
+    @property
+    def name(self) -> str:
+        """The name of the stencil."""
+        return self.stencil.name
+
+    @property
+    def state_bytes(self) -> int:
+        """Bytes of one grid of n interior points."""
+        return 8 * self.n
+
+    @property
+    def method_key(self) -> tuple[object, ...]:
+        """Equal for grids of one stencil: its definition."""
+        return (self.definition,)
+
+    @property
+    def shape(self) -> tuple[float, ...]:
+        """Extents over that of the dimension with unit stride."""
+        return tuple(extent / self.extents[-1] for extent in self.extents)
+
+    @property
+    def size_symbol(self) -> str:
+        """``N`` of a grid with equal sides, else the extent with unit stride."""
+        return "N" if len(set(self.extents)) == 1 else self.stencil.extent_names[-1]
+
+    @property
+    def map_size(self) -> int:
+        """Points in the dimension with unit stride."""
+        return self.extents[-1]
 
     @property
     def definition(self) -> str:
@@ -449,9 +606,26 @@ class StencilProblem:
             "extents": list(self.extents),
         }
 
+    def facts(self) -> ProblemFacts:
+        """What is stored of it."""
+        return ProblemFacts(
+            label=self.label,
+            title=self.title,
+            components=self.n,
+            key=self.key,
+            family=self.family,
+            stencil=self.stencil.name,
+            grid=tuple(zip(self.stencil.dimensions, self.extents, strict=True)),
+        )
+
     def at(self, extents: tuple[int, ...]) -> "StencilProblem":
         """The same stencil on another grid."""
         return StencilProblem(stencil=self.stencil, extents=extents)
+
+    def resized(self, size: int) -> "StencilProblem":
+        """The same stencil on a grid of the same shape, with ``size`` points of unit stride."""
+        last = self.extents[-1]
+        return self.at(tuple(max(1, round(extent * size / last)) for extent in self.extents))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -459,6 +633,8 @@ class ProgramProblem:
     """A program of the user's with its arguments; a time step is what it says it took."""
 
     family: ClassVar[Literal["program"]] = "program"
+    shape: ClassVar[tuple[float, ...]] = ()
+    state_bytes: ClassVar[int] = 0
     program: Program
     arguments: Mapping[str, Value]
     """A value for each argument of the program, in its order."""
@@ -479,6 +655,27 @@ class ProgramProblem:
         """The argument that counts as size; 1 where none does."""
         size = self.arguments[self.program.size] if self.program.size else 1
         return int(size) if isinstance(size, int | float) else 1
+
+    @property
+    def name(self) -> str:
+        """The name of the program."""
+        return self.program.name
+
+    @property
+    def method_key(self) -> tuple[object, ...]:
+        """Equal where the program is run with the same arguments, its size left out."""
+        rest = ((k, v) for k, v in self.arguments.items() if k != self.program.size)
+        return (self.definition, *rest)
+
+    @property
+    def size_symbol(self) -> str:
+        """The argument that counts as size; empty where none does."""
+        return self.program.size or ""
+
+    @property
+    def map_size(self) -> int | None:
+        """The argument that counts as size; None where none does."""
+        return self.n if self.program.size else None
 
     @property
     def definition(self) -> str:
@@ -518,9 +715,28 @@ class ProgramProblem:
             "arguments": dict(sorted(self.arguments.items())),
         }
 
+    def facts(self) -> ProblemFacts:
+        """What is stored of it."""
+        return ProblemFacts(
+            label=self.label,
+            title=self.title,
+            components=self.n,
+            key=self.key,
+            family=self.family,
+            program=self.program.name,
+            arguments=dict(self.arguments),
+            size_argument=self.program.size or "",
+        )
+
     def at(self, arguments: Mapping[str, Value]) -> "ProgramProblem":
         """The same program with some other arguments."""
         return ProgramProblem(program=self.program, arguments={**self.arguments, **arguments})
+
+    def resized(self, size: int) -> "ProgramProblem":
+        """The same program where the argument that counts as size is ``size``."""
+        if self.program.size is None:
+            raise ValueError(f"{self.program.name} does not say which argument is its size")
+        return self.at({self.program.size: size})
 
     def _pairs(self, between: str) -> list[str]:
         return [
@@ -529,11 +745,12 @@ class ProgramProblem:
         ]
 
 
-AnyProblem = Problem | StencilProblem | ProgramProblem
+GeneratedProblem = Problem | StencilProblem
+"""Problems that C code is generated for."""
 
 
-def generated(problem: AnyProblem) -> Problem | StencilProblem:
-    """The same problem, one of those whose code is generated; TypeError for a program."""
-    if isinstance(problem, ProgramProblem):
-        raise TypeError(f"{problem.label} is a program: no code is generated for it")
+def generated(problem: AnyProblem) -> GeneratedProblem:
+    """The same problem, one of those whose code is generated; TypeError for any other."""
+    if not isinstance(problem, Problem | StencilProblem):
+        raise TypeError(f"{problem.label} is a {problem.family}: no code is generated for it")
     return problem

@@ -15,9 +15,8 @@ from optuna.storages import JournalStorage
 from optuna.storages.journal import JournalFileBackend, JournalFileSymlinkLock
 from optuna.trial import FrozenTrial, Trial
 
+from autotune.domain.problem_facts import labels
 from autotune.domain.variant import Candidate
-from autotune.files.store.records import labels
-from autotune.files.store.store_rows import problem_facts
 from autotune.tuning.search import optuna_trials
 from autotune.tuning.search.base import Suggestion, Told
 from autotune.tuning.search.points import Points, Setting
@@ -55,7 +54,7 @@ class OptunaMirror:
         self._ended: set[int] = set()
         members = [points.members(group) for group in range(points.groups)]
         self._samplers = [_NextRow(points, rows.tolist()) for rows in members]
-        titles = labels([problem_facts(candidates[rows[0]].problem) for rows in members])
+        titles = labels([candidates[rows[0]].problem.facts() for rows in members])
         self._storage = storage
         try:
             for title, sampler in zip(titles, self._samplers, strict=True):

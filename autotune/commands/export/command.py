@@ -96,7 +96,7 @@ def _text(done: "Exported") -> str:
     for one in done.choices.skipped:
         threads = f", T{one.threads}" if one.threads else ""
         lines.append(f"no choice for {one.problem}{threads}: {one.reason}")
-    if any(section.key.subject.family != "program" for section in done.choices.sections):
+    if any(section.key.subject.source == "C source" for section in done.choices.sections):
         lines.append(
             "the C source of a choice: autotune variants CONFIG --emit CANDIDATE -o FOLDER"
         )

@@ -11,7 +11,7 @@ from autotune.domain.tables.table import Table
 from autotune.domain.variant import Value
 from autotune.errors import Fault, InputError, unknown_name
 from autotune.files.store import Store
-from autotune.files.store.records import CandidateRecord, ProblemFacts, StudyRecord
+from autotune.files.store.records import CandidateRecord, StudyRecord
 from autotune.files.tables.cleaning import Cell, Heading, Record, assemble
 from autotune.learning.comparison.noise_floor import Halves
 from autotune.results.evaluate.study_evaluation import Row, evaluate, varied
@@ -175,25 +175,9 @@ def halves_of_rounds(measurement: Measurement | None) -> tuple[float, float]:
 
 def candidate_settings(candidates: Sequence[CandidateRecord]) -> list[dict[str, Cell]]:
     """Everything that candidates may differ in; a parameter that a variant lacks is ``none``."""
-    found = [{**_problem(c.problem), **varied(c)} for c in candidates]
+    found = [{**c.problem.settings, **varied(c)} for c in candidates]
     names = list(dict.fromkeys(name for one in found for name in one))
     return [{name: _cell(one.get(name)) for name in names} for one in found]
-
-
-def _problem(problem: ProblemFacts) -> dict[str, Value]:
-    """What is computed, at which size."""
-    if problem.family == "program":
-        return {"program": problem.program, **problem.arguments}
-    if problem.family == "stencil":
-        extents = {f"grid.{name}": extent for name, extent in problem.grid}
-        return {"stencil": problem.stencil, **extents}
-    return {
-        "ivp": problem.ivp,
-        "N": problem.size,
-        "method": problem.method,
-        "correctors": problem.correctors,
-        "step fraction": problem.step_fraction,
-    }
 
 
 def _cell(value: Value) -> Cell:

@@ -9,7 +9,7 @@ import numpy as np
 
 from autotune.commands.rank.ranked_space import Prospect
 from autotune.domain.decision_map import Contender
-from autotune.domain.problem import AnyProblem, Problem, StencilProblem
+from autotune.domain.problem import AnyProblem
 from autotune.domain.results import Prediction
 from autotune.domain.setup import Layout, Setup
 from autotune.domain.variant import Build, Candidate, Placement
@@ -38,7 +38,7 @@ class Kind:
     def at(self, size: int) -> AnyProblem:
         """The problem at a size; InputError where it has none."""
         try:
-            return _at(self.problem, size)
+            return self.problem.resized(size)
         except ValueError as error:
             raise InputError(Fault(where="--sizes", found=str(error))) from error
 
@@ -49,13 +49,13 @@ def kinds(setup: Setup, sizes: Sequence[int] | None) -> list[Kind]:
     ``sizes``: those of the map; where there are none, from the smallest to the largest of the
     config. InputError where that is one size only, or where a program has no size.
     """
-    groups: dict[str, list[AnyProblem]] = {}
+    groups: dict[tuple[object, ...], list[AnyProblem]] = {}
     for problem in setup.problems:
-        groups.setdefault(_sort(problem), []).append(problem)
-    names = [_name(group[0]) for group in groups.values()]
+        groups.setdefault((problem.method_key, problem.shape), []).append(problem)
+    names = [group[0].name for group in groups.values()]
     found: list[Kind] = []
     for group in groups.values():
-        name = _name(group[0])
+        name = group[0].name
         same = names.count(name) > 1
         known = sorted({size_of(problem, setup) for problem in group})
         wanted = tuple(sizes or ())
@@ -74,7 +74,7 @@ def kinds(setup: Setup, sizes: Sequence[int] | None) -> list[Kind]:
             Kind(
                 label=f"{name}-{len(found) + 1}" if same else name,
                 problem=group[0],
-                size_name=_size_name(group[0]),
+                size_name=group[0].size_symbol,
                 sizes=wanted,
             )
         )
@@ -103,8 +103,8 @@ def check_memory(kind: Kind) -> None:
     """Raise InputError where what is read and what is written cannot be held together."""
     largest = kind.at(kind.sizes[-1])
     free = available_memory()
-    need = 16 * largest.n
-    if isinstance(largest, Problem | StencilProblem) and free and need > free:
+    need = 2 * largest.state_bytes
+    if free and need > free:
         raise InputError(
             Fault(
                 where="--sizes",
@@ -337,54 +337,13 @@ def _nothing(found: Prospect, problem: AnyProblem, threads: int) -> None:
 
 def size_of(problem: AnyProblem, setup: Setup) -> int:
     """The size of a problem as a map counts it; InputError for a program without one."""
-    if isinstance(problem, Problem):
-        return problem.size
-    if isinstance(problem, StencilProblem):
-        return problem.extents[-1]
-    if problem.program.size is None:
+    if problem.map_size is None:
         raise InputError(
             Fault(
                 where=setup.place("program"),
-                found=f"{problem.program.name} does not say which argument is its size",
+                found=f"{problem.name} does not say which argument is its size",
                 expected="size: NAME in its file",
                 hint=f"one of {', '.join(problem.arguments)}" if problem.arguments else "",
             )
         )
-    return problem.n
-
-
-def _at(problem: AnyProblem, size: int) -> AnyProblem:
-    """Grids keep their shape: the size is that of the dimension with unit stride."""
-    if isinstance(problem, Problem):
-        return problem.at(size)
-    if isinstance(problem, StencilProblem):
-        last = problem.extents[-1]
-        return problem.at(tuple(max(1, round(extent * size / last)) for extent in problem.extents))
-    assert problem.program.size is not None
-    return problem.at({problem.program.size: size})
-
-
-def _sort(problem: AnyProblem) -> str:
-    """Equal for problems that differ in size only."""
-    if isinstance(problem, Problem):
-        return f"{problem.definition} m{problem.correctors} h{problem.step_fraction!r}"
-    if isinstance(problem, StencilProblem):
-        shape = [extent / problem.extents[-1] for extent in problem.extents]
-        return f"{problem.definition} {shape}"
-    rest = {k: v for k, v in problem.arguments.items() if k != problem.program.size}
-    return f"{problem.definition} {rest}"
-
-
-def _name(problem: AnyProblem) -> str:
-    if isinstance(problem, Problem):
-        return problem.ivp.name
-    return problem.stencil.name if isinstance(problem, StencilProblem) else problem.program.name
-
-
-def _size_name(problem: AnyProblem) -> str:
-    if isinstance(problem, Problem):
-        return "N"
-    if isinstance(problem, StencilProblem):
-        cube = len(set(problem.extents)) == 1
-        return "N" if cube else problem.stencil.extent_names[-1]
-    return problem.program.size or ""
+    return problem.map_size

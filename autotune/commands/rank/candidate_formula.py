@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from autotune.commands.rank.ranked_space import Prospect
-from autotune.domain.problem import Problem, generated
 from autotune.domain.ranking import Ranked
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError, nearest
@@ -50,7 +49,7 @@ def candidate_formulas(found: Prospect, name: str) -> list[CandidateFormula]:
 
 
 def _formula(entries: list[Ranked]) -> CandidateFormula:
-    by_size = {float(generated(entry.candidate.problem).n): entry for entry in entries}
+    by_size = {float(entry.candidate.problem.n): entry for entry in entries}
     if len(by_size) < len(entries):
         found = f"{len(entries)} problems of {len(by_size)} sizes"
         raise InputError(Fault(where="--formula", found=found, expected="grids of as many sizes"))
@@ -67,10 +66,13 @@ def _names(candidate: Candidate) -> tuple[str, ...]:
 
 def _same(engine: str, candidate: Candidate) -> tuple[object, ...]:
     """Equal for predictions that differ in the size alone."""
-    problem = generated(candidate.problem)
-    solved: tuple[object, ...] = (problem.definition,)
-    if isinstance(problem, Problem):
-        solved = (*solved, problem.correctors, problem.step_fraction)
     run = (candidate.threads, candidate.ranks, candidate.nodes)
     how = (candidate.communication, candidate.placement)
-    return (engine, *solved, candidate.variant.label, candidate.build, *run, *how)
+    return (
+        engine,
+        *candidate.problem.method_key,
+        candidate.variant.label,
+        candidate.build,
+        *run,
+        *how,
+    )

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from autotune.domain.problem import ProgramProblem
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError, nearest
 from autotune.files.recorded.recorded_space import RecordedSpace, Setting, ascending, whole
@@ -72,8 +71,7 @@ def _described(candidate: Candidate) -> dict[str, Setting]:
     told: dict[str, Setting] = {**run, **parameters}
     for name in parameters.keys() & run.keys():  # T4 and CSV have names of their own for both
         told |= {f"autotune_{name}": run[name], f"{name} of run": run[name]}
-    arguments = problem.arguments if isinstance(problem, ProgramProblem) else {}
-    return {**arguments, **told}
+    return {**problem.arguments, **told}
 
 
 def _plain(value: Setting) -> Setting:

@@ -5,12 +5,12 @@ machine.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from autotune.domain.decision_map import DecisionMap
 from autotune.domain.machine import Machine
-from autotune.domain.program import written
+from autotune.domain.problem_facts import ProblemFacts
 from autotune.domain.results import Measurement, Prediction, Status
 from autotune.domain.variant import Value
 
@@ -31,73 +31,6 @@ class RunFacts:
     """Name of a tool (``autotune``, ``commit``, ``python``, ``osaca``) to its version."""
     conditions: Conditions = field(default_factory=dict)
     """Load, priority method, huge pages, clock: as they were at the start."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProblemFacts:
-    """What a stored candidate computes, in plain values."""
-
-    label: str
-    title: str
-    components: int
-    """n; of a stencil the interior points, of a program the argument that counts as size."""
-    key: str
-    """Equal for problems that compute the same."""
-    family: str = "ivp"
-    """``ivp``, ``stencil`` or ``program``."""
-    ivp: str = ""
-    method: str = ""
-    correctors: int = 0
-    size: int = 0
-    """N."""
-    step_fraction: float = 0.0
-    stencil: str = ""
-    grid: tuple[tuple[str, int], ...] = ()
-    """Dimensions of a stencil's grid and their interior points, slowest first."""
-    program: str = ""
-    arguments: Mapping[str, Value] = field(default_factory=dict)
-    """Of a program of the user's."""
-    size_argument: str = ""
-    """Which of the arguments counts as size; empty where none does."""
-
-    @property
-    def words(self) -> str:
-        """Size and method in words."""
-        if self.family == "program":
-            pairs = (
-                f"{k} = {'none' if v is None else written(v)}" for k, v in self.arguments.items()
-            )
-            return ", ".join(pairs) or "no arguments"
-        if self.family == "stencil":
-            names, extents = zip(*self.grid, strict=True)
-            return (
-                f"{' x '.join(name.upper() for name in names)} ="
-                f" {' x '.join(map(str, extents))} = {self.components} points"
-            )
-        return (
-            f"N = {self.size}, n = {self.components} components, {self.method} with"
-            f" {self.correctors} corrector steps, h = {self.step_fraction:g} of the stability bound"
-        )
-
-    @property
-    def suffix(self) -> str:
-        """What tells it from another problem of the same label."""
-        if self.family != "ivp":
-            return self.key.split()[0]
-        return f"{self.method}-m{self.correctors}-h{self.step_fraction:g}"
-
-
-def labels(problems: Sequence[ProblemFacts]) -> list[str]:
-    """Labels that tell the problems of a study apart, in their order."""
-    plain = [problem.label for problem in problems]
-    found = [
-        label if plain.count(label) == 1 else f"{label}-{problem.suffix}"
-        for label, problem in zip(plain, problems, strict=True)
-    ]
-    return [
-        label if found.count(label) == 1 else f"{label}-{found[: place + 1].count(label)}"
-        for place, label in enumerate(found)
-    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

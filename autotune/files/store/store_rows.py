@@ -1,17 +1,15 @@
 """Domain values as rows of the tables, and writing a row that may be there already."""
 
-import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from autotune.domain.problem import AnyProblem, ProgramProblem, StencilProblem
 from autotune.domain.results import Prediction, Prepared, Sample, Status
 from autotune.domain.variant import Candidate
 from autotune.files import codec
-from autotune.files.store.records import CandidateRecord, Choice, ProblemFacts
+from autotune.files.store.records import CandidateRecord, Choice
 
 Row = Mapping[str, str | int | float | bool | None]
 
@@ -51,7 +49,7 @@ def candidate_record(value: Candidate, *, baseline: bool = False) -> CandidateRe
         label=value.label,
         variant=value.variant.label,
         parameters=dict(value.variant.parameters),
-        problem=problem_facts(value.problem),
+        problem=value.problem.facts(),
         compiler=value.build.compiler,
         flags=value.build.flags,
         threads=value.threads,
@@ -59,38 +57,6 @@ def candidate_record(value: Candidate, *, baseline: bool = False) -> CandidateRe
         communication=value.communication,
         canonical=json.dumps(value.canonical(), sort_keys=True, separators=(",", ":")),
         baseline=baseline,
-    )
-
-
-def problem_facts(problem: AnyProblem) -> ProblemFacts:
-    """A problem as it is stored."""
-    facts = ProblemFacts(
-        label=problem.label,
-        title=problem.title,
-        components=problem.n,
-        key=problem.key,
-        family=problem.family,
-    )
-    if isinstance(problem, StencilProblem):
-        return dataclasses.replace(
-            facts,
-            stencil=problem.stencil.name,
-            grid=tuple(zip(problem.stencil.dimensions, problem.extents, strict=True)),
-        )
-    if isinstance(problem, ProgramProblem):
-        return dataclasses.replace(
-            facts,
-            program=problem.program.name,
-            arguments=dict(problem.arguments),
-            size_argument=problem.program.size or "",
-        )
-    return dataclasses.replace(
-        facts,
-        ivp=problem.ivp.name,
-        method=problem.method.name,
-        correctors=problem.correctors,
-        size=problem.size,
-        step_fraction=problem.step_fraction,
     )
 
 

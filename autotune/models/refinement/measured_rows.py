@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autotune.domain.problem import Problem, generated
 from autotune.domain.variant import Candidate
 from autotune.models.refinement.posterior_fit import Floats, RefinementData
 from autotune.statistics import estimators, rank_correlation
@@ -28,8 +27,7 @@ class MeasuredCandidate:
     @property
     def kernel(self) -> str:
         """What is computed, whatever the size: by this rows are left out together."""
-        problem = generated(self.candidate.problem)
-        return problem.ivp.name if isinstance(problem, Problem) else problem.stencil.name
+        return self.candidate.problem.name
 
 
 def data(rows: Sequence[MeasuredCandidate]) -> RefinementData:

@@ -36,10 +36,10 @@ class Subject:
     size: str
     """What counts as size, in words."""
 
-    @property
-    def per(self) -> str:
-        """What its times are the times of, in words."""
-        return "run" if self.family == "program" else "time step"
+    per: str = "time step"
+    """What its times are the times of, in words."""
+    source: Literal["C source", "commands"] = "C source"
+    """What ``autotune variants --emit`` writes of its candidates."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

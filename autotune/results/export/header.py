@@ -134,9 +134,9 @@ class _SectionText:
             f"  size      {key.subject.size}",
             f"  machine   {key.place.title} (identity {key.place.identity})",
         ]
-        what = "commands" if key.subject.family == "program" else "C source"
         lines.append(
-            f"  {what:9} of a candidate: autotune variants CONFIG --emit CANDIDATE -o FOLDER"
+            f"  {key.subject.source:9} of a candidate:"
+            " autotune variants CONFIG --emit CANDIDATE -o FOLDER"
         )
         for entry in self._section.entries:
             lines += ["", *_told(entry, key.subject.per)]

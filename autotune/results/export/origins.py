@@ -1,30 +1,21 @@
 """What a stored candidate computes, where it ran, and with what it was built."""
 
-from autotune.files.store.records import CandidateRecord, ProblemFacts, RunRecord, StudyRecord
+from autotune.files.store.records import CandidateRecord, RunRecord, StudyRecord
 from autotune.results.export.entries import Entry, Key, Origin, Place, Subject
-
-SIZES = {"ivp": "n, the number of components", "stencil": "n, the number of interior points"}
 
 
 def subject(candidate: CandidateRecord) -> Subject:
     """What a candidate computes, whatever its size."""
     problem = candidate.problem
     return Subject(
-        id=_id(problem),
-        name=problem.ivp or problem.stencil or problem.program or problem.label,
+        id=problem.id,
+        name=problem.name,
         family=problem.family,
         definition=problem.key.split()[0],
-        size=SIZES.get(problem.family) or (problem.size_argument or "none: always 1"),
+        size=problem.size_words,
+        per=problem.per,
+        source="C source" if problem.stepped else "commands",
     )
-
-
-def _id(problem: ProblemFacts) -> str:
-    if problem.family == "ivp":
-        return f"{problem.ivp} {problem.method} m{problem.correctors} h{problem.step_fraction:g}"
-    if problem.family == "stencil":
-        return problem.stencil
-    rest = [f"{k}={v}" for k, v in problem.arguments.items() if k != problem.size_argument]
-    return " ".join([problem.program, *rest])
 
 
 def place(run: RunRecord) -> Place:

@@ -108,13 +108,6 @@ class Section:
     """What makes its candidates fast, where a model of them says something."""
 
 
-_TIMES = {
-    "ivp": "Times are for one time step.",
-    "stencil": "Times are for one time step, a sweep over the grid.",
-    "program": "Times are those that the program tells.",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class _Tools:
     """The modules that draw; they import matplotlib, which is heavy."""
@@ -221,7 +214,7 @@ def _section(
         builds=len({(c.compiler, c.flags, c.layout) for c in (r.candidate for r in result.rows)}),
         unfolded=len(result.rows) <= _OPEN,
         predicted=any(row.predicted is not None for row in result.rows),
-        times=_TIMES[result.problem.family],
+        times=result.problem.times,
         influences=influences(result),
     )
 
@@ -321,7 +314,7 @@ def use(row: Row, config: str) -> Use:
         else str(value)
         for name, value in one.parameters.items()
     }
-    if one.problem.family == "program":
+    if not one.problem.stepped:
         built = " ".join((one.compiler, *one.flags))
         threads = f"OMP_NUM_THREADS={one.threads}" if one.threads > 1 else ""
         return Use(command="", build=built, environment=threads, layout=parameters)

@@ -30,7 +30,7 @@ def problem(found: ProblemResult) -> str:
     if not found.evaluated:
         return "\n".join(wording.sentences_of(found))
     rows = [_HEAD, *(_cells(row, found) for row in found.evaluated)]
-    what = "time" if found.problem.family == "program" else "time per step"
+    what = "time per step" if found.problem.stepped else "time"
     head = f"{found.label}: {what} of {len(found.evaluated)} of {len(found.rows)} candidates"
     lines = [head, columns(rows, right=_RIGHT)]
     if any(row.measured is not None and row.interval is None for row in found.evaluated):

@@ -247,7 +247,7 @@ def sentences_of(problem: ProblemResult) -> list[str]:
         tried = len(problem.evaluated)
         what = f"none of {tried} tried candidates succeeded" if tried else "nothing was measured"
         return [f"{problem.label}: no winner, {what}."]
-    per = "" if problem.problem.family == "program" else " per time step"
+    per = " per time step" if problem.problem.stepped else ""
     known = (
         f"predicted {seconds(best.predicted)}, deviation {signed(best.deviation)}"
         if best.predicted is not None

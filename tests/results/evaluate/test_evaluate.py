@@ -3,8 +3,8 @@
 import fabricated as fake
 import pytest
 
-from autotune.files.store import ProblemFacts, Store
-from autotune.files.store.records import labels
+from autotune.domain.problem_facts import ProblemFacts, labels
+from autotune.files.store import Store
 from autotune.results.evaluate import study_evaluation
 from autotune.results.report import words
 

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from autotune.domain.machine import Machine
-from autotune.domain.problem import ProgramProblem
 from autotune.domain.program_model import BANDWIDTH, CACHE, FACTS, NAMES, Formula, amount, least
 from autotune.domain.variant import Candidate, Placement
 from autotune.language.constraint import Value
@@ -35,12 +34,14 @@ class FormulaValues:
     ) -> dict[str, Value]:
         """Arguments, parameters, ``threads`` and every figure that the machine has, then what a
         model names; ValueError, in words, where one of its names has no value."""
-        problem = candidate.problem
-        own = problem.arguments if isinstance(problem, ProgramProblem) else {}
         key = (candidate.threads, candidate.placement)
         if key not in self._figures:
             self._figures[key] = self._machine(*key)
-        values = {**self._figures[key], **own, **candidate.variant.parameters}
+        values = {
+            **self._figures[key],
+            **candidate.problem.arguments,
+            **candidate.variant.parameters,
+        }
         for name, formula in (where or {}).items():
             self._check(formula, values)
             values[name] = formula.value(values)

@@ -1,0 +1,136 @@
+"""What a problem computes, in plain values: what is stored of it, and the words that follow."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from autotune.domain.program import written
+from autotune.language.constraint import Value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemFacts:
+    """What a stored candidate computes, in plain values.
+
+    An IVP has a name ``ivp``, a stencil has a ``grid``. Any other problem is a ``program`` with
+    ``arguments``, whatever its family is called.
+    """
+
+    label: str
+    title: str
+    components: int
+    """n; of a stencil the interior points, of a program the argument that counts as size."""
+    key: str
+    """Equal for problems that compute the same."""
+    family: str = "ivp"
+    """The workload that the problem belongs to, such as ``ivp``, ``stencil`` or ``program``."""
+    ivp: str = ""
+    method: str = ""
+    correctors: int = 0
+    size: int = 0
+    """N."""
+    step_fraction: float = 0.0
+    stencil: str = ""
+    grid: tuple[tuple[str, int], ...] = ()
+    """Dimensions of a stencil's grid and their interior points, slowest first."""
+    program: str = ""
+    arguments: Mapping[str, Value] = field(default_factory=dict)
+    """Arguments of a program, by name."""
+    size_argument: str = ""
+    """Which of the arguments counts as size; empty where none does."""
+
+    @property
+    def name(self) -> str:
+        """The name of the IVP, the stencil or the program; the label where there is none."""
+        return self.ivp or self.stencil or self.program or self.label
+
+    @property
+    def words(self) -> str:
+        """Size and method in words."""
+        if self.ivp:
+            return (
+                f"N = {self.size}, n = {self.components} components, {self.method} with"
+                f" {self.correctors} corrector steps,"
+                f" h = {self.step_fraction:g} of the stability bound"
+            )
+        if self.grid:
+            names, extents = zip(*self.grid, strict=True)
+            return (
+                f"{' x '.join(name.upper() for name in names)} ="
+                f" {' x '.join(map(str, extents))} = {self.components} points"
+            )
+        pairs = (f"{k} = {'none' if v is None else written(v)}" for k, v in self.arguments.items())
+        return ", ".join(pairs) or "no arguments"
+
+    @property
+    def suffix(self) -> str:
+        """What tells it from another problem of the same label."""
+        if self.ivp:
+            return f"{self.method}-m{self.correctors}-h{self.step_fraction:g}"
+        return self.key.split()[0]
+
+    @property
+    def stepped(self) -> bool:
+        """Whether it is computed in time steps, by C source that autotune writes."""
+        return bool(self.ivp or self.grid)
+
+    @property
+    def per(self) -> str:
+        """What its times are the times of, in words."""
+        return "time step" if self.stepped else "run"
+
+    @property
+    def times(self) -> str:
+        """The same as a sentence."""
+        if self.ivp:
+            return "Times are for one time step."
+        if self.grid:
+            return "Times are for one time step, a sweep over the grid."
+        return "Times are those that the program tells."
+
+    @property
+    def size_words(self) -> str:
+        """What counts as its size, in words."""
+        if self.ivp:
+            return "n, the number of components"
+        if self.grid:
+            return "n, the number of interior points"
+        return self.size_argument or "none: always 1"
+
+    @property
+    def id(self) -> str:
+        """Readable, and the same at all sizes: ``heat2d radau-iia-7 m6 h0.1``, ``star3d-7pt``."""
+        if self.ivp:
+            return f"{self.ivp} {self.method} m{self.correctors} h{self.step_fraction:g}"
+        if self.grid:
+            return self.stencil
+        rest = [f"{k}={v}" for k, v in self.arguments.items() if k != self.size_argument]
+        return " ".join([self.program, *rest])
+
+    @property
+    def settings(self) -> dict[str, Value]:
+        """What is computed and at which size, by the names of parameters of learned models."""
+        if self.ivp:
+            return {
+                "ivp": self.ivp,
+                "N": self.size,
+                "method": self.method,
+                "correctors": self.correctors,
+                "step fraction": self.step_fraction,
+            }
+        if self.grid:
+            extents = {f"grid.{name}": extent for name, extent in self.grid}
+            return {"stencil": self.stencil, **extents}
+        return {"program": self.program, **self.arguments}
+
+
+def labels(problems: Sequence[ProblemFacts]) -> list[str]:
+    """Labels that tell the problems of a study apart, in their order."""
+    plain = [problem.label for problem in problems]
+    found = [
+        label if plain.count(label) == 1 else f"{label}-{problem.suffix}"
+        for label, problem in zip(plain, problems, strict=True)
+    ]
+    return [
+        label if found.count(label) == 1 else f"{label}-{found[: place + 1].count(label)}"
+        for place, label in enumerate(found)
+    ]

@@ -155,28 +155,30 @@ def test_the_document_has_its_fields(file: Path) -> None:
     )  # fmt: skip
     found = json.loads(done.stdout)
     assert found["schema"] == "autotune.learn.compare/1"
-    documented(found, documents.CompareDocument, "compare")
-    assert found["curve"]["points"]
+    documented(found, documents.ModelComparisonDocument, "compare")
+    assert found["curves"]["points"]
     assert found["semantic"]
     assert found["convention"] == "kaltenecker"
     assert found["syntactic"][0]["model"] == "influence-raw"
-    pays = found["curve"]["pays"][0]
+    pays = found["curves"]["pays"][0]
     assert pays["against"] == "analytical"
     assert pays["error"]["gains"]
-    first = found["curve"]["first"][0]
+    first = found["curves"]["first"][0]
     assert (first["kind"], first["measure"], first["up_to"]) == ("learned", "error_rate", 20)
-    assert found["curve"]["floor"] is None
-    assert not found["curve"]["interrupted"]
+    assert found["curves"]["floor"] is None
+    assert not found["curves"]["interrupted"]
 
 
 def test_values_are_left_out_in_turn(file: Path) -> None:
     found = json.loads(run(file, *QUICK, "--leave-out", "px", "--json").stdout)
-    groups = {point["group"] for point in found["curve"]["points"]}
+    groups = {point["group"] for point in found["curves"]["points"]}
     assert groups == {None, 1, 2, 4, 8, 16, 32}
-    assert found["curve"]["sizes"] == [8, 16]
-    documented(found, documents.CompareDocument, "compare")
-    left = [p for p in found["curve"]["points"] if p["group"] is not None]
-    assert all(point["outside"]["median"] == 1.0 for point in left if point["group"] in (1, 32))
+    assert found["curves"]["course"]["sizes"] == [8, 16]
+    documented(found, documents.ModelComparisonDocument, "compare")
+    left = [p for p in found["curves"]["points"] if p["group"] is not None]
+    assert all(
+        point["measures"]["outside"]["median"] == 1.0 for point in left if point["group"] in (1, 32)
+    )
 
 
 @pytest.mark.parametrize(

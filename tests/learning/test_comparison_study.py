@@ -58,9 +58,9 @@ def test_only_candidates_drawn_at_random_are_scored_on(store: str) -> None:
     done = json.loads(run(store, *QUICK, "--json").stdout)
     assert done["schema"] == "autotune.evaluate/1"
     documented(done, documents.EvaluateDocument, "evaluate")
-    assert (done["random"], done["measured"]) == (DRAWN, 0)
-    assert done["curve"]["models"] == ["analytical (reuse)", "ridge", "am-scaled"]
-    assert {row["against"] for row in done["curve"]["pays"]} == {"analytical (reuse)"}
+    assert (done["study"]["random"], done["measured"]) == (DRAWN, 0)
+    assert done["curves"]["models"] == ["analytical (reuse)", "ridge", "am-scaled"]
+    assert {row["against"] for row in done["curves"]["pays"]} == {"analytical (reuse)"}
 
 
 def test_too_few_random_candidates_are_refused_with_a_way_out(store: str) -> None:
@@ -219,7 +219,7 @@ def test_sizes_and_problems_are_left_out_by_their_words(store: str) -> None:
     assert left_out(found, "size") == "N"
     assert left_out(found, "threads") == "threads"
     said = json.loads(run(store, *QUICK[:4], "--leave-out", "problem", "--json").stdout)
-    assert "heat2d-N64" in {point["group"] for point in said["curve"]["points"]}
+    assert "heat2d-N64" in {point["group"] for point in said["curves"]["points"]}
 
 
 @pytest.mark.parametrize(

@@ -97,7 +97,9 @@ def test_the_document_is_whole_and_repeatable(space: Path, tmp_path: Path) -> No
     documented(document, documents.DesignDocument, "design")
     assert next(iter(document.items())) == ("schema", "autotune.learn.design/1")
     written = rows(table.read_text(encoding="utf-8"))
-    assert written == [{k: str(v) for k, v in row["values"].items()} for row in document["rows"]]
+    design = document["design"]
+    names = [parameter["name"] for parameter in design["parameters"]]
+    assert written == [dict(zip(names, map(str, row), strict=True)) for row in design["rows"]]
     assert json.loads(run(*arguments).stdout) == document
 
 

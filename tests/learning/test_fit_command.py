@@ -146,9 +146,9 @@ def test_the_document_has_its_fields(runs: Path, rows: Path, tmp_path: Path) -> 
     first, second = found["models"]
     assert (first["model"], second["error"]) == ("ridge", None)
     assert 0 < first["error"]["noise"] < first["error"]["mean"] < 0.02
-    assert found["predicted"]["rows"][2]["outside"] is True
+    assert found["predicted"]["expected"][2]["forecast"]["outside"] is True
     said = predicted(target.read_text(encoding="utf-8"))
-    expected = found["predicted"]["rows"][0]["median"]
+    expected = found["predicted"]["expected"][0]["forecast"]["median"]
     assert float(said[0]["median"]) == pytest.approx(expected, rel=1e-5)
 
 

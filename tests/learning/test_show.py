@@ -43,7 +43,7 @@ def test_the_document_has_its_fields(file: Path) -> None:
     assert next(iter(done.items())) == ("schema", "autotune.learn.show/1")
     documented(done, show_document.MeasurementsDocument, "show")
     (table,) = done["tables"]
-    assert (table["rows"], table["analytical"], table["repetitions_most"]) == (2, 2, 2)
+    assert (table["data"]["rows"], table["analytical"], table["repetitions_most"]) == (2, 2, 2)
 
 
 def test_several_responses_are_listed_and_one_is_chosen(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def evaluate(
     progress.close()
     told = text.evaluation(result)
     if output is not None:
-        write_page(result.curve, f"Models of study {result.study}", told, output)
+        write_page(result.curve, f"Models of study {result.study.name}", told, output)
     if json:
         document(documents.evaluation(result, drawn))
     else:

@@ -23,7 +23,7 @@ from autotune.learning.comparison.model_comparison import (
     default_models,
     has_analytical,
 )
-from autotune.learning.comparison.model_evaluation import Evaluation
+from autotune.learning.comparison.model_evaluation import EvaluatedStudy, Evaluation
 from autotune.learning.comparison.noise_floor import Halves
 from autotune.learning.comparison.splits import PROBLEM
 from autotune.learning.models import catalogue
@@ -203,12 +203,14 @@ def evaluate_models(
     )
     curve = learning_curve(competing, request.course, scoring, progress)
     return Evaluation(
-        study=found.study,
-        rows=len(found),
-        random=int(found.random.sum()),
-        engines=found.engines,
-        parameters=tuple(parameter.name for parameter in found.parameters),
-        problems=tuple(dict.fromkeys(found.problems)),
+        study=EvaluatedStudy(
+            name=found.study,
+            rows=len(found),
+            random=int(found.random.sum()),
+            engines=found.engines,
+            parameters=tuple(parameter.name for parameter in found.parameters),
+            problems=tuple(dict.fromkeys(found.problems)),
+        ),
         curve=curve,
         notes=tuple(notes),
     )

@@ -101,7 +101,14 @@ def design(
     if output is not None:
         write(table, output, file)
     if json:
-        document(documents.design(found.design, found.space, found.candidates))
+        document(
+            documents.DesignDocument(
+                source=found.space.source,
+                notes=found.space.notes,
+                design=found.design,
+                candidates=found.candidates,
+            )
+        )
         return
     note(text.told(found.design, found.space))
     if output is None:

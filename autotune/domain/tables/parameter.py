@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeGuard
 
+from autotune.units import Unbounded
+
 Value = int | float | str
 """A value of a parameter. Truth values are the numbers 0 and 1; nothing is the text ``none``."""
 Kind = Literal["numeric", "categorical"]
@@ -27,8 +29,8 @@ class Parameter:
     name: str
     kind: Kind
     values: tuple[Value, ...] = ()
-    low: float = math.nan
-    high: float = math.nan
+    low: Unbounded = math.nan
+    high: Unbounded = math.nan
 
     def __post_init__(self) -> None:
         if not self.name:

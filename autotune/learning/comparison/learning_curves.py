@@ -13,6 +13,7 @@ from typing import Literal
 
 from autotune.domain.tables.table import Value
 from autotune.learning.comparison.splits import Course
+from autotune.units import Unbounded
 
 Measure = Literal["error_rate", "mdape", "tau_b", "coverage", "half_width", "answered", "outside"]
 Kind = Literal["analytical", "learned", "hybrid"]
@@ -64,10 +65,10 @@ class Trial:
 class Spread:
     """Median, quartiles and mean of the trials that have a value."""
 
-    median: float
-    low: float
-    high: float
-    mean: float
+    median: Unbounded
+    low: Unbounded
+    high: Unbounded
+    mean: Unbounded
     trials: int
 
 

@@ -16,10 +16,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune.domain.tables.table import Inputs, Table
+from autotune.units import Unbounded
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowForecast:
+    """What a model expects of one row, in the unit of the response."""
+
+    median: Unbounded
+    """Not a number where nothing can be said."""
+    low: Unbounded
+    high: Unbounded
+    outside: bool
+    """The row lies outside the training box, so that the interval is not warranted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,6 +62,19 @@ class Forecast:
         return len(self.median)
 
     @property
+    def rows(self) -> tuple[RowForecast, ...]:
+        """What is expected of each row."""
+        return tuple(
+            RowForecast(
+                median=float(self.median[i]),
+                low=float(self.low[i]),
+                high=float(self.high[i]),
+                outside=bool(self.outside[i]),
+            )
+            for i in range(len(self))
+        )
+
+    @property
     def half_width(self) -> Floats:
         """Half of the interval over the median, (n,); inf where the interval is."""
         with np.errstate(over="ignore"):
@@ -66,7 +92,7 @@ class Term:
     """
 
     text: str
-    coefficient: float
+    coefficient: Unbounded
     influence: float
 
 

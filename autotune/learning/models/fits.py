@@ -21,6 +21,7 @@ from autotune.learning.models.base import Fitted, Floats, Forecast
 from autotune.learning.models.conformal import Calibrated, one_thread
 from autotune.learning.models.rows_to_predict import Rows
 from autotune.progress import Progress
+from autotune.units import Unbounded
 
 _USUAL = ("pool", "influence", "pmnf")
 
@@ -33,7 +34,7 @@ class HeldOutError:
     answered: int
     """So many of the rows; the others have no error."""
     mean: float
-    noise: float
+    noise: Unbounded
     """The standard error of the mean; nan for a single row."""
     median: float
 

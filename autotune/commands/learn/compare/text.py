@@ -37,11 +37,13 @@ def comparison(found: Comparison) -> str:
 
 def evaluation(found: Evaluation) -> str:
     """Curves over the candidates of a study, and where learning starts to pay."""
-    problems = ", ".join(found.problems)
-    each = f", best candidates within each of {problems}" if len(found.problems) > 1 else ""
+    study = found.study
+    problems = ", ".join(study.problems)
+    several = len(study.problems) > 1
+    within = f", best candidates within each of {problems}" if several else ""
     head = (
-        f"study {found.study}: {found.rows} measured candidates, scored on those measured at random"
-        f" ({found.random}){each}"
+        f"study {study.name}: {study.rows} measured candidates, scored on those measured at random"
+        f" ({study.random}){within}"
     )
     blocks = [head, curve(found.curve)]
     if found.notes:

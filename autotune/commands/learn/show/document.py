@@ -1,97 +1,69 @@
 """The document of ``autotune learn show``: what a file or a study holds to learn from."""
 
 import math
-from collections.abc import Sequence
-from typing import TypedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
+from autotune.commands.learn.document import TableSource
 from autotune.domain.tables.parameter import Parameter, Value
-from autotune.domain.tables.table import Table
+from autotune.domain.tables.table import Statistic, Table
 
 
-class ParameterRow(TypedDict):
-    """A parameter with its domain."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableSummary:
+    """The table of one response, in a few numbers."""
 
-    name: str
-    kind: str
-    """numeric or categorical"""
-    values: list[Value]
-    """Empty: any number from low to high."""
-    low: float | None
-    high: float | None
-
-
-class TableRow(TypedDict):
-    """The table of one response."""
-
-    name: str
+    data: TableSource
     part: str
     """Call path or phase; empty: the whole program."""
-    quantity: str
-    unit: str
-    """``s``; empty: the source states none."""
-    rows: int
+    statistic: Statistic
+    """What makes the response of the repetitions; ``as given``: the source does."""
     smallest: float
     """Of the response, in its unit."""
     largest: float
-    statistic: str
-    """What makes the response of the repetitions; ``as given``: the source does."""
     repetitions_least: int
     repetitions_most: int
     analytical: int
     """Rows for which an analytical model says a time."""
-    parameters: list[ParameterRow]
-    constants: dict[str, Value]
+    parameters: tuple[Parameter, ...]
+    constants: Mapping[str, Value]
     """Columns of one value."""
-    constraints: list[str]
-    treated: list[str]
-    """What was done to rows and columns that no model can use."""
+    constraints: tuple[str, ...]
+
+    @classmethod
+    def of(cls, table: Table) -> "TableSummary":
+        """The summary of a table."""
+        counts = [len(times) for times in table.repetitions]
+        predictions = table.inputs.analytical
+        return cls(
+            data=TableSource.of(table),
+            part=table.part,
+            statistic=table.statistic,
+            smallest=float(table.response.min()),
+            largest=float(table.response.max()),
+            repetitions_least=min(counts),
+            repetitions_most=max(counts),
+            analytical=0
+            if predictions is None
+            else sum(not math.isnan(value) for value in predictions),
+            parameters=table.parameters,
+            constants=dict(table.constants),
+            constraints=tuple(map(str, table.constraints)),
+        )
 
 
-class MeasurementsDocument(TypedDict):
-    """What there is to learn from."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasurementsDocument:
+    """``autotune learn show --json``: the tables of one source."""
 
-    schema: str
-    """autotune.learn.show/1"""
+    schema: Literal["autotune.learn.show/1"] = "autotune.learn.show/1"
     source: str
-    tables: list[TableRow]
+    tables: tuple[TableSummary, ...]
 
 
 def measurements(tables: Sequence[Table]) -> MeasurementsDocument:
     """The document of the tables of one source."""
     return MeasurementsDocument(
-        schema="autotune.learn.show/1",
-        source=tables[0].source,
-        tables=[_table(table) for table in tables],
-    )
-
-
-def _table(table: Table) -> TableRow:
-    counts = [len(times) for times in table.repetitions]
-    said = table.inputs.analytical
-    return TableRow(
-        name=table.name,
-        part=table.part,
-        quantity=table.quantity,
-        unit=table.unit,
-        rows=len(table),
-        smallest=float(table.response.min()),
-        largest=float(table.response.max()),
-        statistic=table.statistic,
-        repetitions_least=min(counts),
-        repetitions_most=max(counts),
-        analytical=0 if said is None else sum(not math.isnan(value) for value in said),
-        parameters=[_parameter(parameter) for parameter in table.parameters],
-        constants=dict(table.constants),
-        constraints=[str(constraint) for constraint in table.constraints],
-        treated=list(table.treated),
-    )
-
-
-def _parameter(parameter: Parameter) -> ParameterRow:
-    return ParameterRow(
-        name=parameter.name,
-        kind=parameter.kind,
-        values=list(parameter.values),
-        low=None if math.isnan(parameter.low) else parameter.low,
-        high=None if math.isnan(parameter.high) else parameter.high,
+        source=tables[0].source, tables=tuple(TableSummary.of(table) for table in tables)
     )

@@ -1,0 +1,32 @@
+"""What the documents of ``autotune learn`` share: where the measurements come from."""
+
+from dataclasses import dataclass
+
+from autotune.domain.tables.table import Table
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableSource:
+    """The table of one response, without its rows."""
+
+    table: str
+    """Its name."""
+    source: str
+    rows: int
+    quantity: str
+    unit: str
+    """``s``; empty: the source states none."""
+    treated: tuple[str, ...]
+    """What was done to rows and columns that no model can use."""
+
+    @classmethod
+    def of(cls, table: Table) -> "TableSource":
+        """Where a table comes from."""
+        return cls(
+            table=table.name,
+            source=table.source,
+            rows=len(table),
+            quantity=table.quantity,
+            unit=table.unit,
+            treated=table.treated,
+        )

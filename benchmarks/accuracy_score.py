@@ -12,9 +12,9 @@ import accuracy_cells as cells
 import numpy as np
 import numpy.typing as npt
 
-from autotune.codegen.emit import sweep_code
-from autotune.codegen.loop_tree import StepProgram
-from autotune.codegen.skeleton_programs import SkeletonPrograms
+from autotune.codegen.c.emit import sweep_code
+from autotune.codegen.tree.loop_tree import StepProgram
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank import ranked_space
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Setup

@@ -16,7 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from autotune.codegen import candidate_space, harness, tree
+from autotune.codegen import candidate_space
+from autotune.codegen.c import harness
+from autotune.codegen.tree import variant_program
 from autotune.domain.results import Prepared, Sample
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate
@@ -33,7 +35,7 @@ def main() -> None:
         measuring=measuring,
         limits=setup.limits,
         sources=lambda c: harness.units(
-            tree.program(c.variant, setup.skeleton, c.problem), c.problem
+            variant_program.program(c.variant, setup.skeleton, c.problem), c.problem
         ),
     )
     for problem in setup.problems:

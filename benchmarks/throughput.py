@@ -237,7 +237,7 @@ class _Listening:
 
 def _pirk(name: str) -> list[str]:
     """The texts of all stretches of all orders of the published configs."""
-    from autotune.codegen.skeleton_programs import SkeletonPrograms
+    from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
     from autotune.commands.rank.ranked_space import enumerate_space
     from autotune.models.engines.kerncraft.kerncraft_engine import KerncraftEngine
 

@@ -16,9 +16,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+from autotune.codegen.c.emit import sweep_code
 from autotune.codegen.candidate_space import enumerate_candidates
-from autotune.codegen.emit import sweep_code
-from autotune.codegen.skeleton_programs import SkeletonPrograms
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate

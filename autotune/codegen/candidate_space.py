@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from autotune.codegen import communication, loop_tree, program_space, regions
-from autotune.codegen.skeleton_programs import SkeletonPrograms
+from autotune.codegen import communication, program_space
+from autotune.codegen.tree import loop_tree, regions
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.problem import AnyProblem, Problem, ProgramProblem, StencilProblem, generated
 from autotune.domain.program import Program
 from autotune.domain.setup import Setup

@@ -17,8 +17,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from autotune.codegen import loop_tree, regions
-from autotune.codegen.races import races
+from autotune.codegen.tree import loop_tree, regions
+from autotune.codegen.tree.races import races
 from autotune.domain.network import Operation
 from autotune.domain.problem import Ivp, Problem
 from autotune.domain.variant import Candidate, Communication

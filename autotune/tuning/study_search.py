@@ -15,7 +15,7 @@ import numpy as np
 from autotune.domain.results import Measurement, Prediction
 from autotune.domain.setup import Searching
 from autotune.domain.variant import Candidate
-from autotune.measuring.candidates.resource_use import ENERGY, MEMORY
+from autotune.measuring.conditions.resource_use import ENERGY, MEMORY
 from autotune.statistics.estimators import location
 from autotune.tuning.base import Proposal
 from autotune.tuning.search.base import Forecast, Searcher, Suggestion, Told

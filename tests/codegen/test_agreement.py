@@ -11,7 +11,7 @@ from codegen_build import IVPS, Workshop, problem, setup, sources, state, varian
 from autotune.codegen import candidate_space
 from autotune.domain.problem import Problem
 from autotune.domain.variant import Candidate, Fuse, FuseTiles, Interchange, Pad
-from autotune.measuring.candidates import ivp_reference, verify
+from autotune.measuring.verification import ivp_reference, verify
 
 STEPS = 3
 SIZES = {

@@ -8,7 +8,7 @@ from codegen_build import Workshop
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autotune.codegen import c_expressions
+from autotune.codegen.c import c_expressions
 from autotune.language.expression import Expr, Num, Sym, number, parse
 
 VALUES: dict[str, float | int] = {"N": 7, "n": 49, "j": 11, "t": 0.375, "K": 3.5, "half": 24}

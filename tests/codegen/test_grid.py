@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from codegen_build import Workshop, run
 
-from autotune.codegen import emit, harness, loop_tree, tree
+from autotune.codegen.c import emit, harness
 from autotune.codegen.features import features
-from autotune.codegen.races import races
-from autotune.codegen.transform import IllegalTransformation
+from autotune.codegen.tree import loop_tree, variant_program
+from autotune.codegen.tree.races import races
+from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.problem import Problem, StencilProblem
 from autotune.domain.stencil import Stencil, offsets
 from autotune.domain.variant import (
@@ -49,7 +50,7 @@ def variant(*transformations: Transformation) -> Variant:
 
 
 def program(name: str, *transformations: Transformation) -> loop_tree.StepProgram:
-    return tree.program(variant(*transformations), SKELETON, problem(name, EXTENTS[0]))
+    return variant_program.program(variant(*transformations), SKELETON, problem(name, EXTENTS[0]))
 
 
 def sources(name: str, *transformations: Transformation) -> dict[str, str]:
@@ -221,7 +222,7 @@ def test_functions_are_shared_by_all_blocks_and_paddings() -> None:
     unrolled = sources("star3d-7pt", Unroll("sweep", "i", 4))
     assert set(unrolled) ^ set(plain) == {"sweep_star3d_7pt.c", "sweep_star3d_7pt_u4.c"}
     at = problem("star3d-7pt", (4, 5, 6))
-    assert harness.units(tree.program(variant(), SKELETON, at), at) == plain
+    assert harness.units(variant_program.program(variant(), SKELETON, at), at) == plain
 
 
 def test_blocks_are_nested_in_the_order_of_the_dimensions() -> None:
@@ -264,9 +265,9 @@ def test_blocks_are_refused_for_components() -> None:
         with pytest.raises(
             IllegalTransformation, match="is for sweeps over a grid, not for kernel lc"
         ):
-            tree.program(variant(transformation), config.skeleton("pirk"), at)
+            variant_program.program(variant(transformation), config.skeleton("pirk"), at)
     with pytest.raises(IllegalTransformation, match="applies a stencil"):
-        tree.program(variant(), SKELETON, at)
+        variant_program.program(variant(), SKELETON, at)
 
 
 def test_several_ranks_are_refused() -> None:
@@ -286,7 +287,9 @@ def test_names_of_the_generated_code_are_free_for_stencils(workshop: Workshop) -
         initial=parse("1.0 + 0.1*x - abs(at*y)"),
     )
     at = StencilProblem(stencil=of, extents=(3, 10))
-    units = harness.units(tree.program(variant(Unroll("sweep", "x", 4)), SKELETON, at), at)
+    units = harness.units(
+        variant_program.program(variant(Unroll("sweep", "x", 4)), SKELETON, at), at
+    )
     check(workshop.build(units), at, 1, 2)
 
 

@@ -13,8 +13,10 @@ from codegen_build import COMPILER, IVPS, Workshop, common, problem, variant
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autotune.codegen import communication, harness, loop_tree, regions, tree
-from autotune.codegen.transform import IllegalTransformation
+from autotune.codegen import communication
+from autotune.codegen.c import harness
+from autotune.codegen.tree import loop_tree, regions, variant_program
+from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.problem import Problem, offset
 from autotune.domain.setup import Measuring
 from autotune.domain.skeleton import CommStep, LoopStep, Skeleton, Step, SyncStep
@@ -31,7 +33,8 @@ from autotune.domain.variant import (
 )
 from autotune.files import config
 from autotune.language.expression import references
-from autotune.measuring.candidates import ivp_reference, protocol, verify
+from autotune.measuring.candidates import protocol
+from autotune.measuring.verification import ivp_reference, verify
 from autotune.toolchain import mpi
 
 SKELETON = config.skeleton("pirk")
@@ -70,7 +73,7 @@ def build(workshop: Workshop, chosen: Variant, at: Problem) -> Path:
 
 
 def program(chosen: Variant, at: Problem) -> loop_tree.StepProgram:
-    return tree.program(chosen, SKELETON, at)
+    return variant_program.program(chosen, SKELETON, at)
 
 
 def candidate(
@@ -309,7 +312,7 @@ def test_a_program_without_a_communication_is_refused(array: str, chosen: Varian
     at = problem()
     assert communication.refusal(program(chosen, at)) is None
     skeleton: Skeleton = replace(SKELETON, steps=steps_without(SKELETON.steps, CommStep, array))
-    reason = communication.refusal(tree.program(chosen, skeleton, at))
+    reason = communication.refusal(variant_program.program(chosen, skeleton, at))
     assert reason
     assert f"remote components of {array}" in reason
     assert "without a communication" in reason
@@ -319,7 +322,7 @@ def test_a_communication_beside_its_writers_is_refused() -> None:
     at = problem()
     skeleton = replace(SKELETON, steps=steps_without(SKELETON.steps, SyncStep))
     with pytest.raises(IllegalTransformation):
-        tree.program(VARIANTS[1], skeleton, at)
+        variant_program.program(VARIANTS[1], skeleton, at)
     made = program(VARIANTS[1], at)
 
     def early(block: loop_tree.NodeBlock) -> loop_tree.NodeBlock:

@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pytest
 from codegen_build import COMPILER, IVPS, problem
 
-from autotune.codegen import loop_tree, tree
-from autotune.codegen.kerncraft_c import FIELDS, PAIRS, SHARE, STAND_IN, KernelText, kernel_text
+from autotune.codegen.c.kerncraft_c import FIELDS, PAIRS, SHARE, STAND_IN, KernelText, kernel_text
+from autotune.codegen.tree import loop_tree, variant_program
 from autotune.domain.problem import Ivp, Region
 from autotune.domain.variant import Fuse, Interchange, Variant
 from autotune.files import config
@@ -25,7 +25,7 @@ ORDERS = ("ijl", "ilj", "jil", "jli", "lij", "lji")
 def sweeps(ivp: str, order: str = "jli", fused: bool = False) -> dict[str, loop_tree.Sweep]:
     transformations = (Interchange("lc", tuple(order)), *([Fuse("approx", "update")] * fused))
     variant = Variant(skeleton="pirk", transformations=transformations, parameters={})
-    program = tree.program(variant, config.skeleton("pirk"), problem(ivp))
+    program = variant_program.program(variant, config.skeleton("pirk"), problem(ivp))
     return {sweep.name: sweep for sweep in loop_tree.sweeps(program.body)}
 
 

@@ -10,7 +10,8 @@ from codegen_build import Workshop, common, problem, run, sources, variant
 
 from autotune.domain.setup import Measuring
 from autotune.domain.variant import Candidate, Interchange, Pad
-from autotune.measuring.candidates import ivp_reference, protocol
+from autotune.measuring.candidates import protocol
+from autotune.measuring.verification import ivp_reference
 
 AT = problem("heat2d", 33)
 CHOSEN = variant(Interchange("lc", ("j", "l", "i")), Pad(5))

@@ -12,7 +12,7 @@ from autotune.domain.variant import Candidate
 from autotune.errors import ConfigError
 from autotune.files import config
 from autotune.files.store.store_rows import candidate_record
-from autotune.measuring.candidates import quiet
+from autotune.measuring.conditions import quiet
 from autotune.models.engines.ecm_arithmetic import domain_share, together
 from autotune.models.engines.reuse.line_cost import line_costs
 

@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 from codegen_build import COMPILER, problem, variant
 
-from autotune.codegen import harness, loop_tree, tree
+from autotune.codegen.c import harness
 from autotune.codegen.probes import probe_programs, probe_text
 from autotune.codegen.probes.probe_parts import LoopShape, ProbeImpossible
+from autotune.codegen.tree import loop_tree, variant_program
 from autotune.domain.problem import StencilProblem
 from autotune.domain.variant import Block, Interchange, Unroll, Variant
 from autotune.files import config
@@ -21,7 +22,7 @@ WIDE = LoopShape(vector=32)
 
 def program(order: str = "jil", ivp: str = "heat2d") -> loop_tree.StepProgram:
     chosen = variant(Interchange("lc", tuple(order)))
-    return tree.program(chosen, config.skeleton("pirk"), problem(ivp, 64))
+    return variant_program.program(chosen, config.skeleton("pirk"), problem(ivp, 64))
 
 
 def on_grid(name: str, unrolled: int = 1) -> loop_tree.StepProgram:
@@ -30,7 +31,7 @@ def on_grid(name: str, unrolled: int = 1) -> loop_tree.StepProgram:
     at = StencilProblem(stencil=stencil, extents=(6, 7, 37)[-len(stencil.dimensions) :])
     changes = (Block("sweep", "j", 4), Unroll("sweep", "i", unrolled))
     chosen = Variant(skeleton="jacobi", transformations=changes, parameters={})
-    made = tree.program(chosen, config.skeleton("jacobi"), at)
+    made = variant_program.program(chosen, config.skeleton("jacobi"), at)
     (one,) = probe_programs.taken(made)
     return probe_programs.repeated(probe_programs.alone(made, one, 0), None, 3)
 

@@ -7,8 +7,10 @@ from pathlib import Path
 import pytest
 from codegen_build import IVPS, problem, setup, sources, variant
 
-from autotune.codegen import candidate_space, emit, loop_tree, regions, tree
-from autotune.codegen.transform import IllegalTransformation
+from autotune.codegen import candidate_space
+from autotune.codegen.c import emit
+from autotune.codegen.tree import loop_tree, regions, variant_program
+from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.problem import Region
 from autotune.domain.variant import Fuse, FuseTiles, Interchange, Pad, Tile
 from autotune.files import config
@@ -19,7 +21,7 @@ ORDERS = ("ijl", "ilj", "jil", "jli", "lij", "lji")
 
 
 def made(*transformations: object, ivp: str = "heat2d") -> loop_tree.StepProgram:
-    return tree.program(variant(*transformations), SKELETON, problem(ivp, 20))  # type: ignore[arg-type]
+    return variant_program.program(variant(*transformations), SKELETON, problem(ivp, 20))  # type: ignore[arg-type]
 
 
 def test_programs_do_not_depend_on_the_size() -> None:
@@ -137,7 +139,7 @@ def test_regions_that_cut_short_rows_are_refused() -> None:
         ),
     )
     with pytest.raises(IllegalTransformation, match="multiples of the row length 2"):
-        tree.program(variant(), SKELETON, replace(problem("string-mix", 20), ivp=cut))
+        variant_program.program(variant(), SKELETON, replace(problem("string-mix", 20), ivp=cut))
 
 
 @pytest.mark.parametrize("size", [4, 100])
@@ -151,7 +153,7 @@ def test_unknown_arrays_of_the_method_are_refused() -> None:
     approx = replace(SKELETON.kernels["approx"], value=parse("e[i]*F[i][j]"))
     other = replace(SKELETON, arrays=arrays, kernels={**SKELETON.kernels, "approx": approx})
     with pytest.raises(IllegalTransformation, match="e is no array of the method"):
-        tree.program(variant(), other, problem())
+        variant_program.program(variant(), other, problem())
 
 
 GOLDEN = {

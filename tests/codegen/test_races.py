@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from codegen_build import problem, variant
 
-from autotune.codegen import tree
-from autotune.codegen.loop_tree import (
+from autotune.codegen.tree import variant_program
+from autotune.codegen.tree.loop_tree import (
     NodeBlock,
     Repeat,
     StepProgram,
@@ -16,8 +16,8 @@ from autotune.codegen.loop_tree import (
     Sync,
     Tiles,
 )
-from autotune.codegen.races import races
-from autotune.codegen.transform import IllegalTransformation
+from autotune.codegen.tree.races import races
+from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.skeleton import LoopStep, Skeleton, SyncStep
 from autotune.domain.variant import FuseTiles, Interchange, Transformation, Variant
 from autotune.files import config
@@ -28,7 +28,7 @@ ORDERED: tuple[Transformation, ...] = (Interchange("lc", ("i", "l", "j")),)
 
 
 def made(*transformations: Transformation) -> StepProgram:
-    return tree.program(variant(*transformations), SKELETON, problem())
+    return variant_program.program(variant(*transformations), SKELETON, problem())
 
 
 def without(block: NodeBlock, kind: type, skip: list[int]) -> NodeBlock:
@@ -119,4 +119,4 @@ def skeleton_without_barriers(inside: bool) -> Skeleton:
 def test_a_skeleton_that_lacks_a_barrier_has_no_program(inside: bool) -> None:
     plain = Variant(skeleton="pirk", transformations=(), parameters={})
     with pytest.raises(IllegalTransformation, match="without a synchronisation between"):
-        tree.program(plain, skeleton_without_barriers(inside), problem())
+        variant_program.program(plain, skeleton_without_barriers(inside), problem())

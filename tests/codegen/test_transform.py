@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nest_interpreter import Arrays, Interpreter
 
-from autotune.codegen import transform
-from autotune.codegen.loop_nests import (
+from autotune.codegen.tree import transform
+from autotune.codegen.tree.loop_nests import (
     Nest,
     NestLoop,
     Nodes,
@@ -23,10 +23,10 @@ from autotune.codegen.loop_nests import (
     walk,
     writes,
 )
-from autotune.codegen.loop_tree import Comm, Swap, Sync
-from autotune.codegen.lower import unroll, write_out_sums
-from autotune.codegen.transform import IllegalTransformation
-from autotune.codegen.tree import canonical
+from autotune.codegen.tree.loop_tree import Comm, Swap, Sync
+from autotune.codegen.tree.lower import unroll, write_out_sums
+from autotune.codegen.tree.transform import IllegalTransformation
+from autotune.codegen.tree.variant_program import canonical
 from autotune.files import config
 from autotune.language.expression import parse
 

@@ -10,7 +10,7 @@ from autotune import paths
 from autotune.domain.problem import Ivp, Problem, Region
 from autotune.files import config
 from autotune.language.expression import parse
-from autotune.measuring.candidates import ivp_reference
+from autotune.measuring.verification import ivp_reference
 
 SLOWEST = 2.0
 """The stability bound of the test problem: h = step_fraction / SLOWEST."""

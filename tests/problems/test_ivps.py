@@ -9,7 +9,7 @@ from autotune import paths
 from autotune.domain.problem import Problem, offset
 from autotune.files import config
 from autotune.language.expression import number, parse
-from autotune.measuring.candidates import ivp_reference
+from autotune.measuring.verification import ivp_reference
 
 NAMES = paths.names("kernels/ivp")
 LIMITED = {"heat2d", "inverterchain", "wave1d", "string-mix"}

@@ -9,7 +9,7 @@ import pytest
 from autotune.domain.problem import Ivp, Problem, Region
 from autotune.files import config
 from autotune.language.expression import parse
-from autotune.measuring.candidates import ivp_reference
+from autotune.measuring.verification import ivp_reference
 
 
 def region(bounds, body, columns=None):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autotune.files import config
-from autotune.measuring.candidates import ivp_reference
+from autotune.measuring.verification import ivp_reference
 
 TIMES = {"inverterchain": [4e-9, 7.25e-9, 12e-9, 16e-9, 20e-9], "medakzo": [0.0, 4.9, 5.1]}
 

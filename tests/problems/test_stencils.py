@@ -9,8 +9,8 @@ import pytest
 from autotune import paths
 from autotune.domain.problem import StencilProblem
 from autotune.files import config
-from autotune.measuring.candidates import grid_reference
-from autotune.measuring.candidates.grid_reference import sweeps
+from autotune.measuring.verification import grid_reference
+from autotune.measuring.verification.grid_reference import sweeps
 
 
 def first(k, j, i, extents):

@@ -14,11 +14,11 @@ from autotune.domain.setup import Layout, Setup
 from autotune.domain.variant import Build, Candidate
 from autotune.files import config
 from autotune.language.loop_marks import Lines, marks
-from autotune.models.incore import marked_build
-from autotune.models.incore.hot_loops import NoLoop
-from autotune.models.incore.marked_code import marked_code
-from autotune.models.incore.marked_loops import LoopMark, marked_loops, operations
-from autotune.models.incore.x86 import X86
+from autotune.models.incore.assembly.hot_loops import NoLoop
+from autotune.models.incore.assembly.x86 import X86
+from autotune.models.incore.marked import marked_build
+from autotune.models.incore.marked.marked_code import marked_code
+from autotune.models.incore.marked.marked_loops import LoopMark, marked_loops, operations
 
 O3 = ["gcc", "-O3", "-march=haswell"]
 

@@ -7,7 +7,7 @@ import pytest
 from program_samples import DAXPY, candidates, predicted, read, written
 from sample_nodes import calibrated, documented
 
-from autotune.codegen.skeleton_programs import SkeletonPrograms
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.calibration import Z80
 from autotune.domain.machine import Machine
 from autotune.domain.problem import StencilProblem

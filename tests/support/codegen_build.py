@@ -13,7 +13,8 @@ from typing import Literal
 
 import numpy as np
 
-from autotune.codegen import harness, tree
+from autotune.codegen.c import harness
+from autotune.codegen.tree import variant_program
 from autotune.domain.problem import Problem
 from autotune.domain.setup import Generated, Layout, Setup
 from autotune.domain.variant import Build, Candidate, Transformation, Variant
@@ -48,7 +49,7 @@ def variant(*transformations: Transformation) -> Variant:
 
 def sources(chosen: Variant | Candidate, at: Problem) -> dict[str, str]:
     made = chosen.variant if isinstance(chosen, Candidate) else chosen
-    return harness.units(tree.program(made, config.skeleton("pirk"), at), at)
+    return harness.units(variant_program.program(made, config.skeleton("pirk"), at), at)
 
 
 @dataclass

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from autotune.codegen.emit import SweepCode
-from autotune.codegen.loop_tree import (
+from autotune.codegen.c.emit import SweepCode
+from autotune.codegen.tree.loop_tree import (
     Assign,
     Node,
     NodeBlock,
@@ -20,8 +20,8 @@ from autotune.domain.results import Prediction
 from autotune.domain.variant import Build, Candidate, Variant
 from autotune.errors import Fault, MissingTool
 from autotune.language.expression import Num, Sym, parse
-from autotune.models.base import InCoreResult
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
+from autotune.models.incore.base import InCoreResult
 
 IVP = Ivp(
     name="decay",

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
-from autotune.codegen.loop_nests import (
+from autotune.codegen.tree.loop_nests import (
     EvaluateStatement,
     Nest,
     NestLoop,
@@ -13,7 +13,7 @@ from autotune.codegen.loop_nests import (
     StoreStatement,
     TileNest,
 )
-from autotune.codegen.loop_tree import Comm, Swap, Sync
+from autotune.codegen.tree.loop_tree import Comm, Swap, Sync
 from autotune.language.expression import Bin, Expr, Neg, Num, Ref, Sym
 
 Arrays = dict[str, np.ndarray]

@@ -15,7 +15,7 @@ from autotune.commands.tune import flow as tune_flow
 from autotune.commands.tune.initial_candidates import Options
 from autotune.commands.tune.study_run import Result
 from autotune.errors import InputError
-from autotune.measuring.candidates import energy
+from autotune.measuring.conditions import energy
 from autotune.results.evaluate.study_evaluation import ProblemResult
 from autotune.results.export import optuna_journal
 from autotune.results.report import page, study_table

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from autotune.codegen import loop_tree
 from autotune.codegen.grid.grid_text import own_names
-from autotune.codegen.races import races
-from autotune.codegen.transform import IllegalTransformation
+from autotune.codegen.tree import loop_tree
+from autotune.codegen.tree.races import races
+from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.kernel import Application, Kernel
 from autotune.domain.problem import StencilProblem
 from autotune.domain.skeleton import CallStep, LoopStep, Skeleton, Step, SwapStep, SyncStep

@@ -2,8 +2,9 @@
 
 from collections.abc import Mapping
 
-from autotune.codegen import c_expressions, emit, loop_tree
+from autotune.codegen.c import c_expressions, emit
 from autotune.codegen.grid import grid_program
+from autotune.codegen.tree import loop_tree
 from autotune.domain.stencil import SOURCE, TARGET, Stencil
 
 TEMPLATE = "grid_step.c.j2"

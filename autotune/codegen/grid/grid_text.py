@@ -10,9 +10,10 @@ to the next one in the slower dimensions.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from autotune.codegen import c_expressions, loop_tree
-from autotune.codegen.c_expressions import Kinds, name, real
-from autotune.codegen.c_lines import GLUE
+from autotune.codegen.c import c_expressions
+from autotune.codegen.c.c_expressions import Kinds, name, real
+from autotune.codegen.c.c_lines import GLUE
+from autotune.codegen.tree import loop_tree
 from autotune.domain.stencil import offsets
 from autotune.language.expression import Bin, Expr, Num, Ref, Sym, rebuild, substitute, symbols
 

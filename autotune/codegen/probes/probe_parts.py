@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from autotune.codegen import c_expressions, loop_tree
-from autotune.codegen.c_expressions import Kinds, name, real, whole
+from autotune.codegen.c import c_expressions
+from autotune.codegen.c.c_expressions import Kinds, name, real, whole
+from autotune.codegen.tree import loop_tree
 from autotune.language.expression import Bin, Call, Cond, Expr, Neg, Ref, Sym, rebuild, walk
 
 _REGISTERS = 12

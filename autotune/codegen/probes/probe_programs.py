@@ -9,7 +9,7 @@ runs on arrays of its own, in the blocks that it has in its program; the grid ch
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from autotune.codegen import loop_tree
+from autotune.codegen.tree import loop_tree
 from autotune.language.expression import Num, number, substitute
 
 STATE = "y"

@@ -13,12 +13,13 @@ how the loop is vectorised.
 from collections.abc import Iterator
 from typing import Literal
 
-from autotune.codegen import c_expressions, emit, loop_tree
-from autotune.codegen.c_expressions import Kinds, name, real, whole
-from autotune.codegen.emit import SweepCode
+from autotune.codegen.c import c_expressions, emit
+from autotune.codegen.c.c_expressions import Kinds, name, real, whole
+from autotune.codegen.c.emit import SweepCode
 from autotune.codegen.grid import grid_text
 from autotune.codegen.probes import probe_parts
 from autotune.codegen.probes.probe_parts import LoopShape, PartBody, ProbeImpossible
+from autotune.codegen.tree import loop_tree
 from autotune.language.expression import Num, Ref, Sym, number, references
 
 Part = Literal["loop", "loads", "moves", "arithmetic"]

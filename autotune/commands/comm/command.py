@@ -50,7 +50,7 @@ def comm_bench(
     from autotune.commands.comm import document as documents
     from autotune.commands.comm import flow as comm_flow
     from autotune.commands.comm import text
-    from autotune.measuring.candidates import quiet
+    from autotune.measuring.conditions import quiet
     from autotune.measuring.network import mpi_benchmark
 
     plan = mpi_benchmark.BenchmarkPlan(

@@ -33,7 +33,7 @@ from autotune.domain.setup import Setup
 from autotune.errors import Fault, InputError, StoreError, WorkFailed
 from autotune.files.store import MAP, RunFacts, RunRecord, Store
 from autotune.measuring.candidates.base import Measurer
-from autotune.measuring.candidates.host_lock import HostLock
+from autotune.measuring.conditions.host_lock import HostLock
 from autotune.progress import Clock, Progress
 from autotune.tuning import Bench, Chosen, Plan, tune_problem
 from autotune.tuning.maps.explore import Aim, Explorer

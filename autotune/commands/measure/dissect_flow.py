@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from autotune.codegen import emit, harness, loop_tree
+from autotune.codegen.c import emit, harness
 from autotune.codegen.probes import probe_programs, probe_text
 from autotune.codegen.probes.probe_parts import LoopShape, ProbeImpossible
 from autotune.codegen.probes.probe_programs import ProbedSweep
 from autotune.codegen.probes.probe_text import Part
+from autotune.codegen.tree import loop_tree
 from autotune.commands.measure.working_set_sizes import Place, active, places
 from autotune.commands.tune.flow import identity_of
 from autotune.domain.dissection import Dissection, KernelTime, Kind, SweepTerms, Term
@@ -23,9 +24,9 @@ from autotune.domain.setup import Setup
 from autotune.domain.variant import Build, Candidate
 from autotune.measuring.candidates.host_measurer import HostMeasurer, KernelSeconds
 from autotune.measuring.candidates.probe_runs import Dissector, PartProbe, ProbeOutcome
-from autotune.models.base import InCoreResult
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.incore import osaca_analyser
+from autotune.models.incore.base import InCoreResult
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
 from autotune.models.traffic import TrafficAnalyser
 from autotune.models.traffic.sweep_shape import shape

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from autotune.codegen.skeleton_programs import SkeletonPrograms
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.measure.dissect_flow import Session
 from autotune.commands.rank.program_needs import check_program
 from autotune.commands.rank.ranked_space import Prospect, find, prospect
@@ -14,8 +14,8 @@ from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError
 from autotune.files.store import kept_dissections
-from autotune.measuring.candidates.host_lock import HostLock
 from autotune.measuring.candidates.host_measurer import HostMeasurer, KernelSeconds
+from autotune.measuring.conditions.host_lock import HostLock
 from autotune.progress import Progress
 from autotune.statistics import estimators
 from autotune.tuning import Bench, Chosen, Plan, tune_problem

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from autotune.codegen import loop_tree
 from autotune.codegen.probes.probe_programs import ProbedSweep
+from autotune.codegen.tree import loop_tree
 from autotune.domain.machine import Machine
 from autotune.domain.problem import AnyProblem, Problem, StencilProblem
 from autotune.domain.stencil import LINE

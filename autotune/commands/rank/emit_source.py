@@ -4,8 +4,9 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from autotune.codegen import candidate_space, harness
-from autotune.codegen.skeleton_programs import SkeletonPrograms
+from autotune.codegen import candidate_space
+from autotune.codegen.c import harness
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.program import filled
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate

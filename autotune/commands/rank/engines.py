@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from autotune.codegen.emit import sweep_code
-from autotune.codegen.skeleton_programs import SkeletonPrograms
+from autotune.codegen.c.emit import sweep_code
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.model_route import program_engine
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Engine, Setup

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from autotune.codegen import loop_tree
-from autotune.codegen.emit import sweep_code
-from autotune.codegen.skeleton_programs import SkeletonPrograms
+from autotune.codegen.c.emit import sweep_code
+from autotune.codegen.tree import loop_tree
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.model_route import program_loops
 from autotune.commands.rank.ranked_space import Prospect
 from autotune.domain.ranking import Ranked, Ranking

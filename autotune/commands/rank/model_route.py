@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
-from autotune.codegen.emit import sweep_code
-from autotune.codegen.skeleton_programs import SkeletonPrograms
+from autotune.codegen.c.emit import sweep_code
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.machine import Machine
 from autotune.domain.program import Program, Template, filled
 from autotune.domain.program_model import FormulaModel, KerncraftModel, KernelModel, MarkedModel
@@ -21,7 +21,8 @@ from autotune.models.engines.program.kernel_model import KernelRoute, ModelSubje
 from autotune.models.engines.program.marked_model import MarkedRoute
 from autotune.models.engines.program.program_engine import ProgramEngine
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
-from autotune.models.incore import marked_build, osaca_analyser
+from autotune.models.incore import osaca_analyser
+from autotune.models.incore.marked import marked_build
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
 from autotune.models.kerncraft import KerncraftAnalyser
 from autotune.progress import Progress

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from autotune.codegen import candidate_space
-from autotune.codegen.skeleton_programs import SkeletonPrograms
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.engines import predictor
 from autotune.commands.rank.host_machine import resolve_machine, uncalibrated_machine
 from autotune.domain.machine import Machine

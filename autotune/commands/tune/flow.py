@@ -5,8 +5,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autotune.codegen import harness
-from autotune.codegen.skeleton_programs import SkeletonPrograms
+from autotune.codegen.c import harness
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.program_needs import check_program, program_measurer
 from autotune.commands.rank.ranked_space import Prospect, check_builds, prospect
 from autotune.commands.tune.earlier_results import Past

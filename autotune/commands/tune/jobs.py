@@ -4,17 +4,17 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from autotune.codegen import harness
-from autotune.codegen.skeleton_programs import SkeletonPrograms
+from autotune.codegen.c import harness
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.ranked_space import prospect
 from autotune.commands.tune.flow import Conduct, Options, Result, choose_candidates
 from autotune.domain.ranking import Ranking
 from autotune.domain.setup import Setup
 from autotune.errors import Fault, InputError
 from autotune.files.store import Store
-from autotune.measuring.candidates import job, job_results
-from autotune.measuring.candidates.job import Job, JobTask
-from autotune.measuring.candidates.job_results import CollectedMeasurer
+from autotune.measuring.jobs import job, job_results
+from autotune.measuring.jobs.job import Job, JobTask
+from autotune.measuring.jobs.job_results import CollectedMeasurer
 from autotune.progress import Progress
 from autotune.tuning import Chosen
 

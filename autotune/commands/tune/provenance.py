@@ -11,7 +11,7 @@ from autotune.commands.rank.ranked_space import Prospect
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Setup
 from autotune.errors import Fault, InputError, MissingTool, WorkFailed
-from autotune.measuring.candidates import energy, quiet
+from autotune.measuring.conditions import energy, quiet
 from autotune.measuring.host import calibrate, detect, stored_calibrations
 from autotune.measuring.program import command_line
 from autotune.progress import Progress

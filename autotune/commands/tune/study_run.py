@@ -18,9 +18,9 @@ from autotune.domain.ranking import Ranking
 from autotune.domain.results import Measurement, Prediction, Prepared, Sample
 from autotune.domain.variant import Candidate
 from autotune.files.store import Choice, RunFacts, Store, StudyRecord
-from autotune.measuring.candidates import quiet
 from autotune.measuring.candidates.base import Measurer
-from autotune.measuring.candidates.host_lock import HostLock
+from autotune.measuring.conditions import quiet
+from autotune.measuring.conditions.host_lock import HostLock
 from autotune.progress import Progress
 from autotune.results.evaluate.study_evaluation import StudyResult, evaluate
 from autotune.tuning import (

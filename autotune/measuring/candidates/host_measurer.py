@@ -15,18 +15,13 @@ from autotune.domain.problem import AnyProblem, StencilProblem, generated
 from autotune.domain.results import Prepared, Sample, Status
 from autotune.domain.setup import Limits, Measuring
 from autotune.domain.variant import Build, Candidate
-from autotune.measuring.candidates import (
-    energy,
-    grid_reference,
-    protocol,
-    quiet,
-    rank_programs,
-    verify,
-)
+from autotune.measuring.candidates import protocol, rank_programs
 from autotune.measuring.candidates.base import Launch
-from autotune.measuring.candidates.ivp_reference import integrate
 from autotune.measuring.candidates.launch_output import LaunchListener
-from autotune.measuring.candidates.resource_use import ResourceUse
+from autotune.measuring.conditions import energy, quiet
+from autotune.measuring.conditions.resource_use import ResourceUse
+from autotune.measuring.verification import grid_reference, verify
+from autotune.measuring.verification.ivp_reference import integrate
 from autotune.toolchain import build_cache, child_process, launcher
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain.child_process import ProcessOutcome

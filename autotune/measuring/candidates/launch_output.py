@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from autotune.domain.results import Sample, Status
-from autotune.measuring.candidates import protocol, quiet
+from autotune.measuring.candidates import protocol
 from autotune.measuring.candidates.base import Launch
-from autotune.measuring.candidates.resource_use import ResourceUse
+from autotune.measuring.conditions import quiet
+from autotune.measuring.conditions.resource_use import ResourceUse
 from autotune.toolchain.child_process import TAIL
 from autotune.units import Seconds
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from autotune.domain.variant import Candidate
-from autotune.measuring.candidates import quiet
+from autotune.measuring.conditions import quiet
 from autotune.toolchain import build_cache, launcher, mpi
 
 _SLOTS = ("not enough slots", "More processors requested than", "exceeds the available")

@@ -14,7 +14,7 @@ from typing import Literal
 
 from autotune import paths
 from autotune.errors import InputError
-from autotune.measuring.candidates import energy
+from autotune.measuring.conditions import energy
 from autotune.measuring.host.detect import detect
 from autotune.measuring.host.stored_calibrations import stored
 

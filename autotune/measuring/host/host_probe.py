@@ -10,7 +10,7 @@ from typing import Literal
 
 from autotune.domain.variant import Build
 from autotune.errors import Fault, InputError, WorkFailed
-from autotune.measuring.candidates import quiet
+from autotune.measuring.conditions import quiet
 from autotune.toolchain import build_cache, child_process, compiler
 from autotune.toolchain.compiler import Compiler
 from autotune.units import Bytes, Seconds

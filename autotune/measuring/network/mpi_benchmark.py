@@ -19,7 +19,7 @@ from pathlib import Path
 
 from autotune.domain.network import OPERATIONS, Operation
 from autotune.errors import Fault, InputError, WorkFailed, unknown_name
-from autotune.measuring.candidates import quiet
+from autotune.measuring.conditions import quiet
 from autotune.measuring.host import host_facts
 from autotune.measuring.network import benchmark_program as programs
 from autotune.measuring.network.benchmark_program import (

@@ -11,7 +11,7 @@ from pathlib import Path
 from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import Command, Program, digest, filled
 from autotune.domain.variant import Build, Candidate, Value
-from autotune.measuring.candidates import quiet
+from autotune.measuring.conditions import quiet
 from autotune.toolchain import build_cache
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain.compiler import Compiler

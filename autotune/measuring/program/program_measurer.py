@@ -18,9 +18,9 @@ from autotune.domain.program import Program
 from autotune.domain.results import Prepared, Sample, Status
 from autotune.domain.setup import Limits, Measuring
 from autotune.domain.variant import Candidate
-from autotune.measuring.candidates import energy, quiet
 from autotune.measuring.candidates.base import CHECKSUM_TOLERANCE, Launch
-from autotune.measuring.candidates.resource_use import ResourceUse
+from autotune.measuring.conditions import energy, quiet
+from autotune.measuring.conditions.resource_use import ResourceUse
 from autotune.measuring.program import printed_output
 from autotune.measuring.program.command_line import ProgramBuilder, openmp, program_problem
 from autotune.measuring.program.contention import ContentionJudge

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from autotune.domain.results import Prediction
 from autotune.domain.variant import Candidate
-from autotune.models.base import InCoreResult
+from autotune.models.incore.base import InCoreResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from autotune.codegen import communication
-from autotune.codegen.loop_tree import StepProgram
+from autotune.codegen.tree.loop_tree import StepProgram
 from autotune.domain.calibration import Z80
 from autotune.domain.network import Network
 from autotune.domain.problem import Problem

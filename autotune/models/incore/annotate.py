@@ -14,8 +14,8 @@ the tables.
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from autotune.models.incore.loop_passes import HotLoop
-from autotune.models.incore.port_pressure import Uop
+from autotune.models.incore.assembly.loop_passes import HotLoop
+from autotune.models.incore.cost.port_pressure import Uop
 
 _MARKS = "xfbcgk?"
 _LEGEND = {

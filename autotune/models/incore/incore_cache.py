@@ -17,8 +17,8 @@ from pathlib import Path
 from autotune import paths
 from autotune.models import answer_cache
 from autotune.models.answer_cache import Answer
-from autotune.models.base import InCoreResult, RemainderLoop
-from autotune.models.incore.osaca_architectures import OsacaArchitecture
+from autotune.models.incore.base import InCoreResult, RemainderLoop
+from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
 from autotune.units import Cycles
 
 FORMS = 2

@@ -16,27 +16,22 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
 
-from autotune.codegen.emit import SweepCode
+from autotune.codegen.c.emit import SweepCode
 from autotune.domain.machine import Machine, PortTable
 from autotune.domain.variant import Build
 from autotune.errors import Fault, InputError, WorkFailed
-from autotune.models.base import InCoreResult
-from autotune.models.incore import (
-    hot_loops,
-    incore_cache,
-    library_calls,
-    loop_cost,
-    osaca_architectures,
-    port_table,
-    sweep_result,
-)
-from autotune.models.incore.hot_loops import HotLoops
-from autotune.models.incore.instructions import DOUBLE
-from autotune.models.incore.loop_cost import InstructionTables
-from autotune.models.incore.loop_passes import HotLoop
-from autotune.models.incore.osaca_architectures import OsacaArchitecture
-from autotune.models.incore.osaca_client import OsacaWorker, OsacaWorkerFailed
-from autotune.models.incore.osaca_pool import OsacaPool
+from autotune.models.incore import incore_cache, sweep_result
+from autotune.models.incore.assembly import hot_loops
+from autotune.models.incore.assembly.hot_loops import HotLoops
+from autotune.models.incore.assembly.instructions import DOUBLE
+from autotune.models.incore.assembly.loop_passes import HotLoop
+from autotune.models.incore.base import InCoreResult
+from autotune.models.incore.cost import library_calls, loop_cost, port_table
+from autotune.models.incore.cost.loop_cost import InstructionTables
+from autotune.models.incore.osaca import osaca_architectures
+from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
+from autotune.models.incore.osaca.osaca_client import OsacaWorker, OsacaWorkerFailed
+from autotune.models.incore.osaca.osaca_pool import OsacaPool
 from autotune.toolchain import build_cache, compiler
 from autotune.units import Cycles, Seconds
 

@@ -12,13 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from autotune.domain.machine import PortTable
-from autotune.models.base import InCoreResult, RemainderLoop
-from autotune.models.incore import library_calls, memory_corrections, port_table
 from autotune.models.incore.annotate import AnnotatedLoop, annotated
-from autotune.models.incore.hot_loops import HotLoops
-from autotune.models.incore.instructions import DOUBLE
-from autotune.models.incore.loop_cost import InstructionTables, LoopCost, calls_out, costed
-from autotune.models.incore.loop_passes import HotLoop
+from autotune.models.incore.assembly.hot_loops import HotLoops
+from autotune.models.incore.assembly.instructions import DOUBLE
+from autotune.models.incore.assembly.loop_passes import HotLoop
+from autotune.models.incore.base import InCoreResult, RemainderLoop
+from autotune.models.incore.cost import library_calls, memory_corrections, port_table
+from autotune.models.incore.cost.loop_cost import InstructionTables, LoopCost, calls_out, costed
 from autotune.units import Cycles
 
 EXACT, CLOSE, DOUBTFUL = 0.1, 0.2, 0.3

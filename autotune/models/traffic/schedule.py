@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from autotune.codegen.loop_tree import (
+from autotune.codegen.tree.loop_tree import (
     AnySweep,
     Comm,
     GridSweep,

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 
-from autotune.codegen.loop_tree import Assign, Sweep, SweepStretch
+from autotune.codegen.tree.loop_tree import Assign, Sweep, SweepStretch
 from autotune.domain.problem import offset
 from autotune.language.expression import Num, number, references
 

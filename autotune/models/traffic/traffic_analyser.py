@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from autotune.codegen.loop_tree import AnySweep, NodeBlock, StepProgram, Sweep
+from autotune.codegen.tree.loop_tree import AnySweep, NodeBlock, StepProgram, Sweep
 from autotune.domain.machine import Machine
 from autotune.domain.problem import AnyProblem, StencilProblem, generated
 from autotune.models.traffic.grid.grid_traffic import GridAnalyser

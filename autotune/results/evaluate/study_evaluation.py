@@ -15,7 +15,7 @@ from autotune.domain.problem_facts import ProblemFacts, labels
 from autotune.domain.results import Measurement, Prediction, Status
 from autotune.domain.variant import Value
 from autotune.files.store.records import CandidateRecord, StudyRecord
-from autotune.measuring.candidates.resource_use import ENERGY, MEMORY
+from autotune.measuring.conditions.resource_use import ENERGY, MEMORY
 from autotune.results.evaluate.comparable import Heat, champion, crossed_ratios, heat_of
 from autotune.statistics import estimators, pareto
 from autotune.statistics import rank_correlation as ranks

@@ -17,7 +17,7 @@ from optuna.trial import FrozenTrial
 
 from autotune.domain.setup import Objective
 from autotune.errors import Fault, InputError
-from autotune.measuring.candidates.resource_use import ENERGY, MEMORY
+from autotune.measuring.conditions.resource_use import ENERGY, MEMORY
 from autotune.results.evaluate.study_evaluation import ProblemResult, Row, StudyResult, varied
 from autotune.tuning.search import optuna_trials
 from autotune.tuning.search.points import Setting

@@ -7,9 +7,10 @@ import stencil_samples
 from codegen_build import problem, setup, variant
 from sample_nodes import calibrated
 
-from autotune.codegen import harness, loop_tree, tree
+from autotune.codegen.c import harness
 from autotune.codegen.probes import probe_programs, probe_text
 from autotune.codegen.probes.probe_parts import LoopShape
+from autotune.codegen.tree import loop_tree, variant_program
 from autotune.commands.measure import working_set_sizes
 from autotune.domain.setup import Limits, Measuring
 from autotune.domain.variant import Candidate, Interchange
@@ -18,7 +19,7 @@ from autotune.measuring.candidates.host_measurer import HostMeasurer
 from autotune.measuring.candidates.probe_runs import Dissector, PartProbe
 
 PROBLEM = problem("heat2d", 256)
-PROGRAM = tree.program(
+PROGRAM = variant_program.program(
     variant(Interchange("lc", ("j", "i", "l"))), config.skeleton("pirk"), PROBLEM
 )
 SWEEPS = {one.sweep.name: one for one in probe_programs.taken(PROGRAM)}
@@ -61,7 +62,7 @@ def test_each_level_has_a_grid_that_lies_in_it(extents, threads):
     machine = calibrated()
     at = stencil_samples.problem(*extents)
     blocked = stencil_samples.candidate(at, j=16)
-    made = tree.program(blocked.variant, config.skeleton("jacobi"), at)
+    made = variant_program.program(blocked.variant, config.skeleton("jacobi"), at)
     (one,) = probe_programs.taken(made)
     found = working_set_sizes.places(one, made.granule, at, threads, machine)
     assert [place.level for place in found] == [*(c.name for c in machine.caches), "MEM"]
@@ -78,7 +79,9 @@ def test_each_level_has_a_grid_that_lies_in_it(extents, threads):
 
 def test_the_footprint_of_a_star_on_a_grid_is_what_it_reads_and_writes():
     at = stencil_samples.problem(5, 4, 10)
-    made = tree.program(stencil_samples.candidate(at).variant, config.skeleton("jacobi"), at)
+    made = variant_program.program(
+        stencil_samples.candidate(at).variant, config.skeleton("jacobi"), at
+    )
     (sweep,) = loop_tree.grid_sweeps(made.body)
     rows = 5 * (4 + 2) + 2 * 4
     found = working_set_sizes.grid_shape(sweep, {}, (5, 4, 10), 5)

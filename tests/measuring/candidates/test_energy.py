@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from autotune.errors import InputError
-from autotune.measuring.candidates import energy
-from autotune.measuring.candidates.energy import EnergyReading
-from autotune.measuring.candidates.resource_use import ENERGY, MEMORY, ResourceUse
+from autotune.measuring.conditions import energy
+from autotune.measuring.conditions.energy import EnergyReading
+from autotune.measuring.conditions.resource_use import ENERGY, MEMORY, ResourceUse
 from autotune.toolchain import child_process
 from autotune.toolchain.memory_footprint import Footprint
 

@@ -12,8 +12,8 @@ from measurer_conformance import MeasurerConformance
 from autotune.domain.results import Sample
 from autotune.domain.variant import Candidate
 from autotune.errors import MissingTool
-from autotune.measuring.candidates import quiet
 from autotune.measuring.candidates.host_measurer import HostMeasurer
+from autotune.measuring.conditions import quiet
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 

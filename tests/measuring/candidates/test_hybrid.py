@@ -12,17 +12,20 @@ from pathlib import Path
 
 import pytest
 
-from autotune.codegen import harness, tree
+from autotune.codegen.c import harness
+from autotune.codegen.tree import variant_program
 from autotune.domain.problem import Problem
 from autotune.domain.results import Sample
 from autotune.domain.setup import Limits, Measuring
 from autotune.domain.variant import Build, Candidate, Communication, Interchange, Variant
 from autotune.errors import MissingTool
 from autotune.files import config
-from autotune.measuring.candidates import quiet, rank_programs, verify
+from autotune.measuring.candidates import rank_programs
 from autotune.measuring.candidates.host_measurer import HostMeasurer
-from autotune.measuring.candidates.job import Job, JobTask, emit
-from autotune.measuring.candidates.job_results import CollectedMeasurer, collect
+from autotune.measuring.conditions import quiet
+from autotune.measuring.jobs.job import Job, JobTask, emit
+from autotune.measuring.jobs.job_results import CollectedMeasurer, collect
+from autotune.measuring.verification import verify
 from autotune.toolchain import mpi
 from autotune.units import Seconds
 
@@ -55,7 +58,7 @@ def make(
 
 
 def sources(candidate: Candidate) -> Mapping[str, str]:
-    program = tree.program(candidate.variant, SKELETON, candidate.problem)
+    program = variant_program.program(candidate.variant, SKELETON, candidate.problem)
     return harness.units(program, candidate.problem, distributed=candidate.ranks > 1)
 
 

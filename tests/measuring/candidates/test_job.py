@@ -14,8 +14,8 @@ from autotune.domain.setup import Limits, Measuring
 from autotune.domain.variant import Candidate
 from autotune.errors import InputError
 from autotune.measuring.candidates.host_measurer import ReferenceStates
-from autotune.measuring.candidates.job import Job, JobTask, emit
-from autotune.measuring.candidates.job_results import CollectedMeasurer, JobResults, collect
+from autotune.measuring.jobs.job import Job, JobTask, emit
+from autotune.measuring.jobs.job_results import CollectedMeasurer, JobResults, collect
 from autotune.units import Seconds
 
 MEASURING = Measuring(rounds=2, samples=2, verify_steps=2, busy=0.0)

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from autotune import paths
-from autotune.codegen import candidate_space, harness, tree
+from autotune.codegen import candidate_space
+from autotune.codegen.c import harness
+from autotune.codegen.tree import variant_program
 from autotune.domain.results import Sample
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate
@@ -31,7 +33,7 @@ def candidate(setup: Setup) -> Candidate:
 @pytest.fixture(scope="module")
 def measurer(setup: Setup) -> HostMeasurer:
     def sources(candidate: Candidate) -> dict[str, str]:
-        program = tree.program(candidate.variant, setup.skeleton, candidate.problem)
+        program = variant_program.program(candidate.variant, setup.skeleton, candidate.problem)
         return harness.units(program, candidate.problem)
 
     return HostMeasurer(

@@ -8,7 +8,7 @@ from autotune import paths
 from autotune.domain.problem import Problem
 from autotune.domain.variant import Candidate, Tile, Variant
 from autotune.files import config
-from autotune.measuring.candidates import verify
+from autotune.measuring.verification import verify
 
 
 def judged(state, reference, field_of=None):

@@ -9,8 +9,9 @@ import pytest
 from autotune.domain.problem import StencilProblem
 from autotune.domain.variant import Block, Candidate, Transformation, Unroll, Variant
 from autotune.files import config
-from autotune.measuring.candidates import protocol, verify
+from autotune.measuring.candidates import protocol
 from autotune.measuring.candidates.host_measurer import ReferenceStates, reference_state
+from autotune.measuring.verification import verify
 
 stencil_of = cache(config.stencil)
 

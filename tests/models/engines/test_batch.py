@@ -5,7 +5,7 @@ import pytest
 from made_programs import STEP, Broken, MadeUp, candidate, code, engine, program, sweep
 from sample_nodes import calibrated, documented
 
-from autotune.codegen.loop_tree import NodeBlock, Repeat, Sync, Tiles
+from autotune.codegen.tree.loop_tree import NodeBlock, Repeat, Sync, Tiles
 from autotune.models.engines.reuse import flatten
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.traffic import analyse

@@ -2,7 +2,7 @@
 
 import pytest
 
-from autotune.codegen.skeleton_programs import SkeletonPrograms
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.problem import AnyProblem, Problem, StencilProblem
 from autotune.domain.ranking import rank
 from autotune.domain.variant import Candidate, Variant

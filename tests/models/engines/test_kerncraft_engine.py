@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from kerncraft_hand import ORDERS, Hand, HandAnalyser, candidate
 from sample_nodes import documented
 
-from autotune.codegen import regions
-from autotune.codegen.skeleton_programs import SkeletonPrograms
+from autotune.codegen.tree import regions
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.machine import CacheLevel, Machine, Memory, Overlap
 from autotune.domain.results import Prediction
 from autotune.domain.setup import Saturation

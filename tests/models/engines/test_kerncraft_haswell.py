@@ -6,7 +6,7 @@ import pytest
 from codegen_build import IVPS
 from kerncraft_hand import ORDERS, candidate
 
-from autotune.codegen.skeleton_programs import SkeletonPrograms
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.variant import Candidate, Fuse
 from autotune.files import config
 from autotune.models.engines.kerncraft.kerncraft_engine import KerncraftEngine

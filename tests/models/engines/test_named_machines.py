@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from autotune.codegen.emit import sweep_code
-from autotune.codegen.loop_tree import (
+from autotune.codegen.c.emit import sweep_code
+from autotune.codegen.tree.loop_tree import (
     Assign,
     NodeBlock,
     StepProgram,
@@ -113,7 +113,7 @@ def test_loads_only_on_power4(what, loads):
 
 
 def test_a_chain_of_sums_waits_for_its_latency():
-    from autotune.models.incore import port_table as ports
+    from autotune.models.incore.cost import port_table as ports
 
     text = "void f(void) { for (long j = 0; j < n; j++) { s += x[j]*y[j]; } }"
     table = config.machine("power4-1.3").in_core.ports

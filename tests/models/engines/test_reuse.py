@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from made_programs import STEP, Broken, MadeUp, candidate, code, engine, predict, program, sweep
 from sample_nodes import calibrated, documented
 
-from autotune.codegen.loop_tree import NodeBlock, Sync, Tiles
+from autotune.codegen.tree.loop_tree import NodeBlock, Sync, Tiles
 from autotune.domain.machine import Machine, Memory
 from autotune.domain.results import Prediction
 from autotune.domain.variant import Candidate

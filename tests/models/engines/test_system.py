@@ -7,7 +7,7 @@ import pytest
 from codegen_build import problem, setup
 
 from autotune.codegen import candidate_space
-from autotune.codegen.skeleton_programs import SkeletonPrograms
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.network import CostCurve, Network, Operation, Segment
 from autotune.domain.results import Part, Prediction
 from autotune.domain.setup import Layout

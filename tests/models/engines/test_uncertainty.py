@@ -7,13 +7,13 @@ import pytest
 from made_programs import STEP, MadeUp, candidate, engine, predict, program, sweep
 from sample_nodes import calibrated, documented
 
-from autotune.codegen.loop_tree import NodeBlock, Sync, Tiles
+from autotune.codegen.tree.loop_tree import NodeBlock, Sync, Tiles
 from autotune.domain.machine import UNVERIFIED, Machine, Memory
 from autotune.domain.ranking import odds
 from autotune.domain.results import Prediction
-from autotune.models.base import InCoreResult
 from autotune.models.engines.reuse import uncertainty
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
+from autotune.models.incore.base import InCoreResult
 
 LOOP = InCoreResult(
     T_OL=0.5, T_nOL=0.3, chain=0.0, bottleneck="port 0", iterations=8, route="made up",

@@ -12,13 +12,13 @@ from incore_samples import POWER4, captured, machine
 
 import autotune
 from autotune import paths
-from autotune.codegen.emit import SweepCode
+from autotune.codegen.c.emit import SweepCode
 from autotune.domain.variant import Build
 from autotune.errors import Fault, InputError, MissingTool, WorkFailed
-from autotune.models.base import InCoreResult
-from autotune.models.incore import osaca_architectures
+from autotune.models.incore.base import InCoreResult
+from autotune.models.incore.osaca import osaca_architectures
+from autotune.models.incore.osaca.osaca_client import WORKER, OsacaWorker, OsacaWorkerFailed
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
-from autotune.models.incore.osaca_client import WORKER, OsacaWorker, OsacaWorkerFailed
 from autotune.units import Seconds
 
 UPDATE = "void update(void) { for (long j = first; j < last; j++) y[j] = y[j] + h*dy[j]; }"

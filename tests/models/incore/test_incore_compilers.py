@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 from incore_samples import machine
 
-from autotune.codegen.emit import SweepCode
+from autotune.codegen.c.emit import SweepCode
 from autotune.domain.variant import Build
-from autotune.models.incore import hot_loops, osaca_analyser
-from autotune.models.incore.loop_passes import HotLoop
+from autotune.models.incore import osaca_analyser
+from autotune.models.incore.assembly import hot_loops
+from autotune.models.incore.assembly.loop_passes import HotLoop
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
 
 COMPILERS = [

@@ -3,9 +3,9 @@
 import pytest
 from incore_samples import captured
 
-from autotune.models.incore import hot_loops
-from autotune.models.incore.aarch64 import AArch64
-from autotune.models.incore.x86 import X86
+from autotune.models.incore.assembly import hot_loops
+from autotune.models.incore.assembly.aarch64 import AArch64
+from autotune.models.incore.assembly.x86 import X86
 
 FOUND = [
     # sample, label, components per pass, doubles per vector, loads and stores of rows per pass

@@ -2,10 +2,11 @@
 
 import pytest
 
-from autotune.models.incore import hot_loops, memory_corrections
-from autotune.models.incore.dependency_chain import ChainInstruction, chain
-from autotune.models.incore.loop_passes import HotLoop
-from autotune.models.incore.memory_corrections import ForwardedLoad
+from autotune.models.incore.assembly import hot_loops
+from autotune.models.incore.assembly.loop_passes import HotLoop
+from autotune.models.incore.cost import memory_corrections
+from autotune.models.incore.cost.dependency_chain import ChainInstruction, chain
+from autotune.models.incore.cost.memory_corrections import ForwardedLoad
 
 
 def loop(body: str, before: str = "", after: str = "") -> HotLoop:

@@ -5,9 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from incore_samples import POWER4, captured
 
-from autotune.models.incore import hot_loops, port_pressure
-from autotune.models.incore import port_table as ports
-from autotune.models.incore.port_table import ComponentWork
+from autotune.models.incore.assembly import hot_loops
+from autotune.models.incore.cost import port_pressure
+from autotune.models.incore.cost import port_table as ports
+from autotune.models.incore.cost.port_table import ComponentWork
 
 
 def test_the_work_of_a_loop_is_counted_per_component():

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from documented import documented
 
-from autotune.codegen.skeleton_programs import SkeletonPrograms
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.machine.refine import flow as refine_flow
 from autotune.commands.machine.refine.document import RefineDocument
 from autotune.commands.machine.refine.repredict import Source, predicting

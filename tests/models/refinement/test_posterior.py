@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sample_nodes import calibrated
 
-from autotune.codegen.emit import SweepCode
-from autotune.codegen.loop_tree import (
+from autotune.codegen.c.emit import SweepCode
+from autotune.codegen.tree.loop_tree import (
     Assign,
     NodeBlock,
     Repeat,
@@ -25,8 +25,8 @@ from autotune.domain.machine import Machine
 from autotune.domain.problem import ButcherTableau, Ivp, Problem, Region
 from autotune.domain.variant import Build, Candidate, Variant
 from autotune.language.expression import Num, Sym, parse
-from autotune.models.base import InCoreResult
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
+from autotune.models.incore.base import InCoreResult
 from autotune.models.refinement import (
     MeasuredCandidate,
     Predict,

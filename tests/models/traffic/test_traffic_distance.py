@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autotune.codegen.loop_tree import (
+from autotune.codegen.tree.loop_tree import (
     Assign,
     Node,
     NodeBlock,

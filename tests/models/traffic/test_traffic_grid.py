@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from autotune.codegen.loop_tree import (
+from autotune.codegen.tree.loop_tree import (
     GridStorage,
     GridSweep,
     Node,

@@ -7,8 +7,8 @@ from fabricated import candidate
 
 from autotune.domain.ranking import Ranked, differences, roles
 from autotune.domain.results import Part, Prediction, Uncertainty
-from autotune.models.base import InCoreResult
 from autotune.models.engines.base import CompiledSweep
+from autotune.models.incore.base import InCoreResult
 from autotune.results.report import why_text
 from autotune.results.report.explained import Explained, Told
 from autotune.results.report.why import against, alone

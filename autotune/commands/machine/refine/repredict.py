@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from autotune.codegen.emit import SweepCode, sweep_code
-from autotune.codegen.skeleton_programs import SkeletonPrograms
+from autotune.codegen.c.emit import SweepCode, sweep_code
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank import ranked_space
 from autotune.domain.calibration import Calibration
 from autotune.domain.machine import Machine
@@ -21,9 +21,9 @@ from autotune.errors import ConfigError, Fault, InputError
 from autotune.files import config
 from autotune.files.store import StudyRecord
 from autotune.measuring.host import stored_calibrations
-from autotune.models.base import InCoreAnalyser, InCoreResult
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.incore import osaca_analyser
+from autotune.models.incore.base import InCoreAnalyser, InCoreResult
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
 from autotune.models.refinement import MeasuredCandidate, Predict
 from autotune.models.refinement.posterior_fit import Floats

@@ -23,9 +23,9 @@ from typing import Protocol
 
 import numpy as np
 
-from autotune.codegen import loop_tree
-from autotune.codegen.kerncraft_c import SHARE
-from autotune.codegen.transform import IllegalTransformation
+from autotune.codegen.c.kerncraft_c import SHARE
+from autotune.codegen.tree import loop_tree
+from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.machine import Machine
 from autotune.domain.problem import Problem
 from autotune.domain.results import Prediction

@@ -11,8 +11,9 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from autotune.codegen import communication, loop_tree
-from autotune.codegen.kerncraft_c import KernelText, kernel_text
+from autotune.codegen import communication
+from autotune.codegen.c.kerncraft_c import KernelText, kernel_text
+from autotune.codegen.tree import loop_tree
 from autotune.domain.problem import Ivp
 from autotune.language.expression import Expr, Num, number
 from autotune.models.traffic.schedule import Schedule, schedule

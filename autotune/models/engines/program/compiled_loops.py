@@ -16,10 +16,10 @@ from autotune.domain.program_model import MarkedModel
 from autotune.domain.variant import Build, Candidate
 from autotune.errors import AutotuneError
 from autotune.language.loop_marks import Lines
-from autotune.models.base import InCoreResult
-from autotune.models.incore.hot_loops import HotLoops, NoLoop
-from autotune.models.incore.marked_code import marked_code
-from autotune.models.incore.marked_loops import LoopMark, marked_loops
+from autotune.models.incore.assembly.hot_loops import HotLoops, NoLoop
+from autotune.models.incore.base import InCoreResult
+from autotune.models.incore.marked.marked_code import marked_code
+from autotune.models.incore.marked.marked_loops import LoopMark, marked_loops
 from autotune.models.incore.osaca_analyser import AssemblyRegion
 
 Command = tuple[str, ...]

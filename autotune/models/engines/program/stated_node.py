@@ -8,7 +8,6 @@ import numpy as np
 
 from autotune.domain.machine import Machine
 from autotune.domain.results import Part, Prediction, Uncertainty
-from autotune.models.base import InCoreResult
 from autotune.models.engines import explain
 from autotune.models.engines.explain import BARRIER, ENTRY, STORES
 from autotune.models.engines.program.program_engine import NAME, unknown
@@ -23,6 +22,7 @@ from autotune.models.engines.reuse.evaluation_pieces import (
     LoadedNode,
     ThreadPlacement,
 )
+from autotune.models.incore.base import InCoreResult
 from autotune.models.traffic import Floats
 from autotune.units import Seconds
 

@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from autotune.codegen.emit import SweepCode
-from autotune.codegen.loop_tree import AnySweep, StepProgram
-from autotune.codegen.transform import IllegalTransformation
+from autotune.codegen.c.emit import SweepCode
+from autotune.codegen.tree.loop_tree import AnySweep, StepProgram
+from autotune.codegen.tree.transform import IllegalTransformation
 from autotune.domain.machine import Machine
 from autotune.domain.variant import Build, Candidate
 from autotune.errors import AutotuneError
-from autotune.models.base import InCoreAnalyser, InCoreResult
 from autotune.models.engines.reuse import flatten
 from autotune.models.engines.reuse.batch import FlowArrays
 from autotune.models.engines.reuse.core_times import LoopArrays, loops
@@ -25,6 +24,7 @@ from autotune.models.engines.reuse.evaluation_pieces import (
     ConflictLines,
     ThreadPlacement,
 )
+from autotune.models.incore.base import InCoreAnalyser, InCoreResult
 from autotune.models.traffic import Floats, Schedule, SetConflict, StepTraffic, TrafficAnalyser
 from autotune.models.traffic.sweep_shape import SweepShape
 

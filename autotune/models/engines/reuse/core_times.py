@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autotune.models.base import InCoreResult
 from autotune.models.engines.reuse import uncertainty
 from autotune.models.engines.reuse.batch import PLACES, Whole
 from autotune.models.engines.reuse.line_cost import LineCosts
+from autotune.models.incore.base import InCoreResult
 from autotune.models.traffic import Floats
 
 _RUNGS = 4

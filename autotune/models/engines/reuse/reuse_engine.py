@@ -6,13 +6,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from autotune.codegen.emit import SweepCode
-from autotune.codegen.loop_tree import AnySweep, StepProgram
+from autotune.codegen.c.emit import SweepCode
+from autotune.codegen.tree.loop_tree import AnySweep, StepProgram
 from autotune.domain.calibration import Z80
 from autotune.domain.machine import Machine
 from autotune.domain.results import Prediction, Uncertainty
 from autotune.domain.variant import Candidate
-from autotune.models.base import InCoreAnalyser
 from autotune.models.engines import explain
 from autotune.models.engines.reuse import uncertainty
 from autotune.models.engines.reuse.analysed_programs import (
@@ -27,6 +26,7 @@ from autotune.models.engines.reuse.evaluation_pieces import (
     LoadedNode,
     ThreadPlacement,
 )
+from autotune.models.incore.base import InCoreAnalyser
 from autotune.models.traffic import Floats
 from autotune.units import Seconds
 

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from autotune.codegen.loop_tree import GridSweep
+from autotune.codegen.tree.loop_tree import GridSweep
 from autotune.domain.stencil import LINE, offsets, strides
 from autotune.language.expression import references
 from autotune.models.traffic.sweep_shape import RowAccess, SweepShape

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from autotune.codegen.loop_tree import GridSweep, NodeBlock, Repeat, StepProgram, Tiles
+from autotune.codegen.tree.loop_tree import GridSweep, NodeBlock, Repeat, StepProgram, Tiles
 from autotune.domain.machine import Machine
 from autotune.domain.problem import StencilProblem
 from autotune.models.traffic.grid.grid_conflict import GridConflicts

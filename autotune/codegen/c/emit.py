@@ -1,0 +1,393 @@
+"""Printers: sweeps as C functions, the step as C around their calls."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from autotune.codegen.c import c_expressions
+from autotune.codegen.c.c_expressions import SIZES, Kinds, name, real, whole
+from autotune.codegen.c.c_lines import GLUE, INDEPENDENT, wrapped
+from autotune.codegen.grid import grid_text
+from autotune.codegen.grid.grid_text import Bounds
+from autotune.codegen.tree import loop_tree
+from autotune.language.expression import Bin, Expr, Num, Sym, number, rebuild, references, symbols
+
+_NARROW = 4
+"""Stretches of at most so many columns are written out, so that one loop is the hot one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepCode:
+    """A sweep as C: one function in a translation unit of its own."""
+
+    name: str
+    function: str
+    text: str
+
+
+def sweep_code(sweep: loop_tree.AnySweep) -> SweepCode:
+    """The sweep as a self-contained C file with one function of external linkage."""
+    if isinstance(sweep, loop_tree.GridSweep):
+        parts = grid_text.body(sweep)
+    else:
+        parts = _body(sweep, symbol_kinds(sweep))
+    body = [line for part in parts for line in wrapped("    " + part)]
+    head = c_expressions.support("\n".join(body))
+    lines = [
+        *head,
+        *INDEPENDENT,
+        f"{signature(sweep)};",
+        "",
+        signature(sweep),
+        "{",
+        *body,
+        "}",
+        "",
+    ]
+    return SweepCode(name=sweep.name, function=function(sweep), text="\n".join(lines))
+
+
+def function(sweep: loop_tree.AnySweep) -> str:
+    """The name of the function of a sweep."""
+    return f"sweep_{sweep.name}"
+
+
+def signature(sweep: loop_tree.AnySweep) -> str:
+    """The declaration of the function, without a semicolon."""
+    if isinstance(sweep, loop_tree.GridSweep):
+        parameters = grid_text.parameters(sweep)
+    else:
+        parameters = _parameters(sweep)
+    glued = ", ".join(parameter.replace(" ", GLUE) for parameter in parameters)
+    return "\n".join(wrapped(f"void {function(sweep)}({glued})"))
+
+
+def _parameters(sweep: loop_tree.Sweep) -> list[str]:
+    written = {
+        s.target for st in sweep.stretches for s in st.statements if isinstance(s, loop_tree.Assign)
+    }
+    kinds = symbol_kinds(sweep)
+    parameters = ["long first", "long last"]
+    for row, _ in sweep.rows:
+        const = "" if row in written else "const "
+        parameters.append(f"{const}double *restrict {name(row)}")
+    parameters += [f"long {size}" for size in sizes(sweep)]
+    parameters += [f"{kinds[constant]} {name(constant)}" for constant, _ in sweep.constants]
+    parameters += [f"double {name(scalar)}" for scalar, _ in sweep.scalars]
+    return parameters
+
+
+def sizes(sweep: loop_tree.Sweep) -> list[str]:
+    """Which of N and n the function takes."""
+    used: set[str] = set()
+    for expr in _expressions(sweep):
+        used |= symbols(expr)
+    return [size for size in ("N", "n") if size in used]
+
+
+def _bounds(stretch: loop_tree.SweepStretch) -> tuple[Expr, ...]:
+    if (stretch.lower, stretch.upper) == (Num(0), Sym("n")):
+        return ()
+    row = () if stretch.row is None else (stretch.row,)
+    return (stretch.lower, stretch.upper, *(stretch.columns or ()), *row)
+
+
+def _expressions(sweep: loop_tree.Sweep) -> Iterator[Expr]:
+    for stretch in sweep.stretches:
+        yield from _bounds(stretch)
+        for statement in stretch.statements:
+            yield statement.value
+
+
+def symbol_kinds(sweep: loop_tree.AnySweep) -> Kinds:
+    """The types of all symbols: constants are doubles but where a whole number is needed."""
+    if isinstance(sweep, loop_tree.GridSweep):
+        return grid_text.symbol_kinds(sweep)
+    needed = {s for stretch in sweep.stretches for e in _bounds(stretch) for s in symbols(e)}
+    for stretch in sweep.stretches:
+        for statement in stretch.statements:
+            needed |= c_expressions.whole_symbols(statement.value)
+    declared: dict[str, c_expressions.Kind] = dict(SIZES)
+    kinds: dict[str, c_expressions.Kind] = dict(SIZES)
+    for constant, value in sweep.constants:
+        declared[constant] = c_expressions.kind(value, declared)
+        kinds[constant] = (
+            "long" if declared[constant] == "long" and constant in needed else "double"
+        )
+    for stretch in sweep.stretches:
+        for statement in stretch.statements:
+            if isinstance(statement, loop_tree.Local):
+                kinds[statement.name] = c_expressions.kind(statement.value, kinds)
+    return kinds
+
+
+# --- bodies ---------------------------------------------------------------------------------
+
+
+def _body(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
+    stretch = sweep.stretches[0]
+    if _bounds(stretch):
+        yield f"const long lower = {whole(stretch.lower, kinds)};"
+        yield f"const long upper = {whole(stretch.upper, kinds)};"
+        yield "if (first < lower)"
+        yield "    first = lower;"
+        yield "if (last > upper)"
+        yield "    last = upper;"
+    if stretch.columns is None:
+        yield from _loop("first", "last", _statements(stretch, kinds))
+    elif isinstance(stretch.row, Num):
+        yield from _short_rows(sweep, kinds, int(stretch.row.value))
+    else:
+        yield from _long_rows(sweep, kinds)
+
+
+def _loop(first: str, last: str, lines: list[str]) -> Iterator[str]:
+    yield "INDEPENDENT"
+    yield f"for (long j = {first}; j < {last}; j++) {{"
+    yield from (f"    {line}" for line in lines)
+    yield "}"
+
+
+def _statements(stretch: loop_tree.SweepStretch, kinds: Kinds, shift: int = 0) -> list[str]:
+    """The statements for one component; with ``shift`` for that many components after j."""
+    lines = []
+    for statement in stretch.statements:
+        value = _shifted(statement.value, shift)
+        if isinstance(statement, loop_tree.Local):
+            local = kinds[statement.name]
+            text = real(value, kinds) if local == "double" else whole(value, kinds)
+            lines.append(f"const {local} {name(statement.name)} = {text};")
+        else:
+            sign = "+=" if statement.add else "="
+            index = f"j + {shift}" if shift else "j"
+            lines.append(f"{name(statement.target)}[{index}] {sign} {real(value, kinds)};")
+    return lines
+
+
+def _shifted(expr: Expr, shift: int) -> Expr:
+    """The expression for the component ``shift`` after j, whole numbers in sums put together."""
+    if not shift:
+        return expr
+
+    def change(part: Expr) -> Expr:
+        match part:
+            case Sym(name="j"):
+                return Bin("+", part, Num(shift))
+            case Bin("+" | "-" as op, Bin("+", left, Num(int() as a)), Num(int() as b)):
+                total = a + b if op == "+" else a - b
+                if total == 0:
+                    return left
+                return Bin("+" if total > 0 else "-", left, Num(abs(total)))
+        return part
+
+    return rebuild(expr, change)
+
+
+def _short_rows(sweep: loop_tree.Sweep, kinds: Kinds, row: int) -> Iterator[str]:
+    """Rows of fixed length, written out: the loop goes from row to row."""
+    lines: list[str] = []
+    for stretch in sweep.stretches:
+        assert stretch.columns is not None
+        begin, end = (int(number(e, {})) for e in stretch.columns)
+        for column in range(begin, end):
+            statements = _statements(stretch, kinds, column)
+            scoped = any(isinstance(s, loop_tree.Local) for s in stretch.statements)
+            lines += ["{", *(f"    {s}" for s in statements), "}"] if scoped else statements
+    yield "INDEPENDENT"
+    yield f"for (long j = first; j < last; j += {row}) {{"
+    yield from (f"    {line}" for line in lines)
+    yield "}"
+
+
+def _long_rows(sweep: loop_tree.Sweep, kinds: Kinds) -> Iterator[str]:
+    """Rows whose length depends on N: clamped columns in each row of the band."""
+    row = sweep.stretches[0].row
+    assert row is not None
+    yield f"const long row = {whole(row, kinds)};"
+    yield "for (long start = first / row*row; start < last; start += row) {"
+    for stretch in sweep.stretches:
+        yield from (f"    {line}" for line in _columns(stretch, kinds))
+    yield "}"
+
+
+def _columns(stretch: loop_tree.SweepStretch, kinds: Kinds) -> Iterator[str]:
+    assert stretch.columns is not None
+    begin, end = stretch.columns
+    width = _width(stretch)
+    if width is not None:
+        for column in range(width):
+            yield "{"
+            yield f"    const long j = start{_offset(begin, column, kinds)};"
+            yield "    if (first <= j && j < last) {"
+            yield from (f"        {line}" for line in _statements(stretch, kinds))
+            yield "    }"
+            yield "}"
+        return
+    yield "{"
+    yield f"    const long head = start{_offset(begin, 0, kinds)};"
+    yield f"    const long tail = start{_offset(end, 0, kinds)};"
+    yield "    const long from = head < first ? first : head;"
+    yield "    const long to = tail < last ? tail : last;"
+    yield from (f"    {line}" for line in _loop("from", "to", _statements(stretch, kinds)))
+    yield "}"
+
+
+def _offset(expr: Expr, shift: int, kinds: Kinds) -> str:
+    """What is added to the start of a row, as text; nothing for its first column."""
+    if isinstance(expr, Num):
+        expr, shift = Num(expr.value + shift), 0
+    if expr == Num(0):
+        return ""
+    return f" + {whole(Bin('+', expr, Num(shift)) if shift else expr, kinds, 1)}"
+
+
+def _width(stretch: loop_tree.SweepStretch) -> int | None:
+    """The number of columns where it is small and the same at every size, else None."""
+    assert stretch.columns is not None
+    first, end = stretch.columns
+    if symbols(first) | symbols(end) <= {"N"}:
+        widths = {
+            int(number(end, {"N": n})) - int(number(first, {"N": n})) for n in (11, 101, 1009)
+        }
+        if len(widths) == 1 and min(widths) <= _NARROW:
+            return widths.pop()
+    return None
+
+
+# --- the step -------------------------------------------------------------------------------
+
+
+def step_lines(program: loop_tree.StepProgram, phases: list[str]) -> list[str]:
+    """The body of the step function: every thread runs it, barriers order the threads."""
+    bounds: Bounds = {None: ("first", "last")}
+    if program.grid is not None:
+        bounds = {d: (f"first_{d}", f"last_{d}") for d in program.grid.dimensions}
+    return _lines(_block(program.body, phases, bounds))
+
+
+def initial_lines(sweeps: list[loop_tree.Sweep]) -> list[str]:
+    """The body of the function that sets the initial values of the thread's block."""
+    return _lines(_call(sweep, {None: ("first", "last")}) for sweep in sweeps)
+
+
+def grid_initial_lines(sweeps: list[loop_tree.GridSweep]) -> list[str]:
+    """The same for programs on grids: the thread's planes with ghosts on all sides."""
+    calls = []
+    for sweep in sweeps:
+        slowest, *others = sweep.dimensions
+        ghosts = sweep.radius
+        bounds: dict[str | None, tuple[str, str]] = {slowest: ("me->begin", "me->end")}
+        for place, d in enumerate(others, start=1):
+            bounds[d] = (f"-{ghosts}", f"me->extent[{place}]{GLUE}+{GLUE}{ghosts}")
+        calls.append(_call(sweep, bounds))
+    return _lines(calls)
+
+
+def _lines(parts: Iterable[str]) -> list[str]:
+    return [line for part in parts for line in wrapped("    " + part)]
+
+
+def _block(block: loop_tree.NodeBlock, phases: list[str], bounds: Bounds) -> Iterator[str]:
+    current = ""
+    for node in block.nodes:
+        kernels = _kernels(node)
+        if len(kernels) == 1:
+            (kernel,) = kernels
+            if kernel != current:
+                yield f"PHASE({phases.index(kernel)});"
+            yield from _node(node, None, bounds)
+            current = kernel
+        else:
+            yield from _node(node, phases, bounds)
+            current = ""
+
+
+def _kernels(node: loop_tree.Node) -> set[str]:
+    return {sweep.kernel for sweep in loop_tree.every_sweep(loop_tree.NodeBlock((node,)))}
+
+
+def _inside(block: loop_tree.NodeBlock, phases: list[str] | None, bounds: Bounds) -> Iterator[str]:
+    if phases is not None:
+        lines = _block(block, phases, bounds)
+    else:
+        lines = (line for node in block.nodes for line in _node(node, None, bounds))
+    return (f"    {line}" for line in lines)
+
+
+def _node(node: loop_tree.Node, phases: list[str] | None, bounds: Bounds) -> Iterator[str]:
+    match node:
+        case loop_tree.Sweep() | loop_tree.GridSweep():
+            yield _call(node, bounds)
+        case loop_tree.Repeat(variable=variable, first=begin, end=end, body=body):
+            mark = name(variable)
+            yield f"for (int {mark} = {begin}; {mark} < {end}; {mark}++) {{"
+            yield from _inside(body, phases, bounds)
+            yield "}"
+        case loop_tree.Tiles(size=size, body=body, dimension=dimension):
+            first, last = bounds[dimension]
+            tail = "" if dimension is None else f"_{dimension}"
+            begin_, end_ = f"from{tail}", f"to{tail}"
+            yield f"for (long {begin_} = {first}; {begin_} < {last}; {begin_} += {size}) {{"
+            next_ = f"{begin_} + {size}"
+            yield f"    const long {end_} = {next_} < {last} ? {next_} : {last};"
+            yield from _inside(body, phases, {**bounds, dimension: (begin_, end_)})
+            yield "}"
+        case loop_tree.Sync():
+            yield "PHASE(BARRIER);"
+            yield "#pragma omp barrier"
+        case loop_tree.Swap(first=one, second=other):
+            yield f"exchange(me, {array(one)}, {array(other)});"
+        case loop_tree.Comm(array=array_):
+            yield "PHASE(COMMUNICATION);"
+            yield "#pragma omp master"
+            yield f"communicate(me, {array(array_)});"
+            yield "PHASE(BARRIER);"
+            yield "#pragma omp barrier"
+
+
+def array(name_: str) -> str:
+    """The constant that numbers a stored array."""
+    return f"ARRAY_{name_}"
+
+
+def _call(sweep: loop_tree.AnySweep, bounds: Bounds) -> str:
+    if isinstance(sweep, loop_tree.GridSweep):
+        arguments = _grid_arguments(sweep, bounds)
+    else:
+        arguments = _row_arguments(sweep, bounds)
+    arguments += [f"constants.{name(constant)}" for constant, _ in sweep.constants]
+    arguments += [_scalar(expr) for _, expr in sweep.scalars]
+    return f"{function(sweep)}({', '.join(arguments)});"
+
+
+def _grid_arguments(sweep: loop_tree.GridSweep, bounds: Bounds) -> list[str]:
+    return [
+        *grid_text.box(sweep, bounds),
+        *(f"me->array[{array(row.array)}]" for _, row in sweep.rows),
+        *(f"me->stride[{place}]" for place, _ in enumerate(grid_text.strides(sweep))),
+        *(f"constants.{name(extent)}" for extent in grid_text.extents(sweep)),
+    ]
+
+
+def _row_arguments(sweep: loop_tree.Sweep, bounds: Bounds) -> list[str]:
+    arguments = list(bounds[None])
+    for _, row in sweep.rows:
+        index = Num(0) if row.index is None else row.index
+        arguments.append(f"row(me,{GLUE}{array(row.array)},{GLUE}{_index(index)})")
+    return arguments + [f"constants.{size}" for size in sizes(sweep)]
+
+
+def _index(index: Expr) -> str:
+    return whole(index, _whole(symbols(index)))
+
+
+def _scalar(expr: Expr) -> str:
+    """A scalar argument: coefficients of the method by their tables, h and t by name."""
+    loops = {s for ref in references(expr) for index in ref.indices for s in symbols(index)}
+    return real(expr, _whole(loops))
+
+
+def _whole(names: Iterable[str]) -> Kinds:
+    kinds: dict[str, c_expressions.Kind] = {}
+    for symbol in names:
+        kinds[symbol] = "long"
+    return kinds

@@ -1,0 +1,197 @@
+"""The complete source of a measuring program: sweeps, time step, main program."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from autotune.codegen import communication
+from autotune.codegen.c import c_expressions, emit
+from autotune.codegen.grid import grid_source
+from autotune.codegen.tree import loop_tree, regions
+from autotune.codegen.tree.transform import IllegalTransformation
+from autotune.domain.problem import AnyProblem, Ivp, Problem, StencilProblem, generated
+from autotune.domain.stencil import Stencil
+from autotune.language.expression import Num, symbols
+
+_RUNTIME = Path(__file__).parent / "runtime"
+_TEMPLATES = Environment(
+    loader=FileSystemLoader(_RUNTIME),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    keep_trailing_newline=True,
+    autoescape=False,
+)
+_ALWAYS = {"program.h": "program.h", "main.c": "main.c"}
+_ONE_RANK = {**_ALWAYS, "ranks.h": "one_rank.h", "shape.h": "vector.h"}
+_GRID = {**_ONE_RANK, "shape.h": "grid.h"}
+_DISTRIBUTED = {**_ALWAYS, "ranks.h": "ranks.h", "ranks.c": "ranks.c", "shape.h": "vector.h"}
+Constant = tuple[c_expressions.Kind, str, str]
+"""Type, name and value, in C."""
+
+_STATE = "y"
+"""The array that holds the state, by the language of skeletons and right-hand sides."""
+
+
+def units(
+    program: loop_tree.StepProgram,
+    problem: AnyProblem,
+    *,
+    distributed: bool = False,
+    filled: bool = False,
+) -> dict[str, str]:
+    """File name to C text: each sweep in a file of its own, step.c, main.c and their headers.
+
+    ``filled``: every row of every array has the initial values, not the state alone; on a grid
+    they always have.
+    ``distributed``: a program of several ranks, with MPI; ``communication.refusal`` says whether
+    there is one. ``main.c`` and ``program.h`` are the same for every program, and a sweep for every
+    program that has it. The texts do not depend on the size of the problem, nor on threads, ranks
+    or the kind of communication. Raises ``IllegalTransformation`` for several ranks on a grid.
+    """
+    problem = generated(problem)
+    if isinstance(problem, StencilProblem):
+        if distributed:
+            raise IllegalTransformation("programs on grids run in one rank")
+        return _grid_units(program, problem.stencil)
+    texts = _runtime(_DISTRIBUTED if distributed else _ONE_RANK)
+    functions = _functions(program, problem.ivp)
+    if not distributed:
+        program = replace(program, body=communication.without(program.body))
+    started = _every_row(program) if filled else (loop_tree.StoredRow(_STATE),)
+    texts["step.c"] = _step(program, problem, functions, started, distributed)
+    for sweep in functions:
+        code = emit.sweep_code(sweep)
+        texts[f"{code.function}.c"] = code.text
+    return texts
+
+
+def _runtime(files: Mapping[str, str]) -> dict[str, str]:
+    return {unit: (_RUNTIME / file).read_text(encoding="utf-8") for unit, file in files.items()}
+
+
+def _grid_units(program: loop_tree.StepProgram, stencil: Stencil) -> dict[str, str]:
+    texts = _runtime(_GRID)
+    fields = grid_source.fields(program, stencil)
+    texts["step.c"] = _TEMPLATES.get_template(grid_source.TEMPLATE).render(fields)
+    for sweep in grid_source.functions(program, stencil):
+        code = emit.sweep_code(sweep)
+        texts[f"{code.function}.c"] = code.text
+    return texts
+
+
+def _functions(program: loop_tree.StepProgram, ivp: Ivp) -> list[loop_tree.Sweep]:
+    """One sweep per function, those of the initial values too."""
+    by_name: dict[str, loop_tree.Sweep] = {}
+    for sweep in (*loop_tree.sweeps(program.body), *_initial(ivp)):
+        known = by_name.setdefault(sweep.name, sweep)
+        assert known.stretches == sweep.stretches, f"two functions are named {sweep.name}"
+    return list(by_name.values())
+
+
+def _initial(ivp: Ivp) -> list[loop_tree.Sweep]:
+    return regions.initial(ivp, loop_tree.StoredRow(_STATE))
+
+
+def _started(ivp: Ivp, row: loop_tree.StoredRow) -> list[loop_tree.Sweep]:
+    """The sweeps of the initial values, for another row."""
+    return [replace(s, rows=tuple((name, row) for name, _ in s.rows)) for s in _initial(ivp)]
+
+
+def _every_row(program: loop_tree.StepProgram) -> tuple[loop_tree.StoredRow, ...]:
+    return tuple(
+        loop_tree.StoredRow(array, Num(index))
+        for array, rows in program.arrays
+        for index in range(rows)
+    )
+
+
+def _step(
+    program: loop_tree.StepProgram,
+    problem: Problem,
+    functions: list[loop_tree.Sweep],
+    started: Sequence[loop_tree.StoredRow],
+    distributed: bool,
+) -> str:
+    ivp, method = problem.ivp, problem.method
+    phases = list(dict.fromkeys(sweep.kernel for sweep in loop_tree.sweeps(program.body)))
+    constants, kinds = _constants(ivp)
+    needed = symbols(ivp.dimension)
+    return _TEMPLATES.get_template("step.c.j2").render(
+        title=f"{method.name} for {ivp.name}, {problem.correctors} corrector steps",
+        arrays=[(emit.array(array), rows) for array, rows in program.arrays],
+        solution=emit.array(_STATE),
+        pad_lines=program.pad_lines,
+        granule=program.granule,
+        start=c_expressions.real(Num(ivp.start)),
+        phases=phases,
+        tables=_tables({"A": method.A, "b": method.b, "c": method.c}),
+        signatures=[emit.signature(sweep) for sweep in functions],
+        constants=constants,
+        before_dimension=[c for c in constants if c[1] in needed],
+        dimension=c_expressions.whole(ivp.dimension, kinds),
+        initial=emit.initial_lines([s for row in started for s in _started(ivp, row)]),
+        support=c_expressions.support("\n".join(value for _, _, value in constants)),
+        body=emit.step_lines(program, phases),
+        distributed=int(distributed),
+        header="ranks.h" if distributed else "program.h",
+        **_reading(ivp, constants, kinds),
+    )
+
+
+def _constants(ivp: Ivp) -> tuple[list[Constant], c_expressions.Kinds]:
+    """Each constant in C, and the types of all names."""
+    kinds: dict[str, c_expressions.Kind] = dict(c_expressions.SIZES)
+    found: list[Constant] = []
+    for constant, value in ivp.constants.items():
+        kinds[constant] = kind = c_expressions.kind(value, kinds)
+        text = (
+            c_expressions.whole(value, kinds)
+            if kind == "long"
+            else c_expressions.real(value, kinds)
+        )
+        found.append((kind, c_expressions.name(constant), text))
+    return found, kinds
+
+
+def _reading(ivp: Ivp, constants: list[Constant], kinds: c_expressions.Kinds) -> dict[str, object]:
+    """What a program of several ranks knows of the components that the right-hand side reads."""
+    found = communication.readings(ivp)
+    fields = ("lower", "upper", "shift", "row", "begin", "end")
+    expressions = [getattr(reading, field) for reading in found for field in fields]
+    needed = {s for e in (*expressions, ivp.access_distance) for s in symbols(e)}
+    known = [("long", "N"), ("long", "n"), *((kind, name) for kind, name, _ in constants)]
+    return {
+        "sizes": [
+            f"    const {kind} {name} = constants.{name};\n    (void){name};"
+            for kind, name in known
+            if name in {c_expressions.name(symbol) for symbol in needed}
+        ],
+        "distance": c_expressions.whole(ivp.access_distance, kinds),
+        "readings": [
+            [(field, c_expressions.whole(getattr(reading, field), kinds)) for field in fields]
+            for reading in found
+        ],
+    }
+
+
+def _tables(coefficients: dict[str, Sequence[float] | Sequence[Sequence[float]]]) -> list[str]:
+    """The coefficients of the method as tables that rows of loops may index."""
+    lines = []
+    for table, values in coefficients.items():
+        extents = f"[{len(values)}]"
+        rows = []
+        for value in values:
+            if isinstance(value, Sequence):
+                rows.append("{" + ", ".join(repr(float(v)) for v in value) + "}")
+            else:
+                rows.append(repr(float(value)))
+        if isinstance(values[0], Sequence):
+            extents += f"[{len(values[0])}]"
+        text = ",\n    ".join(rows)
+        lines.append(
+            f"__attribute__((unused)) static const double {table}{extents} = {{\n    {text}}};"
+        )
+    return lines

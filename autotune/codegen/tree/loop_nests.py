@@ -1,0 +1,200 @@
+"""The loop nests of one time step, before their long loops are outlined as sweeps.
+
+    Nest      what one kernel computes, or several that were fused: loops around statements
+    Loop      ``for (variable = first; variable < end; variable++)``; without an end the long loop
+    Tile      the nests inside run for one tile of the long dimension after another
+    Reduce    ``target = result(sum of term over the loop over)``: a sum not yet written out
+    Store     ``target = value`` or ``target += value``
+    Evaluate  ``target = f(time, argument)``, component by component
+
+A ``Ref`` without indices is a scalar that lives for one point of the loops around it. Sync, Comm
+and Swap are those of the outlined tree.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from autotune.codegen.tree.loop_tree import Comm, Swap, Sync
+from autotune.language.expression import Expr, Ref, references, substitute
+
+
+@dataclass(frozen=True, slots=True)
+class ReduceStatement:
+    """``target = result``, where the symbol ``sum`` of the result is the sum of ``term``."""
+
+    target: Ref
+    term: Expr
+    over: str
+    result: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class StoreStatement:
+    """``target = value``, or ``+=`` with ``add``."""
+
+    target: Ref
+    value: Expr
+    add: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluateStatement:
+    """``target = f(time, argument)``; the argument is read within the access distance."""
+
+    target: Ref
+    argument: Ref
+    time: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class NestLoop:
+    """A loop over whole numbers known here, or (``end`` None) over the long dimension."""
+
+    variable: str
+    first: int
+    end: int | None
+    body: tuple["Node", ...]
+
+    @property
+    def long(self) -> bool:
+        """It runs over the components that the thread owns."""
+        return self.end is None
+
+
+@dataclass(frozen=True, slots=True)
+class TileNest:
+    """The nests of ``body`` run one after the other on each tile of ``size`` components."""
+
+    size: int
+    body: tuple["Node", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Nest:
+    """The loops and statements of ``kernel``."""
+
+    kernel: str
+    body: tuple["Node", ...]
+
+
+Statement = ReduceStatement | StoreStatement | EvaluateStatement
+Node = (
+    Nest
+    | NestLoop
+    | TileNest
+    | ReduceStatement
+    | StoreStatement
+    | EvaluateStatement
+    | Sync
+    | Comm
+    | Swap
+)
+Nodes = tuple[Node, ...]
+
+
+def inner(node: Node) -> Nodes:
+    """The nodes inside a node."""
+    return node.body if isinstance(node, Nest | NestLoop | TileNest) else ()
+
+
+def walk(nodes: Nodes) -> Iterator[Node]:
+    """Every node, parents before children, in order."""
+    for node in nodes:
+        yield node
+        yield from walk(inner(node))
+
+
+def rebuild(nodes: Nodes, change: Callable[[Node], Nodes]) -> Nodes:
+    """The same tree with every node replaced by what ``change`` makes of it, children first."""
+    done: list[Node] = []
+    for node in nodes:
+        if isinstance(node, Nest | NestLoop | TileNest):
+            node = replace(node, body=rebuild(node.body, change))
+        done.extend(change(node))
+    return tuple(done)
+
+
+def nests(nodes: Nodes) -> Iterator[Nest]:
+    """Every nest, in order."""
+    return (node for node in walk(nodes) if isinstance(node, Nest))
+
+
+def statements(nodes: Nodes) -> Iterator[Statement]:
+    """Every statement, in order."""
+    return (
+        node
+        for node in walk(nodes)
+        if isinstance(node, ReduceStatement | StoreStatement | EvaluateStatement)
+    )
+
+
+def writes(nodes: Nodes) -> frozenset[str]:
+    """The arrays that are written."""
+    return frozenset(s.target.array for s in statements(nodes) if s.target.indices)
+
+
+def reads(nodes: Nodes) -> frozenset[str]:
+    """The arrays of which the element at the same point of the long loop is read."""
+    return frozenset(
+        ref.array
+        for s in statements(nodes)
+        if not isinstance(s, EvaluateStatement)
+        for e in expressions(s)
+        for ref in references(e)
+        if ref.indices
+    )
+
+
+def reads_around(nodes: Nodes) -> frozenset[str]:
+    """The arrays that a right-hand side reads, also at other points than its own."""
+    return frozenset(
+        s.argument.array for s in statements(nodes) if isinstance(s, EvaluateStatement)
+    )
+
+
+def expressions(statement: Statement) -> tuple[Expr, ...]:
+    """The expressions that a statement computes, without its target."""
+    match statement:
+        case ReduceStatement(term=term, result=result):
+            return (term, result)
+        case StoreStatement(value=value):
+            return (value,)
+        case EvaluateStatement(argument=argument, time=time):
+            return (argument, time)
+
+
+def on_expressions(
+    statement: Statement, value: Callable[[Expr], Expr], target: Callable[[Ref], Ref]
+) -> Statement:
+    """The same statement with its expressions and its target changed."""
+    match statement:
+        case ReduceStatement():
+            return replace(
+                statement,
+                target=target(statement.target),
+                term=value(statement.term),
+                result=value(statement.result),
+            )
+        case StoreStatement():
+            return replace(statement, target=target(statement.target), value=value(statement.value))
+        case EvaluateStatement():
+            argument = value(statement.argument)
+            assert isinstance(argument, Ref)
+            return EvaluateStatement(target(statement.target), argument, value(statement.time))
+
+
+def put(nodes: Nodes, variable: str, value: Expr) -> Nodes:
+    """A loop variable replaced by an expression."""
+
+    def expression(expr: Expr) -> Expr:
+        return substitute(expr, {variable: value})
+
+    def target(ref: Ref) -> Ref:
+        return Ref(ref.array, tuple(expression(index) for index in ref.indices))
+
+    def change(node: Node) -> Nodes:
+        if isinstance(node, ReduceStatement | StoreStatement | EvaluateStatement):
+            return (on_expressions(node, expression, target),)
+        return (node,)
+
+    return rebuild(nodes, change)

@@ -1,0 +1,354 @@
+"""From loop nests to sweeps: sums written out, short loops unrolled, long loops outlined."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from autotune.codegen.tree import loop_nests, loop_tree, regions
+from autotune.codegen.tree.loop_nests import (
+    EvaluateStatement,
+    Nest,
+    NestLoop,
+    Node,
+    Nodes,
+    ReduceStatement,
+    StoreStatement,
+    TileNest,
+)
+from autotune.codegen.tree.transform import IllegalTransformation
+from autotune.domain.problem import Ivp
+from autotune.language.expression import (
+    Bin,
+    Expr,
+    Num,
+    Ref,
+    Sym,
+    rebuild,
+    references,
+    substitute,
+    symbols,
+)
+
+Coefficients = Mapping[str, Sequence[float] | Sequence[Sequence[float]]]
+"""Arrays of the method by name: A, b, c."""
+
+_SUM = Ref("sum", ())
+_LONG = Sym("j")
+
+
+# --- sums -----------------------------------------------------------------------------------
+
+
+def write_out_sums(nodes: Nodes) -> Nodes:
+    """Every ``ReduceStatement`` as stores, for any order of its loops.
+
+    With no loop inside that of the sum, the sum is one expression, kept in a scalar. Otherwise
+    the target itself gathers it: the first term is peeled and assigned, the others are added, and
+    the result is computed where the sum is complete, in loops of its own, the long one outermost.
+    """
+
+    def change(node: Node) -> Nodes:
+        if not isinstance(node, NestLoop):
+            return (node,)
+        inside, last = _chain(node.body)
+        if not (isinstance(last, ReduceStatement) and last.over == node.variable):
+            return (node,)
+        return _gathered(node, inside, last) if inside else _expression(node, last)
+
+    return loop_nests.rebuild(nodes, change)
+
+
+def _chain(body: Nodes) -> tuple[list[NestLoop], Node | None]:
+    loops: list[NestLoop] = []
+    while len(body) == 1 and isinstance(body[0], NestLoop):
+        loops.append(body[0])
+        body = body[0].body
+    return loops, body[0] if len(body) == 1 else None
+
+
+def _expression(loop: NestLoop, reduce: ReduceStatement) -> Nodes:
+    assert loop.end is not None
+    terms = [substitute(reduce.term, {loop.variable: Num(i)}) for i in range(loop.first, loop.end)]
+    total = terms[0]
+    for term in terms[1:]:
+        total = Bin("+", total, term)
+    if reduce.result == Sym("sum"):
+        return (StoreStatement(reduce.target, total),)
+    return (
+        StoreStatement(_SUM, total),
+        StoreStatement(reduce.target, substitute(reduce.result, {"sum": _SUM})),
+    )
+
+
+def _gathered(loop: NestLoop, inside: list[NestLoop], reduce: ReduceStatement) -> Nodes:
+    target = reduce.target
+    parts: list[Node] = [
+        replace(
+            loop, end=loop.first + 1, body=_around(inside, StoreStatement(target, reduce.term))
+        ),
+        replace(
+            loop,
+            first=loop.first + 1,
+            body=_around(inside, StoreStatement(target, reduce.term, add=True)),
+        ),
+    ]
+    if reduce.result != Sym("sum"):
+        long_first = sorted(inside, key=lambda part: not part.long)
+        finish = StoreStatement(target, substitute(reduce.result, {"sum": target}))
+        parts.extend(_around(long_first, finish))
+    return tuple(parts)
+
+
+def _around(loops: list[NestLoop], statement: StoreStatement) -> Nodes:
+    body: Nodes = (statement,)
+    for loop in reversed(loops):
+        body = (replace(loop, body=body),)
+    return body
+
+
+# --- unrolling ------------------------------------------------------------------------------
+
+
+def unroll(nodes: Nodes) -> Nodes:
+    """The statements of the short loops one after the other; scalars get a name per iteration."""
+    done: list[Node] = []
+    for node in nodes:
+        if not isinstance(node, NestLoop):
+            done.append(node)
+            continue
+        if node.end is None:
+            raise IllegalTransformation(f"a long loop over {node.variable} lies inside another")
+        for i in range(node.first, node.end):
+            body = _renamed(loop_nests.put(node.body, node.variable, Num(i)), f"_{i}")
+            done.extend(unroll(body))
+    return tuple(done)
+
+
+def _renamed(nodes: Nodes, suffix: str) -> Nodes:
+    scalars = {s.target.array for s in loop_nests.statements(nodes) if not s.target.indices}
+
+    def one(ref: Ref) -> Ref:
+        return Ref(ref.array + suffix, ()) if not ref.indices and ref.array in scalars else ref
+
+    def value(expr: Expr) -> Expr:
+        return rebuild(expr, lambda e: one(e) if isinstance(e, Ref) else e)
+
+    def change(node: Node) -> Nodes:
+        if isinstance(node, ReduceStatement | StoreStatement | EvaluateStatement):
+            return (loop_nests.on_expressions(node, value, one),)
+        return (node,)
+
+    return loop_nests.rebuild(nodes, change) if scalars else nodes
+
+
+# --- outlining ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Outliner:
+    """Turns nests into sweeps: what the sweeps need to know of the problem."""
+
+    ivp: Ivp
+    coefficients: Coefficients
+    stored: frozenset[str]
+    """Arrays with one element per component."""
+
+    def block(self, nodes: Nodes) -> loop_tree.NodeBlock:
+        """The outlined tree of one time step."""
+        return loop_tree.NodeBlock(tuple(self._outline(nodes)))
+
+    def _outline(self, nodes: Nodes, parent: Nest | None = None) -> list[loop_tree.Node]:
+        done: list[loop_tree.Node] = []
+        for node in nodes:
+            match node:
+                case Nest():
+                    done += self._outline(write_out_sums(node.body), node)
+                case NestLoop(end=None):
+                    assert parent is not None
+                    done += self._sweeps(node, parent)
+                case NestLoop():
+                    done += self._repeat(node, parent)
+                case TileNest(size=size, body=body):
+                    done.append(
+                        loop_tree.Tiles(
+                            size, loop_tree.NodeBlock(tuple(self._outline(body, parent)))
+                        )
+                    )
+                case loop_tree.Sync() | loop_tree.Comm() | loop_tree.Swap():
+                    done.append(node)
+                case _:
+                    raise IllegalTransformation("a statement lies outside every long loop")
+        return done
+
+    def _repeat(self, loop: NestLoop, parent: Nest | None) -> list[loop_tree.Node]:
+        assert loop.end is not None
+        body = loop_tree.NodeBlock(tuple(self._outline(loop.body, parent)))
+        trips = loop.end - loop.first
+        if trips > 1:
+            return [loop_tree.Repeat(loop.variable, loop.first, loop.end, body)]
+        return list(_bound(body, loop.variable, Num(loop.first)).nodes) if trips else []
+
+    def _sweeps(self, loop: NestLoop, parent: Nest) -> list[loop_tree.Sweep]:
+        body = unroll(loop_nests.put(loop.body, loop.variable, _LONG))
+        match body:
+            case (EvaluateStatement(target=target, argument=argument, time=time),):
+                return regions.evaluation(
+                    self.ivp, parent.kernel, _row(target), _row_of_vector(argument), time
+                )
+        stores = [node for node in body if isinstance(node, StoreStatement)]
+        if len(stores) != len(body):
+            raise IllegalTransformation(
+                f"{parent.kernel} must evaluate one right-hand side per long loop"
+            )
+        return [self._sweep(stores, _name(loop, parent), parent.kernel)]
+
+    def _sweep(self, stores: list[StoreStatement], name: str, kernel: str) -> loop_tree.Sweep:
+        rows = _Parameters(stores, self.stored)
+        scalars: dict[str, Expr] = {}
+
+        def reference(expr: Expr) -> Expr:
+            match expr:
+                case Ref(array=array, indices=()):
+                    return Sym(array)
+                case Ref(array=array, indices=indices) if array in self.stored:
+                    return Ref(rows.name(expr), (indices[-1],))
+                case Ref():
+                    return self._coefficient(expr, scalars)
+            return expr
+
+        def value(expr: Expr) -> Expr:
+            done = rebuild(expr, reference)
+            for symbol in sorted(symbols(done) - {"j", *locals_}):
+                scalars.setdefault(symbol, Sym(symbol))
+            return done
+
+        locals_ = {store.target.array for store in stores if not store.target.indices}
+        statements: list[loop_tree.Statement] = []
+        for store in stores:
+            if store.target.indices:
+                parameter = rows.name(store.target)
+                statements.append(loop_tree.Assign(parameter, value(store.value), store.add))
+            else:
+                statements.append(loop_tree.Local(store.target.array, value(store.value)))
+        return loop_tree.Sweep(
+            name=name,
+            kernel=kernel,
+            rows=rows.bound(),
+            scalars=tuple(scalars.items()),
+            stretches=(loop_tree.SweepStretch(Num(0), Sym("n"), tuple(statements)),),
+        )
+
+    def _coefficient(self, ref: Ref, scalars: dict[str, Expr]) -> Expr:
+        if ref.array not in self.coefficients:
+            raise IllegalTransformation(f"{ref.array} is no array of the method")
+        value: object = self.coefficients[ref.array]
+        for index in ref.indices:
+            if not isinstance(index, Num):
+                name = "_".join([ref.array, *(_text(i) for i in ref.indices)])
+                scalars[name] = ref
+                return Sym(name)
+            assert isinstance(value, Sequence)
+            value = value[int(index.value)]
+        assert isinstance(value, float | int)
+        return Num(float(value))
+
+
+def _bound(block: loop_tree.NodeBlock, variable: str, value: Expr) -> loop_tree.NodeBlock:
+    """A loop variable replaced by its only value in what the calls of a block pass."""
+
+    def put(expr: Expr) -> Expr:
+        return substitute(expr, {variable: value})
+
+    def change(node: loop_tree.Node) -> loop_tree.Node:
+        match node:
+            case loop_tree.Sweep(rows=rows, scalars=scalars):
+                return replace(
+                    node,
+                    rows=tuple(
+                        (
+                            name,
+                            loop_tree.StoredRow(
+                                row.array, None if row.index is None else put(row.index)
+                            ),
+                        )
+                        for name, row in rows
+                    ),
+                    scalars=tuple((name, put(expr)) for name, expr in scalars),
+                )
+            case loop_tree.Repeat(body=body) | loop_tree.Tiles(body=body):
+                return replace(node, body=_bound(body, variable, value))
+        return node
+
+    return loop_tree.NodeBlock(tuple(change(node) for node in block.nodes))
+
+
+class _Parameters:
+    """Names for the rows of a sweep: those that are written first, then in reading order."""
+
+    def __init__(self, stores: list[StoreStatement], stored: frozenset[str]) -> None:
+        targets = [store.target for store in stores if store.target.indices]
+        read = [ref for store in stores for ref in references(store.value)]
+        rows = list(
+            dict.fromkeys(
+                _row(ref) for ref in (*targets, *read) if ref.indices and ref.array in stored
+            )
+        )
+        families = {row.array.removesuffix("_next") for row in rows}
+        plain = len(families) == len({row.array for row in rows})
+        self._names: dict[loop_tree.StoredRow, str] = {}
+        for row in rows:
+            family = row.array.removesuffix("_next") if plain else row.array
+            name = family if row.index is None else f"{family}_{_text(row.index)}"
+            self._names[row] = name
+        written = {_row(ref) for ref in targets}
+        for row in written:
+            for other in rows:
+                if other != row and other.array == row.array and not _apart(row, other):
+                    raise IllegalTransformation(f"rows of {row.array} may overlap in one sweep")
+
+    def name(self, ref: Ref) -> str:
+        return self._names[_row(ref)]
+
+    def bound(self) -> tuple[tuple[str, loop_tree.StoredRow], ...]:
+        return tuple((name, row) for row, name in self._names.items())
+
+
+def _apart(row: loop_tree.StoredRow, other: loop_tree.StoredRow) -> bool:
+    return isinstance(row.index, Num) and isinstance(other.index, Num)
+
+
+def _row(ref: Ref) -> loop_tree.StoredRow:
+    return loop_tree.StoredRow(ref.array, ref.indices[0] if len(ref.indices) > 1 else None)
+
+
+def _row_of_vector(ref: Ref) -> loop_tree.StoredRow:
+    return loop_tree.StoredRow(ref.array, ref.indices[0] if ref.indices else None)
+
+
+def _text(index: Expr) -> str:
+    match index:
+        case Sym(name=name):
+            return name
+        case Num(value=value):
+            return str(value)
+    raise IllegalTransformation("an index of a row must be a loop variable or a number")
+
+
+def _name(loop: NestLoop, parent: Nest) -> str:
+    """Kernel, the loops of the sweep, and which part of the kernel it is."""
+    order = [node.variable for node in loop_nests.walk(parent.body) if isinstance(node, NestLoop)]
+    tail = list(dict.fromkeys(order[order.index(loop.variable) :]))
+    written = list(loop_nests.statements((loop,)))
+    own = [n.variable for n in loop_nests.walk((loop,)) if isinstance(n, NestLoop)]
+    part = ""
+    lowered = [
+        n
+        for n in loop_nests.walk(write_out_sums(parent.body))
+        if isinstance(n, NestLoop) and n.long
+    ]
+    if len(lowered) > 1:
+        tail = list(dict.fromkeys(own))
+        first = written[0]
+        assert isinstance(first, StoreStatement)
+        finish = first.target.array in loop_nests.reads((first,))
+        part = "_add" if first.add else "_finish" if finish else "_set"
+    return f"{parent.kernel.replace('+', '_')}_{''.join(tail)}{part}"

@@ -1,0 +1,202 @@
+"""Which threads may meet on an element: what the barriers of a program must order.
+
+On several ranks also: which remote elements must have been fetched, and when.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from autotune.codegen.tree.loop_tree import (
+    AnySweep,
+    Assign,
+    Comm,
+    GridSweep,
+    NodeBlock,
+    Repeat,
+    StepProgram,
+    StoredRow,
+    Swap,
+    Sweep,
+    Sync,
+    Tiles,
+)
+from autotune.domain.stencil import offsets
+from autotune.language.expression import Sym, number, references
+
+_STEPS = 2
+"""Time steps that are looked at: what one leaves behind the next one meets."""
+
+Cell = tuple[str, int]
+"""A row of a buffer."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataRace:
+    """A row that one sweep reads beyond its own block while another may be writing it."""
+
+    array: str
+    row: int
+    reader: str
+    writer: str
+    tiles: bool = False
+    """The two are tiles of one thread."""
+
+    def __str__(self) -> str:
+        where = "another tile of it is" if self.tiles else "another thread is"
+        lacks = "" if self.tiles else ", without a synchronisation between"
+        return (
+            f"{self.reader} reads neighbouring components of {self.array} (row {self.row}) that"
+            f" {where} writing in {self.writer}{lacks}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StaleRow:
+    """A row whose remote components are read although they changed since they were fetched."""
+
+    array: str
+    row: int
+    reader: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.reader} reads remote components of {self.array} (row {self.row}) without a"
+            " communication after they were written"
+        )
+
+
+@dataclass(slots=True)
+class _Interval:
+    """What happens between two barriers (or within one loop over tiles)."""
+
+    read: dict[Cell, str]
+    written: dict[Cell, str]
+
+    def races(self, tiles: bool) -> list[DataRace]:
+        return [
+            DataRace(cell[0], cell[1], reader, self.written[cell], tiles)
+            for cell, reader in self.read.items()
+            if cell in self.written
+        ]
+
+
+def races(
+    program: StepProgram, distance: int = 1, *, distributed: bool = False
+) -> list[DataRace | StaleRow]:
+    """Every conflict that no barrier orders; ``distance`` is the access distance (0: none).
+
+    A thread writes only components of its own block, so threads meet only where one reads at an
+    offset of the long variable, or of any variable of a grid. Between two barriers no row may be
+    both read so and written, in any order; and inside one loop over tiles neither, where the loop
+    has more than one tile.
+    Two time steps are walked through, loops unrolled, exchanged buffers followed.
+
+    ``distributed``: on several ranks one thread fetches the remote parts of an array where the
+    program communicates, and a barrier follows. No other thread may touch that array since the
+    barrier before, and whatever a sweep reads at an offset must have been fetched after it was
+    written.
+    """
+    if distance == 0:
+        return []
+    walker = _Walker({name: name for name, _ in program.arrays}, dict(program.arrays), distributed)
+    for _ in range(_STEPS):
+        walker.walk(program.body, {})
+    walker.barrier()
+    return list(dict.fromkeys(walker.found))
+
+
+class _Walker:
+    def __init__(self, buffers: dict[str, str], rows: Mapping[str, int], distributed: bool) -> None:
+        self.buffers = buffers
+        self.rows = rows
+        self.distributed = distributed
+        self.fetched: set[Cell] = set()
+        self.accesses: dict[int, tuple[tuple[StoredRow, ...], tuple[StoredRow, ...]]] = {}
+        self.now = _Interval({}, {})
+        self.tiles: list[_Interval] = []
+        self.found: list[DataRace | StaleRow] = []
+
+    def walk(self, block: NodeBlock, values: dict[str, int]) -> None:
+        for node in block.nodes:
+            match node:
+                case Sweep() | GridSweep():
+                    self._sweep(node, values)
+                case Repeat(variable=variable, first=first, end=end, body=body):
+                    for i in range(first, end):
+                        self.walk(body, {**values, variable: i})
+                case Tiles(body=body):
+                    self.tiles.append(_Interval({}, {}))
+                    self.walk(body, values)
+                    self.found += self.tiles.pop().races(tiles=True)
+                case Sync():
+                    self.barrier()
+                case Swap(first=one, second=other):
+                    self.buffers[one], self.buffers[other] = self.buffers[other], self.buffers[one]
+                case Comm(array=array):
+                    if self.distributed:
+                        self._communicate(array)
+
+    def barrier(self) -> None:
+        self.found += self.now.races(tiles=False)
+        self.now = _Interval({}, {})
+
+    def _communicate(self, array: str) -> None:
+        """One thread reads the own components of all rows and writes the remote ones."""
+        for row in range(self.rows[array]):
+            cell = self.buffers[array], row
+            who = "the communication"
+            for met in (self.now.read, self.now.written):
+                if cell in met:
+                    self.found.append(DataRace(cell[0], row, who, met[cell]))
+            self.fetched.add(cell)
+        self.barrier()
+
+    def _sweep(self, sweep: AnySweep, values: dict[str, int]) -> None:
+        if id(sweep) not in self.accesses:
+            found = _grid_accesses(sweep) if isinstance(sweep, GridSweep) else _accesses(sweep)
+            self.accesses[id(sweep)] = found
+        around, written = self.accesses[id(sweep)]
+        if self.distributed:
+            self._check_fetched(around, sweep.kernel, values)
+            self.fetched -= {self._cell(row, values) for row in written}
+        for interval in (self.now, *self.tiles):
+            for row in around:
+                interval.read[self._cell(row, values)] = sweep.kernel
+            for row in written:
+                interval.written[self._cell(row, values)] = sweep.kernel
+
+    def _check_fetched(
+        self, around: tuple[StoredRow, ...], kernel: str, values: dict[str, int]
+    ) -> None:
+        for row in around:
+            cell = self._cell(row, values)
+            if cell not in self.fetched:
+                self.found.append(StaleRow(cell[0], cell[1], kernel))
+
+    def _cell(self, row: StoredRow, values: dict[str, int]) -> Cell:
+        return self.buffers[row.array], 0 if row.index is None else int(number(row.index, values))
+
+
+def _accesses(sweep: Sweep) -> tuple[tuple[StoredRow, ...], tuple[StoredRow, ...]]:
+    """The rows that are read at an offset, and those that are written (always at j itself)."""
+    rows = dict(sweep.rows)
+    around: dict[StoredRow, None] = {}
+    written: dict[StoredRow, None] = {}
+    for stretch in sweep.stretches:
+        for statement in stretch.statements:
+            for ref in references(statement.value):
+                if ref.array in rows and ref.indices != (Sym("j"),):
+                    around[rows[ref.array]] = None
+            if isinstance(statement, Assign):
+                written[rows[statement.target]] = None
+    return tuple(around), tuple(written)
+
+
+def _grid_accesses(sweep: GridSweep) -> tuple[tuple[StoredRow, ...], tuple[StoredRow, ...]]:
+    rows = dict(sweep.rows)
+    around = {
+        rows[ref.array]: None
+        for ref in references(sweep.value)
+        if any(offsets(ref, sweep.dimensions))
+    }
+    return tuple(around), (rows[sweep.target],)

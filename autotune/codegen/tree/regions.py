@@ -1,0 +1,133 @@
+"""Right-hand sides as sweeps: one per band of regions that share their bounds.
+
+The regions of a problem peel its boundaries off the long loop. Regions with the same bounds and
+with columns form one band: a sweep that goes through the rows of the band. What is left inside
+each loop is free of branches.
+"""
+
+from math import lcm
+
+from autotune.codegen.tree.loop_tree import Assign, Local, Statement, StoredRow, Sweep, SweepStretch
+from autotune.codegen.tree.transform import IllegalTransformation
+from autotune.domain.problem import Ivp, Region
+from autotune.language.expression import Expr, Num, number, references, symbols
+
+_LINE = 8
+"""Doubles in a cache line."""
+_SAMPLES = 3
+"""Sizes at which the bounds of regions with short rows are checked."""
+
+
+def granule(ivp: Ivp) -> int:
+    """Blocks and tiles are multiples of this: whole cache lines and whole rows of fixed length."""
+    match ivp.row:
+        case Num(value=int() as row) if row > 0:
+            return lcm(_LINE, row)
+    return _LINE
+
+
+def evaluation(
+    ivp: Ivp, kernel: str, target: StoredRow, argument: StoredRow, time: Expr
+) -> list[Sweep]:
+    """The sweeps that compute ``target = f(time, argument)``, one per band, by lower bound."""
+    name = "f_" + _identifier(ivp.name)
+    return _sweeps(ivp, ivp.regions, name, kernel, target, argument, time)
+
+
+def initial(ivp: Ivp, target: StoredRow) -> list[Sweep]:
+    """The sweeps that set the initial values, one per band."""
+    name = "initial_" + _identifier(ivp.name)
+    return _sweeps(ivp, ivp.initial, name, "initial", target, None, Num(ivp.start))
+
+
+def _sweeps(
+    ivp: Ivp,
+    regions: tuple[Region, ...],
+    name: str,
+    kernel: str,
+    target: StoredRow,
+    argument: StoredRow | None,
+    time: Expr,
+) -> list[Sweep]:
+    written = target.array
+    while written in ivp.constants or written in ivp.locals or (argument and written == "y"):
+        written += "_"
+    sweeps = []
+    for index, band in enumerate(_bands(ivp, regions)):
+        stretches = tuple(_stretch(ivp, region, written) for region in band)
+        used = _names(stretches)
+        rows = [(written, target)]
+        if argument is not None and any(references(r.body) for r in band):
+            rows.append(("y", argument))
+        sweeps.append(
+            Sweep(
+                name=f"{name}_{index}",
+                kernel=kernel,
+                rows=tuple(rows),
+                scalars=(("t", time),) if "t" in used else (),
+                stretches=stretches,
+                constants=tuple((n, e) for n, e in ivp.constants.items() if n in used),
+            )
+        )
+    return sweeps
+
+
+def _bands(ivp: Ivp, regions: tuple[Region, ...]) -> list[list[Region]]:
+    """Regions with the same bounds, by column; bands by lower bound."""
+    values = ivp.values(max(ivp.minimum, 5))
+    bands: dict[tuple[Expr, Expr, bool], list[Region]] = {}
+    for region in regions:
+        key = (region.lower, region.upper, region.columns is not None)
+        bands.setdefault(key, []).append(region)
+    for band in bands.values():
+        band.sort(key=lambda region: number(region.columns[0], values) if region.columns else 0)
+        if band[0].columns and isinstance(ivp.row, Num):
+            _check_short_rows(ivp, band, int(ivp.row.value))
+    return sorted(bands.values(), key=lambda band: number(band[0].lower, values))
+
+
+def _check_short_rows(ivp: Ivp, band: list[Region], row: int) -> None:
+    """Rows of fixed length are written out, so the band must hold whole ones."""
+    first = max(ivp.minimum, 5)
+    for size in range(first, first + _SAMPLES):
+        values = ivp.values(size)
+        covered: list[int] = []
+        for region in band:
+            assert region.columns is not None
+            covered += range(*(int(number(e, values)) for e in region.columns))
+        bounds = [int(number(e, values)) for e in (band[0].lower, band[0].upper)]
+        if any(bound % row for bound in bounds) or sorted(covered) != list(range(row)):
+            raise IllegalTransformation(
+                f"regions {', '.join(map(str, band))}: bounds must be multiples of the row length"
+                f" {row}, and columns must cover the row"
+            )
+
+
+def _stretch(ivp: Ivp, region: Region, written: str) -> SweepStretch:
+    statements: list[Statement] = []
+    used = symbols(region.body)
+    for local, value in reversed(tuple(ivp.locals.items())):
+        if local in used:
+            statements.insert(0, Local(local, value))
+            used |= symbols(value)
+    return SweepStretch(
+        lower=region.lower,
+        upper=region.upper,
+        statements=(*statements, Assign(written, region.body)),
+        columns=region.columns,
+        row=ivp.row if region.columns else None,
+    )
+
+
+def _names(stretches: tuple[SweepStretch, ...]) -> frozenset[str]:
+    found: frozenset[str] = frozenset()
+    for stretch in stretches:
+        exprs = [stretch.lower, stretch.upper, *(stretch.columns or ())]
+        exprs += [stretch.row] if stretch.row is not None else []
+        exprs += [statement.value for statement in stretch.statements]
+        found = found.union(*(symbols(e) for e in exprs))
+    return found
+
+
+def _identifier(name: str) -> str:
+    return "".join(c if c.isalnum() else "_" for c in name)

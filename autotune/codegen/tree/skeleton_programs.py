@@ -1,0 +1,34 @@
+"""The programs of a skeleton, each made once for all sizes, thread counts and builds."""
+
+from autotune.codegen.tree import loop_tree, variant_program
+from autotune.codegen.tree.transform import IllegalTransformation
+from autotune.domain.problem import AnyProblem
+from autotune.domain.skeleton import Skeleton
+from autotune.domain.variant import Candidate, Pad, Variant
+
+
+class SkeletonPrograms:
+    """Variant and problem to program; remembers what was made and what was refused."""
+
+    def __init__(self, skeleton: Skeleton) -> None:
+        self._skeleton = skeleton
+        self._known: dict[tuple[object, ...], loop_tree.StepProgram | str] = {}
+
+    def __call__(self, candidate: Candidate) -> loop_tree.StepProgram:
+        """The program of a candidate; raises ``IllegalTransformation`` where there is none."""
+        made = self.make(candidate.variant, candidate.problem)
+        if isinstance(made, str):
+            raise IllegalTransformation(made)
+        return made
+
+    def make(self, variant: Variant, problem: AnyProblem) -> loop_tree.StepProgram | str:
+        """The program, or the reason why there is none."""
+        loops = tuple(t for t in variant.transformations if not isinstance(t, Pad))
+        key = (repr(loops), problem.method_key)
+        if key not in self._known:
+            try:
+                self._known[key] = variant_program.program(variant, self._skeleton, problem)
+            except IllegalTransformation as refusal:
+                self._known[key] = refusal.reason
+        found = self._known[key]
+        return found if isinstance(found, str) else variant_program.padded(found, variant)

@@ -1,0 +1,173 @@
+"""From a variant to its program: canonical loop nests, transformed, lowered, checked."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from autotune.codegen.grid import grid_program
+from autotune.codegen.tree import loop_nests, loop_tree, regions, transform
+from autotune.codegen.tree.loop_nests import (
+    EvaluateStatement,
+    Nest,
+    NestLoop,
+    Node,
+    Nodes,
+    ReduceStatement,
+    StoreStatement,
+)
+from autotune.codegen.tree.lower import Coefficients, Outliner
+from autotune.codegen.tree.races import races
+from autotune.codegen.tree.transform import IllegalTransformation
+from autotune.domain.kernel import Application, Kernel
+from autotune.domain.problem import AnyProblem, ButcherTableau, Problem, StencilProblem, generated
+from autotune.domain.skeleton import (
+    CallStep,
+    CommStep,
+    LoopStep,
+    Skeleton,
+    Step,
+    SwapStep,
+    SyncStep,
+)
+from autotune.domain.variant import (
+    Block,
+    Fuse,
+    FuseTiles,
+    Interchange,
+    Pad,
+    Tile,
+    Transformation,
+    Unroll,
+    Variant,
+)
+from autotune.language.expression import Sym, number
+
+
+def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_tree.StepProgram:
+    """The program of a variant for a problem; raises ``IllegalTransformation`` where there is none.
+
+    It depends on the method, the corrector steps and the IVP of the problem, or on its stencil, not
+    on its size.
+    """
+    problem = generated(problem)
+    if isinstance(problem, StencilProblem):
+        return padded(grid_program.program(variant, skeleton, problem), variant)
+    tree = canonical(skeleton, problem)
+    step = regions.granule(problem.ivp)
+    for transformation in variant.transformations:
+        tree = apply(tree, transformation, step)
+    outliner = Outliner(problem.ivp, coefficients(skeleton, problem.method), _stored(skeleton))
+    made = loop_tree.StepProgram(
+        body=outliner.block(tree),
+        arrays=_arrays(tree, skeleton, problem.method),
+        pad_lines=0,
+        stages=problem.method.stages,
+        granule=step,
+    )
+    found = races(made)
+    if found:
+        raise IllegalTransformation(str(found[0]))
+    return padded(made, variant)
+
+
+def padded(program: loop_tree.StepProgram, variant: Variant) -> loop_tree.StepProgram:
+    """The program with the leading dimension of the variant; always legal."""
+    lines = [t.lines for t in variant.transformations if isinstance(t, Pad)]
+    return replace(program, pad_lines=lines[-1] if lines else 0)
+
+
+def canonical(skeleton: Skeleton, problem: Problem) -> Nodes:
+    """The loop nests of one time step as the skeleton states them, nothing transformed."""
+    counts = {"s": problem.method.stages, "m": problem.correctors}
+
+    def nodes(steps: tuple[Step, ...]) -> Nodes:
+        return tuple(node(step) for step in steps)
+
+    def node(step: Step) -> Node:
+        match step:
+            case CallStep(kernel=name):
+                return _nest(skeleton.kernels[name], skeleton, counts["s"])
+            case CommStep(array=array):
+                return loop_tree.Comm(array)
+            case SyncStep():
+                return loop_tree.Sync()
+            case SwapStep(first=one, second=other):
+                return loop_tree.Swap(one, other)
+            case LoopStep(variable=variable, count=count, body=body):
+                return NestLoop(variable, 0, int(number(count, counts)), nodes(body))
+
+    return nodes(skeleton.steps)
+
+
+def _nest(kernel: Kernel, skeleton: Skeleton, stages: int) -> Nest:
+    if isinstance(kernel.evaluation, Application):
+        raise IllegalTransformation(
+            f"kernel {kernel.name} applies a stencil: the problem must be one"
+        )
+    if kernel.evaluation is not None:
+        statement: Node = EvaluateStatement(
+            kernel.target, kernel.evaluation.argument, kernel.evaluation.time
+        )
+    else:
+        assert kernel.value is not None
+        if kernel.reduce is None:
+            statement = StoreStatement(kernel.target, kernel.value)
+        else:
+            result = kernel.result or Sym("sum")
+            statement = ReduceStatement(kernel.target, kernel.value, kernel.reduce, result)
+    body: Nodes = (statement,)
+    for loop in reversed(kernel.loops):
+        end = None if skeleton.dimensions[loop] == "n" else stages
+        body = (NestLoop(loop, 0, end, body),)
+    return Nest(kernel.name, body)
+
+
+def apply(tree: Nodes, transformation: Transformation, granule: int) -> Nodes:
+    """The tree after one transformation of loops; raises ``IllegalTransformation``."""
+    match transformation:
+        case Interchange(kernel=kernel, order=order):
+            return transform.interchange(tree, kernel, order)
+        case Fuse(first=first, second=second):
+            return transform.fuse(tree, first, second)
+        case Tile(kernel=kernel, size=size):
+            _check_tile(size, granule)
+            return transform.tile(tree, kernel, size)
+        case FuseTiles(first=first, second=second, size=size, buffer=buffer):
+            _check_tile(size, granule)
+            return transform.fuse_tiles(tree, first, second, size, buffer)
+        case Pad():
+            return tree  # storage only
+        case Block(kernel=kernel) | Unroll(kernel=kernel):
+            what = type(transformation).__name__
+            raise IllegalTransformation(
+                f"{what} is for sweeps over a grid, not for kernel {kernel}"
+            )
+
+
+def _check_tile(size: int, granule: int) -> None:
+    if size < granule or size % granule:
+        raise IllegalTransformation(f"a tile of {size} components is not a multiple of {granule}")
+
+
+def coefficients(skeleton: Skeleton, method: ButcherTableau) -> Coefficients:
+    """The arrays of the method that the skeleton names."""
+    known: Coefficients = {"A": method.A, "b": method.b, "c": method.c}
+    return {name: known[name] for name in skeleton.arrays if name in known}
+
+
+def _stored(skeleton: Skeleton) -> frozenset[str]:
+    names = {name for name, extents in skeleton.arrays.items() if extents[-1] == "n"}
+    return frozenset(names | {f"{name}_next" for name in names})
+
+
+def _arrays(tree: Nodes, skeleton: Skeleton, method: ButcherTableau) -> tuple[tuple[str, int], ...]:
+    """The stored arrays that the tree uses, in the skeleton's order, a second buffer behind."""
+    used = loop_nests.reads(tree) | loop_nests.reads_around(tree) | loop_nests.writes(tree)
+    rows: Mapping[str, int] = {
+        name: 1 if len(extents) == 1 else method.stages
+        for name, extents in skeleton.arrays.items()
+        if extents[-1] == "n"
+    }
+    found: list[tuple[str, int]] = []
+    for name, count in rows.items():
+        found += [(n, count) for n in (name, f"{name}_next") if n in used]
+    return tuple(found)

@@ -1,0 +1,1 @@
+"""The state of the host while candidates run: load, memory, energy, exclusive use."""

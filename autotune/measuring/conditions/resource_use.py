@@ -1,0 +1,79 @@
+"""What one launch takes beside its time: memory and energy, as conditions of its samples."""
+
+import contextlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autotune.measuring.conditions.energy import EnergyMeter, EnergyReading
+from autotune.toolchain.memory_footprint import Footprint
+
+MEMORY, ENERGY = "memory_bytes", "energy_j"
+"""Names of the conditions: peak resident memory of the launch until then, in bytes; energy of the
+node's packages in one time step, in joules."""
+
+
+@dataclass(slots=True, kw_only=True)
+class ResourceUse:
+    """Watches one launch for ``process.run``; mutable while it runs.
+
+    Energy is the mean power over a stretch of time that holds the sample, times the seconds of a
+    step: over the time since the last sample, where a program stops at each of its samples
+    (``of_sample``), or over the whole launch (``of_launch``).
+    """
+
+    counted: Path | None = None
+    """The file whose processes count for memory; None: all that the launch starts."""
+    meter: EnergyMeter | None = None
+    """None: energy cannot be read."""
+    _first: EnergyReading | None = None
+    _last: EnergyReading | None = None
+    _footprint: Footprint = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._footprint = Footprint(counted=self.counted)
+
+    def begin(self, pid: int) -> None:
+        """The launch has started."""
+        self._footprint.begin(pid)
+        self._first = self._read()
+
+    def look(self) -> None:
+        """The launch goes on."""
+        self._footprint.look()
+
+    def end(self, reaped: int) -> None:
+        """The launch has ended; ``reaped``: peak of its largest process, in bytes."""
+        self._footprint.end(reaped)
+        if self._last is None:
+            self._last = self._read()
+
+    def of_sample(self, seconds: float) -> dict[str, float | int | str]:
+        """Conditions of a sample of ``seconds`` per step that has just been taken.
+
+        Of the first sample of a launch energy is not told: its program was starting.
+        """
+        self._footprint.look()
+        before, self._last = self._last, self._read()
+        return self._conditions(before, seconds)
+
+    def of_launch(self, seconds: float) -> dict[str, float | int | str]:
+        """Conditions of the samples of a launch that has ended, of ``seconds`` per step."""
+        return self._conditions(self._first, seconds)
+
+    def _conditions(
+        self, before: EnergyReading | None, seconds: float
+    ) -> dict[str, float | int | str]:
+        found: dict[str, float | int | str] = {}
+        if self._footprint.peak is not None:
+            found[MEMORY] = self._footprint.peak
+        if self.meter is not None and before is not None and self._last is not None:
+            watts = self.meter.watts(before, self._last)
+            if watts is not None:
+                found[ENERGY] = watts * seconds
+        return found
+
+    def _read(self) -> EnergyReading | None:
+        if self.meter is not None:
+            with contextlib.suppress(OSError, ValueError):
+                return self.meter.read()
+        return None

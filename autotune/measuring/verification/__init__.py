@@ -1,0 +1,1 @@
+"""Reference states and the comparison of a candidate with them."""

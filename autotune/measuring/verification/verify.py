@@ -1,0 +1,236 @@
+"""Correctness before speed: a candidate's state against the NumPy reference.
+
+The comparison runs at a small size that has every boundary case and awkward remainders: odd, a
+few tiles per thread, no multiple of a cache line.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autotune.codegen import communication
+from autotune.codegen.tree import regions
+from autotune.domain.problem import AnyProblem, Ivp, Problem, Region, StencilProblem, generated
+from autotune.domain.results import Status
+from autotune.domain.variant import Block, Candidate, FuseTiles, Tile, Unroll
+
+TOLERANCE = 1e-12
+"""Largest max abs(a - b) / max abs(b) of a field: room for reordered sums, not for mistakes."""
+
+_TILES = 2.5
+_LINE = 8
+_LARGE = 0.125
+"""A region with this share of the components or more is not a boundary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What the comparison says; ``error`` is the worst field's deviation."""
+
+    status: Status
+    error: float | None
+    detail: str = ""
+
+
+def verification_problem(candidate: Candidate) -> AnyProblem:
+    """The candidate's problem at the smallest odd size with every case that its code has.
+
+    Every region has components, and every thread of every rank has more than two and a half tiles,
+    so that first, middle and last (cut off) tiles occur; the ranks can exchange. A grid has odd
+    extents, a whole block and a part of one in each blocked dimension (of each thread, in the
+    slowest), and rows that the unrolling does not divide; a block beyond the timed grid counts as
+    one of the size of that grid.
+    """
+    problem = generated(candidate.problem)
+    if isinstance(problem, StencilProblem):
+        return problem.at(_awkward_extents(candidate, problem))
+    return _verification_ivp(candidate, problem)
+
+
+def _awkward_extents(candidate: Candidate, problem: StencilProblem) -> tuple[int, ...]:
+    stencil, changes = problem.stencil, candidate.variant.transformations
+    blocks: dict[str, int] = {}
+    for each in changes:
+        if isinstance(each, Block):
+            # of nested blocks the largest: the smaller ones cut it
+            blocks[each.dimension] = max(each.size, blocks.get(each.dimension, 0))
+    unrolled = {each.dimension: each.factor for each in changes if isinstance(each, Unroll)}
+    found: list[int] = []
+    for name, timed in zip(stencil.dimensions, problem.extents, strict=True):
+        block, factor = min(blocks.get(name, 1), timed), unrolled.get(name, 1)
+        part = 2 * factor + 1 if name in unrolled else max(3, stencil.minimum)
+        if name == stencil.dimensions[-1]:
+            part = max(part, 5 * _LINE + 3, 2 * _LINE * factor + 3)
+        extent = (block if name in blocks else 0) + part
+        if name == stencil.dimensions[0]:
+            # no more planes than the timed grid has, or as many as all threads need for a part each
+            extent = min(extent * candidate.threads, max(timed, extent, part * candidate.threads))
+        found.append(_odd(max(extent, stencil.minimum), block, factor))
+    return tuple(found)
+
+
+def _odd(least: int, block: int, factor: int) -> int:
+    """The smallest odd number from ``least`` on that neither block nor unrolling divide.
+
+    Where both are at work, the part of a block that is left over is not divided either.
+    """
+    extent = least | 1
+    while (block > 1 and extent % block == 0) or (
+        factor > 1 and (extent % factor == 0 or (block > 1 and extent % block % factor == 0))
+    ):
+        extent += 2
+    return extent
+
+
+def _verification_ivp(candidate: Candidate, problem: Problem) -> Problem:
+    tiles = [t.size for t in candidate.variant.transformations if isinstance(t, Tile | FuseTiles)]
+    team = candidate.ranks * candidate.threads
+    wanted = max([_TILES * size for size in tiles] + [5.0 * _LINE]) * team
+    smallest = _smallest(problem.ivp, wanted)
+    while _apart(candidate, problem.ivp, smallest) and smallest < problem.size:
+        smallest += 2
+    sizes = [
+        size
+        for size in range(smallest, smallest + 64, 2)
+        if _complete(problem.ivp, size) and not _apart(candidate, problem.ivp, size)
+    ]
+    awkward = [size for size in sizes if _components(problem.ivp, size) % _LINE]
+    return problem.at((awkward or sizes or [smallest])[0])
+
+
+def _apart(candidate: Candidate, ivp: Ivp, size: int) -> bool:
+    """The ranks cannot exchange in the candidate's way at this size."""
+    reason = communication.legal(
+        ivp, size, regions.granule(ivp), candidate.ranks, candidate.communication
+    )
+    return reason is not None
+
+
+def _smallest(ivp: Ivp, wanted: float) -> int:
+    """The smallest odd size with more than ``wanted`` components."""
+    low = max(ivp.minimum, 5) | 1
+    high = low
+    while _components(ivp, high) <= wanted:
+        high = 2 * high + 1
+    while low < high:
+        middle = ((low + high) // 2) | 1
+        if middle >= high:
+            middle = low
+        if _components(ivp, middle) > wanted:
+            high = middle
+        else:
+            low = middle + 2
+    return low
+
+
+def _components(ivp: Ivp, size: int) -> int:
+    return int(ivp.values(size)["n"])
+
+
+def _complete(ivp: Ivp, size: int) -> bool:
+    """Every region has components."""
+    bounds = (ivp.bounds(region, size) for region in ivp.regions)
+    return all(lower < upper and first < end for lower, upper, first, end in bounds)
+
+
+def fields_of(problem: AnyProblem) -> NDArray[np.int64]:
+    """The field that each component belongs to, as numbers from 0; a grid is one field."""
+    problem = generated(problem)
+    if isinstance(problem, StencilProblem):
+        return np.zeros(problem.n, dtype=np.int64)
+    return fields(problem.ivp, problem.size)
+
+
+def fields(ivp: Ivp, size: int) -> NDArray[np.int64]:
+    """The field that each component of an IVP belongs to, as numbers from 0.
+
+    A field is what one large region of the initial values starts and one large region of the
+    right-hand side computes (displacements, velocities, concentrations). The components of small
+    regions, boundaries, belong to the nearest field; where rows have a constant length, fields are
+    interleaved, and nearest means nearest among those at the same position in their row.
+    """
+    n = _components(ivp, size)
+    row = ivp.row_length(size)
+    stride = row if row and row == ivp.row_length(2 * size + 1) else 1
+    position = np.arange(n) % stride
+    started = _spread(_large(ivp, ivp.initial, size), position)
+    computed = _spread(_large(ivp, ivp.regions, size), started * stride + position)
+    pairs = started * len(ivp.regions) + computed
+    return np.searchsorted(np.unique(pairs), pairs).astype(np.int64)
+
+
+def _large(ivp: Ivp, regions: Sequence[Region], size: int) -> NDArray[np.int64]:
+    """The number of the large region that each component is in; -1 where it is in none."""
+    places = np.arange(_components(ivp, size))
+    row = ivp.row_length(size)
+    owner = np.full(places.size, -1, dtype=np.int64)
+    for number, region in enumerate(regions):
+        lower, upper, first, end = ivp.bounds(region, size)
+        members = (places >= lower) & (places < upper)
+        if region.columns and row:
+            members &= (places % row >= first) & (places % row < end)
+        if np.count_nonzero(members) >= _LARGE * places.size:
+            owner[members] = number
+    return owner
+
+
+def _spread(owner: NDArray[np.int64], group: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Every -1 replaced by the nearest other value of its group, by 0 where there is none."""
+    result = owner.copy()
+    for number in np.unique(group):
+        places = np.flatnonzero(group == number)
+        known = places[owner[places] >= 0]
+        if known.size == 0:
+            result[places] = np.maximum(owner[places], 0)
+            continue
+        right = np.clip(np.searchsorted(known, places), 0, known.size - 1)
+        left = np.clip(right - 1, 0, known.size - 1)
+        nearer = np.abs(known[right] - places) < np.abs(places - known[left])
+        result[places] = owner[np.where(nearer, known[right], known[left])]
+    return result
+
+
+def deviation(
+    state: NDArray[np.float64], reference: NDArray[np.float64], field_of: NDArray[np.int64]
+) -> float:
+    """The worst field's max abs(state - reference) / max abs(reference).
+
+    A field that is zero in the reference must be zero: its deviation is 0 or infinite.
+    """
+    worst = 0.0
+    for number in range(int(field_of.max()) + 1):
+        chosen = field_of == number
+        difference = float(np.max(np.abs(state[chosen] - reference[chosen])))
+        scale = float(np.max(np.abs(reference[chosen])))
+        if difference > 0:
+            worst = max(worst, difference / scale if scale > 0 else np.inf)
+    return worst
+
+
+def judge(
+    state: NDArray[np.float64], reference: NDArray[np.float64], field_of: NDArray[np.int64]
+) -> Verification:
+    """Compare a state with the reference; say where it is worst when it is wrong."""
+    if state.shape != reference.shape:
+        text = f"{state.size} components were written, the reference has {reference.size}"
+        return Verification("wrong-result", None, text)
+    if not np.all(np.isfinite(state)):
+        place = int(np.flatnonzero(~np.isfinite(state))[0])
+        return Verification("wrong-result", None, f"component {place} is {state[place]}")
+    tiny = (state != 0) & (np.abs(state) < np.finfo(np.float64).tiny)
+    if np.any(tiny):
+        place = int(np.flatnonzero(tiny)[0])
+        return Verification(
+            "wrong-result", None, f"component {place} is denormal, {state[place]!r}"
+        )
+    error = deviation(state, reference, field_of)
+    if error <= TOLERANCE:
+        return Verification("ok", error)
+    place = int(np.argmax(np.abs(state - reference)))
+    text = (
+        f"deviates by {error:.2e} of the largest component, {TOLERANCE:.0e} is allowed;"
+        f" component {place} is {state[place]!r}, the reference says {reference[place]!r}"
+    )
+    return Verification("wrong-result", error, text)

@@ -1,0 +1,1 @@
+"""Assembly text read into instructions, blocks, loops and passes."""

@@ -1,0 +1,307 @@
+"""The hot loops of a compiled sweep, and what runs beside them.
+
+Compilers make several loops of one: peeled, vectorised, unrolled, remainder; some are entered in
+the middle (predictive commoning), some are split into several that run one after the other. Loops
+are found in the control flow. The hot one is chosen among the innermost (with short loops of
+constant length written out): the widest vectors, then the most components per pass, then the
+deepest nest. Loops beside it that pass over the same components for other rows are hot as well;
+loops that take what it leaves are its remainder.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from autotune.models.incore.assembly import control_flow, loop_passes, register_values
+from autotune.models.incore.assembly.aarch64 import AArch64
+from autotune.models.incore.assembly.control_flow import Items
+from autotune.models.incore.assembly.instructions import DOUBLE, Instruction, InstructionSet
+from autotune.models.incore.assembly.loop_passes import (
+    CompiledFunction,
+    HotLoop,
+    called,
+    is_row,
+    pointers,
+    slots,
+)
+from autotune.models.incore.assembly.x86 import X86
+
+COPIES = ("memcpy", "memmove", "memset")
+"""Library functions that compilers put in the place of a loop."""
+
+
+class NoLoop(ValueError):
+    """An assembly text without a loop that could be analysed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HotLoops:
+    """Where a sweep spends its time."""
+
+    main: tuple[HotLoop, ...]
+    """The hot loop, then those that run before or after it over the same components."""
+    rest: tuple[HotLoop, ...] = ()
+    """The loops for the components that the hot one leaves, most components per pass first."""
+    straight: float = 0.0
+    """Instructions per component of a remainder without a loop; 0 where there is none."""
+    entry: int = 0
+    """Instructions per entry into the hot loop: those around it, up to the next loop outside."""
+
+
+def detect(assembly: str, vector: int = 16) -> InstructionSet:
+    """The instruction set of an assembly text; ``vector`` is the width of SVE in bytes."""
+    if re.search(r"%(?:[re](?:ax|bp|sp|di|si)|[xyz]mm\d)", assembly):
+        return X86()
+    if re.search(r"^\s+(?:ldr|str|ldp|cmp|add|mov|ret|bl?)\b[^%\n]*$", assembly, re.MULTILINE):
+        return AArch64(vector)
+    raise NoLoop("the assembly is neither x86-64 in AT&T syntax nor AArch64")
+
+
+def hot_loop(assembly: str, function: str, vector: int = 16) -> HotLoop:
+    """The hot loop alone; see ``hot_loops``."""
+    return hot_loops(assembly, function, vector).main[0]
+
+
+def hot_loops(assembly: str, function: str, vector: int = 16) -> HotLoops:
+    """The hot loops of a function, or of the whole text where the function is not in it.
+
+    A call of ``memcpy`` or ``memset`` in the place of the loop is taken as a plain copy loop; a
+    function without any loop (a boundary of one component) as one pass. Raises NoLoop, in words,
+    where nothing is stored.
+    """
+    isa = detect(assembly, vector)
+    parts = dict(control_flow.functions(assembly, isa))
+    own = [items for name, items in parts.items() if re.split(r"[.$]", name)[0] == function]
+    items = own or list(parts.values())
+    candidates = [loop for part in items for loop in _candidates(part, isa)]
+    working = [loop for loop in candidates if not _copies(loop.loop)] or candidates
+    copy = next((name for name in COPIES if name in _called(items, isa)), None)
+    if copy and (not working or _copies(working[0].loop)):
+        text = isa.copy_loop(copy != "memset")
+        loop = hot_loop(text, "copy", vector)
+        return HotLoops(main=(_noted(loop, f"the compiler calls {copy}: taken as a vector loop"),))
+    if working:
+        return _chosen(working)
+    for part in items:
+        for loop in _straight(part, isa):
+            return HotLoops(main=(loop,))
+    raise NoLoop(f"no loop and no store in the assembly of {function}")
+
+
+def among(
+    functions: Sequence[Items], isa: InstructionSet, wanted: Callable[[HotLoop], HotLoop | None]
+) -> HotLoops | None:
+    """The hot loops among those that ``wanted`` does not leave out, as it gives them back."""
+    found = []
+    for items in functions:
+        for candidate in _candidates(items, isa):
+            loop = wanted(candidate.loop)
+            if loop is not None:
+                found.append(replace(candidate, loop=loop))
+    return _chosen(found) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Candidate:
+    """A loop with the function that it is in."""
+
+    loop: HotLoop
+    function: CompiledFunction
+    head: int
+
+    @property
+    def rank(self) -> tuple[float, ...]:
+        loop = self.loop
+        return (loop.lanes, loop.iterations, loop.depth, len(loop.instructions))
+
+
+def _candidates(items: Items, isa: InstructionSet) -> Iterator[_Candidate]:
+    """The loops that may be hot: innermost, but for short loops of constant length."""
+    blocks = control_flow.split(items, isa)
+    if not blocks:
+        return
+    successors = control_flow.follow(blocks, isa)
+    loops = control_flow.natural_loops(successors)
+    registers = register_values.follow(blocks, successors, loops, isa)
+    function = CompiledFunction(isa, blocks, successors, loops, registers)
+    written_out = {
+        head
+        for head in loops
+        if function.parent(head) is not None and loop_passes.short(function, head)
+    }
+    for head in loops:
+        if head not in written_out and set(function.children(head)) <= written_out:
+            yield _Candidate(loop_passes.measured(function, head), function, head)
+
+
+def _chosen(candidates: Sequence[_Candidate]) -> HotLoops:
+    best = max(candidates, key=lambda c: c.rank)
+    level = [
+        c
+        for c in candidates
+        if c.function is best.function and _level(c) == _level(best) and c.head != best.head
+    ]
+    main, rest = [best], list[_Candidate]()
+    for other in sorted(level, key=lambda c: c.rank, reverse=True):
+        after, before = _reaches(best, other), _reaches(other, best)
+        if not (after or before):
+            continue  # another version of the same loop
+        if _beside(other, main):
+            main.append(other)
+        elif after and (other.loop.rows & best.loop.rows or _obscure(other, best)):
+            rest.append(other)
+    return HotLoops(
+        main=tuple(c.loop for c in main),
+        rest=_ladder(best.loop, [c.loop for c in rest]),
+        straight=_left(best) if best.loop.iterations > 1 else 0.0,
+        entry=_entry(best),
+    )
+
+
+def _level(candidate: _Candidate) -> int | None:
+    return candidate.function.parent(candidate.head)
+
+
+def _beside(other: _Candidate, main: Sequence[_Candidate]) -> bool:
+    """Whether a loop passes over the components of the others for other rows, or once more."""
+    rows = frozenset[str]().union(*(c.loop.rows for c in main))
+    if _obscure(other, *main):
+        return False
+    if not other.loop.rows & rows:
+        return True
+    starts = {a for c in main for a in _stored(c.loop)}
+    return bool(starts & _stored(other.loop)) and other.loop.iterations > 1
+
+
+def _obscure(*candidates: _Candidate) -> bool:
+    """Whether it is not known where the rows of one of some loops come from."""
+    return any(not c.loop.rows or any("#" in n for n in c.loop.rows) for c in candidates)
+
+
+def _stored(loop: HotLoop) -> set[register_values.LinearForm]:
+    """Where the stores of a loop begin."""
+    every = zip(loop.instructions, loop.strides, loop.addresses, strict=True)
+    return {a for i, stride, a in every if i.stores and stride and a is not None and pointers(a)}
+
+
+def _reaches(one: _Candidate, other: _Candidate) -> bool:
+    """Whether one loop may run after the other in the same pass of the loop around both."""
+    function, parent = one.function, _level(one)
+    seen, waiting = {one.head}, [one.head]
+    while waiting:
+        for after in function.successors[waiting.pop()]:
+            if after == other.head:
+                return True
+            if after not in seen and after != parent:
+                seen.add(after)
+                waiting.append(after)
+    return False
+
+
+def _ladder(best: HotLoop, rest: Sequence[HotLoop]) -> tuple[HotLoop, ...]:
+    """One remainder loop per number of components, falling."""
+    found: dict[float, HotLoop] = {}
+    for loop in rest:
+        if loop.iterations < best.iterations:
+            found.setdefault(loop.iterations, loop)
+    return tuple(found[count] for count in sorted(found, reverse=True))
+
+
+def _left(best: _Candidate) -> float:
+    """Instructions per component in blocks after the hot loop that store to its rows."""
+    function, inside = best.function, _looping(best)
+    seen, waiting, found = {best.head}, [best.head], list[tuple[float, float]]()
+    while waiting:
+        block = waiting.pop()
+        if block not in inside:
+            body = function.blocks[block].instructions
+            stored = sum(i.stores for i in body if is_row(i) and i.moves)
+            if stored and loop_passes.stores_to(function, block) & best.loop.rows:
+                components = stored / DOUBLE / len(best.loop.rows)
+                found.append((float(slots(body, function.isa)), components))
+        fresh = function.successors[block] - seen - {_level(best)}
+        seen |= fresh
+        waiting += fresh
+    components = sum(count for _, count in found)
+    return sum(count for count, _ in found) / components if components else 0.0
+
+
+def _looping(best: _Candidate) -> frozenset[int]:
+    """Blocks in loops at the level of the hot loop or below."""
+    around = _level(best)
+    loops = best.function.loops
+    return frozenset[int]().union(
+        *(b for h, b in loops.items() if around is None or (h != around and b < loops[around]))
+    )
+
+
+def _entry(best: _Candidate) -> int:
+    """Instructions on the shortest way from the loop outside (or the start) and back."""
+    function, around = best.function, _level(best)
+    start = 0 if around is None else around
+    body = function.loops[best.head]
+    isa, blocks = function.isa, function.blocks
+    cost = [slots(b.instructions, isa) for b in blocks]
+
+    def shortest(begin: set[int], ends: set[int]) -> int | None:
+        known = dict.fromkeys(begin, 0)
+        waiting = list(begin)
+        while waiting:
+            block = min(waiting, key=lambda b: known[b])
+            waiting.remove(block)
+            if block in ends:
+                return known[block]
+            for after in function.successors[block]:
+                price = known[block] + cost[block]
+                if after not in known or price < known[after]:
+                    known[after] = price
+                    waiting.append(after)
+        return None
+
+    to = shortest({start}, {best.head}) or 0
+    outside = {after for b in body for after in function.successors[b]} - body
+    ends = {n for n, after in enumerate(function.successors) if not after}
+    back = shortest(outside, {around} if around is not None else ends) or 0
+    return to + back
+
+
+# --- what is no loop ---------------------------------------------------------------------------
+
+
+def _straight(items: Items, isa: InstructionSet) -> Iterator[HotLoop]:
+    """A function without loops as one pass over what it stores."""
+    instructions = tuple(i for i in items if isinstance(i, Instruction))
+    stored = sum(i.stores for i in instructions if is_row(i) and not _saves(i))
+    if stored:
+        nothing = (None,) * len(instructions)
+        yield HotLoop(
+            label=".L0",
+            isa=isa,
+            instructions=instructions,
+            iterations=stored / DOUBLE,
+            depth=0,
+            strides=nothing,
+            addresses=nothing,
+            places=nothing,
+            calls=tuple(name for i in instructions if (name := called(i, isa))),
+            approximate=True,
+            notes=("no loop: the whole function is taken as one pass",),
+        )
+
+
+def _noted(loop: HotLoop, note: str) -> HotLoop:
+    return replace(loop, approximate=True, notes=(*loop.notes, note))
+
+
+def _called(items: Sequence[Items], isa: InstructionSet) -> set[str]:
+    instructions = (i for part in items for i in part if isinstance(i, Instruction))
+    return {name for i in instructions if (name := called(i, isa))}
+
+
+def _copies(loop: HotLoop) -> bool:
+    """Whether the work of the loop is a call of a copying function (once per row)."""
+    return any(name in COPIES for name in loop.calls)
+
+
+def _saves(instruction: Instruction) -> bool:
+    return instruction.mnemonic.startswith("push")

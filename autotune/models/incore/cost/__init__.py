@@ -1,0 +1,1 @@
+"""Cycles of a loop from its instructions: ports, dependency chains, store forwarding."""

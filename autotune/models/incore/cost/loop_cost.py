@@ -1,0 +1,196 @@
+"""The work of one loop in cycles per pass, as OSACA's tables tell it.
+
+Ports, front end and loop-carried chain of a pass; instructions that the tables lack are bounded
+from below by what a port table says of their work; calls of the library are priced apart.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from autotune.domain.machine import PortTable
+from autotune.models.incore.assembly.hot_loops import HotLoops
+from autotune.models.incore.assembly.instructions import Instruction
+from autotune.models.incore.assembly.loop_passes import HotLoop
+from autotune.models.incore.cost import library_calls, memory_corrections, port_pressure, port_table
+from autotune.models.incore.cost.dependency_chain import ChainInstruction, DependencyChain, chain
+from autotune.models.incore.cost.library_calls import LibraryCalls
+from autotune.models.incore.cost.memory_corrections import ForwardedLoad
+from autotune.models.incore.cost.port_pressure import Uop
+from autotune.models.incore.osaca.instruction_forms import (
+    FormProperties,
+    InstructionForm,
+    form,
+    whole,
+)
+from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstructionTables:
+    """What instructions are looked up in."""
+
+    architecture: OsacaArchitecture
+    facts: Mapping[str, FormProperties]
+    """By the text of the form."""
+    forward: float | None
+    """Cycles of store forwarding beyond the load, where there is a figure."""
+    ports: PortTable
+    """For what the others do not have."""
+    suffix: str = ""
+    """Added to the route: ``(nearest)``."""
+    approximate: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopCost:
+    """One loop with its work, in cycles per pass."""
+
+    loop: HotLoop
+    work: tuple[tuple[Uop, ...], ...]
+    limits: Mapping[str, float]
+    overlapping: float
+    moving: float
+    chain: DependencyChain
+    forwards: tuple[ForwardedLoad, ...]
+    calls: LibraryCalls
+    replaced: Mapping[str, str]
+    unknown: tuple[str, ...]
+
+
+def wanted(loops: HotLoops) -> list[tuple[InstructionForm, Instruction]]:
+    """The forms of all instructions of a sweep that a table is asked about."""
+    found: dict[str, tuple[InstructionForm, Instruction]] = {}
+    for loop in (*loops.main, *loops.rest):
+        for instruction in loop.instructions:
+            if not calls_out(instruction, loop):
+                own = form(instruction, loop.isa.name)
+                found.setdefault(own.text, (own, instruction))
+    return list(found.values())
+
+
+def calls_out(instruction: Instruction, loop: HotLoop) -> bool:
+    """Whether an instruction is a call."""
+    return loop.isa.call_target(instruction) is not None
+
+
+def costed(loop: HotLoop, tables: InstructionTables) -> LoopCost:
+    """The work of a loop."""
+    work: list[tuple[Uop, ...]] = []
+    steps: list[ChainInstruction] = []
+    replaced: dict[str, str] = {}
+    unknown: list[Instruction] = []
+    for instruction in loop.instructions:
+        if calls_out(instruction, loop):
+            work.append(())
+            steps.append(_call(loop, instruction))
+            continue
+        own = form(instruction, loop.isa.name)
+        facts = tables.facts[own.text]
+        if facts.taken_as:
+            replaced[instruction.mnemonic] = facts.taken_as
+        if _works(instruction) and not facts.uops:
+            unknown.append(instruction)
+        work.append(_uops(instruction, own, facts, tables.architecture))
+        steps.append(_step(instruction, own, facts, loop, tables.ports))
+    forwards = memory_corrections.forwards(loop)
+    carried = DependencyChain(0.0, 0.0)
+    if loop.depth:
+        carried = chain(steps, forwards, tables.forward or 0.0)
+    uops = [uop for uops in work for uop in uops]
+    data, other = port_pressure.split(uops, tables.architecture.data)
+    moving, computing = port_pressure.least(data), port_pressure.least(other)
+    calls = library_calls.price(loop.calls)
+    bound = _bound(loop, unknown, tables.ports)
+    computed = computing.cycles + bound[0]
+    front = loop.slots / tables.architecture.issue
+    overlapping = max(computed, front, carried.cycles) + calls.cycles
+    limits = {
+        f"port {' '.join(computing.ports)}": computed,
+        f"data port {' '.join(moving.ports)}": moving.cycles + bound[1],
+        "front end": front,
+        "chain": carried.cycles,
+        **({"calls": overlapping} if calls.cycles else {}),
+    }
+    return LoopCost(
+        loop=loop,
+        work=tuple(work),
+        limits=limits,
+        overlapping=overlapping,
+        moving=moving.cycles + bound[1],
+        chain=carried,
+        forwards=tuple(forwards),
+        calls=calls,
+        replaced=replaced,
+        unknown=tuple(sorted({i.mnemonic for i in unknown})),
+    )
+
+
+def _works(instruction: Instruction) -> bool:
+    return instruction.work != "none" or bool(instruction.loads or instruction.stores)
+
+
+def _bound(loop: HotLoop, unknown: Sequence[Instruction], table: PortTable) -> tuple[float, float]:
+    """What a port table says of some instructions of a pass: T_OL and T_nOL, in cycles."""
+    if not unknown:
+        return 0.0, 0.0
+    counts = port_table.count(unknown, 1.0, loop.lanes)
+    found = port_table.estimate(counts, table)
+    return float(found.T_OL), float(found.T_nOL)
+
+
+def _uops(
+    instruction: Instruction,
+    own: InstructionForm,
+    facts: FormProperties,
+    architecture: OsacaArchitecture,
+) -> tuple[Uop, ...]:
+    """What an instruction puts on the ports; some tables count address arithmetic as a load."""
+    moving = tuple(uop for uop in facts.uops if uop[1] <= architecture.data)
+    computing = tuple(uop for uop in facts.uops if not uop[1] <= architecture.data)
+    for pattern, right in architecture.corrections:
+        if re.fullmatch(pattern, own.text):
+            computing = right
+    return (*computing, *moving) if instruction.loads or instruction.stores else computing
+
+
+def _step(
+    instruction: Instruction,
+    own: InstructionForm,
+    facts: FormProperties,
+    loop: HotLoop,
+    table: PortTable,
+) -> ChainInstruction:
+    isa = loop.isa.name
+
+    def mapped(names: Sequence[str]) -> frozenset[str]:
+        short = (whole(name, isa) for name in names)
+        return frozenset(own.registers.get(name, name) for name in short)
+
+    address = instruction.address
+    addressing = frozenset(
+        whole(r, isa) for r in ((address.base, address.index) if address else ()) if r
+    )
+    latency, load = facts.latency, facts.load
+    if not instruction.loads:  # a load that is none: address arithmetic
+        latency, load = (min(1.0, load) or latency, 0.0) if load else (latency, 0.0)
+    if not facts.known and instruction.work not in ("none", "other"):
+        latency = max(latency, float(table.latency))
+    return ChainInstruction(
+        reads=mapped(facts.reads),
+        addressing=frozenset() if instruction.stores and not instruction.loads else addressing,
+        writes=mapped(facts.writes),
+        latency=latency,
+        load=load,
+        loads=bool(instruction.loads),
+    )
+
+
+def _call(loop: HotLoop, instruction: Instruction) -> ChainInstruction:
+    """A call keeps no register that its caller does not save: nothing passes through it."""
+    names = frozenset(whole(r, loop.isa.name) for r in loop.isa.clobbered(instruction))
+    vectors = frozenset(f"v{n}" for n in range(32))
+    return ChainInstruction(
+        reads=frozenset(), addressing=frozenset(), writes=names | vectors, latency=0.0, load=0.0,
+        loads=False,
+    )  # fmt: skip

@@ -1,0 +1,142 @@
+"""What tables of instructions do not say of a loop's accesses: lines crossed, stores read back.
+
+All of it follows from the addresses of the loop (``incore_loop``): where they are within a line,
+by how much they advance, and which of them meet.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from autotune.models.incore.assembly.instructions import DOUBLE, Instruction
+from autotune.models.incore.assembly.loop_passes import HotLoop
+
+_GATHER = re.compile(r"vp?gather\w+")
+_BACK = 8
+"""Passes after which a store is taken to have left the store queue."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardedLoad:
+    """A load that reads what a store wrote shortly before; by their numbers in the pass."""
+
+    store: int
+    load: int
+    passes: int
+    """Passes between the two."""
+    blocked: bool
+    """The load reads bytes that this store alone does not have: forwarding fails."""
+
+
+def crossing(loop: HotLoop, stored: bool = False, shift: int = 0, line: int = 64) -> float:
+    """Vector loads (or stores) of a pass that cross a line, as expected.
+
+    ``shift``: bytes by which all rows lie behind the places that the code tells. An access whose
+    place is not known is taken at every multiple of a double alike.
+    """
+    total = 0.0
+    every = zip(loop.instructions, loop.strides, loop.places, strict=True)
+    for instruction, stride, place in every:
+        width = instruction.stores if stored else instruction.loads
+        if width < 2 * DOUBLE or not stride or _GATHER.fullmatch(instruction.mnemonic):
+            continue
+        starts = range(0, line, DOUBLE) if place is None else (place + shift,)
+        total += sum(_share(start, stride, width, line) for start in starts) / len(starts)
+    return total
+
+
+def crosses(instruction: Instruction, stride: int, place: int, line: int) -> bool:
+    """Whether an access ever crosses a line."""
+    width = max(instruction.loads, instruction.stores)
+    return width >= 2 * DOUBLE and _share(place, stride, width, line) > 0
+
+
+def _share(start: int, stride: int, width: int, line: int) -> float:
+    """The share of accesses at start, start + stride ... that cross a line."""
+    return _shared(start % line, stride % line, width, line)
+
+
+@cache
+def _shared(start: int, stride: int, width: int, line: int) -> float:
+    places = {(start + k * stride) % line for k in range(line)}
+    return sum(place + width > line for place in places) / len(places)
+
+
+def start(loop: HotLoop) -> int:
+    """Bytes from a multiple of a line to where the loop stores first; 0 where that is not known."""
+    every = zip(loop.instructions, loop.strides, loop.places, strict=True)
+    places = [place for i, stride, place in every if i.stores and stride and place is not None]
+    return min(places, default=0) if len(set(places)) == 1 else _first(loop, places)
+
+
+def _first(loop: HotLoop, places: Sequence[int]) -> int:
+    """Of several stores, the one at the least address of its row."""
+    every = zip(loop.instructions, loop.strides, loop.addresses, loop.places, strict=True)
+    known = [
+        (address.constant, place)
+        for i, stride, address, place in every
+        if i.stores and stride and address is not None and place is not None
+    ]
+    return min(known)[1] if known and places else 0
+
+
+def forwards(loop: HotLoop) -> list[ForwardedLoad]:
+    """Loads that read what the same loop stored at most eight passes before."""
+    every = list(zip(loop.instructions, loop.strides, loop.addresses, strict=True))
+    stores = [n for n, (i, s, a) in enumerate(every) if i.stores and a is not None]
+    found: list[ForwardedLoad] = []
+    for load, (instruction, stride, address) in enumerate(every):
+        if not instruction.loads or address is None or stride is None:
+            continue
+        met = [m for s in stores if (m := _meeting(loop, s, load)) is not None]
+        met.sort(key=lambda m: (m.passes, -m.store if m.store < load else load - m.store))
+        if met:
+            found.append(met[0])
+    return found
+
+
+def _meeting(loop: HotLoop, store: int, load: int) -> ForwardedLoad | None:
+    """Whether a load reads what a store wrote, and how many passes before."""
+    step = loop.strides[load]
+    one, other = loop.addresses[store], loop.addresses[load]
+    if one is None or other is None or step is None or loop.strides[store] != step:
+        return None
+    if one.terms != other.terms:
+        return None
+    wide, narrow = loop.instructions[load].loads, loop.instructions[store].stores
+    for passes in range(_BACK + 1):
+        if passes == 0 and store >= load:
+            continue
+        apart = other.constant - one.constant + passes * step
+        if -wide < apart < narrow:
+            whole = apart >= 0 and apart + wide <= narrow
+            return ForwardedLoad(store, load, passes, not whole)
+        if step == 0:
+            passes_needed = 0 if store < load else 1
+            if passes >= passes_needed:
+                return None
+    return None
+
+
+def gathers(loop: HotLoop) -> int:
+    """Gather instructions of a pass, and loads from places that the loop computes."""
+    return len(gathering(loop))
+
+
+def gathering(loop: HotLoop) -> set[int]:
+    """The numbers of gather instructions and of loads from places that the loop computes."""
+    found = set()
+    every = enumerate(zip(loop.instructions, loop.addresses, strict=True))
+    for number, (instruction, address) in every:
+        gather = bool(_GATHER.fullmatch(instruction.mnemonic))
+        lost = address is None and instruction.address is not None and instruction.loads > 0
+        if gather or _vector_index(instruction) or (lost and loop.depth > 0):
+            found.add(number)
+    return found
+
+
+def _vector_index(instruction: Instruction) -> bool:
+    """A load of AArch64 whose addresses are in a vector register."""
+    place = next((o for o in instruction.operands if o.startswith("[")), "")
+    return bool(instruction.loads and re.search(r"\bz\d+\.", place))

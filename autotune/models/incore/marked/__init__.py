@@ -1,0 +1,1 @@
+"""Loops that the user's source marks, found in the assembly of that source."""

@@ -1,0 +1,1 @@
+"""OSACA behind a pipe: its worker processes, and what it says of instruction forms."""

@@ -1,0 +1,81 @@
+"""What is known of OSACA's architectures beyond its tables: data ports, issue width, ISA.
+
+OSACA names ports by number; ``2D`` is the data part of port 2 (its number alone is the address
+generation), ``0DV`` the divider behind port 0. The data ports listed here are those that only
+loads and stores use: their time is T_nOL. Address generation stays in T_OL where it has ports of
+its own, as in kerncraft's machine files (Hammer et al. 2017).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from autotune.models.incore.assembly.instructions import Isa
+from autotune.models.incore.cost.port_pressure import Uop
+
+
+@dataclass(frozen=True, slots=True)
+class OsacaArchitecture:
+    """One architecture that OSACA has tables of."""
+
+    name: str
+    isa: Isa
+    data: frozenset[str]
+    """Ports that only loads and stores use."""
+    issue: float
+    """Instructions that the front end delivers per cycle, compare and branch counted as one."""
+    vector: int = 16
+    """Bytes of a scalable vector (AArch64)."""
+    corrections: tuple[tuple[str, tuple[Uop, ...]], ...] = ()
+    """What an instruction really does where OSACA's table is known to be wrong: the pattern of its
+    form, and its work on ports that are no data ports."""
+
+
+_CORRECTED: Mapping[str, tuple[tuple[str, tuple[Uop, ...]], ...]] = {
+    # one cycle on port 1 in OSACA 0.7.1; measured on family 19h: 1.27 cycles alone, 5.9 for four
+    # beside four shuffles of ports 1 and 2, 4.7 beside four additions of ports 2 and 3
+    "ZEN3": ((r"vpermpd \$.*%ymm\d+", ((1.0, frozenset("1")), (1.0, frozenset("12")))),),
+}
+
+
+def _known(name: str, isa: Isa, data: str, issue: float, vector: int = 16) -> OsacaArchitecture:
+    corrections = _CORRECTED.get(name, ())
+    return OsacaArchitecture(name, isa, frozenset(data.split()), issue, vector, corrections)
+
+
+_ALL = (
+    # Intel: load data 2D, 3D (2, 3, 11 from Golden Cove on); store data 4 (from Ice Lake on two);
+    # issue: Intel 64 and IA-32 Architectures Optimization Reference Manual, rename width
+    _known("SNB", "x86_64", "2D 3D 4", 4),
+    _known("IVB", "x86_64", "2D 3D 4", 4),
+    _known("HSW", "x86_64", "2D 3D 4", 4),
+    _known("BDW", "x86_64", "2D 3D 4", 4),
+    _known("SKX", "x86_64", "2D 3D 4", 4),
+    _known("CSX", "x86_64", "2D 3D 4", 4),
+    _known("ICL", "x86_64", "2D 3D 4 8", 5),
+    _known("ICX", "x86_64", "2D 3D 4 8", 5),
+    _known("SPR", "x86_64", "2 3 11 4 9", 6),
+    # AMD: Zen 1 stores on ST; Zen 3 has address and data in one, 11 and 12 load, 13 stores (the
+    # data of vector stores pass 4, as do compares); issue: AMD Software Optimization Guides for
+    # families 17h and 19h, dispatch
+    _known("ZEN1", "x86_64", "8D 9D ST", 6),
+    _known("ZEN2", "x86_64", "8D 9D 10D", 6),
+    _known("ZEN3", "x86_64", "11 12 13", 6),
+    _known("ZEN4", "x86_64", "1D 3D 5D 8 13", 6),
+    # ARM: pipes that do loads, stores or both; issue: Arm Software Optimization Guides (rename),
+    # A64FX Microarchitecture Manual, vendors' statements on the others
+    _known("TX2", "aarch64", "3 4 5", 4),
+    _known("N1", "aarch64", "6 7", 4),
+    _known("V2", "aarch64", "12 13 14 15 16", 8),
+    _known("A64FX", "aarch64", "5 6 5D 6D", 4, 64),
+    _known("TSV110", "aarch64", "6 7", 4),
+    _known("A72", "aarch64", "1 3", 3),
+    _known("M1", "aarch64", "4 5 6 7", 8),
+)  # fmt: skip
+
+ARCHITECTURES: Mapping[str, OsacaArchitecture] = {a.name: a for a in _ALL}
+"""By OSACA's name, in capitals."""
+
+
+def find(name: str | None) -> OsacaArchitecture | None:
+    """The architecture of a name, in capitals or not; None where OSACA does not know it."""
+    return ARCHITECTURES.get(name.upper()) if name else None

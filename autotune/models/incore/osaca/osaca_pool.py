@@ -1,0 +1,105 @@
+"""What OSACA says of many instruction forms: from memory, from disk, from worker processes.
+
+Forms that are not known are asked in one batch. A worker needs half a second (with large tables
+seconds) to start, so a second one starts only for batches that keep both busy for longer.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from autotune.models.answer_cache import Answer
+from autotune.models.incore import incore_cache
+from autotune.models.incore.assembly.instructions import Instruction
+from autotune.models.incore.osaca import instruction_forms
+from autotune.models.incore.osaca.equivalents import alike
+from autotune.models.incore.osaca.instruction_forms import FormProperties, InstructionForm
+from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
+from autotune.models.incore.osaca.osaca_client import OsacaWorker, OsacaWorkerFailed
+
+_WORTH = 400
+"""Forms per worker from which a further one pays."""
+_ATONCE = 200
+"""Forms of one request, so that its time limit means something."""
+
+
+class OsacaPool:
+    """Workers for one architecture, and all that they have said.
+
+    Workers start at the first form that is not known, in the thread that asks, and end with it.
+    """
+
+    def __init__(self, workers: Sequence[OsacaWorker], architecture: OsacaArchitecture) -> None:
+        self._workers = workers
+        self._architecture = architecture
+        self._facts: dict[str, FormProperties] = {}
+        self._kept: Mapping[str, Answer] | None = None
+        self.forward: float | None = None
+        """Cycles of store forwarding in the tables of the architecture."""
+
+    def facts(
+        self, wanted: Iterable[tuple[InstructionForm, Instruction]]
+    ) -> Mapping[str, FormProperties]:
+        """Facts by the text of the form; all that is known, the wanted ones among it.
+
+        Raises WorkerFailed where the workers give no answer.
+        """
+        if self._kept is None:
+            self._kept = incore_cache.forms(self._architecture)
+        asked = []
+        for own, instruction in wanted:
+            if own.text not in self._facts:
+                known = self._kept.get(own.text)
+                if known is None or not self._take(own.text, known):
+                    asked.append((own.text, instruction))
+        if asked:
+            self._ask(list(dict(asked).items()))
+        return self._facts
+
+    def close(self) -> None:
+        """End the workers."""
+        for worker in self._workers:
+            worker.close()
+
+    def _take(self, text: str, answer: Answer) -> bool:
+        """Remember an answer; False for one that makes no sense."""
+        try:
+            self._facts[text] = instruction_forms.facts(answer)
+        except (TypeError, ValueError):
+            return False
+        forward = answer.get("forward")
+        if isinstance(forward, int | float):
+            self.forward = float(forward)
+        return True
+
+    def _ask(self, asked: Sequence[tuple[str, Instruction]]) -> None:
+        count = max(1, min(len(self._workers), len(asked) // _WORTH))
+        for worker in self._workers[:count]:
+            worker.start()  # here: a worker ends with the thread that started it
+        with ThreadPoolExecutor(count) as pool:
+            others = [
+                pool.submit(self._asked, worker, asked[number::count])
+                for number, worker in enumerate(self._workers[1:count], start=1)
+            ]
+            answered = self._asked(self._workers[0], asked[::count])
+        said = dict(answered + [item for part in others for item in part.result()])
+        if not all(self._take(text, answer) for text, answer in said.items()):
+            raise OsacaWorkerFailed("an answer without ports")
+        incore_cache.keep_forms(self._architecture, said)
+
+    def _asked(
+        self, worker: OsacaWorker, part: Sequence[tuple[str, Instruction]]
+    ) -> list[tuple[str, Answer]]:
+        found: list[tuple[str, Answer]] = []
+        for first in range(0, len(part), _ATONCE):
+            batch = part[first : first + _ATONCE]
+            forms = [[text, list(alike(i.mnemonic, self._architecture.isa))] for text, i in batch]
+            reply = worker.ask({"arch": self._architecture.name, "forms": forms})
+            answers = reply.get("forms")
+            if not isinstance(answers, list) or len(answers) != len(batch):
+                raise OsacaWorkerFailed("not one answer per form")
+            forward = reply.get("forward")
+            for (text, _), answer in zip(batch, answers, strict=True):
+                if not isinstance(answer, dict):
+                    raise OsacaWorkerFailed("an answer without ports")
+                found.append((text, {**answer, "forward": forward}))
+        return found

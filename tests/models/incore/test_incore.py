@@ -349,7 +349,7 @@ def test_progress_and_order(tmp_path):
 
 def test_only_the_workers_import_osaca_and_kerncraft():
     package = Path(autotune.__file__).parent
-    child = package / "analysis" / "kerncraft_child"
+    child = package / "models" / "kerncraft_child"
     texts = {path: path.read_text(encoding="utf-8") for path in package.rglob("*.py")}
     imported = re.compile(r"^\s*(?:from|import) (?:osaca|kerncraft|cachesim)\b", re.MULTILINE)
     users = {path for path, text in texts.items() if imported.search(text)}

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from autotune.commands.rank import document as rank_document
 from autotune.commands.rank import ranked_space as flow
-from autotune.commands.rank.ranked_space import Prospect
+from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.commands.tune import flow as studying
-from autotune.commands.tune.flow import Options, Result
+from autotune.commands.tune.flow import StudyOptions, TunedStudy
 from autotune.domain.setup import Engine, Setup
 from autotune.progress import Progress
 from autotune.results.documents import study_documents
@@ -31,7 +31,7 @@ __all__ = ["PredictionResult", "RankResult", "StudyResult", "load", "predict", "
 class PredictionResult:
     """Predictions of every candidate of a setup."""
 
-    prospect: Prospect
+    prospect: RankedSpace
 
     def frame(self) -> "pandas.DataFrame":
         """One row per candidate in the order of the space: parameters, seconds, interval."""
@@ -44,7 +44,7 @@ class PredictionResult:
 class RankResult:
     """The candidates of each problem, fastest prediction first."""
 
-    prospect: Prospect
+    prospect: RankedSpace
 
     def frame(self) -> "pandas.DataFrame":
         """One row per candidate, problem by problem, best first."""
@@ -56,7 +56,7 @@ class RankResult:
 class StudyResult:
     """A study after tuning: predicted, measured, status."""
 
-    result: Result
+    result: TunedStudy
 
     def frame(self) -> "pandas.DataFrame":
         """One row per measured candidate."""
@@ -88,11 +88,11 @@ def tune(
     setup: Setup | str | Path,
     *,
     store: str = "autotune-results.sqlite",
-    options: Options | None = None,
+    options: StudyOptions | None = None,
     progress: Progress | None = None,
 ) -> StudyResult:
     """Measure the most promising candidates; every sample goes to the store when it is taken."""
-    chosen = options or Options()
+    chosen = options or StudyOptions()
     return StudyResult(studying.tune(_setup(setup), chosen, store, progress or _silent))
 
 

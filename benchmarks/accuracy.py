@@ -77,7 +77,7 @@ def _measure(arguments: argparse.Namespace, store: str) -> None:
             continue
         path = folder / f"{cell.name}.yaml"
         path.write_text(cell.config(arguments.rounds), encoding="utf-8")
-        options = tune_flow.Options(exhaustive=True, resume=cell.name in begun)
+        options = tune_flow.StudyOptions(exhaustive=True, resume=cell.name in begun)
         result = tune_flow.tune(ranked_space.load(path), options, store, _silent)
         compared = sum(problem.compared for problem in result.evaluation.problems)
         print(f"{number}/{len(wanted)} {cell.name}: {compared} candidates", flush=True)

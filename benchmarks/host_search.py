@@ -91,7 +91,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _tuned(name: str, seed: int, options: tune_flow.Options, store: str) -> StudyRecord:
+def _tuned(name: str, seed: int, options: tune_flow.StudyOptions, store: str) -> StudyRecord:
     space, problem, threads = SPACES[name]
     with tempfile.TemporaryDirectory() as folder:
         config = Path(folder) / f"search-{name}.yaml"
@@ -110,7 +110,7 @@ def _record(name: str, store: str) -> None:
     if latest is not None:
         print(f"{name}: recorded already ({latest})")
         return
-    record = _tuned(name, 1, tune_flow.Options(exhaustive=True), store)
+    record = _tuned(name, 1, tune_flow.StudyOptions(exhaustive=True), store)
     print(f"{name}: {len(record.candidates)} candidates, {_wall(record):.0f} s", flush=True)
 
 
@@ -203,7 +203,7 @@ def _score(names: list[str], arguments: argparse.Namespace) -> None:
         outcomes = []
         for seed in range(1, arguments.repeats + 1):
             with tempfile.TemporaryDirectory() as folder:
-                options = tune_flow.Options(budget_evaluations=arguments.budget)
+                options = tune_flow.StudyOptions(budget_evaluations=arguments.budget)
                 record = _tuned(name, seed, options, f"{folder}/tuned.sqlite")
                 outcomes.append(_outcome(record, recorded))
         _line(name, recorded, outcomes, arguments.budget)

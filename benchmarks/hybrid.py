@@ -23,7 +23,7 @@ from autotune.commands.tune import flow as tune_flow
 from autotune.domain.setup import Setup
 from autotune.files import config
 from autotune.measuring.host import detect
-from autotune.results.evaluate.study_evaluation import ProblemResult, Row
+from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation
 from autotune.results.report.text import columns, seconds
 from autotune.statistics.rank_correlation import kendall, top_loss
 
@@ -48,7 +48,7 @@ def main() -> None:
     for ivp in arguments.ivps.split(","):
         components = [int(n) for n in arguments.components.split(",")]
         setup = _setup(ivp, components, arguments.rounds)
-        options = tune_flow.Options(exhaustive=True)
+        options = tune_flow.StudyOptions(exhaustive=True)
         for problem in tune_flow.tune(setup, options, store, _progress).evaluation.problems:
             lines += _groups(problem, setup)
             totals.append(_total(problem))
@@ -89,8 +89,8 @@ def _size(name: str, components: int) -> int:
     return low
 
 
-def _groups(problem: ProblemResult, setup: Setup) -> list[Sequence[str]]:
-    groups: dict[tuple[int, int, str], list[Row]] = {}
+def _groups(problem: ProblemEvaluation, setup: Setup) -> list[Sequence[str]]:
+    groups: dict[tuple[int, int, str], list[EvaluatedCandidate]] = {}
     for row in problem.rows:
         if row.compared and row.predicted and row.measured:
             c = row.candidate
@@ -116,20 +116,20 @@ def _groups(problem: ProblemResult, setup: Setup) -> list[Sequence[str]]:
     return lines
 
 
-def _predicted(row: Row) -> float:
+def _predicted(row: EvaluatedCandidate) -> float:
     """Seconds of communication per step."""
     assert row.prediction is not None
     return sum(p.seconds for p in row.prediction.parts if p.kind == "communication")
 
 
-def _measured(row: Row, setup: Setup) -> float | None:
+def _measured(row: EvaluatedCandidate, setup: Setup) -> float | None:
     """Seconds of communication per step, from an instrumented run."""
     enumerated = candidate_space.enumerate_candidates(setup, detect.detect().cores)
     (found,) = [c for c in enumerated.legal if c.identity == row.candidate.identity]
     return tune_flow.host_measurer(setup).phases(found, row.measured).seconds.get("communication")
 
 
-def _total(problem: ProblemResult) -> Sequence[str]:
+def _total(problem: ProblemEvaluation) -> Sequence[str]:
     rows = [row for row in problem.rows if row.compared and row.predicted and row.measured]
     predicted = [row.predicted or 0.0 for row in rows]
     measured = [row.measured or 0.0 for row in rows]

@@ -26,10 +26,10 @@ from autotune.commands.compare.text import milliseconds
 from autotune.domain.setup import Engine
 from autotune.results.evaluate.published_comparison import (
     TOPS,
-    Comparison,
-    Difference,
-    Group,
-    Score,
+    ColumnScore,
+    CommunicationGroup,
+    PublishedComparison,
+    VariantDifference,
     overall,
 )
 from autotune.results.report import words
@@ -74,7 +74,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _compare(name: str, engine: Engine) -> Comparison | None:
+def _compare(name: str, engine: Engine) -> PublishedComparison | None:
     from pathlib import Path
 
     from autotune.commands.compare.flow import compare_published
@@ -97,7 +97,7 @@ def _silent(stage: str, done: int, total: int, detail: str = "") -> None:
 # --- differences between the orders -----------------------------------------------------------
 
 
-def differences(tables: Sequence[Comparison]) -> str:
+def differences(tables: Sequence[PublishedComparison]) -> str:
     """Ours and theirs, group by group; at the end ours against the paper's common figures."""
     groups = [(c, group) for c in tables for group in c.groups]
     variants = [gap.variant for gap in groups[0][1].differences]
@@ -115,7 +115,7 @@ def differences(tables: Sequence[Comparison]) -> str:
 
 
 def _verdict(
-    groups: Sequence[tuple[Comparison, Group]],
+    groups: Sequence[tuple[PublishedComparison, CommunicationGroup]],
     variants: Sequence[str],
     theirs: dict[str, float | None],
 ) -> str:
@@ -143,7 +143,7 @@ def _verdict(
     )
 
 
-def common(tables: Sequence[Comparison], variant: str) -> float | None:
+def common(tables: Sequence[PublishedComparison], variant: str) -> float | None:
     """The paper's difference that its tables have in common: the median over those that print most
     digits, without what is doubted."""
     groups = [group for found in tables for group in found.groups]
@@ -153,11 +153,11 @@ def common(tables: Sequence[Comparison], variant: str) -> float | None:
     return statistics.median(values) if values else None
 
 
-def _find(group: Group, variant: str) -> Difference:
+def _find(group: CommunicationGroup, variant: str) -> VariantDifference:
     return next(gap for gap in group.differences if gap.variant == variant)
 
 
-def _gap(gap: Difference) -> str:
+def _gap(gap: VariantDifference) -> str:
     doubt = "?" if gap.suspect else ""
     return f"{milliseconds(gap.predicted)}, {milliseconds(gap.published)}{doubt}"
 
@@ -169,7 +169,7 @@ def _known(values: Sequence[float | None]) -> list[float]:
 # --- shares -----------------------------------------------------------------------------------
 
 
-def shares(found: Comparison) -> str:
+def shares(found: PublishedComparison) -> str:
     """Node time and communication, ours beside theirs."""
     lines = [("", "ours", "theirs", "measured", "ours against theirs")]
     for group in found.groups:
@@ -199,7 +199,7 @@ def shares(found: Comparison) -> str:
 # --- order ------------------------------------------------------------------------------------
 
 
-def scores(tables: Sequence[Comparison]) -> str:
+def scores(tables: Sequence[PublishedComparison]) -> str:
     """tau-b and losses of ours, theirs and the constant rules, group by group and over all."""
     head = ["", "mdev ours", "theirs", "tau-b ours", "theirs"]
     head += [f"top-{k} {who}" for k in TOPS for who in ("ours", "theirs")]
@@ -228,7 +228,9 @@ def scores(tables: Sequence[Comparison]) -> str:
     return columns(lines, right=range(1, len(head)))
 
 
-def _rules(counted: Sequence[tuple[Comparison, Group]]) -> dict[int, dict[str, float]]:
+def _rules(
+    counted: Sequence[tuple[PublishedComparison, CommunicationGroup]],
+) -> dict[int, dict[str, float]]:
     """The best constant rules, each chosen on the other groups."""
     times = {
         _name(found, group): {r.published.variant: r.published.measured.value for r in group.scored}
@@ -239,12 +241,12 @@ def _rules(counted: Sequence[tuple[Comparison, Group]]) -> dict[int, dict[str, f
 
 def _line(
     name: str,
-    ours: Score | None,
-    theirs: Score | None,
+    ours: ColumnScore | None,
+    theirs: ColumnScore | None,
     rule: float | None,
     rules: Sequence[float | None],
 ) -> list[str]:
-    def of(score: Score | None, what: str, i: int = 0) -> str:
+    def of(score: ColumnScore | None, what: str, i: int = 0) -> str:
         if score is None:
             return "-"
         if what == "tau":
@@ -257,7 +259,7 @@ def _line(
     return [name, *cells, words.percent(rule), *(words.percent(value) for value in rules)]
 
 
-def _name(found: Comparison, group: Group) -> str:
+def _name(found: PublishedComparison, group: CommunicationGroup) -> str:
     mark = " (fitted)" if group.fitted else ""
     return f"{found.reference.ivp} {group.published.communication}{mark}"
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from autotune.commands.tune.flow import study
 from autotune.errors import AutotuneError
 from autotune.files.recorded.read_recorded import read
-from autotune.results.evaluate.study_evaluation import ProblemResult
+from autotune.results.evaluate.study_evaluation import ProblemEvaluation
 from autotune.results.export import t4_export
 
 _DIGITS = 7
@@ -59,7 +59,7 @@ def _arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _unmeasured(problem: ProblemResult) -> int:
+def _unmeasured(problem: ProblemEvaluation) -> int:
     return sum(row.measurement is None for row in problem.rows)
 
 

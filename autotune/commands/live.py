@@ -54,10 +54,14 @@ class Screen(Protocol):
 def screen() -> Screen:
     """A table where stderr is a terminal that can redraw; lines of text elsewhere."""
     console = Console(file=sys.stderr)
-    return TableScreen(console) if console.is_terminal and not console.is_dumb_terminal else Lines()
+    return (
+        TableScreen(console)
+        if console.is_terminal and not console.is_dumb_terminal
+        else LineScreen()
+    )
 
 
-class Lines(TerminalProgress):
+class LineScreen(TerminalProgress):
     """Progress as ever, and a line for what matters, at most one in five seconds for the rest."""
 
     def __init__(self) -> None:

@@ -1,9 +1,12 @@
-"""Options and arguments that several commands have."""
+"""The options of commands: declared once, on a class; those that several commands have."""
 
+import functools
+import inspect
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, dataclass_transform
 
 import typer
 
@@ -55,3 +58,67 @@ def share(text: str, option: str) -> float:
     if found is None:
         raise typer.BadParameter(f"{text!r} is not a share: 5 %", param_hint=option)
     return float(found[1]) / (100 if found[2] else 1)
+
+
+_Options = TypeVar("_Options")
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def command_options(fields: type[_Options]) -> type[_Options]:
+    """A frozen dataclass whose fields are options and arguments, in the order of the help.
+
+    A field is ``name: Annotated[type, typer.Option(...)] = default``, or a group of options: a
+    field whose type is again such a class.
+    """
+    # Neither compared nor printed: half of the time that the class would take at start-up.
+    return dataclass(frozen=True, kw_only=True, eq=False, repr=False)(fields)
+
+
+def command(function: Callable[[_Options], None]) -> Callable[..., None]:
+    """The function of one options class as typer wants it: with a parameter for each option.
+
+    The groups among the options are flattened where they stand.
+    """
+    (options,) = (kind for name, kind in function.__annotations__.items() if name != "return")
+    parameters = _parameters(options)
+
+    @functools.wraps(function)
+    def run(**values: object) -> None:
+        function(_filled(options, values))
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _group(field: Field[object]) -> type | None:
+    """The options class of a field that is a group of options; None for a single option."""
+    return field.type if isinstance(field.type, type) and is_dataclass(field.type) else None
+
+
+def _parameters(options: type) -> list[inspect.Parameter]:
+    """The parameters that the fields of an options class declare."""
+    parameters: list[inspect.Parameter] = []
+    for field in fields(options):
+        if group := _group(field):
+            parameters += _parameters(group)
+        else:
+            default = inspect.Parameter.empty if field.default is MISSING else field.default
+            parameters.append(
+                inspect.Parameter(
+                    field.name,
+                    inspect.Parameter.KEYWORD_ONLY,
+                    default=default,
+                    annotation=field.type,
+                )
+            )
+    return parameters
+
+
+def _filled(options: type[_Options], values: Mapping[str, object]) -> _Options:
+    """An object of an options class, with its groups, from the value of every option by name."""
+    filled: dict[str, object] = {}
+    for field in fields(options):  # type: ignore[arg-type]
+        group = _group(field)
+        filled[field.name] = _filled(group, values) if group else values[field.name]
+    return options(**filled)

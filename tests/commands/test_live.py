@@ -118,7 +118,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 
 def test_lines_do_not_flood(clock: list[float], capsys: pytest.CaptureFixture[str]) -> None:
     """A hundred steps of three rounds within ten seconds: a line a second at most."""
-    lines = live.Lines()
+    lines = live.LineScreen()
     lines("begin study x", 0, 1)
     for step in range(100):
         clock[0] += 0.1

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from autotune import paths
 from autotune.commands.app import app
 from autotune.commands.init.document import InitDocument
-from autotune.commands.init.first_config import FirstConfig, Request, write
+from autotune.commands.init.first_config import ConfigRequest, FirstConfig, write
 from autotune.commands.init.source_scan import sight
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import flow as tune_flow
@@ -22,7 +22,7 @@ EXAMPLES = paths.data_root() / "examples"
 
 def begun(folder: Path, source: str, text: str, *given: str) -> FirstConfig:
     (folder / source).write_text(text, encoding="utf-8")
-    return write(Request(program=folder / source, folder=folder, given=given))
+    return write(ConfigRequest(program=folder / source, folder=folder, given=given))
 
 
 def test_what_is_written_for_a_source_can_be_tuned(tmp_path: Path):
@@ -39,13 +39,13 @@ def test_what_is_written_for_a_source_can_be_tuned(tmp_path: Path):
     setup = load(made.config)
     assert setup.problems[0].size_text == "n=1000"
     store = str(tmp_path / "store.sqlite")
-    options = tune_flow.Options(budget_evaluations=3)
+    options = tune_flow.StudyOptions(budget_evaluations=3)
     (problem,) = tune_flow.tune(setup, options, store, own.quiet).evaluation.problems
     assert {row.status for row in problem.evaluated if row.measurement} == {"ok"}
 
 
 def test_examples(tmp_path: Path):
-    made = write(Request(program=EXAMPLES / "openmp" / "mandelbrot.c", folder=tmp_path))
+    made = write(ConfigRequest(program=EXAMPLES / "openmp" / "mandelbrot.c", folder=tmp_path))
     assert made.seen.openmp
     assert made.parameters == {"schedule": ("static", "dynamic,1", "dynamic,16", "guided")}
     assert [mark.file for mark in made.fill_in] == [str(made.program)] * 2
@@ -60,11 +60,11 @@ def test_an_executable_with_its_command_line(tmp_path: Path):
     script = tmp_path / "solve it.sh"
     script.write_text("#!/bin/sh\nexit 0\n", encoding="utf-8")
     with pytest.raises(InputError, match="neither a known kind of source nor executable"):
-        write(Request(program=script.rename(tmp_path / "solve it"), folder=tmp_path))
+        write(ConfigRequest(program=script.rename(tmp_path / "solve it"), folder=tmp_path))
     script = tmp_path / "solve it"
     script.chmod(0o755)
     given = ("4096", "--mode={fast}", "; touch x", "0.5")
-    made = write(Request(program=script, folder=tmp_path / "new", given=given))
+    made = write(ConfigRequest(program=script, folder=tmp_path / "new", given=given))
     setup, measurer, named = own.opened(made.config)
     ready = measurer.workshop.ready(named["None"], "")
     assert ready is not None
@@ -149,16 +149,16 @@ def test_nothing_is_overwritten(tmp_path: Path):
     assert len(caught.value.faults) == 2
     assert "--force" in str(caught.value)
     assert first.program.read_text(encoding="utf-8") == "mine"
-    write(Request(program=tmp_path / "tiny.c", folder=tmp_path, force=True))
+    write(ConfigRequest(program=tmp_path / "tiny.c", folder=tmp_path, force=True))
     assert first.program.read_text(encoding="utf-8") != "mine"
 
 
 def test_no_such_program(tmp_path: Path):
     (tmp_path / "tiny.c").write_text(own.TINY, encoding="utf-8")
     with pytest.raises(InputError, match=r"did you mean tiny\.c"):
-        write(Request(program=tmp_path / "tinny.c", folder=tmp_path))
+        write(ConfigRequest(program=tmp_path / "tinny.c", folder=tmp_path))
     with pytest.raises(InputError, match="is a folder"):
-        write(Request(program=tmp_path, folder=tmp_path))
+        write(ConfigRequest(program=tmp_path, folder=tmp_path))
 
 
 def test_the_command(tmp_path: Path):

@@ -131,7 +131,9 @@ def test_predictions_go_with_what_is_measured(tmp_path: Path) -> None:
     path = put(tmp_path, MODELS["marked"])
     (ranking,) = prospect(load(path), own.quiet).rankings
     store = tmp_path / "store.sqlite"
-    made = tune_flow.tune(load(path), tune_flow.Options(exhaustive=True), str(store), own.quiet)
+    made = tune_flow.tune(
+        load(path), tune_flow.StudyOptions(exhaustive=True), str(store), own.quiet
+    )
     (problem,) = made.evaluation.problems
     assert {row.status for row in problem.evaluated} == {"ok"}
     assert {row.candidate.parameters["tile"]: row.predicted for row in problem.evaluated} == {

@@ -7,7 +7,7 @@ import pytest
 
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import flow as tune_flow
-from autotune.results.evaluate.study_evaluation import StudyResult
+from autotune.results.evaluate.study_evaluation import StudyEvaluation
 
 NASTY = r"""
 #include <signal.h>
@@ -126,15 +126,15 @@ def work(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def result(work: Path) -> StudyResult:
+def result(work: Path) -> StudyEvaluation:
     """All of them in one study."""
     setup = load(work / "study.yaml")
-    options = tune_flow.Options(exhaustive=True)
+    options = tune_flow.StudyOptions(exhaustive=True)
     return tune_flow.tune(setup, options, str(work / "store.sqlite"), own.quiet).evaluation
 
 
 @pytest.fixture(scope="module")
-def told(result: StudyResult) -> dict[tuple[str, object], tuple[str, str]]:
+def told(result: StudyEvaluation) -> dict[tuple[str, object], tuple[str, str]]:
     """Mode and whether it is broken to status and detail."""
     (problem,) = result.problems
     return {
@@ -172,12 +172,12 @@ def _runs(pid: int) -> bool:
     return stat.rpartition(")")[2].split()[0] not in ("Z", "X")
 
 
-def test_nothing_of_them_is_left(result: StudyResult, work: Path):
+def test_nothing_of_them_is_left(result: StudyEvaluation, work: Path):
     for mode in ("hang", "fork"):
         pids = [int(line) for line in (work / "work" / f"child-{mode}").read_text().split()]
         assert pids
         assert [pid for pid in pids if _runs(pid)] == []
 
 
-def test_files_have_a_limit(result: StudyResult, work: Path):
+def test_files_have_a_limit(result: StudyEvaluation, work: Path):
     assert (work / "work" / "big").stat().st_size <= 1 << 20

@@ -7,7 +7,7 @@ import pytest
 
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import flow as tune_flow
-from autotune.commands.tune.flow import Options, Result
+from autotune.commands.tune.flow import StudyOptions, TunedStudy
 from autotune.measuring.program import command_line
 
 PROGRAM = """\
@@ -29,15 +29,15 @@ def config(tmp_path: Path) -> Path:
     return own.put(tmp_path, PROGRAM, settings.replace("{n: 500}", "{}"), {"part-1": PART})
 
 
-def tuned(config: Path, said: list[str]) -> Result:
+def tuned(config: Path, said: list[str]) -> TunedStudy:
     def progress(stage: str, done: int, total: int, detail: str = "") -> None:
         said.append(stage)
 
     store = str(config.with_name("store.sqlite"))
-    return tune_flow.tune(load(config), Options(budget_evaluations=2), store, progress)
+    return tune_flow.tune(load(config), StudyOptions(budget_evaluations=2), store, progress)
 
 
-def statuses(result: Result) -> dict[object, str]:
+def statuses(result: TunedStudy) -> dict[object, str]:
     (run,) = result.record.runs
     parts = {c.identity: c.parameters["part"] for c in result.record.candidates}
     return {parts[m.candidate]: m.status for m in run.measurements if m.candidate in run.finished}

@@ -17,8 +17,8 @@ from autotune.results.report import program_words as words
 MODEL = "model: {formula: 0.001 * block}\n"
 
 
-def tuned(path: Path, store: Path, **options: bool | str) -> tune_flow.Result:
-    chosen = tune_flow.Options(**options)
+def tuned(path: Path, store: Path, **options: bool | str) -> tune_flow.TunedStudy:
+    chosen = tune_flow.StudyOptions(**options)
     return tune_flow.tune(load(path), chosen, str(store), own.quiet)
 
 
@@ -43,7 +43,7 @@ def test_rank_tune_verify_store_report_export(tmp_path: Path):
 
     page = tune_flow.write_report(tune_flow.study("study", str(store)), tmp_path / "report.html")
     assert "tiny-n500" in page.read_text(encoding="utf-8")
-    wanted = export_flow.Wanted(study="study", format="header", output=tmp_path / "choice.h")
+    wanted = export_flow.ExportRequest(study="study", format="header", output=tmp_path / "choice.h")
     made = export_flow.export(wanted, str(store), own.quiet)
     assert re.search(r"\b500\b", made.path.read_text(encoding="utf-8"))
 

@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 from autotune.domain.variant import Value
 from autotune.results.export.entries import (
     Choices,
-    Entry,
-    Key,
-    Origin,
-    Place,
-    Section,
-    Subject,
+    EntryMachine,
+    EntryOrigin,
+    ExportEntry,
+    ExportSection,
+    ExportSubject,
+    SectionKey,
     sections,
 )
 
-ORIGIN = Origin(
+ORIGIN = EntryOrigin(
     study="tuned",
     run="20261121T030000-1a2b3c4d",
     taken="2026-11-21T03:00:00+00:00",
@@ -23,16 +23,16 @@ ORIGIN = Origin(
 )
 
 
-def key(name: str = "heat2d", machine: str = "abc123", ranks: int = 1, **fields: str) -> Key:
+def key(name: str = "heat2d", machine: str = "abc123", ranks: int = 1, **fields: str) -> SectionKey:
     subject = {"id": f"{name} radau", "definition": "0123456789ab", "family": "ivp", **fields}
-    return Key(
-        place=Place(identity=machine, name="host", title="AMD EPYC 9R14, 2 cores"),
-        subject=Subject(name=name, size="n, the number of components", **subject),
+    return SectionKey(
+        place=EntryMachine(identity=machine, name="host", title="AMD EPYC 9R14, 2 cores"),
+        subject=ExportSubject(name=name, size="n, the number of components", **subject),
         ranks=ranks,
     )
 
 
-def entry(size: int, threads: int, **fields: object) -> Entry:
+def entry(size: int, threads: int, **fields: object) -> ExportEntry:
     values: dict[str, object] = {
         "size": size,
         "threads": threads,
@@ -49,14 +49,14 @@ def entry(size: int, threads: int, **fields: object) -> Entry:
         "error": 3e-16,
         "origin": ORIGIN,
     }
-    return Entry(**(values | fields))
+    return ExportEntry(**(values | fields))
 
 
 def choices(
-    found: Sequence[tuple[Key, Entry]],
+    found: Sequence[tuple[SectionKey, ExportEntry]],
     domains: Mapping[str, tuple[Value, ...]] | None = None,
     study: str = "tuned",
 ) -> Choices:
-    made: tuple[Section, ...]
+    made: tuple[ExportSection, ...]
     made, notes = sections(found, {k.identity: domains or {} for k, _ in found})
     return Choices(study=study, sections=made, notes=tuple(notes))

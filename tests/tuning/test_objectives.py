@@ -12,11 +12,11 @@ import pytest
 from autotune.commands import live
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import flow as tune_flow
-from autotune.commands.tune.initial_candidates import Options
-from autotune.commands.tune.study_run import Result
+from autotune.commands.tune.initial_candidates import StudyOptions
+from autotune.commands.tune.study_run import TunedStudy
 from autotune.errors import InputError
 from autotune.measuring.conditions import energy
-from autotune.results.evaluate.study_evaluation import ProblemResult
+from autotune.results.evaluate.study_evaluation import ProblemEvaluation
 from autotune.results.export import optuna_journal
 from autotune.results.report import page, study_table
 
@@ -70,14 +70,16 @@ def config(folder: Path, objectives: str) -> Path:
     return own.put(folder, own.PROGRAM, settings, {"tiny.c": HOLDS})
 
 
-def tuned(folder: Path, monkeypatch: pytest.MonkeyPatch, objectives: str, **more: str) -> Result:
+def tuned(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, objectives: str, **more: str
+) -> TunedStudy:
     monkeypatch.setenv("AUTOTUNE_CACHE", str(folder / "cache"))
     setup = load(config(folder, objectives))
-    lines = live.Lines()
-    return tune_flow.tune(setup, Options(**more), str(folder / "x.sqlite"), lines, lines.watch)
+    lines = live.LineScreen()
+    return tune_flow.tune(setup, StudyOptions(**more), str(folder / "x.sqlite"), lines, lines.watch)
 
 
-def block(problem: ProblemResult) -> list[object]:
+def block(problem: ProblemEvaluation) -> list[object]:
     return [row.candidate.parameters["block"] for row in problem.front]
 
 

@@ -11,7 +11,7 @@ import pytest
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import study_prior as learned
 from autotune.commands.tune.initial_candidates import lent
-from autotune.commands.tune.study_prior import Prior, lender, proved
+from autotune.commands.tune.study_prior import StudyPrior, lender, proved
 from autotune.domain.setup import Searching
 from autotune.domain.variant import Candidate
 from autotune.errors import ConfigError, InputError, StoreError
@@ -42,7 +42,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-def expected(store: str, candidates: list[Candidate], seconds: float = 1e-3) -> Prior:
+def expected(store: str, candidates: list[Candidate], seconds: float = 1e-3) -> StudyPrior:
     """What the study ``elsewhere`` expects of candidates, each predicted to take as long."""
     with Store.open(store) as results:
         results.begin_study("here", config="here", setup_text="schema: autotune.config/1\n")
@@ -140,11 +140,11 @@ def test_how_a_prior_proved_itself_is_told(store: str) -> None:
     with Store.open(store) as results:
         result = evaluate(results.load_study("elsewhere"))
     rows = [row for found in result.problems for row in found.rows if row.compared]
-    right = Prior(seconds={r.candidate.identity: r.measured or 1.0 for r in rows}, note="x")
-    wrong = Prior(seconds={i: 1 / s for i, s in right.seconds.items()}, note="x")
+    right = StudyPrior(seconds={r.candidate.identity: r.measured or 1.0 for r in rows}, note="x")
+    wrong = StudyPrior(seconds={i: 1 / s for i, s in right.seconds.items()}, note="x")
     assert "it put 100 % in the right order, the predictions " in proved(right, result)
     assert "it put 0 % in the right order" in proved(wrong, result)
-    nothing = Prior(seconds={}, note="x")
+    nothing = StudyPrior(seconds={}, note="x")
     assert proved(nothing, result) == "no two of these were measured"
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from autotune.commands.rank import ranked_space
 from autotune.commands.tune import flow as tune_flow
-from autotune.commands.tune.flow import Options, Result
+from autotune.commands.tune.flow import StudyOptions, TunedStudy
 from autotune.commands.tune.initial_candidates import within
 from autotune.domain.setup import Selection
 from autotune.files.store.records import RunRecord
@@ -36,7 +36,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def tune(folder: Path, options: Options, flags: str = "-O0") -> tuple[Result, list[str]]:
+def tune(folder: Path, options: StudyOptions, flags: str = "-O0") -> tuple[TunedStudy, list[str]]:
     path = folder / "small.yaml"
     path.write_text(CONFIG.replace("FLAGS", flags), encoding="utf-8")
     said: list[str] = []
@@ -55,7 +55,7 @@ def searched(run: RunRecord) -> list[str]:
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 def test_a_study_is_searched_resumed_and_used_by_others(folder: Path) -> None:
-    result, _ = tune(folder, Options(budget_evaluations=3))
+    result, _ = tune(folder, StudyOptions(budget_evaluations=3))
     (run,) = result.record.runs
     assert run.state == "budget"
     assert len(run.finished) == 3
@@ -63,13 +63,13 @@ def test_a_study_is_searched_resumed_and_used_by_others(folder: Path) -> None:
     reasons = [row.chosen for row in result.evaluation.problems[0].evaluated]
     assert any(reason.startswith("step 1: ") for reason in reasons)
 
-    result, _ = tune(folder, Options(budget_evaluations=4, resume=True))
+    result, _ = tune(folder, StudyOptions(budget_evaluations=4, resume=True))
     _, again = result.record.runs
     assert len(searched(again)) == 1
     assert not set(searched(again)) & run.finished
     known = run.finished | again.finished
 
-    result, said = tune(folder, Options(budget_evaluations=1))
+    result, said = tune(folder, StudyOptions(budget_evaluations=1))
     assert result.record.name == "small-2"
     (other,) = result.record.runs
     told = f"used without measuring again: {len(run.finished) + len(again.finished)} results"
@@ -78,7 +78,7 @@ def test_a_study_is_searched_resumed_and_used_by_others(folder: Path) -> None:
     assert len(other.finished - known) == 1
     assert not set(searched(other)) & known
 
-    result, said = tune(folder, Options(budget_evaluations=1), "-O1")
+    result, said = tune(folder, StudyOptions(budget_evaluations=1), "-O1")
     (changed,) = result.record.runs
     hints = f"{len(known | other.finished)} times of other machines, compilers, flags"
     assert any(line.startswith(hints) for line in said)

@@ -101,7 +101,7 @@ def fit(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class ShownCurves:
     """Curves to be shown, and the fits that they come from where those are at hand."""
 
     title: str
@@ -109,7 +109,7 @@ class Shown:
     fitted: tuple[FittedCurve, ...] = ()
 
 
-def show(name: str) -> Shown:
+def show(name: str) -> ShownCurves:
     """The curves of a machine by name, of ``host``, of a machine or network file, or of samples.
 
     Raises InputError where there are none.
@@ -118,10 +118,10 @@ def show(name: str) -> Shown:
     if path.is_file() and not name.endswith((".yaml", ".yml")):
         fitted = tuple(fitting.fit(samples.read([path])))
         network = Network().updated(tuple(one.curve for one in fitted))
-        return Shown(title=path.name, network=network, fitted=fitted)
+        return ShownCurves(title=path.name, network=network, fitted=fitted)
     if path.is_file() and _is_network(path):
         network = config.read_network(path)
-        return Shown(title=network.title or path.name, network=network)
+        return ShownCurves(title=network.title or path.name, network=network)
     found = _of_machine(name)
     if found is None or not found.curves:
         fault = Fault(
@@ -130,7 +130,7 @@ def show(name: str) -> Shown:
             hint="autotune comm bench -o FILE; autotune comm fit FILE --machine host",
         )
         raise InputError(fault)
-    return Shown(title=found.title or name, network=found)
+    return ShownCurves(title=found.title or name, network=found)
 
 
 def _of_machine(name: str) -> Network | None:

@@ -9,7 +9,7 @@ from autotune.commands.options import DEFAULT_STORE, Engine, Json, Store, Study,
 from autotune.commands.output import TerminalProgress, document, note
 
 if TYPE_CHECKING:
-    from autotune.commands.tune.flow import Result
+    from autotune.commands.tune.flow import TunedStudy
 
 COMPARE_EXAMPLE = (
     "Example: autotune compare quickstart; autotune compare configs/icpe19-wave1d.yaml"
@@ -73,7 +73,7 @@ def report(
 
 
 def show(
-    result: "Result", *, json: bool, report: Path | None, store: str, command: str = "tune"
+    result: "TunedStudy", *, json: bool, report: Path | None, store: str, command: str = "tune"
 ) -> None:
     """Print a study; WorkFailed where no candidate ran."""
     from autotune.commands.tune.flow import require_success, write_report

@@ -7,7 +7,13 @@ from autotune.domain.machine import Machine
 from autotune.domain.reference import Figure, Reference, Share
 from autotune.domain.setup import Setup
 from autotune.results.documents.study_documents import LossRow
-from autotune.results.evaluate.published_comparison import TOPS, Comparison, Group, Row, Score
+from autotune.results.evaluate.published_comparison import (
+    TOPS,
+    ColumnScore,
+    CommunicationGroup,
+    PublishedComparison,
+    RowPrediction,
+)
 
 
 class FigureRow(TypedDict):
@@ -147,7 +153,7 @@ class CompareReferenceDocument(TypedDict):
 
 
 def comparison(
-    found: Sequence[Comparison], setup: Setup, machine: Machine
+    found: Sequence[PublishedComparison], setup: Setup, machine: Machine
 ) -> CompareReferenceDocument:
     """A published table beside our predictions, once for each engine."""
     return {
@@ -161,7 +167,7 @@ def comparison(
     }
 
 
-def _comparison(found: Comparison, setup: Setup) -> ComparisonRow:
+def _comparison(found: PublishedComparison, setup: Setup) -> ComparisonRow:
     return {
         "engine": found.engine,
         "saturation": setup.saturation if found.engine == "kerncraft" else None,
@@ -192,7 +198,7 @@ def _reference(found: Reference) -> ReferenceRow:
     }
 
 
-def _group(group: Group) -> ComparedGroupRow:
+def _group(group: CommunicationGroup) -> ComparedGroupRow:
     return {
         "communication": group.published.communication,
         "source": group.published.source,
@@ -215,7 +221,7 @@ def _group(group: Group) -> ComparedGroupRow:
     }
 
 
-def _row(row: Row) -> ComparedRow:
+def _row(row: RowPrediction) -> ComparedRow:
     published, prediction = row.published, row.prediction
     interval = prediction.interval if prediction else None
     shares = {
@@ -259,7 +265,7 @@ def _figure(figure: Figure) -> FigureRow:
     }
 
 
-def _score(score: Score) -> ScoreRow:
+def _score(score: ColumnScore) -> ScoreRow:
     return {
         "deviation": score.deviation,
         "rank_correlation": score.tau,

@@ -4,12 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autotune import paths
-from autotune.commands.rank.ranked_space import Prospect, load, prospect, require_predictions
+from autotune.commands.rank.ranked_space import RankedSpace, load, prospect, require_predictions
 from autotune.domain.setup import Engine
 from autotune.errors import InputError
 from autotune.files.store import Store
 from autotune.progress import Progress
-from autotune.results.evaluate.published_comparison import Comparison, compare, require_reference
+from autotune.results.evaluate.published_comparison import (
+    PublishedComparison,
+    compare,
+    require_reference,
+)
 
 
 def config_of(name: str, store: str) -> Path | None:
@@ -36,7 +40,7 @@ def _has_study(name: str, store: str) -> bool:
 
 def compare_published(
     config: Path, progress: Progress, engines: Sequence[Engine] | None = None
-) -> tuple[Prospect, list[Comparison]]:
+) -> tuple[RankedSpace, list[PublishedComparison]]:
     """Predict for the machine of a config and compare with its published table, engine by engine.
 
     Raises InputError for a config without a table, WorkFailed where nothing could be predicted.

@@ -6,7 +6,13 @@ from collections.abc import Iterator, Sequence
 from autotune.domain.machine import Machine
 from autotune.domain.reference import Figure, Share
 from autotune.domain.setup import Setup
-from autotune.results.evaluate.published_comparison import TOPS, Comparison, Group, Row, Score
+from autotune.results.evaluate.published_comparison import (
+    TOPS,
+    ColumnScore,
+    CommunicationGroup,
+    PublishedComparison,
+    RowPrediction,
+)
 from autotune.results.report import words
 from autotune.results.report.text import columns
 from autotune.statistics.estimators import deviation
@@ -16,12 +22,12 @@ _HEAD = (
 )  # fmt: skip
 
 
-def comparisons(found: Sequence[Comparison], setup: Setup, machine: Machine) -> str:
+def comparisons(found: Sequence[PublishedComparison], setup: Setup, machine: Machine) -> str:
     """The table once for each engine."""
     return "\n\n".join(comparison(each, setup, machine) for each in found)
 
 
-def comparison(found: Comparison, setup: Setup, machine: Machine) -> str:
+def comparison(found: PublishedComparison, setup: Setup, machine: Machine) -> str:
     """Row by row, group by group, then over the groups that no curve was fitted to."""
     reference = found.reference
     lines = [
@@ -39,7 +45,7 @@ def comparison(found: Comparison, setup: Setup, machine: Machine) -> str:
     return "\n\n".join(block for block in blocks if block)
 
 
-def provenance(found: Comparison, setup: Setup, machine: Machine) -> str:
+def provenance(found: PublishedComparison, setup: Setup, machine: Machine) -> str:
     """What our predictions were made with, in words."""
     first = next((r.candidate for g in found.groups for r in g.rows if r.candidate), None)
     build = first.build if first else setup.builds[0]
@@ -49,7 +55,7 @@ def provenance(found: Comparison, setup: Setup, machine: Machine) -> str:
     return f"{' '.join((build.compiler, *build.flags))}; {engine}; machine {machine.name}"
 
 
-def _group(group: Group, rule: str, rule_source: str) -> str:
+def _group(group: CommunicationGroup, rule: str, rule_source: str) -> str:
     digits = _digits(group)
     rows = [_HEAD, *(_cells(row, digits) for row in group.rows)]
     lines = [
@@ -64,7 +70,7 @@ def _group(group: Group, rule: str, rule_source: str) -> str:
     return "\n".join(lines)
 
 
-def _digits(group: Group) -> int:
+def _digits(group: CommunicationGroup) -> int:
     """Decimals of a second that the source prints."""
     return max(0, round(-math.log10(group.published.resolution)))
 
@@ -73,7 +79,7 @@ def _time(value: float | None, digits: int) -> str:
     return words.NONE if value is None else f"{value:.{digits}f} s"
 
 
-def _cells(row: Row, digits: int) -> tuple[str, ...]:
+def _cells(row: RowPrediction, digits: int) -> tuple[str, ...]:
     published = row.published
     marks = [f"fitted: fed the {row.fitted} curve"] if row.fitted else []
     marks += ["erratum"] if any(figure.erratum for _, figure in published.figures) else []
@@ -95,7 +101,7 @@ def _printed(figure: Figure, digits: int) -> str:
     return _time(figure.value, digits) + mark
 
 
-def _shares(group: Group) -> list[str]:
+def _shares(group: CommunicationGroup) -> list[str]:
     """Application and communication apart, where the source has them apart."""
     digits = _digits(group)
     rows = [("part", "predicted", "theirs", "measured", "deviation", "theirs")]
@@ -122,7 +128,7 @@ def _shares(group: Group) -> list[str]:
     return [_indented(columns(rows, right=range(1, 6)))] if len(rows) > 1 else []
 
 
-def _differences(group: Group, rule: str) -> list[str]:
+def _differences(group: CommunicationGroup, rule: str) -> list[str]:
     if not group.differences:
         return []
     rows = [(f"less {rule}", "predicted", "theirs", "measured", "against theirs", "")]
@@ -152,7 +158,7 @@ def milliseconds(value: float | None) -> str:
     return words.NONE if value is None else f"{1e3 * value:+.1f} ms"
 
 
-def _scores(group: Group, rule: str, rule_source: str) -> list[str]:
+def _scores(group: CommunicationGroup, rule: str, rule_source: str) -> list[str]:
     if len(group.scored) < 2:
         return ["  one row: nothing is ordered"]
     title = "fitted, in no headline" if group.fitted else f"{len(group.scored)} rows"
@@ -161,7 +167,11 @@ def _scores(group: Group, rule: str, rule_source: str) -> list[str]:
 
 
 def score_table(
-    title: str, ours: Score | None, theirs: Score | None, rule: float | None, name: str
+    title: str,
+    ours: ColumnScore | None,
+    theirs: ColumnScore | None,
+    rule: float | None,
+    name: str,
 ) -> str:
     """Our predictions, theirs and the constant rule by deviation, tau-b and losses."""
     losses = [f"top-{k} loss" for k in TOPS]
@@ -172,14 +182,14 @@ def score_table(
     return columns(rows, right=range(1, len(head)))
 
 
-def _figures(score: Score | None) -> Sequence[str]:
+def _figures(score: ColumnScore | None) -> Sequence[str]:
     if score is None:
         return [words.NONE] * (2 + len(TOPS))
     tau = words.NONE if score.tau is None else f"{score.tau:.2f}"
     return [words.percent(score.deviation), tau, *(words.percent(v) for v in score.losses)]
 
 
-def _overall(found: Comparison) -> str:
+def _overall(found: PublishedComparison) -> str:
     left = [g.published.communication for g in found.groups if g.fitted]
     counted = [g.published.communication for g in found.headline]
     without = f"; without {', '.join(left)}: a cost curve was fitted to them" if left else ""
@@ -190,7 +200,7 @@ def _overall(found: Comparison) -> str:
     return score_table(title, found.predicted, found.theirs, found.rule, rule) + f"\n{without[2:]}"
 
 
-def _errata(row: Row) -> Iterator[str]:
+def _errata(row: RowPrediction) -> Iterator[str]:
     for name, figure in row.published.figures:
         if figure.erratum:
             share = "deviation" in name

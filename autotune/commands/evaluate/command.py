@@ -7,6 +7,7 @@ import typer
 
 from autotune.commands.learn.curve_options import (
     Drawing,
+    EligibleRows,
     LeaveOut,
     Level,
     Models,
@@ -14,7 +15,6 @@ from autotune.commands.learn.curve_options import (
     Repeats,
     Seed,
     Sizes,
-    Some,
     Top,
     check_page,
     known_models,
@@ -85,7 +85,7 @@ def evaluate(
     first = found.tables[0]
     request = Request(
         course=Course(
-            sizes=sizes_of(sizes, first, apart, Some(found.random, found.problems)),
+            sizes=sizes_of(sizes, first, apart, EligibleRows(found.random, found.problems)),
             repeats=repeats,
             seed=seed,
             leave_out=apart,

@@ -37,7 +37,7 @@ SIZE = "size"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Measured:
+class MeasuredStudy:
     """The candidates of a study that have a time, as a table for each engine that predicted them.
 
     All tables hold the same rows; ``engines`` is empty where nothing was predicted, and there is
@@ -63,7 +63,7 @@ class Measured:
         return self.tables[0].parameters
 
 
-def measured(name: str, store: str, progress: Progress | None = None) -> Measured:
+def measured(name: str, store: str, progress: Progress | None = None) -> MeasuredStudy:
     """What a study of a store measured, the latest when the name is empty."""
     if progress is not None:
         progress("read the study", 0, 1)
@@ -77,7 +77,7 @@ def measured(name: str, store: str, progress: Progress | None = None) -> Measure
     return found
 
 
-def measured_of(study: StudyRecord) -> Measured:
+def measured_of(study: StudyRecord) -> MeasuredStudy:
     """The tables of a study, by engine."""
     engines = tuple(sorted({stored.prediction.engine for stored in study.predictions}))
     first = study_table(study, engine=engines[0] if engines else None)
@@ -85,7 +85,7 @@ def measured_of(study: StudyRecord) -> Measured:
     labels = dict(zip((c.problem.key for c in first.candidates), first.problems, strict=True))
     whole = {key for key in labels if key in _whole(study)}
     all_of = np.array([c.problem.key in whole for c in first.candidates], dtype=np.bool_)
-    return Measured(
+    return MeasuredStudy(
         study=study.name,
         config=study.config,
         tables=(first.table, *rest),
@@ -119,7 +119,7 @@ def _drawn(found: StudyTable, study: StudyRecord) -> Bools:
     return np.asarray(found.random | also)
 
 
-def check_random(found: Measured, *, fewer: bool) -> tuple[str, ...]:
+def check_random(found: MeasuredStudy, *, fewer: bool) -> tuple[str, ...]:
     """Notes on what is scored on; InputError where too few were drawn at random.
 
     ``fewer``: so many as there are, at least two, will do.
@@ -147,14 +147,14 @@ def check_random(found: Measured, *, fewer: bool) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def left_out(found: Measured, name: str) -> str:
+def left_out(found: MeasuredStudy, name: str) -> str:
     """What ``--leave-out`` means in a study: ``size`` and ``problem`` are no parameters."""
     if name == SIZE and name not in found.tables[0].inputs.names:
         return "N" if "N" in found.tables[0].inputs.names else PROBLEM
     return name
 
 
-def entered(found: Measured, names: Sequence[str] = ()) -> tuple[Contender, ...]:
+def entered(found: MeasuredStudy, names: Sequence[str] = ()) -> tuple[Contender, ...]:
     """The engines, learned models and hybrids; hybrids once for each engine.
 
     Without names the usual ones. InputError for unknown names, and for a hybrid where no engine
@@ -191,7 +191,7 @@ def _named(table: Table, name: str, engine: str) -> list[Contender]:
 
 
 def evaluate_models(
-    found: Measured,
+    found: MeasuredStudy,
     competing: Sequence[Contender],
     request: Request,
     progress: Progress | None = None,

@@ -7,10 +7,10 @@ from functools import partial
 
 from autotune.commands.learn.study_tables import RANDOM
 from autotune.commands.rank.program_needs import check_program
-from autotune.commands.rank.ranked_space import Prospect, check_builds, prospect
+from autotune.commands.rank.ranked_space import RankedSpace, check_builds, prospect
 from autotune.commands.tune.flow import measurer_of
 from autotune.commands.tune.provenance import check_launchers, check_objectives, conditions_of
-from autotune.commands.tune.study_run import Conduct
+from autotune.commands.tune.study_run import StudyRun
 from autotune.domain.ranking import Ranking
 from autotune.domain.setup import Setup
 from autotune.errors import Fault, InputError
@@ -49,7 +49,7 @@ def measure_random(
         check_launchers(setup)
         check_objectives(setup)
         ahead = prospect(setup, progress)
-        conduct = Conduct(
+        conduct = StudyRun(
             results=results,
             study=name,
             found=ahead,
@@ -62,7 +62,7 @@ def measure_random(
 
 
 def measure_lacking(
-    conduct: Conduct, ahead: Prospect, wanted: int, progress: Progress, seed: int = 0
+    conduct: StudyRun, ahead: RankedSpace, wanted: int, progress: Progress, seed: int = 0
 ) -> int:
     """Runs of a study until ``wanted`` random candidates have a time, or none is left."""
     measured = 0

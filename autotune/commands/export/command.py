@@ -10,8 +10,8 @@ from autotune.commands.output import TerminalProgress, document, note
 
 if TYPE_CHECKING:
     from autotune.commands.export.document import ChoiceRow, ExportDocument
-    from autotune.commands.export.flow import Exported
-    from autotune.results.export.entries import Entry, Key
+    from autotune.commands.export.flow import ExportedFile
+    from autotune.results.export.entries import ExportEntry, SectionKey
 
 EPILOG = (
     "Example: autotune export quickstart --format header -o quickstart.h;"
@@ -64,7 +64,7 @@ def export(
 
     if with_reader is not None and format_ != "wisdom":
         raise typer.BadParameter("goes with --format wisdom", param_hint="--with-reader")
-    wanted = flow.Wanted(
+    wanted = flow.ExportRequest(
         study=study,
         format=format_,
         output=output,
@@ -83,7 +83,7 @@ def export(
         note(f"wrote {path}")
 
 
-def _text(done: "Exported") -> str:
+def _text(done: "ExportedFile") -> str:
     """What was chosen, a line each; of a table how many rows it has."""
     if done.choices is None:
         return f"{done.rows} candidates of study {done.study}"
@@ -103,7 +103,7 @@ def _text(done: "Exported") -> str:
     return "\n".join(lines)
 
 
-def _line(entry: "Entry", per: str) -> str:
+def _line(entry: "ExportEntry", per: str) -> str:
     from autotune.tuning.maps.explore import LEVEL
 
     time = "" if entry.seconds is None else f", {entry.seconds:.4g} s per {per}"
@@ -120,7 +120,7 @@ def _line(entry: "Entry", per: str) -> str:
     return told
 
 
-def _document(done: "Exported") -> "ExportDocument":
+def _document(done: "ExportedFile") -> "ExportDocument":
     from autotune.commands.export import document as export_document
 
     told = export_document.written(done.study, done.format, done.path, done.rows)
@@ -140,7 +140,7 @@ def _document(done: "Exported") -> "ExportDocument":
     return told
 
 
-def _choice(key: "Key", entry: "Entry") -> "ChoiceRow":
+def _choice(key: "SectionKey", entry: "ExportEntry") -> "ChoiceRow":
     return {
         "machine": key.place.identity,
         "problem": key.subject.id,

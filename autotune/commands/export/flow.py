@@ -10,7 +10,7 @@ from typing import Literal
 from autotune.commands.tune.flow import study as load_study
 from autotune.files.store import CandidateRecord, Store
 from autotune.progress import Progress
-from autotune.results.evaluate.study_evaluation import StudyResult
+from autotune.results.evaluate.study_evaluation import StudyEvaluation
 from autotune.results.export import choices as choosing
 from autotune.results.export import (
     csv_export,
@@ -43,7 +43,7 @@ KINDS: Mapping[Format, str] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class ExportRequest:
     """What is to be written, and where."""
 
     study: str
@@ -59,7 +59,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exported:
+class ExportedFile:
     """What was written."""
 
     study: str
@@ -75,7 +75,7 @@ class Exported:
     readers: tuple[Path, ...] = ()
 
 
-def export(wanted: Wanted, store: str, progress: Progress) -> Exported:
+def export(wanted: ExportRequest, store: str, progress: Progress) -> ExportedFile:
     """Write one file of a study.
 
     Raises InputError where nothing was measured, where no candidate ran (header, wisdom), and
@@ -102,12 +102,12 @@ def export(wanted: Wanted, store: str, progress: Progress) -> Exported:
 class _Found:
     """What was read from the store."""
 
-    result: StudyResult
+    result: StudyEvaluation
     charted: tuple[CandidateRecord, ...]
     """Candidates of the study's decision maps."""
 
 
-def _charted(result: StudyResult, store: str) -> tuple[CandidateRecord, ...]:
+def _charted(result: StudyEvaluation, store: str) -> tuple[CandidateRecord, ...]:
     cells = [entry for each in result.study.maps for entry in each.entries()]
     if not cells:
         return ()
@@ -131,13 +131,13 @@ def _is_own(kind: Format, path: Path) -> bool:
     }[kind]()
 
 
-def _header(wanted: Wanted, read: _Found, path: Path) -> Exported:
+def _header(wanted: ExportRequest, read: _Found, path: Path) -> ExportedFile:
     found = choosing.choices(read.result, wanted.problem, read.charted)
     export_files.write(path, header.write(found).encode())
     return _chosen(wanted, path, found)
 
 
-def _wisdom(wanted: Wanted, read: _Found, path: Path) -> Exported:
+def _wisdom(wanted: ExportRequest, read: _Found, path: Path) -> ExportedFile:
     found = choosing.choices(read.result, wanted.problem, read.charted)
     written = wisdom.write(found, "" if wanted.force else export_files.text_of(path))
     export_files.write(path, written.text.encode())
@@ -146,8 +146,8 @@ def _wisdom(wanted: Wanted, read: _Found, path: Path) -> Exported:
     return dataclasses.replace(done, notes=(*done.notes, *kept), replaced=written.replaced)
 
 
-def _chosen(wanted: Wanted, path: Path, found: Choices) -> Exported:
-    return Exported(
+def _chosen(wanted: ExportRequest, path: Path, found: Choices) -> ExportedFile:
+    return ExportedFile(
         study=found.study,
         format=wanted.format,
         path=path,
@@ -157,29 +157,31 @@ def _chosen(wanted: Wanted, path: Path, found: Choices) -> Exported:
     )
 
 
-def _t4(wanted: Wanted, read: _Found, path: Path) -> Exported:
+def _t4(wanted: ExportRequest, read: _Found, path: Path) -> ExportedFile:
     problems = choosing.selected(read.result, wanted.problem)
     text, notes = t4_export.write(read.result, problems)
     export_files.write(path, text.encode())
     rows = sum(row.measurement is not None for problem in problems for row in problem.rows)
-    return Exported(
+    return ExportedFile(
         study=read.result.study.name, format="t4", path=path, rows=rows, notes=tuple(notes)
     )
 
 
-def _csv(wanted: Wanted, read: _Found, path: Path) -> Exported:
+def _csv(wanted: ExportRequest, read: _Found, path: Path) -> ExportedFile:
     made = table(read.result, choosing.selected(read.result, wanted.problem))
     export_files.write(path, csv_export.write(made).encode("utf-8", "replace"))
-    return Exported(study=read.result.study.name, format="csv", path=path, rows=len(made.rows))
+    return ExportedFile(study=read.result.study.name, format="csv", path=path, rows=len(made.rows))
 
 
-def _parquet(wanted: Wanted, read: _Found, path: Path) -> Exported:
+def _parquet(wanted: ExportRequest, read: _Found, path: Path) -> ExportedFile:
     made = table(read.result, choosing.selected(read.result, wanted.problem))
     export_files.write(path, parquet_export.write(made))
-    return Exported(study=read.result.study.name, format="parquet", path=path, rows=len(made.rows))
+    return ExportedFile(
+        study=read.result.study.name, format="parquet", path=path, rows=len(made.rows)
+    )
 
 
-_WRITERS: Mapping[Format, Callable[[Wanted, _Found, Path], Exported]] = {
+_WRITERS: Mapping[Format, Callable[[ExportRequest, _Found, Path], ExportedFile]] = {
     "header": _header,
     "wisdom": _wisdom,
     "t4": _t4,

@@ -10,7 +10,7 @@ from autotune.commands.output import TerminalProgress, document
 
 if TYPE_CHECKING:
     from autotune.commands.importing.document import ImportDocument
-    from autotune.commands.importing.flow import Imported
+    from autotune.commands.importing.flow import ImportedStudy
 
 EXAMPLE = (
     "Example: autotune import cache.json my-program.yaml --given compiler=gcc;"
@@ -57,7 +57,7 @@ def import_(
         typer.echo(_text(found))
 
 
-def _text(found: "Imported") -> str:
+def _text(found: "ImportedStudy") -> str:
     from autotune.results.report import words
 
     failed = f", {found.failed} of them failed" if found.failed else ""
@@ -78,7 +78,7 @@ def _text(found: "Imported") -> str:
     return "\n".join(lines)
 
 
-def _document(found: "Imported") -> "ImportDocument":
+def _document(found: "ImportedStudy") -> "ImportDocument":
     return {
         "schema": "autotune.import/1",
         "study": found.study,

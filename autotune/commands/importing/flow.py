@@ -36,7 +36,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Best:
+class FastestImported:
     """The fastest of one problem."""
 
     problem: str
@@ -45,7 +45,7 @@ class Best:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Imported:
+class ImportedStudy:
     """What became of the rows of a file."""
 
     study: str
@@ -60,7 +60,7 @@ class Imported:
     """The first of the rows that are no legal candidate."""
     ignored: tuple[str, ...]
     """Names that the config does not have, of one value in all rows."""
-    best: tuple[Best, ...] = field(default=())
+    best: tuple[FastestImported, ...] = field(default=())
     already: bool = False
     """The study was in the store before; nothing was entered."""
 
@@ -79,7 +79,7 @@ def given_settings(texts: Sequence[str]) -> dict[str, Setting]:
 
 def import_file(
     path: Path, setup: Setup, given: Mapping[str, Setting], store: str, progress: Progress
-) -> Imported:
+) -> ImportedStudy:
     """Enter the times of a recorded file as a study of the candidates of a setup.
 
     Raises InputError where the file cannot be read, states no unit of its times, or where its rows
@@ -114,7 +114,7 @@ def import_file(
             ),
         )
     progress(_STAGE, 2, 2)
-    return Imported(
+    return ImportedStudy(
         study=study,
         source=space.source,
         device=space.device,
@@ -234,13 +234,13 @@ def _changed(path: Path) -> str:
     return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="microseconds")
 
 
-def _best(space: RecordedSpace, matched: Matched) -> tuple[Best, ...]:
+def _best(space: RecordedSpace, matched: Matched) -> tuple[FastestImported, ...]:
     """The fastest of each problem."""
-    found: dict[str, Best] = {}
+    found: dict[str, FastestImported] = {}
     for row, candidate in matched.pairs:
         if space.statuses[row] != "ok":
             continue
         label, seconds = candidate.problem.label, location(_times(space, row))
         if label not in found or seconds < found[label].seconds:
-            found[label] = Best(problem=label, candidate=candidate.id, seconds=seconds)
+            found[label] = FastestImported(problem=label, candidate=candidate.id, seconds=seconds)
     return tuple(found.values())

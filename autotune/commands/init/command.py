@@ -12,7 +12,7 @@ from autotune.commands.output import document
 
 if TYPE_CHECKING:
     from autotune.commands.init.document import InitDocument, MarkRow
-    from autotune.commands.init.first_config import FirstConfig, Mark
+    from autotune.commands.init.first_config import FirstConfig, ReviewNote
 
 EXAMPLE = (
     "Example: autotune init examples/matmul/matmul.c -o tuning; autotune tune"
@@ -42,10 +42,10 @@ def init(
     Parameters are its macros (#ifndef BI, #define BI 64), the macros that it asks for (#ifdef), and
     the schedule of OpenMP. Places that need a second look are marked in the files.
     """
-    from autotune.commands.init.first_config import Request, write
+    from autotune.commands.init.first_config import ConfigRequest, write
 
     made = write(
-        Request(
+        ConfigRequest(
             program=program,
             given=tuple(arguments or ()),
             folder=output,
@@ -103,5 +103,5 @@ def _document(made: "FirstConfig") -> "InitDocument":
     }
 
 
-def _rows(marks: "tuple[Mark, ...]") -> "list[MarkRow]":
+def _rows(marks: "tuple[ReviewNote, ...]") -> "list[MarkRow]":
     return [{"file": each.file, "line": each.line, "text": each.text} for each in marks]

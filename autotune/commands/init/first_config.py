@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autotune.commands.init.first_draft import FILL_IN, LOOK_AT, Draft, Plain
-from autotune.commands.init.source_scan import COMPILED, Sighting, sight
+from autotune.commands.init.source_scan import COMPILED, SourceScan, sight
 from autotune.errors import Fault, InputError, nearest
 from autotune.files import config
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class ReviewNote:
     """A place that its author should see."""
 
     file: str
@@ -31,17 +31,17 @@ class FirstConfig:
 
     program: Path
     config: Path
-    seen: Sighting
+    seen: SourceScan
     compiler: str
     """Empty: nothing is compiled."""
     parameters: Mapping[str, tuple[Plain, ...]]
     combinations: int
-    fill_in: tuple[Mark, ...]
-    look_at: tuple[Mark, ...]
+    fill_in: tuple[ReviewNote, ...]
+    look_at: tuple[ReviewNote, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ConfigRequest:
     """What is described, and where the description goes."""
 
     program: Path
@@ -54,7 +54,7 @@ class Request:
     """Replace files that are there."""
 
 
-def write(request: Request) -> FirstConfig:
+def write(request: ConfigRequest) -> FirstConfig:
     """Write ``NAME.yaml`` and ``NAME-tune.yaml`` into a folder; the program is not run.
 
     Raises InputError for something that is no program, and for files that are there already.
@@ -117,9 +117,9 @@ def write(request: Request) -> FirstConfig:
     )
 
 
-def _marks(file: Path, text: str, marker: str) -> list[Mark]:
+def _marks(file: Path, text: str, marker: str) -> list[ReviewNote]:
     return [
-        Mark(str(file), number, line.partition(marker)[2])
+        ReviewNote(str(file), number, line.partition(marker)[2])
         for number, line in enumerate(text.splitlines(), 1)
         if marker in line
     ]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 
-from autotune.commands.init.source_scan import COMPILED, Sighting
+from autotune.commands.init.source_scan import COMPILED, SourceScan
 from autotune.domain.program import RUN_PLACES
 
 Plain = str | int | float | None
@@ -39,7 +39,7 @@ class Draft:
     """Where the texts go."""
     given: tuple[str, ...]
     """Its command line, as far as it is told."""
-    seen: Sighting
+    seen: SourceScan
     compiler: str = ""
     parameters: dict[str, tuple[Plain, ...]] = field(default_factory=dict)
     baseline: dict[str, Plain] = field(default_factory=dict)

@@ -64,7 +64,7 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sighting:
+class SourceScan:
     """What a program shows about itself."""
 
     language: Language
@@ -91,7 +91,7 @@ class Sighting:
     """It computes in single precision."""
 
 
-def sight(path: Path) -> Sighting:
+def sight(path: Path) -> SourceScan:
     """What a source file or an executable shows about itself; OSError where it cannot be read."""
     data = path.read_bytes()[:_LONGEST]
     language = LANGUAGES.get(path.suffix)
@@ -100,7 +100,7 @@ def sight(path: Path) -> Sighting:
     if language == "executable":
         openmp = any(name in data for name in (b"libgomp", b"libomp.", b"libiomp5"))
         mpi = any(name in data for name in (b"libmpi.so", b"libmpich", b"libmpi_"))
-        return Sighting(language=language, openmp=openmp, mpi=mpi, files=(path.name,))
+        return SourceScan(language=language, openmp=openmp, mpi=mpi, files=(path.name,))
     text = data.decode(errors="replace")
     files = _files(path, text)
     every = "\n".join([text, *(_text(path.parent / name) for name in files[1:])])
@@ -109,7 +109,7 @@ def sight(path: Path) -> Sighting:
     timed = [found for found in printed if _TIME.search(found.words)]
     time = max(timed, key=lambda found: found.likely, default=None)
     check = next((f for f in printed if f is not time and _CHECK.search(f.words)), None)
-    return Sighting(
+    return SourceScan(
         language=language,
         macros=tuple(macros.items()) if language in COMPILED else (),
         flags=frozenset(name for name in macros if _only_asked(name, every)),

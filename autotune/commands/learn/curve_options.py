@@ -40,7 +40,7 @@ Page = Annotated[
 ]
 
 
-class Some(NamedTuple):
+class EligibleRows(NamedTuple):
     """Which rows may be scored on, and the problem of each."""
 
     eligible: "Bools"
@@ -48,7 +48,7 @@ class Some(NamedTuple):
 
 
 def sizes_of(
-    sizes: str, table: "Table", leave_out: str, some: Some | None = None
+    sizes: str, table: "Table", leave_out: str, some: EligibleRows | None = None
 ) -> tuple[int, ...]:
     """The training sizes that are asked for, or the usual ones of a table.
 

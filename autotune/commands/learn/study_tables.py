@@ -14,7 +14,7 @@ from autotune.files.store import Store
 from autotune.files.store.records import CandidateRecord, StudyRecord
 from autotune.files.tables.cleaning import Cell, Heading, Record, assemble
 from autotune.learning.comparison.noise_floor import Halves
-from autotune.results.evaluate.study_evaluation import Row, evaluate, varied
+from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, evaluate, varied
 from autotune.statistics import estimators
 
 RANDOM = "drawn at random"
@@ -94,7 +94,7 @@ def study_table(
 class _Timed:
     """The timed candidates, the label of the problem of each, and how many failed."""
 
-    rows: list[Row]
+    rows: list[EvaluatedCandidate]
     labels: list[str]
     failed: int
 
@@ -122,7 +122,7 @@ def _timed(study: StudyRecord, engine: str | None, problem: str | None) -> _Time
     )
 
 
-def _record(row: Row, settings: Mapping[str, Cell]) -> Record:
+def _record(row: EvaluatedCandidate, settings: Mapping[str, Cell]) -> Record:
     found = row.measurement
     samples = tuple(float(s.seconds) for s in found.accepted) if found is not None else ()
     measured = float(row.measured or 0.0)

@@ -151,7 +151,9 @@ def machine_refine(
             document(documents.RefineUndoDocument(machine=machine.name, undone=place))
         note(f"the calibration is as it was measured: {place}")
         return
-    wanted = refine_flow.Wanted(study=study, config=config, score=score, apply=apply, force=force)
+    wanted = refine_flow.RefinementOptions(
+        study=study, config=config, score=score, apply=apply, force=force
+    )
     done = refine_flow.refine(wanted, store, TerminalProgress())
     if json:
         document(done)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from autotune.commands.map import map_times
 from autotune.commands.map.map_grid import (
-    Grid,
-    Kind,
+    MapGrid,
+    MapSubject,
     check_memory,
     grid,
     kinds,
@@ -17,7 +17,7 @@ from autotune.commands.map.map_grid import (
 )
 from autotune.commands.rank.host_machine import uncalibrated_machine
 from autotune.commands.rank.program_needs import check_program
-from autotune.commands.rank.ranked_space import Prospect, check_builds, prospect
+from autotune.commands.rank.ranked_space import RankedSpace, check_builds, prospect
 from autotune.commands.tune import flow as tune_flow
 from autotune.commands.tune.provenance import (
     check_launchers,
@@ -185,7 +185,7 @@ class _Work:
     evaluations: int | None
     progress: Progress
 
-    def run(self, kind: Kind, threads: Sequence[int], aim: Aim) -> tuple[DecisionMap, int]:
+    def run(self, kind: MapSubject, threads: Sequence[int], aim: Aim) -> tuple[DecisionMap, int]:
         """The map, and how many contenders were measured for it in this run."""
         started = time.monotonic()
         wide = widened(self.setup, kind, threads)
@@ -232,7 +232,7 @@ class _Work:
             self.store.end_run(run, state=state, timings=found.clock.stages)
         return chart, course.used
 
-    def _holds(self, run: RunRecord, found: Prospect) -> bool:
+    def _holds(self, run: RunRecord, found: RankedSpace) -> bool:
         """Same machine, compilers and tools; of a map that is left alone nothing is taken."""
         left_alone = run.for_map and not self.options.resume
         now = versions(found.setup)
@@ -245,9 +245,9 @@ class _Course:
     """The visits of one map; mutable while they are made."""
 
     work: _Work
-    grid: Grid
+    grid: MapGrid
     explorer: Explorer
-    earlier: map_times.Known
+    earlier: map_times.MapTimes
     measurer: Measurer
     journal: map_times.VisitJournal
     clock: Clock
@@ -369,7 +369,7 @@ class _Course:
         )
 
 
-def _failures(earlier: map_times.Known) -> list[tuple[int, int | None]]:
+def _failures(earlier: map_times.MapTimes) -> list[tuple[int, int | None]]:
     single = [(k, c) for k, c in earlier.failed]
     return [*single, *((k, None) for k in sorted(earlier.everywhere))]
 
@@ -379,7 +379,7 @@ def _whys(visit: Visit) -> list[str]:
     return ["wins here so far", *rest]
 
 
-def _costs(made: Grid, setup: Setup) -> list[float]:
+def _costs(made: MapGrid, setup: Setup) -> list[float]:
     """Seconds that a visit of each cell takes, roughly."""
     m = setup.measuring
     costs = []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autotune.commands.rank.ranked_space import Prospect
+from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.domain.decision_map import Contender
 from autotune.domain.problem import AnyProblem
 from autotune.domain.results import Prediction
@@ -26,7 +26,7 @@ _TWIN = "same program as "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class MapSubject:
     """What is computed at all sizes of a map."""
 
     label: str
@@ -43,7 +43,7 @@ class Kind:
             raise InputError(Fault(where="--sizes", found=str(error))) from error
 
 
-def kinds(setup: Setup, sizes: Sequence[int] | None) -> list[Kind]:
+def kinds(setup: Setup, sizes: Sequence[int] | None) -> list[MapSubject]:
     """What the problems of a config compute, whatever their sizes.
 
     ``sizes``: those of the map; where there are none, from the smallest to the largest of the
@@ -53,7 +53,7 @@ def kinds(setup: Setup, sizes: Sequence[int] | None) -> list[Kind]:
     for problem in setup.problems:
         groups.setdefault((problem.method_key, problem.shape), []).append(problem)
     names = [group[0].name for group in groups.values()]
-    found: list[Kind] = []
+    found: list[MapSubject] = []
     for group in groups.values():
         name = group[0].name
         same = names.count(name) > 1
@@ -71,7 +71,7 @@ def kinds(setup: Setup, sizes: Sequence[int] | None) -> list[Kind]:
                 )
             wanted = axes.spaced(known[0], known[-1], axes.COUNT)
         found.append(
-            Kind(
+            MapSubject(
                 label=f"{name}-{len(found) + 1}" if same else name,
                 problem=group[0],
                 size_name=group[0].size_symbol,
@@ -99,7 +99,7 @@ def only(setup: Setup, label: str) -> Setup:
     return dataclasses.replace(setup, problems=found)
 
 
-def check_memory(kind: Kind) -> None:
+def check_memory(kind: MapSubject) -> None:
     """Raise InputError where what is read and what is written cannot be held together."""
     largest = kind.at(kind.sizes[-1])
     free = available_memory()
@@ -132,7 +132,7 @@ def teams(setup: Setup, threads: str | None, cores: int) -> tuple[int, ...]:
     return axes.teams([layout.threads for layout in single], cores)
 
 
-def widened(setup: Setup, kind: Kind, threads: Sequence[int]) -> Setup:
+def widened(setup: Setup, kind: MapSubject, threads: Sequence[int]) -> Setup:
     """The setup with the problems and layouts of a map."""
     single = [one for one in setup.layouts if one.nodes * one.ranks == 1]
     placements = dict.fromkeys(layout.placement for layout in single)
@@ -148,10 +148,10 @@ def widened(setup: Setup, kind: Kind, threads: Sequence[int]) -> Setup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Grid:
+class MapGrid:
     """Contenders x cells."""
 
-    kind: Kind
+    kind: MapSubject
     cells: Cells
     contenders: tuple[Contender, ...]
     candidates: tuple[tuple[Candidate, ...], ...]
@@ -178,7 +178,7 @@ _Row = Mapping[int, tuple[Candidate, Prediction]]
 _Known = Mapping[_Key, _Row]
 
 
-def grid(kind: Kind, threads: Sequence[int], found: Prospect) -> Grid:
+def grid(kind: MapSubject, threads: Sequence[int], found: RankedSpace) -> MapGrid:
     """The grid of what was predicted for the setup of ``widened``."""
     cells = Cells(sizes=kind.sizes, threads=tuple(threads))
     problems = [kind.at(cells.at(c)[0]) for c in range(len(cells))]
@@ -205,7 +205,7 @@ def grid(kind: Kind, threads: Sequence[int], found: Prospect) -> Grid:
         {**one.parameters, "build": f"{one.compiler} {' '.join(one.flags)}", "at": one.placement}
         for one in contenders
     ]
-    return Grid(
+    return MapGrid(
         kind=kind,
         cells=cells,
         contenders=contenders,
@@ -288,7 +288,7 @@ def _build_name(build: Build, builds: Sequence[Build]) -> str:
 
 
 def _twins(
-    known: _Known, keys: Sequence[_Key], found: Prospect, number: Mapping[tuple[str, int], int]
+    known: _Known, keys: Sequence[_Key], found: RankedSpace, number: Mapping[tuple[str, int], int]
 ) -> dict[tuple[int, int], int]:
     """(contender, cell) to the contender that is the same program there."""
     place = {(_variant(known[key]), key[1], key[2]): k for k, key in enumerate(keys)}
@@ -319,7 +319,7 @@ def _variant(row: _Row) -> str:
     return next(iter(row.values()))[0].variant.label
 
 
-def _nothing(found: Prospect, problem: AnyProblem, threads: int) -> None:
+def _nothing(found: RankedSpace, problem: AnyProblem, threads: int) -> None:
     """Raise InputError: nobody is legal in a cell."""
     reasons = sorted({why for _, one, why in found.enumerated.illegal if one.key == problem.key})
     raise InputError(

@@ -98,7 +98,7 @@ def failed_everywhere(measurement: Measurement) -> bool:
 
 
 @dataclass(slots=True)
-class Known:
+class MapTimes:
     """What runs measured of the candidates of a map."""
 
     seen: list[Seen] = field(default_factory=list)
@@ -109,12 +109,14 @@ class Known:
     visits: int = 0
 
 
-def known(runs: Sequence[RunRecord], places: Mapping[str, tuple[int, int]], rounds: int) -> Known:
+def known(
+    runs: Sequence[RunRecord], places: Mapping[str, tuple[int, int]], rounds: int
+) -> MapTimes:
     """Of runs whose results still hold; the samples of so many rounds are a visit.
 
     ``places``: identity of a candidate to (contender, cell).
     """
-    found = Known()
+    found = MapTimes()
     visits: dict[tuple[str, int, int], int] = {}
     for run in runs:
         for measurement in run.measurements:

@@ -12,7 +12,7 @@ from autotune.codegen.probes.probe_parts import LoopShape, ProbeImpossible
 from autotune.codegen.probes.probe_programs import ProbedSweep
 from autotune.codegen.probes.probe_text import Part
 from autotune.codegen.tree import loop_tree
-from autotune.commands.measure.working_set_sizes import Place, active, places
+from autotune.commands.measure.working_set_sizes import LevelSetting, active, places
 from autotune.commands.tune.flow import identity_of
 from autotune.domain.dissection import Dissection, KernelTime, Kind, SweepTerms, Term
 from autotune.domain.machine import Machine
@@ -50,7 +50,7 @@ class _Subject:
 
     taken: ProbedSweep
     result: InCoreResult
-    places: Sequence[Place]
+    places: Sequence[LevelSetting]
     programs: Sequence[loop_tree.StepProgram]
     """One per place."""
     predictions: Sequence[Prediction]
@@ -69,7 +69,7 @@ class _Wanted:
     probe: PartProbe
 
 
-class Session:
+class DissectionSession:
     """The dissection of one candidate; ``result`` is what is known so far, also after Ctrl-C."""
 
     def __init__(
@@ -195,7 +195,7 @@ class Session:
             lines=[_lines(self._machine, m, a) for m, a in zip(made, asked, strict=True)],
         )
 
-    def _at(self, place: Place) -> Candidate:
+    def _at(self, place: LevelSetting) -> Candidate:
         variant = self._candidate.variant
         parameters = {**variant.parameters, "probe": place.level}
         return replace(

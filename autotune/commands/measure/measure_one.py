@@ -3,9 +3,9 @@
 from dataclasses import dataclass, replace
 
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
-from autotune.commands.measure.dissect_flow import Session
+from autotune.commands.measure.dissect_flow import DissectionSession
 from autotune.commands.rank.program_needs import check_program
-from autotune.commands.rank.ranked_space import Prospect, find, prospect
+from autotune.commands.rank.ranked_space import RankedSpace, find, prospect
 from autotune.commands.tune.flow import measurer_of
 from autotune.domain.dissection import Dissection
 from autotune.domain.ranking import Ranked
@@ -22,7 +22,7 @@ from autotune.tuning import Bench, Chosen, Plan, tune_problem
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Measured:
+class CandidateMeasurement:
     """One candidate, predicted and measured, and its phases if they were asked for."""
 
     ranked: Ranked
@@ -59,7 +59,7 @@ class _Unkept:
 
 def measure(
     setup: Setup, name: str, *, phases: bool, progress: Progress, dissect: bool = False
-) -> Measured:
+) -> CandidateMeasurement:
     """Build, verify and time one candidate; with ``phases`` also each of its kernels.
 
     With ``dissect`` probes of its sweeps are run as well, and what they tell is kept. After Ctrl-C
@@ -82,25 +82,25 @@ def measure(
     bench = Bench(measurer=measurer, journal=_Unkept(), progress=progress, turns=HostLock(progress))
     measurement = tune_problem(chosen, bench, plan)[0]
     if not isinstance(measurer, HostMeasurer):
-        return Measured(ranked=ranked, measurement=measurement, phases=None)
+        return CandidateMeasurement(ranked=ranked, measurement=measurement, phases=None)
     parts = None
     if (phases or dissect) and measurement.status == "ok":
         progress("time the phases", 0, 1)
         parts = measurer.phases(ranked.candidate, ranked.prediction.seconds)
         progress("time the phases", 1, 1)
     if not dissect or measurement.status not in ("ok", "contended"):
-        return Measured(ranked=ranked, measurement=measurement, phases=parts)
-    timed = Measured(ranked=ranked, measurement=measurement, phases=parts)
+        return CandidateMeasurement(ranked=ranked, measurement=measurement, phases=parts)
+    timed = CandidateMeasurement(ranked=ranked, measurement=measurement, phases=parts)
     return replace(timed, dissection=_dissected(found, timed, measurer, progress))
 
 
 def _dissected(
-    found: Prospect, timed: Measured, measurer: HostMeasurer, progress: Progress
+    found: RankedSpace, timed: CandidateMeasurement, measurer: HostMeasurer, progress: Progress
 ) -> Dissection:
     """Run the probes of a candidate that was timed, and keep what they tell."""
     ranked = timed.ranked
     program = SkeletonPrograms(found.setup.skeleton)(ranked.candidate)
-    session = Session(found.setup, found.machine, ranked, measurer, program, progress)
+    session = DissectionSession(found.setup, found.machine, ranked, measurer, program, progress)
     step = timed.location[0] if timed.location else None
     try:
         session.run()

@@ -37,7 +37,7 @@ _VECTORS = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class LevelSetting:
     """One level: the problem, the tile and its repetitions that keep a sweep's data there."""
 
     level: str
@@ -69,7 +69,7 @@ def targets(machine: Machine, threads: int) -> list[tuple[str, float]]:
 
 def places(
     one: ProbedSweep, granule: int, problem: AnyProblem, threads: int, machine: Machine
-) -> list[Place]:
+) -> list[LevelSetting]:
     """One place per level, from the core outwards.
 
     The size of the problem is its own where that has room for the tiles, else larger; it is
@@ -150,7 +150,7 @@ def _longest(found: SweepShape, wanted: float, granule: int) -> int:
     return low * granule
 
 
-def _place(case: _Case, level: str, wanted: float, times: int) -> Place:
+def _place(case: _Case, level: str, wanted: float, times: int) -> LevelSetting:
     size = case.problem.size
     for _ in range(4):  # the footprint depends on the size where offsets do
         tile = _longest(case.shape(size), wanted, case.granule)
@@ -165,7 +165,7 @@ def _place(case: _Case, level: str, wanted: float, times: int) -> Place:
     length = tile if tiled else int(block)
     while tiled and times > 8 and times * block > _BIG_STEP:
         times //= 2
-    return Place(
+    return LevelSetting(
         level=level,
         problem=case.problem.at(size),
         tile=tile if tiled else None,
@@ -236,7 +236,7 @@ def _largest(fits: Callable[[int], bool], least: int) -> int:
     return low
 
 
-def _grid_place(case: _GridCase, level: str, wanted: float, times: int) -> Place:
+def _grid_place(case: _GridCase, level: str, wanted: float, times: int) -> LevelSetting:
     """Rows first, then rows of a plane, then planes; of caches as many as there is room for."""
     slowest, *inner, whole = case.problem.extents
     least = case.problem.stencil.minimum
@@ -257,7 +257,7 @@ def _grid_place(case: _GridCase, level: str, wanted: float, times: int) -> Place
     points = problem.n // case.threads
     if times > 1:
         times = max(times, _LONG_STEP // points)
-    return Place(
+    return LevelSetting(
         level=level,
         problem=problem,
         tile=None,

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from autotune.commands.rank.ranked_space import Prospect
+from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.domain.ranking import Ranked
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError, nearest
@@ -18,7 +18,7 @@ class CandidateFormula:
     formula: Ecm
 
 
-def candidate_formulas(found: Prospect, name: str) -> list[CandidateFormula]:
+def candidate_formulas(found: RankedSpace, name: str) -> list[CandidateFormula]:
     """ECM and communication of a candidate by size: one formula for each engine.
 
     ``name``: an id, an identity, a label, or the label of a variant, which stands for it however it

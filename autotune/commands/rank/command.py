@@ -9,7 +9,7 @@ from autotune.commands.options import Config, Engine, EngineName, Json, engines
 from autotune.commands.output import TerminalProgress, document, note
 
 if TYPE_CHECKING:
-    from autotune.commands.rank.ranked_space import Prospect
+    from autotune.commands.rank.ranked_space import RankedSpace
 
 VARIANTS_EXAMPLE = "Example: autotune variants configs/quickstart.yaml --illegal"
 PREDICT_EXAMPLE = (
@@ -155,7 +155,7 @@ def rank(
     require_predictions(found)
 
 
-def _unranked(found: "Prospect") -> str:
+def _unranked(found: "RankedSpace") -> str:
     """What there is to say of a program without a model; empty for everything else."""
     from autotune.results.report import program_words
 
@@ -165,7 +165,7 @@ def _unranked(found: "Prospect") -> str:
     return program_words.unranked(program, found.rankings, found.machine)
 
 
-def _prospected(config: Path, engine: EngineName | None) -> "Prospect":
+def _prospected(config: Path, engine: EngineName | None) -> "RankedSpace":
     from autotune.commands.rank.ranked_space import load, prospect
 
     setup = load(config)

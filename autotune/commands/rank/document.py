@@ -15,7 +15,7 @@ from autotune.domain.variant import Candidate
 from autotune.learning.formulas.ecm_formula import Ecm
 from autotune.models.engines.base import CompiledSweep
 from autotune.results.documents import Plain
-from autotune.results.report.explained import Explained
+from autotune.results.report.explained import RankingExplanation
 
 
 class PartRow(TypedDict):
@@ -228,7 +228,7 @@ def rank(
     setup: Setup,
     machine: Machine,
     rankings: Sequence[Ranking],
-    whys: Sequence[Explained] = (),
+    whys: Sequence[RankingExplanation] = (),
     *,
     assembly: bool = False,
 ) -> RankDocument:
@@ -254,7 +254,7 @@ def rank(
     }
 
 
-def _why(each: Explained, *, assembly: bool) -> WhyRow:
+def _why(each: RankingExplanation, *, assembly: bool) -> WhyRow:
     chosen, other, beside = each.chosen, each.other, each.beside
     rows = differences(chosen.prediction, other.prediction) if other else []
     return {

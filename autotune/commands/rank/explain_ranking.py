@@ -6,7 +6,7 @@ from autotune.codegen.c.emit import sweep_code
 from autotune.codegen.tree import loop_tree
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.model_route import program_loops
-from autotune.commands.rank.ranked_space import Prospect
+from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.variant import Build, Candidate
 from autotune.errors import AutotuneError, Fault, InputError, nearest
@@ -16,10 +16,12 @@ from autotune.models.incore import osaca_analyser
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
 from autotune.progress import Progress
 from autotune.results.report import why
-from autotune.results.report.explained import Explained, Told
+from autotune.results.report.explained import ExplainedCandidate, RankingExplanation
 
 
-def explain(found: Prospect, name: str, against: str | None, progress: Progress) -> list[Explained]:
+def explain(
+    found: RankedSpace, name: str, against: str | None, progress: Progress
+) -> list[RankingExplanation]:
     """The reasons of a candidate: one explanation per problem that has it, and per engine.
 
     ``name`` and ``against`` are an id, an identity, a label, or the label of a variant, which
@@ -39,23 +41,29 @@ def explain(found: Prospect, name: str, against: str | None, progress: Progress)
 
 
 def _explained(
-    found: Prospect, entry: Ranked, other: Ranked | None, progress: Progress
-) -> Explained:
+    found: RankedSpace, entry: Ranked, other: Ranked | None, progress: Progress
+) -> RankingExplanation:
     if other is None:
-        told = Told(
+        told = ExplainedCandidate(
             name=entry.candidate.variant.label,
             prediction=entry.prediction,
             loops=loops(found, entry, progress),
         )
         words = why.alone(told)
-        return Explained(chosen=entry, other=None, told=told, beside=None, words=tuple(words))
+        return RankingExplanation(
+            chosen=entry, other=None, told=told, beside=None, words=tuple(words)
+        )
     first, second = names(entry.candidate, other.candidate)
     told, beside = (
-        Told(name=name, prediction=each.prediction, loops=loops(found, each, progress))
+        ExplainedCandidate(
+            name=name, prediction=each.prediction, loops=loops(found, each, progress)
+        )
         for name, each in ((first, entry), (second, other))
     )
     words = why.against(told, beside)
-    return Explained(chosen=entry, other=other, told=told, beside=beside, words=tuple(words))
+    return RankingExplanation(
+        chosen=entry, other=other, told=told, beside=beside, words=tuple(words)
+    )
 
 
 def _named(rankings: Sequence[Ranking], name: str, option: str) -> list[tuple[Ranking, Ranked]]:
@@ -119,7 +127,7 @@ def _build(build: Build) -> str:
 # --- compiled loops -------------------------------------------------------------------------
 
 
-def loops(found: Prospect, entry: Ranked, progress: Progress) -> tuple[CompiledSweep, ...]:
+def loops(found: RankedSpace, entry: Ranked, progress: Progress) -> tuple[CompiledSweep, ...]:
     """The sweeps of a candidate as they were compiled; none for an engine that compiles none.
 
     What the prediction looked at is kept on disk, so this takes no time.

@@ -20,7 +20,7 @@ from autotune.toolchain import compiler as compilers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prospect:
+class RankedSpace:
     """What is known before anything runs: the legal candidates of each problem, ranked."""
 
     setup: Setup
@@ -41,7 +41,9 @@ def load(path: Path) -> Setup:
     return config.load(path)
 
 
-def prospect(setup: Setup, progress: Progress, engines: Sequence[Engine] | None = None) -> Prospect:
+def prospect(
+    setup: Setup, progress: Progress, engines: Sequence[Engine] | None = None
+) -> RankedSpace:
     """Predict and rank every legal candidate; nothing is run.
 
     ``engines``: that of the setup where none is given; with two every problem is ranked by both.
@@ -71,7 +73,7 @@ def prospect(setup: Setup, progress: Progress, engines: Sequence[Engine] | None 
             predictions = [_unable(name, error)] * len(enumerated.legal)
         rankings += rank(enumerated.legal, predictions)
     clock.timed("predict", started)
-    return Prospect(
+    return RankedSpace(
         setup=setup,
         machine=machine,
         enumerated=enumerated,
@@ -135,7 +137,7 @@ def enumerate_space(
 # --- finding things by name -----------------------------------------------------------------
 
 
-def find(prospect: Prospect, name: str, engine: str | None = None) -> Ranked:
+def find(prospect: RankedSpace, name: str, engine: str | None = None) -> Ranked:
     """The ranked candidate of an id, identity or label; InputError names the nearest.
 
     ``engine``: by whose prediction, the first where none is given.
@@ -157,7 +159,7 @@ def find(prospect: Prospect, name: str, engine: str | None = None) -> Ranked:
     )
 
 
-def require_predictions(prospect: Prospect) -> None:
+def require_predictions(prospect: RankedSpace) -> None:
     """Raise WorkFailed when not a single candidate could be predicted.
 
     A program without a model is none of them: nobody said how long it takes.

@@ -153,18 +153,18 @@ def scale(
     from autotune.commands.scale import document as scale_document
     from autotune.commands.scale import flow as scaling
     from autotune.commands.scale import text
-    from autotune.commands.scale.runs import Columns, Region
+    from autotune.commands.scale.runs import RunSelection, ScalingColumns
     from autotune.learning.scaling.scaling_methods import Settings
 
     kept, kept_unit = _keep(keep)
-    generated = scaling.Generated(
+    generated = scaling.SelfGeneration(
         spread=_below_one(spread, "--spread"),
         around=around,
         lower=_numbers(lower, "--lower") or None,
         grid=_size_grid(size_grid),
     )
     options = scaling.ScaleOptions(
-        columns=Columns(
+        columns=ScalingColumns(
             processors=processors,
             size=size,
             time=time,
@@ -173,13 +173,13 @@ def scale(
             communication=communication,
             covariates=tuple(covariate or ()),
         ),
-        region=Region(
+        region=RunSelection(
             conditions=tuple(_condition(one) for one in condition or ()),
             grid=_pair(grid),
             ratio=ratio,
             each=each,
         ),
-        asked=scaling.Asked(
+        asked=scaling.ForecastRequest(
             to=_numbers(to, "--to"),
             keep=kept,
             keep_unit=kept_unit,

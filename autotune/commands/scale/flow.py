@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from autotune.commands.scale import checks
-from autotune.commands.scale.runs import Columns, Region, runs_of, selected
+from autotune.commands.scale.runs import RunSelection, ScalingColumns, runs_of, selected
 from autotune.errors import Fault, InputError, unknown_name
 from autotune.files import tables
 from autotune.learning.scaling import focal, scaling_methods, self_generated
@@ -22,7 +22,7 @@ from autotune.learning.scaling.variables import Variable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ForecastRequest:
     """What is to be told of the models."""
 
     to: tuple[float, ...]
@@ -39,7 +39,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Generated:
+class SelfGeneration:
     """How a self-generated region asks for runs."""
 
     spread: float = 0.10
@@ -52,11 +52,11 @@ class Generated:
 class ScaleOptions:
     """Everything that the command was told."""
 
-    columns: Columns
-    region: Region
-    asked: Asked
+    columns: ScalingColumns
+    region: RunSelection
+    asked: ForecastRequest
     settings: scaling_methods.Settings
-    generated: Generated | None = None
+    generated: SelfGeneration | None = None
     """None: the runs are a training set that is there."""
 
 
@@ -107,7 +107,7 @@ def _scaled(label: str, runs: Runs, options: ScaleOptions) -> Scaled:
     )
 
 
-def _time_to_keep(runs: Runs, asked: Asked) -> tuple[float, list[str]]:
+def _time_to_keep(runs: Runs, asked: ForecastRequest) -> tuple[float, list[str]]:
     if asked.keep is not None:
         if not 0 < asked.keep < math.inf:
             raise InputError(Fault(where="--keep", found=f"{asked.keep:g}", expected="above zero"))
@@ -128,7 +128,7 @@ def _time_to_keep(runs: Runs, asked: Asked) -> tuple[float, list[str]]:
     return median, [f"the time to keep is the median on {top:g} processors; --keep names another"]
 
 
-def _covariates(runs: Runs, asked: Asked, notes: list[str]) -> tuple[float, ...]:
+def _covariates(runs: Runs, asked: ForecastRequest, notes: list[str]) -> tuple[float, ...]:
     """The values of the covariates that are asked about. InputError for others, or half of one."""
     given, found = dict(asked.given), []
     known = sorted({name for one in runs.variables.covariates for name in one.columns})
@@ -179,7 +179,7 @@ def _inverses(
 def _forecasts(
     models: tuple[ScalingModel | None, ScalingModel | None],
     to: Sequence[float],
-    asked: Asked,
+    asked: ForecastRequest,
     covariates: Sequence[float],
 ) -> tuple[ForecastAt, ...]:
     """By the model as it was fitted, and as its back-test widens it."""
@@ -194,7 +194,7 @@ def _forecasts(
     return (ForecastAt(points=at, told=told, regression=own),)
 
 
-def _stage(runs: Runs, keep: float, to: float, generated: Generated) -> plans.Stage:
+def _stage(runs: Runs, keep: float, to: float, generated: SelfGeneration) -> plans.Stage:
     plan = plans.Plan(
         time=keep,
         processors=to,

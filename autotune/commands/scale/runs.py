@@ -21,7 +21,7 @@ _Rows = Sequence[dict[str, Value]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Columns:
+class ScalingColumns:
     """Which columns of the file are what. Formulas may combine columns: ``nx*ny*nz``."""
 
     processors: str
@@ -34,7 +34,7 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Region:
+class RunSelection:
     """Which runs are considered: values of columns, shapes of the grid of processors."""
 
     conditions: tuple[tuple[str, tuple[Value, ...]], ...] = ()
@@ -46,7 +46,7 @@ class Region:
     """A column: one model for each of its values."""
 
 
-def runs_of(table: Table, columns: Columns) -> Runs:
+def runs_of(table: Table, columns: ScalingColumns) -> Runs:
     """The runs that a table holds. InputError for a formula of unknown or unfit columns."""
     rows = [{**dict(table.constants), **table.inputs.values(i)} for i in range(len(table))]
     names = list(rows[0])
@@ -82,7 +82,7 @@ def runs_of(table: Table, columns: Columns) -> Runs:
     )
 
 
-def selected(runs: Runs, region: Region) -> Runs:
+def selected(runs: Runs, region: RunSelection) -> Runs:
     """The runs of a region. InputError where there are none."""
     for name, values in region.conditions:
         kept = focal.meets(runs, name, values)

@@ -14,7 +14,7 @@ from autotune.commands.output import TerminalProgress, document, note
 from autotune.commands.replay.command import SamplerName, replay_command
 
 if TYPE_CHECKING:
-    from autotune.commands.tune.flow import Options
+    from autotune.commands.tune.flow import StudyOptions
     from autotune.domain.setup import Setup
 
 EXAMPLE = (
@@ -111,7 +111,7 @@ def tune(
     setup = ranked_space.load(config)
     if report is not None:
         page_file.check(report)
-    options = tune_flow.Options(
+    options = tune_flow.StudyOptions(
         budget_seconds=budget_seconds,
         budget_evaluations=budget_evaluations,
         exhaustive=exhaustive,
@@ -160,7 +160,9 @@ def _check_together(given: Mapping[str, bool]) -> None:
         raise typer.BadParameter("needs --replay", param_hint="--seed")
 
 
-def _emit(config: Path, setup: "Setup", options: "Options", folder: Path, *, json: bool) -> None:
+def _emit(
+    config: Path, setup: "Setup", options: "StudyOptions", folder: Path, *, json: bool
+) -> None:
     from autotune.commands.tune import jobs
     from autotune.results.documents import study_documents
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from autotune.commands.rank.ranked_space import Prospect
+from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.commands.tune.provenance import identity_of, launching, versions
 from autotune.domain.results import Measurement, Status
 from autotune.domain.variant import Candidate
@@ -20,7 +20,7 @@ been others, or a library was missing."""
 
 
 @dataclass(slots=True, kw_only=True)
-class Past:
+class EarlierResults:
     """Reads from the store what other runs finished of the candidates of a study.
 
     A result is used where machine, compiler, tools, MPI, the way of launching and, of another
@@ -29,7 +29,7 @@ class Past:
 
     results: Store
     study: str
-    found: Prospect
+    found: RankedSpace
     run: str = ""
     """The one that asks; its results are no news."""
     hints: dict[str, Hint] = field(default_factory=dict)

@@ -8,9 +8,14 @@ from pathlib import Path
 from autotune.codegen.c import harness
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.program_needs import check_program, program_measurer
-from autotune.commands.rank.ranked_space import Prospect, check_builds, prospect
-from autotune.commands.tune.earlier_results import Past
-from autotune.commands.tune.initial_candidates import Options, baseline, choose_candidates, left_of
+from autotune.commands.rank.ranked_space import RankedSpace, check_builds, prospect
+from autotune.commands.tune.earlier_results import EarlierResults
+from autotune.commands.tune.initial_candidates import (
+    StudyOptions,
+    baseline,
+    choose_candidates,
+    left_of,
+)
 from autotune.commands.tune.provenance import (
     check_launchers,
     check_objectives,
@@ -20,7 +25,7 @@ from autotune.commands.tune.provenance import (
     versions,
 )
 from autotune.commands.tune.study_prior import lender
-from autotune.commands.tune.study_run import Conduct, Result, result_of
+from autotune.commands.tune.study_run import StudyRun, TunedStudy, result_of
 from autotune.domain.machine import Machine
 from autotune.domain.ranking import Ranking
 from autotune.domain.setup import Searching, Setup
@@ -36,9 +41,9 @@ from autotune.toolchain.compiler import Compiler
 from autotune.tuning import Chosen, Earlier, Watcher, unwatched
 
 __all__ = [
-    "Conduct",
-    "Options",
-    "Result",
+    "StudyOptions",
+    "StudyRun",
+    "TunedStudy",
     "baseline",
     "choose_candidates",
     "content",
@@ -55,11 +60,11 @@ __all__ = [
 
 def tune(
     setup: Setup,
-    options: Options,
+    options: StudyOptions,
     store: str,
     progress: Progress,
     watcher: Watcher = unwatched,
-) -> Result:
+) -> TunedStudy:
     """The main job. Every sample is in the store when it is taken; Ctrl-C loses at most one."""
     wall = time.monotonic()
     setup = dataclasses.replace(setup, search=_searching(setup.search, options))
@@ -75,7 +80,7 @@ def tune(
         before = time.monotonic()
         conditions = conditions_of(found, progress)
         found.clock.timed("calibrate", before)
-        conduct = Conduct(
+        conduct = StudyRun(
             results=results,
             study=_begun(setup, name, options, results, progress),
             found=found,
@@ -88,11 +93,13 @@ def tune(
         )
         if not options.exhaustive:
             return conduct.search(options, progress)
-        earlier = Past(results=results, study=name, found=found).own() if options.resume else []
+        earlier = (
+            EarlierResults(results=results, study=name, found=found).own() if options.resume else []
+        )
         return conduct.run(lambda ranking: _left(found, ranking, options, earlier), progress)
 
 
-def _searching(search: Searching, options: Options) -> Searching:
+def _searching(search: Searching, options: StudyOptions) -> Searching:
     """The settings of the search with what the command says instead.
 
     What a config says for sampler ``model`` alone is left aside with another one.
@@ -107,7 +114,7 @@ def _searching(search: Searching, options: Options) -> Searching:
 
 
 def _left(
-    found: Prospect, ranking: Ranking, options: Options, earlier: Sequence[Earlier]
+    found: RankedSpace, ranking: Ranking, options: StudyOptions, earlier: Sequence[Earlier]
 ) -> list[Chosen]:
     """All candidates of a problem, or what a continued study has not finished of them."""
     chosen = choose_candidates(found, ranking, options)
@@ -144,7 +151,7 @@ def host_measurer(setup: Setup) -> HostMeasurer:
     )
 
 
-def _study_name(setup: Setup, options: Options, results: Store) -> str:
+def _study_name(setup: Setup, options: StudyOptions, results: Store) -> str:
     if not options.resume:
         return results.unused_name(setup.name)
     name = results.latest_study(setup.name)
@@ -160,7 +167,9 @@ def _study_name(setup: Setup, options: Options, results: Store) -> str:
     return name
 
 
-def _begun(setup: Setup, name: str, options: Options, results: Store, progress: Progress) -> str:
+def _begun(
+    setup: Setup, name: str, options: StudyOptions, results: Store, progress: Progress
+) -> str:
     """The study that is continued or begun; not one that another tuner began meanwhile."""
     if options.resume:
         return name
@@ -172,7 +181,7 @@ def _begun(setup: Setup, name: str, options: Options, results: Store, progress: 
     return own
 
 
-def _opening(setup: Setup, name: str, options: Options, results: Store) -> str:
+def _opening(setup: Setup, name: str, options: StudyOptions, results: Store) -> str:
     """What a run begins or continues; names an unfinished study that it leaves alone."""
     if options.resume:
         return f"continue study {name}"
@@ -185,7 +194,7 @@ def _opening(setup: Setup, name: str, options: Options, results: Store) -> str:
 # --- reading back ---------------------------------------------------------------------------
 
 
-def study(name: str, store: str) -> Result:
+def study(name: str, store: str) -> TunedStudy:
     """A study of a store by name, the latest when the name is empty."""
     with Store.open(store, create=False) as results:
         wanted = name or results.latest_study()
@@ -196,7 +205,7 @@ def study(name: str, store: str) -> Result:
         return result_of(results.load_study(wanted))
 
 
-def write_report(result: Result, path: Path) -> Path:
+def write_report(result: TunedStudy, path: Path) -> Path:
     """Write the HTML page; InputError where that is not possible.
 
     With the dissections that are kept of its candidates on the machines of its runs.
@@ -212,7 +221,7 @@ def write_report(result: Result, path: Path) -> Path:
     return page.write(result.evaluation, path, kept)
 
 
-def require_success(result: Result) -> None:
+def require_success(result: TunedStudy) -> None:
     """Raise WorkFailed when not a single candidate ran."""
     statuses = {m.status for run in result.record.runs for m in run.measurements}
     if statuses and "ok" not in statuses:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from autotune.codegen import candidate_space
-from autotune.commands.rank.ranked_space import Prospect
+from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.domain.ranking import Ranking
 from autotune.domain.setup import Sampler, Selection
 from autotune.domain.variant import Candidate
@@ -15,7 +15,7 @@ from autotune.tuning.first_candidates import Pick, choose, everything
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class StudyOptions:
     """How far a study goes."""
 
     budget_seconds: float | None = None
@@ -31,13 +31,13 @@ class Options:
     """A journal file of Optuna that shows the search."""
 
 
-def baseline(found: Prospect, ranking: Ranking) -> Candidate:
+def baseline(found: RankedSpace, ranking: Ranking) -> Candidate:
     """The baseline of a problem: the space's own, first build, most threads."""
     setup = found.setup
     return candidate_space.baseline(setup, ranking.problem, found.machine.cores, setup.builds[0])
 
 
-def choose_candidates(found: Prospect, ranking: Ranking, options: Options) -> list[Chosen]:
+def choose_candidates(found: RankedSpace, ranking: Ranking, options: StudyOptions) -> list[Chosen]:
     """What is measured of a problem where nothing is searched; all of it where that is wanted.
 
     A budget is used up: the predicted best fill it.
@@ -51,7 +51,7 @@ def choose_candidates(found: Prospect, ranking: Ranking, options: Options) -> li
 
 
 def first_candidates(
-    found: Prospect, ranking: Ranking, options: Options, prior: Mapping[str, float]
+    found: RankedSpace, ranking: Ranking, options: StudyOptions, prior: Mapping[str, float]
 ) -> list[Chosen]:
     """What is measured of a problem before anything is learned and searched.
 
@@ -95,7 +95,7 @@ def _chosen(picks: Sequence[Pick]) -> list[Chosen]:
     return [Chosen(pick.entry.candidate, pick.entry.prediction, pick.why) for pick in picks]
 
 
-def evaluations(found: Prospect, options: Options) -> int | None:
+def evaluations(found: RankedSpace, options: StudyOptions) -> int | None:
     """The smaller of the budgets of the config and of the command; None without one."""
     budgets = (options.budget_evaluations, found.setup.search.budget)
     return min((budget for budget in budgets if budget is not None), default=None)
@@ -120,8 +120,8 @@ def left_of(chosen: Sequence[Chosen], earlier: Sequence[Earlier], safe: str) -> 
 
 
 def tasks(
-    found: Prospect,
-    options: Options,
+    found: RankedSpace,
+    options: StudyOptions,
     earlier: Sequence[Earlier],
     mine: Mapping[str, int],
     complete: str,

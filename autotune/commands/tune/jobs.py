@@ -7,7 +7,7 @@ from pathlib import Path
 from autotune.codegen.c import harness
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.ranked_space import prospect
-from autotune.commands.tune.flow import Conduct, Options, Result, choose_candidates
+from autotune.commands.tune.flow import StudyOptions, StudyRun, TunedStudy, choose_candidates
 from autotune.domain.ranking import Ranking
 from autotune.domain.setup import Setup
 from autotune.errors import Fault, InputError
@@ -20,7 +20,7 @@ from autotune.tuning import Chosen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Emitted:
+class EmittedJob:
     """A job that was written."""
 
     study: str
@@ -30,7 +30,7 @@ class Emitted:
     """Ids, in the order of the choice."""
 
 
-def emit_job(setup: Setup, options: Options, folder: Path, progress: Progress) -> Emitted:
+def emit_job(setup: Setup, options: StudyOptions, folder: Path, progress: Progress) -> EmittedJob:
     """Write the job that measures what ``tune`` would measure.
 
     InputError if the folder is not empty or cannot be written.
@@ -58,7 +58,7 @@ def emit_job(setup: Setup, options: Options, folder: Path, progress: Progress) -
         ),
         folder,
     )
-    return Emitted(
+    return EmittedJob(
         study=setup.name,
         folder=folder,
         script=script,
@@ -66,7 +66,7 @@ def emit_job(setup: Setup, options: Options, folder: Path, progress: Progress) -
     )
 
 
-def collect(setup: Setup, path: Path, store: str, progress: Progress) -> Result:
+def collect(setup: Setup, path: Path, store: str, progress: Progress) -> TunedStudy:
     """Read a job's results into the store as a study of its own, as if they were taken now.
 
     A candidate that is not of this setup is an InputError: the config changed meanwhile.
@@ -93,7 +93,7 @@ def collect(setup: Setup, path: Path, store: str, progress: Progress) -> Result:
         ]
 
     with Store.open(store) as target:
-        conduct = Conduct(
+        conduct = StudyRun(
             results=target,
             study=target.unused_name(setup.name),
             found=found,

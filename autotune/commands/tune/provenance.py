@@ -7,7 +7,7 @@ import platform
 from pathlib import Path
 
 from autotune.commands.rank.host_machine import HOST
-from autotune.commands.rank.ranked_space import Prospect
+from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Setup
 from autotune.errors import Fault, InputError, MissingTool, WorkFailed
@@ -66,7 +66,7 @@ def check_objectives(setup: Setup) -> None:
         )
 
 
-def conditions_of(found: Prospect, progress: Progress) -> dict[str, float | int | str]:
+def conditions_of(found: RankedSpace, progress: Progress) -> dict[str, float | int | str]:
     """What the host is like at the start of a run, and whether the calibration still holds."""
     conditions: dict[str, float | int | str] = {
         "priority": quiet.attainable_priority(),

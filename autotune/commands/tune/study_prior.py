@@ -28,14 +28,14 @@ from autotune.files.store.records import CandidateRecord
 from autotune.files.tables.cleaning import Cell
 from autotune.learning.models.base import Floats
 from autotune.learning.models.catalogue import model
-from autotune.results.evaluate.study_evaluation import StudyResult, varied
+from autotune.results.evaluate.study_evaluation import StudyEvaluation, varied
 from autotune.tuning.search.pool_residual import plain
 
 _BUILT = ("compiler", "flags")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prior:
+class StudyPrior:
     """What a model of another study expects of candidates.
 
     ``seconds``: identity of a candidate to what is expected of it; only ratios within a problem
@@ -47,7 +47,7 @@ class Prior:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lender:
+class PriorStudy:
     """Another study, as a table to learn from."""
 
     name: str
@@ -59,7 +59,7 @@ class Lender:
         predictions: Sequence[Prediction],
         records: Mapping[str, CandidateRecord],
         seed: int = 0,
-    ) -> Prior:
+    ) -> StudyPrior:
         """What the study expects of candidates.
 
         ``predictions``: in the order of the candidates. ``records``: of them, by identity.
@@ -78,10 +78,10 @@ class Lender:
             if np.isfinite(seconds)
         }
         note = f"prior: study {self.name}, a model of its {len(self.table)} candidates, orders"
-        return Prior(seconds=said, note=f"{note} {len(said)} of {len(candidates)} here")
+        return StudyPrior(seconds=said, note=f"{note} {len(said)} of {len(candidates)} here")
 
 
-def lender(wanted: str | None, results: Store, own: str | None) -> Lender | None:
+def lender(wanted: str | None, results: Store, own: str | None) -> PriorStudy | None:
     """The study that ``STUDY`` or ``STUDY@STORE`` names; None where none is wanted.
 
     ``results``: the store of a name without one. ``own``: the study that is continued.
@@ -105,10 +105,10 @@ def lender(wanted: str | None, results: Store, own: str | None) -> Lender | None
                 hint="what it measured is known to the search anyway",
             )
         )
-    return Lender(name=found.name, table=study_table(found).table)
+    return PriorStudy(name=found.name, table=study_table(found).table)
 
 
-def proved(prior: Prior, result: StudyResult) -> str:
+def proved(prior: StudyPrior, result: StudyEvaluation) -> str:
     """How well a prior ordered what was measured, beside how well the predictions did."""
     rows = [(found.label, row) for found in result.problems for row in found.rows if row.compared]
     known = [(label, row) for label, row in rows if row.candidate.identity in prior.seconds]

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from autotune.commands.rank.ranked_space import Prospect
-from autotune.commands.tune.earlier_results import Past
-from autotune.commands.tune.initial_candidates import Options, baseline, evaluations, tasks
+from autotune.commands.rank.ranked_space import RankedSpace
+from autotune.commands.tune.earlier_results import EarlierResults
+from autotune.commands.tune.initial_candidates import StudyOptions, baseline, evaluations, tasks
 from autotune.commands.tune.provenance import content, identity_of, launching, versions
-from autotune.commands.tune.study_prior import Lender, Prior, proved
+from autotune.commands.tune.study_prior import PriorStudy, StudyPrior, proved
 from autotune.domain.ranking import Ranking
 from autotune.domain.results import Measurement, Prediction, Prepared, Sample
 from autotune.domain.variant import Candidate
@@ -22,7 +22,7 @@ from autotune.measuring.candidates.base import Measurer
 from autotune.measuring.conditions import quiet
 from autotune.measuring.conditions.host_lock import HostLock
 from autotune.progress import Progress
-from autotune.results.evaluate.study_evaluation import StudyResult, evaluate
+from autotune.results.evaluate.study_evaluation import StudyEvaluation, evaluate
 from autotune.tuning import (
     Bench,
     Chosen,
@@ -41,16 +41,16 @@ _BATCH = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Result:
+class TunedStudy:
     """A study and what follows from it."""
 
     record: StudyRecord
-    evaluation: StudyResult
+    evaluation: StudyEvaluation
 
 
-def result_of(record: StudyRecord) -> Result:
+def result_of(record: StudyRecord) -> TunedStudy:
     """What a stored study says."""
-    return Result(record=record, evaluation=evaluate(record))
+    return TunedStudy(record=record, evaluation=evaluate(record))
 
 
 @dataclass(slots=True)
@@ -96,12 +96,12 @@ class StoreJournal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Conduct:
+class StudyRun:
     """One run of a study: who measures, where it is stored, until when."""
 
     results: Store
     study: str
-    found: Prospect
+    found: RankedSpace
     measurer: Measurer
     conditions: Mapping[str, float | int | str]
     deadline: float
@@ -110,10 +110,10 @@ class Conduct:
     machine_identity: str | None = None
     """Where the times come from, if not from the machine that was predicted for."""
     watcher: Watcher = unwatched
-    lender: Lender | None = None
+    lender: PriorStudy | None = None
     """The study whose model is a prior of a search."""
 
-    def run(self, choose_of: Callable[[Ranking], list[Chosen]], progress: Progress) -> Result:
+    def run(self, choose_of: Callable[[Ranking], list[Chosen]], progress: Progress) -> TunedStudy:
         """Measure what is chosen of each problem, one after the other, all alike."""
         self._enter()
         with self._running(self.conditions) as (run, states):
@@ -126,7 +126,7 @@ class Conduct:
             states.append("done" if time.monotonic() < self.deadline else "budget")
         return result_of(self.results.load_study(self.study))
 
-    def search(self, options: Options, progress: Progress) -> Result:
+    def search(self, options: StudyOptions, progress: Progress) -> TunedStudy:
         """Measure the first candidates of all problems, search, measure the finalists again."""
         found, setup = self.found, self.found.setup
         entries = [entry for ranking in found.rankings for entry in ranking.entries]
@@ -134,7 +134,7 @@ class Conduct:
         predictions = [entry.prediction for entry in entries]
         study_search(candidates[:1], predictions[:1], settings=setup.search)  # missing tools
         self._enter()
-        past = Past(results=self.results, study=self.study, found=found)
+        past = EarlierResults(results=self.results, study=self.study, found=found)
         earlier = past.news()
         before = self._prior(candidates, predictions, progress)
         search = study_search(
@@ -176,10 +176,10 @@ class Conduct:
         candidates: Sequence[Candidate],
         predictions: Sequence[Prediction],
         progress: Progress,
-    ) -> Prior:
+    ) -> StudyPrior:
         """What a model of the study that the settings name expects; nothing where none is named."""
         if self.lender is None:
-            return Prior(seconds={}, note="")
+            return StudyPrior(seconds={}, note="")
         records = {c.identity: c for c in self.results.load_study(self.study).candidates}
         seed = self.found.setup.selection.seed
         found = self.lender.prior(candidates, predictions, records, seed)
@@ -188,9 +188,9 @@ class Conduct:
 
     def _tasks(
         self,
-        options: Options,
+        options: StudyOptions,
         earlier: Sequence[Earlier],
-        past: Past,
+        past: EarlierResults,
         prior: Mapping[str, float],
     ) -> list[Task]:
         """With what the study's own runs measured, if it is continued; not those for a map."""

@@ -9,7 +9,11 @@ from autotune.domain.ranking import Ranked
 from autotune.domain.results import Measurement
 from autotune.measuring.candidates.host_measurer import KernelSeconds
 from autotune.results.documents import Plain
-from autotune.results.evaluate.study_evaluation import ProblemResult, Row, StudyResult
+from autotune.results.evaluate.study_evaluation import (
+    EvaluatedCandidate,
+    ProblemEvaluation,
+    StudyEvaluation,
+)
 from autotune.results.report import search_records
 from autotune.results.report.influences import influences
 from autotune.statistics.residual_scales import Residual
@@ -158,7 +162,7 @@ class StudyDocument(TypedDict):
     problems: list[ProblemRow]
 
 
-def study(result: StudyResult, command: str, store: str) -> StudyDocument:
+def study(result: StudyEvaluation, command: str, store: str) -> StudyDocument:
     """What a study says, problem by problem."""
     runs = result.study.runs
     return {
@@ -171,7 +175,7 @@ def study(result: StudyResult, command: str, store: str) -> StudyDocument:
     }
 
 
-def _problem(problem: ProblemResult) -> ProblemRow:
+def _problem(problem: ProblemEvaluation) -> ProblemRow:
     speedup, floor = problem.speedup, problem.noise_floor
     return {
         "problem": problem.label,
@@ -209,7 +213,7 @@ def _problem(problem: ProblemResult) -> ProblemRow:
     }
 
 
-def _influences(problem: ProblemResult) -> InfluencesRow | None:
+def _influences(problem: ProblemEvaluation) -> InfluencesRow | None:
     found = influences(problem)
     if found is None:
         return None
@@ -234,12 +238,12 @@ def _residual(found: Residual) -> ResidualRow:
     }
 
 
-def _rejected(row: Row) -> int:
+def _rejected(row: EvaluatedCandidate) -> int:
     samples = row.measurement.samples if row.measurement else ()
     return sum(not sample.accepted and not sample.warm_up for sample in samples)
 
 
-def _evaluated(row: Row) -> EvaluatedRow:
+def _evaluated(row: EvaluatedCandidate) -> EvaluatedRow:
     prediction, measurement = row.prediction, row.measurement
     interval = prediction.interval if prediction else None
     return {
@@ -353,7 +357,7 @@ class MirrorDocument(TypedDict):
     trials: int
 
 
-def mirrored(result: StudyResult, path: Path, trials: int) -> MirrorDocument:
+def mirrored(result: StudyEvaluation, path: Path, trials: int) -> MirrorDocument:
     """Where the journal was written, and what is in it."""
     return {
         "schema": "autotune.mirror/1",

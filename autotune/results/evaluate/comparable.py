@@ -23,7 +23,7 @@ Table = Mapping[str, Rounds]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heat:
+class ComparableRun:
     """The candidates of one problem that compare within one run."""
 
     run: str
@@ -43,7 +43,7 @@ class Heat:
         return min(self.rounds, key=lambda name: (self.times[name], name))
 
 
-def heat_of(run: RunRecord, members: Collection[str]) -> Heat | None:
+def heat_of(run: RunRecord, members: Collection[str]) -> ComparableRun | None:
     """What a run can compare of some candidates; None where it measured none of them.
 
     A candidate with less than half of the most samples cannot be chosen.
@@ -58,7 +58,7 @@ def heat_of(run: RunRecord, members: Collection[str]) -> Heat | None:
     stages = _stages(run.measurements, measured.keys())
     if not stages:
         enough = _enough(measured)
-        return Heat(run=run.id, rounds=enough, times=_locations(enough))
+        return ComparableRun(run=run.id, rounds=enough, times=_locations(enough))
     final = _enough(_only(measured, {r for r, stage in stages.items() if stage == "final"}))
     if len(final) > 1:
         return _with_finals(run.id, measured, final)
@@ -67,7 +67,7 @@ def heat_of(run: RunRecord, members: Collection[str]) -> Heat | None:
     first = _only(flat, _earliest(stages))
     usual = max((len(rounds) for rounds in first.values()), default=1)
     enough = {name: rounds for name, rounds in flat.items() if 2 * len(rounds) >= usual}
-    return Heat(
+    return ComparableRun(
         run=run.id,
         rounds=enough,
         times=known.times,
@@ -76,14 +76,14 @@ def heat_of(run: RunRecord, members: Collection[str]) -> Heat | None:
     )
 
 
-def _with_finals(run: str, measured: Table, final: Table) -> Heat:
+def _with_finals(run: str, measured: Table, final: Table) -> ComparableRun:
     """The finalists by the finals, the others by how they stood to them before."""
     known = levels(measured, at=sorted({r for rounds in final.values() for r in rounds}))
     chosen = _locations(final)
     offset = float(np.median([math.log(chosen[name] / known.times[name]) for name in chosen]))
     times = {name: time * math.exp(offset) for name, time in known.times.items()} | chosen
     flat = {name: _level(known, rounds, offset) for name, rounds in measured.items()}
-    return Heat(
+    return ComparableRun(
         run=run,
         rounds=final,
         times=times,
@@ -156,20 +156,20 @@ def _rounds(measurement: Measurement) -> Rounds:
         return {}
 
 
-def champion(heats: Sequence[Heat]) -> tuple[str | None, Heat | None]:
+def champion(heats: Sequence[ComparableRun]) -> tuple[str | None, ComparableRun | None]:
     """The winner over all runs and the run that it won.
 
     A run without the winner so far replaces it only if it compared more candidates.
     """
     best: str | None = None
-    won: Heat | None = None
+    won: ComparableRun | None = None
     for heat in heats:
         if won is None or best in heat.times or len(heat.times) > len(won.times):
             best, won = heat.fastest, heat
     return best, won
 
 
-def crossed_ratios(heat: Heat, reference: str) -> list[float]:
+def crossed_ratios(heat: ComparableRun, reference: str) -> list[float]:
     """Reference over winner in each round, the winner being the best of all the other rounds."""
     ratios = []
     for number in sorted(heat.rounds[reference]):

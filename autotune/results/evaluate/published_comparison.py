@@ -24,7 +24,7 @@ TOPS = (1, 3)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class RowPrediction:
     """One published row and what is predicted here. Seconds per time step."""
 
     published: PublishedRow
@@ -72,7 +72,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
+class ColumnScore:
     """How well one column of predictions orders and hits the measured times."""
 
     deviation: float | None
@@ -84,7 +84,7 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class VariantDifference:
     """How much longer a variant takes than the variant of the constant rule."""
 
     variant: str
@@ -96,45 +96,45 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class CommunicationGroup:
     """The rows of one communication, and what they say over the rows that no curve was fitted to.
 
     Where every row is fitted, the figures are over all of them and ``fitted`` is true.
     """
 
     published: PublishedGroup
-    rows: tuple[Row, ...]
+    rows: tuple[RowPrediction, ...]
     fitted: bool
-    predicted: Score | None
+    predicted: ColumnScore | None
     """None where no row has a predicted time."""
-    theirs: Score
+    theirs: ColumnScore
     """Of the published predictions, over the same rows."""
     rule: float | None
     """Loss of always choosing the variant of the constant rule."""
-    differences: tuple[Difference, ...]
+    differences: tuple[VariantDifference, ...]
 
     @property
-    def scored(self) -> tuple[Row, ...]:
+    def scored(self) -> tuple[RowPrediction, ...]:
         """The rows that the scores are over."""
         return _scored(self.rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Comparison:
+class PublishedComparison:
     """A published table beside predictions made here."""
 
     reference: Reference
     engine: str
     """Who predicted."""
     problem: AnyProblem
-    groups: tuple[Group, ...]
-    predicted: Score | None
+    groups: tuple[CommunicationGroup, ...]
+    predicted: ColumnScore | None
     """Over the groups that no curve was fitted to; None where there is none."""
-    theirs: Score | None
+    theirs: ColumnScore | None
     rule: float | None
 
     @property
-    def headline(self) -> tuple[Group, ...]:
+    def headline(self) -> tuple[CommunicationGroup, ...]:
         """The groups that no curve was fitted to."""
         return tuple(group for group in self.groups if not group.fitted)
 
@@ -153,7 +153,9 @@ def require_reference(setup: Setup) -> Reference:
     return setup.reference
 
 
-def compare(setup: Setup, machine: Machine, rankings: Sequence[Ranking]) -> list[Comparison]:
+def compare(
+    setup: Setup, machine: Machine, rankings: Sequence[Ranking]
+) -> list[PublishedComparison]:
     """The published table of a study beside its predictions, once for each engine.
 
     Raises InputError for a study without one, and where a row stands for several candidates.
@@ -163,12 +165,14 @@ def compare(setup: Setup, machine: Machine, rankings: Sequence[Ranking]) -> list
     return [_compare(setup, found, machine, ranking) for ranking in about]
 
 
-def _compare(setup: Setup, found: Reference, machine: Machine, ranking: Ranking) -> Comparison:
+def _compare(
+    setup: Setup, found: Reference, machine: Machine, ranking: Ranking
+) -> PublishedComparison:
     fed = _fed(machine.network)
     groups = tuple(_group(setup, found, group, ranking, fed) for group in found.groups)
     counted = [group for group in groups if not group.fitted]
     rules = [group.rule for group in counted if group.rule is not None]
-    return Comparison(
+    return PublishedComparison(
         reference=found,
         engine=ranking.engine,
         problem=ranking.problem,
@@ -181,13 +185,15 @@ def _compare(setup: Setup, found: Reference, machine: Machine, ranking: Ranking)
     )
 
 
-def overall(parts: Sequence[tuple[Score | None, Sequence[float | None]]]) -> Score | None:
+def overall(
+    parts: Sequence[tuple[ColumnScore | None, Sequence[float | None]]],
+) -> ColumnScore | None:
     """One score of several groups: means of tau and losses, the median over all rows."""
     scores = [score for score, _ in parts if score is not None]
     if not scores:
         return None
     deviations = [abs(value) for _, values in parts for value in values if value is not None]
-    return Score(
+    return ColumnScore(
         deviation=statistics.median(deviations) if deviations else None,
         tau=_mean([score.tau for score in scores]),
         losses=tuple(_mean([s.losses[i] for s in scores]) for i in range(len(TOPS))),
@@ -208,14 +214,14 @@ def _group(
     group: PublishedGroup,
     ranking: Ranking,
     fed: dict[str, str],
-) -> Group:
+) -> CommunicationGroup:
     rows = tuple(_row(setup, reference, group, row, ranking, fed) for row in group.rows)
     scored = _scored(rows)
     measured = [row.published.measured.value for row in scored]
     ours = [row.predicted for row in scored if row.predicted is not None]
     rule = next((r for r in scored if r.published.variant == reference.rule), None)
     several = rule is not None and len(scored) > 1
-    return Group(
+    return CommunicationGroup(
         published=group,
         rows=rows,
         fitted=all(row.fitted for row in rows),
@@ -228,7 +234,7 @@ def _group(
     )
 
 
-def _scored(rows: Sequence[Row]) -> tuple[Row, ...]:
+def _scored(rows: Sequence[RowPrediction]) -> tuple[RowPrediction, ...]:
     """The rows with a time that no curve was fitted to, else all with a time, else all."""
     known = tuple(row for row in rows if row.predicted is not None) or tuple(rows)
     return tuple(row for row in known if not row.fitted) or known
@@ -241,7 +247,7 @@ def _row(
     row: PublishedRow,
     ranking: Ranking,
     fed: dict[str, str],
-) -> Row:
+) -> RowPrediction:
     found = [
         entry for entry in ranking.entries if _stands_for(reference, group, row, entry.candidate)
     ]
@@ -263,7 +269,7 @@ def _row(
     )
     entry = found[0] if found else None
     missing = entry is None or entry.prediction.seconds is None
-    return Row(
+    return RowPrediction(
         published=row,
         candidate=entry.candidate if entry else None,
         prediction=entry.prediction if entry else None,
@@ -289,24 +295,24 @@ def _fed(network: Network | None) -> dict[str, str]:
     return {key: curve.operation for curve in curves for key in curve.fitted_to}
 
 
-def _score(predicted: Sequence[float], measured: Sequence[float]) -> Score:
+def _score(predicted: Sequence[float], measured: Sequence[float]) -> ColumnScore:
     """Equal predictions count as ordered the wrong way round: the slower of them is chosen."""
     pairs = sorted(zip(predicted, measured, strict=True), key=lambda pair: -pair[1])
     a, b = [p for p, _ in pairs], [m for _, m in pairs]
     alone = len(pairs) < 2
-    return Score(
+    return ColumnScore(
         deviation=statistics.median(abs(estimators.deviation(p, m)) for p, m in pairs),
         tau=rank_correlation.kendall(a, b),
         losses=tuple(None if alone else rank_correlation.top_loss(a, b, k) for k in TOPS),
     )
 
 
-def _differences(rows: Sequence[Row], rule: str) -> tuple[Difference, ...]:
+def _differences(rows: Sequence[RowPrediction], rule: str) -> tuple[VariantDifference, ...]:
     base = next((row for row in rows if row.published.variant == rule), None)
     if base is None:
         return ()
     return tuple(
-        Difference(
+        VariantDifference(
             variant=row.published.variant,
             predicted=None
             if row.predicted is None or base.predicted is None

@@ -16,7 +16,7 @@ from autotune.domain.results import Measurement, Prediction, Status
 from autotune.domain.variant import Value
 from autotune.files.store.records import CandidateRecord, StudyRecord
 from autotune.measuring.conditions.resource_use import ENERGY, MEMORY
-from autotune.results.evaluate.comparable import Heat, champion, crossed_ratios, heat_of
+from autotune.results.evaluate.comparable import ComparableRun, champion, crossed_ratios, heat_of
 from autotune.statistics import estimators, pareto
 from autotune.statistics import rank_correlation as ranks
 from autotune.statistics import residual_scales as residuals
@@ -32,7 +32,7 @@ Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class EvaluatedCandidate:
     """One candidate: predicted, measured, and what became of it. Seconds per time step."""
 
     candidate: CandidateRecord
@@ -104,18 +104,18 @@ class Speedup:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProblemResult:
+class ProblemEvaluation:
     """What a study says about one problem."""
 
     problem: ProblemFacts
     label: str
     """Unique within the study."""
-    rows: tuple[Row, ...]
+    rows: tuple[EvaluatedCandidate, ...]
     """Every candidate, best prediction first."""
     run: str | None
     """The run that the statistics come from; None when nothing was measured."""
-    best: Row | None
-    baseline: Row | None
+    best: EvaluatedCandidate | None
+    baseline: EvaluatedCandidate | None
     speedup: Speedup | None
     losses: tuple[TopLoss, ...]
     noise_floor: NoiseFloor | None
@@ -138,7 +138,7 @@ class ProblemResult:
         return self.asked or tuple(read)
 
     @property
-    def front(self) -> tuple[Row, ...]:
+    def front(self) -> tuple[EvaluatedCandidate, ...]:
         """The compared candidates that no other one beats in all objectives together.
 
         Those that lack one take no part; empty where there is nothing but the time.
@@ -167,7 +167,7 @@ class ProblemResult:
         return sum(row.compared for row in self.rows)
 
     @property
-    def evaluated(self) -> tuple[Row, ...]:
+    def evaluated(self) -> tuple[EvaluatedCandidate, ...]:
         """The candidates that were measured or failed to be, fastest first, failures last."""
         tried = [row for row in self.rows if row.measurement]
         return tuple(
@@ -178,20 +178,20 @@ class ProblemResult:
         )
 
     @property
-    def failures(self) -> tuple[Row, ...]:
+    def failures(self) -> tuple[EvaluatedCandidate, ...]:
         """The candidates that were tried and have no time."""
         return tuple(row for row in self.rows if row.measurement and row.status != "ok")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StudyResult:
+class StudyEvaluation:
     """What a study says, problem by problem in the order of its candidates."""
 
     study: StudyRecord
-    problems: tuple[ProblemResult, ...]
+    problems: tuple[ProblemEvaluation, ...]
 
 
-def evaluate(study: StudyRecord, engine: str | None = None) -> StudyResult:
+def evaluate(study: StudyRecord, engine: str | None = None) -> StudyEvaluation:
     """Compare the predictions of one engine (the first by name, when none is given) with the times.
 
     Pure: the same record gives the same result. Times of other machines than that of the last run
@@ -205,12 +205,12 @@ def evaluate(study: StudyRecord, engine: str | None = None) -> StudyResult:
         _problem(study, label, group, engine)
         for label, group in zip(named, groups.values(), strict=True)
     ]
-    return StudyResult(study=study, problems=tuple(results))
+    return StudyEvaluation(study=study, problems=tuple(results))
 
 
 def _problem(
     study: StudyRecord, label: str, candidates: Sequence[CandidateRecord], engine: str | None
-) -> ProblemResult:
+) -> ProblemEvaluation:
     ordered = _by_prediction(study, candidates, engine)
     here = study.runs[-1].machine_identity if study.runs else ""
     # those for a map are no ground for statistics
@@ -229,7 +229,7 @@ def _problem(
         if heat and row.compared and row.predicted is not None
     ]
     predicted, measured = [p for p, _ in pairs], [m for _, m in pairs]
-    return ProblemResult(
+    return ProblemEvaluation(
         problem=candidates[0].problem,
         label=label,
         rows=rows,
@@ -249,7 +249,7 @@ def _problem(
     )
 
 
-def _asked(study: StudyRecord, heat: Heat | None) -> tuple[str, ...]:
+def _asked(study: StudyRecord, heat: ComparableRun | None) -> tuple[str, ...]:
     """The objectives that a run was searched for; empty where that was the time alone."""
     run = next((run for run in study.runs if heat and run.id == heat.run), None)
     words = str(run.conditions.get(ASKED, "")).split(", ") if run else []
@@ -280,7 +280,7 @@ def _by_prediction(
 
 
 def _top_loss(
-    rows: Sequence[Row], heat: Heat | None, before: Collection[str], k: int
+    rows: Sequence[EvaluatedCandidate], heat: ComparableRun | None, before: Collection[str], k: int
 ) -> float | None:
     """The loss of the true predicted top k; ranks are those among all candidates.
 
@@ -309,8 +309,8 @@ def _row(
     candidate: CandidateRecord,
     prediction: Prediction | None,
     rank: int | None,
-    heat: Heat | None,
-) -> Row:
+    heat: ComparableRun | None,
+) -> EvaluatedCandidate:
     """A candidate as measured in the run of the statistics, else in the last run that tried it."""
     identity = candidate.identity
     tried = [(run, m) for run in study.runs if (m := run.measurement(identity))]
@@ -324,7 +324,7 @@ def _row(
     if heat is not None and measurement is not None and measured is not None and not compared:
         same = measurement.run == heat.run
         note = "too few samples to compare" if same else f"of run {measurement.run}: not compared"
-    return Row(
+    return EvaluatedCandidate(
         candidate=candidate,
         rank=rank,
         prediction=prediction,
@@ -375,7 +375,11 @@ def _location(measurement: Measurement | None) -> tuple[float | None, Interval |
 # --- the winner against the baseline ------------------------------------------------------------
 
 
-def _speedup(heats: Sequence[Heat], best: Row | None, baseline: Row | None) -> Speedup | None:
+def _speedup(
+    heats: Sequence[ComparableRun],
+    best: EvaluatedCandidate | None,
+    baseline: EvaluatedCandidate | None,
+) -> Speedup | None:
     """From the last run that compared both; None where none did."""
     if best is None or baseline is None:
         return None

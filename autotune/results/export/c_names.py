@@ -23,7 +23,7 @@ _FIXED = frozenset({"FOR_SIZE", "FOR_THREADS", "CANDIDATE", "COMPILER", "FLAGS"}
 _SMALL = 2**63
 
 
-class Names:
+class UniqueNames:
     """Hands out names, each once."""
 
     def __init__(self, taken: frozenset[str] = frozenset()) -> None:
@@ -140,7 +140,7 @@ class Field:
 
 def fields(prefix: str, domains: Mapping[str, Sequence[Value]]) -> list[Field]:
     """The fields for parameters with these values, each value once."""
-    members, macros = Names(_FIXED.union(_KEYWORDS.split())), Names()
+    members, macros = UniqueNames(_FIXED.union(_KEYWORDS.split())), UniqueNames()
     found = []
     for parameter, values in domains.items():
         present = [value for value in values if value not in (None, "none")]

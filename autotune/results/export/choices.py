@@ -11,15 +11,20 @@ from collections.abc import Collection, Mapping, Sequence
 from autotune.domain.variant import Value
 from autotune.errors import Fault, InputError, unknown_name
 from autotune.files.store.records import CandidateRecord, StudyRecord
-from autotune.results.evaluate.study_evaluation import ProblemResult, Row, StudyResult, evaluate
+from autotune.results.evaluate.study_evaluation import (
+    EvaluatedCandidate,
+    ProblemEvaluation,
+    StudyEvaluation,
+    evaluate,
+)
 from autotune.results.export import origins
 from autotune.results.export.entries import (
     Choices,
     Domains,
-    Entry,
+    ExportEntry,
     Identity,
-    Key,
-    Skipped,
+    SectionKey,
+    SkippedProblem,
     merged,
     sections,
 )
@@ -32,7 +37,7 @@ part of what is chosen."""
 
 
 def choices(
-    result: StudyResult, problem: str = "", known: Sequence[CandidateRecord] = ()
+    result: StudyEvaluation, problem: str = "", known: Sequence[CandidateRecord] = ()
 ) -> Choices:
     """What to run of each problem, or of the one with this label.
 
@@ -43,7 +48,7 @@ def choices(
     records = {one.identity: one for one in (*known, *result.study.candidates)}
     maps = [pair for each in result.study.maps for pair in of_map(result.study, each, records)]
     found = [pair for pair in maps if problem in ("", pair[1].problem)]
-    skipped: list[Skipped] = []
+    skipped: list[SkippedProblem] = []
     for each in selected(result, problem, () if not found else (problem,)):
         entries, left = _of_problem(result.study, each)
         found += entries
@@ -77,8 +82,8 @@ def _circumstances(study: StudyRecord, used: Collection[str]) -> list[str]:
 
 
 def selected(
-    result: StudyResult, problem: str = "", also: Sequence[str] = ()
-) -> tuple[ProblemResult, ...]:
+    result: StudyEvaluation, problem: str = "", also: Sequence[str] = ()
+) -> tuple[ProblemEvaluation, ...]:
     """The problems of a measured study, or the one with this label; InputError as ``choices``.
 
     ``also``: labels that the study need not have, and the empty one where it need not have any.
@@ -105,14 +110,14 @@ def selected(
 
 
 def _of_problem(
-    study: StudyRecord, result: ProblemResult
-) -> tuple[list[tuple[Key, Entry]], list[Skipped]]:
+    study: StudyRecord, result: ProblemEvaluation
+) -> tuple[list[tuple[SectionKey, ExportEntry]], list[SkippedProblem]]:
     """Entries of one problem by layout, and the layouts without any."""
     groups: dict[Layout, list[CandidateRecord]] = {}
     for row in result.rows:
         groups.setdefault(_layout(row.candidate), []).append(row.candidate)
     if result.best is None:
-        return [], [Skipped(problem=result.label, threads=None, reason=_reason(result.rows))]
+        return [], [SkippedProblem(problem=result.label, threads=None, reason=_reason(result.rows))]
     found, skipped = [], []
     for layout, candidates in sorted(groups.items()):
         part = result
@@ -121,7 +126,7 @@ def _of_problem(
         best = part.best
         if best is None or best.measured is None:
             reason = _reason(part.rows)
-            skipped.append(Skipped(problem=result.label, threads=layout[1], reason=reason))
+            skipped.append(SkippedProblem(problem=result.label, threads=layout[1], reason=reason))
         else:
             found.append(_entry(study, part, best, result.label))
     return found, skipped
@@ -131,7 +136,7 @@ def _layout(candidate: CandidateRecord) -> Layout:
     return candidate.ranks, candidate.threads
 
 
-def _reason(rows: Sequence[Row]) -> str:
+def _reason(rows: Sequence[EvaluatedCandidate]) -> str:
     """Why there is no choice among these."""
     tried = [row for row in rows if row.measurement is not None]
     if not tried:
@@ -143,7 +148,9 @@ def _reason(rows: Sequence[Row]) -> str:
     return f"no candidate has a time that compares ({told})"
 
 
-def _entry(study: StudyRecord, result: ProblemResult, best: Row, label: str) -> tuple[Key, Entry]:
+def _entry(
+    study: StudyRecord, result: ProblemEvaluation, best: EvaluatedCandidate, label: str
+) -> tuple[SectionKey, ExportEntry]:
     one, measurement = best.candidate, best.measurement
     run = next(run for run in study.runs if measurement and run.id == measurement.run)
     key, entry = origins.entry(study, run, one, best.measured)
@@ -157,7 +164,7 @@ def _entry(study: StudyRecord, result: ProblemResult, best: Row, label: str) -> 
     return key, entry
 
 
-def ties(result: ProblemResult, best: Row) -> list[Row]:
+def ties(result: ProblemEvaluation, best: EvaluatedCandidate) -> list[EvaluatedCandidate]:
     """The candidates of the same layout that noise does not tell from the choice, fastest first.
 
     Those whose 90 % interval overlaps its own; where one of them has none, those within the mean
@@ -182,7 +189,9 @@ def ties(result: ProblemResult, best: Row) -> list[Row]:
     return near
 
 
-def _domains(study: StudyRecord, found: Sequence[tuple[Key, Entry]]) -> dict[Identity, Domains]:
+def _domains(
+    study: StudyRecord, found: Sequence[tuple[SectionKey, ExportEntry]]
+) -> dict[Identity, Domains]:
     """The values of the parameters over all candidates of each section, measured or not."""
     rows: dict[tuple[str, int], list[Domains]] = {}
     for one in study.candidates:

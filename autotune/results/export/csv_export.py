@@ -3,10 +3,10 @@
 import csv
 import io
 
-from autotune.results.export.export_table import PARAMETER, Cell, Table, is_table
+from autotune.results.export.export_table import PARAMETER, Cell, ExportTable, is_table
 
 
-def write(table: Table) -> str:
+def write(table: ExportTable) -> str:
     """The text of the file."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -15,7 +15,7 @@ Interval = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class EntryMachine:
     """The machine that an entry holds for."""
 
     identity: str
@@ -24,7 +24,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class ExportSubject:
     """What is computed, whatever its size."""
 
     id: str
@@ -43,11 +43,11 @@ class Subject:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
+class SectionKey:
     """One section: a machine, a problem, a number of ranks."""
 
-    place: Place
-    subject: Subject
+    place: EntryMachine
+    subject: ExportSubject
     ranks: int
 
     @property
@@ -57,7 +57,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Origin:
+class EntryOrigin:
     """Where an entry comes from."""
 
     study: str
@@ -71,7 +71,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class ExportEntry:
     """What to run at one size and number of threads, and what is known of it."""
 
     size: int
@@ -103,7 +103,7 @@ class Entry:
     loss_bound: float | None = None
     """Of a decision map: following it loses at most this share of the best time."""
     source: Literal["measured", "map"] = "measured"
-    origin: Origin
+    origin: EntryOrigin
 
     def __post_init__(self) -> None:
         for name in ("size", "threads"):
@@ -112,11 +112,11 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class ExportSection:
     """The entries of one key, by threads, then size; none twice."""
 
-    key: Key
-    entries: tuple[Entry, ...]
+    key: SectionKey
+    entries: tuple[ExportEntry, ...]
     domains: Mapping[str, tuple[Value, ...]]
     """Each parameter with the values that it may have, chosen or not, in order."""
 
@@ -127,7 +127,7 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Skipped:
+class SkippedProblem:
     """A problem (at a number of threads) without a choice, and why."""
 
     problem: str
@@ -141,8 +141,8 @@ class Choices:
     """Everything that a study says about what to run."""
 
     study: str
-    sections: tuple[Section, ...]
-    skipped: tuple[Skipped, ...] = ()
+    sections: tuple[ExportSection, ...]
+    skipped: tuple[SkippedProblem, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -156,13 +156,13 @@ Domains = Mapping[str, tuple[Value, ...]]
 
 
 def sections(
-    found: Sequence[tuple[Key, Entry]], domains: Mapping[Identity, Domains]
-) -> tuple[tuple[Section, ...], list[str]]:
+    found: Sequence[tuple[SectionKey, ExportEntry]], domains: Mapping[Identity, Domains]
+) -> tuple[tuple[ExportSection, ...], list[str]]:
     """Entries by section, and a note for each that gave way to another of the same place.
 
     Those of a map, which weighs all that was measured, come before others; else the first is kept.
     """
-    groups: dict[Identity, tuple[Key, dict[tuple[int, int], Entry]]] = {}
+    groups: dict[Identity, tuple[SectionKey, dict[tuple[int, int], ExportEntry]]] = {}
     notes = []
     for key, entry in sorted(found, key=lambda pair: pair[1].source != "map"):
         kept = groups.setdefault(key.identity, (key, {}))[1]
@@ -173,7 +173,7 @@ def sections(
                 f" of threads, {entry.threads}: {entry.candidate} is left out"
             )
     made = [
-        Section(
+        ExportSection(
             key=key,
             entries=tuple(kept[place] for place in sorted(kept)),
             domains=merged([domains.get(identity, {}), *(_own(e) for e in kept.values())]),
@@ -190,7 +190,7 @@ def merged(several: Sequence[Domains]) -> dict[str, tuple[Value, ...]]:
     return {name: tuple(sorted(_distinct(found), key=_order)) for name, found in values.items()}
 
 
-def _own(entry: Entry) -> Domains:
+def _own(entry: ExportEntry) -> Domains:
     return {name: (value,) for name, value in entry.parameters.items()}
 
 

@@ -31,7 +31,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from autotune.domain.results import Measurement
-from autotune.results.evaluate.study_evaluation import ProblemResult, Row, StudyResult
+from autotune.results.evaluate.study_evaluation import (
+    EvaluatedCandidate,
+    ProblemEvaluation,
+    StudyEvaluation,
+)
 
 Cell = str | int | float | bool | None | tuple[float, ...]
 
@@ -50,7 +54,7 @@ AFTER = (
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class ExportTable:
     """Columns and rows."""
 
     columns: tuple[str, ...]
@@ -62,7 +66,7 @@ class Table:
         return [row[place] for row in self.rows]
 
 
-def table(result: StudyResult, problems: Sequence[ProblemResult]) -> Table:
+def table(result: StudyEvaluation, problems: Sequence[ProblemEvaluation]) -> ExportTable:
     """The candidates of these problems, each problem fastest first, those without a time last."""
     machines = {run.id: run.machine_identity for run in result.study.runs}
     everyone = [(problem, row) for problem in problems for row in _ordered(problem)]
@@ -78,7 +82,7 @@ def table(result: StudyResult, problems: Sequence[ProblemResult]) -> Table:
             **{f"{PARAMETER}{name}": row.candidate.parameters.get(name) for name in names},
         }
         rows.append(tuple(cells[name] for name in columns))
-    return Table(columns, tuple(rows))
+    return ExportTable(columns, tuple(rows))
 
 
 def is_table(columns: Sequence[str]) -> bool:
@@ -87,11 +91,11 @@ def is_table(columns: Sequence[str]) -> bool:
     return fixed == [*BEFORE, *AFTER]
 
 
-def _ordered(problem: ProblemResult) -> list[Row]:
+def _ordered(problem: ProblemEvaluation) -> list[EvaluatedCandidate]:
     return sorted(problem.rows, key=lambda row: (row.measured is None, row.measured or 0.0))
 
 
-def _what(problem: ProblemResult, row: Row) -> dict[str, Cell]:
+def _what(problem: ProblemEvaluation, row: EvaluatedCandidate) -> dict[str, Cell]:
     one = row.candidate
     return {
         "problem": problem.label,
@@ -110,7 +114,7 @@ def _what(problem: ProblemResult, row: Row) -> dict[str, Cell]:
     }
 
 
-def _predicted(row: Row) -> dict[str, Cell]:
+def _predicted(row: EvaluatedCandidate) -> dict[str, Cell]:
     low, high = (row.prediction and row.prediction.interval) or (None, None)
     return {
         "rank": row.rank,
@@ -121,7 +125,9 @@ def _predicted(row: Row) -> dict[str, Cell]:
     }
 
 
-def _measured(problem: ProblemResult, row: Row, machines: Mapping[str, str]) -> dict[str, Cell]:
+def _measured(
+    problem: ProblemEvaluation, row: EvaluatedCandidate, machines: Mapping[str, str]
+) -> dict[str, Cell]:
     found = row.measurement
     low, high = row.interval or (None, None)
     return {

@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Iterator, Sequence
 
 from autotune.results.export import c_names
-from autotune.results.export.entries import Choices, Entry, Section
+from autotune.results.export.entries import Choices, ExportEntry, ExportSection
 from autotune.results.export.readers.autotune_wisdom import choose, nearest
 from autotune.tuning.maps.explore import LEVEL
 
@@ -27,7 +27,7 @@ fastest entry of the nearest size."""
 
 def write(choices: Choices) -> str:
     """The text of the header."""
-    names = c_names.Names()
+    names = c_names.UniqueNames()
     guard = names.new(f"AUTOTUNE_{c_names.upper(choices.study)}_H")
     called = [section.key.subject.name for section in choices.sections]
     parts = [
@@ -85,33 +85,37 @@ def borders(values: Sequence[int]) -> list[tuple[int | None, int]]:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Node:
+class DecisionNode:
     """A decision: borders of one quantity, each leading to a decision or an entry's index."""
 
     quantity: str
     """``threads`` or ``size``."""
-    branches: tuple[tuple[int | None, "Node | int"], ...]
+    branches: tuple[tuple[int | None, "DecisionNode | int"], ...]
 
 
-def decision(entries: Sequence[Entry]) -> Node:
+def decision(entries: Sequence[ExportEntry]) -> DecisionNode:
     """Which entry is taken for a size and a number of threads; 0 threads are any number."""
     keys = [(entry.size, entry.threads, entry.seconds) for entry in entries]
     free = borders([key[0] for key in keys])
-    any_number = Node("size", tuple((last, choose(keys, size, 0)) for last, size in free))
+    any_number = DecisionNode("size", tuple((last, choose(keys, size, 0)) for last, size in free))
     asked = []
     for last, threads in borders([key[1] for key in keys]):
         sizes = borders([key[0] for key in keys if key[1] == threads])
-        node = Node("size", tuple((end, choose(keys, size, threads)) for end, size in sizes))
+        node = DecisionNode(
+            "size", tuple((end, choose(keys, size, threads)) for end, size in sizes)
+        )
         asked.append((last, node))
     if asked == [(None, any_number)]:
         return any_number
-    return Node("threads", ((0, any_number), *asked))
+    return DecisionNode("threads", ((0, any_number), *asked))
 
 
 class _SectionText:
     """One section as C."""
 
-    def __init__(self, section: Section, names: c_names.Names, *, distinct: bool) -> None:
+    def __init__(
+        self, section: ExportSection, names: c_names.UniqueNames, *, distinct: bool
+    ) -> None:
         key, self._section = section.key, section
         ranks = f"_r{key.ranks}" if key.ranks > 1 else ""
         called = key.subject.name if distinct else key.subject.id
@@ -185,7 +189,7 @@ class _SectionText:
         yield "}"
         yield ""
 
-    def _values(self, entry: Entry) -> Iterator[str]:
+    def _values(self, entry: ExportEntry) -> Iterator[str]:
         yield f"{entry.size}LL"
         yield str(entry.threads)
         for text in (
@@ -213,19 +217,19 @@ class _SectionText:
         yield from self._conditions(self._decision, {"size": size, "threads": threads})
         yield f"#endif /* {size} */"
 
-    def _conditions(self, node: Node, macros: dict[str, str]) -> Iterator[str]:
+    def _conditions(self, node: DecisionNode, macros: dict[str, str]) -> Iterator[str]:
         for position, (last, then) in enumerate(node.branches):
             if len(node.branches) > 1:
                 word = "#if" if position == 0 else "#elif"
                 yield "#else" if last is None else f"{word} {macros[node.quantity]} <= {last}"
-            if isinstance(then, Node):
+            if isinstance(then, DecisionNode):
                 yield from self._conditions(then, macros)
             else:
                 yield from self._defines(self._section.entries[then])
         if len(node.branches) > 1:
             yield "#endif"
 
-    def _defines(self, entry: Entry) -> Iterator[str]:
+    def _defines(self, entry: ExportEntry) -> Iterator[str]:
         start = f"#define {self._upper}_TUNED_"
         yield f"{start}FOR_SIZE {entry.size}"
         yield f"{start}FOR_THREADS {entry.threads}"
@@ -237,7 +241,7 @@ class _SectionText:
                 yield f"{start}{name} {value}"
 
 
-def _branches(node: Node, indent: str) -> Iterator[str]:
+def _branches(node: DecisionNode, indent: str) -> Iterator[str]:
     """Nested comparisons; the last branch needs none."""
     for last, then in node.branches:
         test = "" if last is None else f"if ({node.quantity} <= {last}LL) "
@@ -251,7 +255,7 @@ def _branches(node: Node, indent: str) -> Iterator[str]:
             yield f"{indent}}}"
 
 
-def _told(entry: Entry, per: str) -> list[str]:
+def _told(entry: ExportEntry, per: str) -> list[str]:
     """An entry in words; its time is that of a step or of a run."""
     origin = entry.origin
     time = "not measured" if entry.seconds is None else f"{entry.seconds:.4g} s per {per}"

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from autotune.domain.decision_map import DecisionMap
 from autotune.files.store.records import CandidateRecord, RunRecord, StudyRecord
 from autotune.results.export import origins
-from autotune.results.export.entries import Entry, Key
+from autotune.results.export.entries import ExportEntry, SectionKey
 
 
 def of_map(
     study: StudyRecord, found: DecisionMap, known: Mapping[str, CandidateRecord]
-) -> list[tuple[Key, Entry]]:
+) -> list[tuple[SectionKey, ExportEntry]]:
     """An entry for each cell: one of the few contenders that the map merges its winners to.
 
     ``known``: identity to candidate; a cell whose candidate is not among them gives none, nor does

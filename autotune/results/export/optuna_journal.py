@@ -18,12 +18,17 @@ from optuna.trial import FrozenTrial
 from autotune.domain.setup import Objective
 from autotune.errors import Fault, InputError
 from autotune.measuring.conditions.resource_use import ENERGY, MEMORY
-from autotune.results.evaluate.study_evaluation import ProblemResult, Row, StudyResult, varied
+from autotune.results.evaluate.study_evaluation import (
+    EvaluatedCandidate,
+    ProblemEvaluation,
+    StudyEvaluation,
+    varied,
+)
 from autotune.tuning.search import optuna_trials
 from autotune.tuning.search.points import Setting
 
 
-def write(result: StudyResult, path: Path, objectives: Sequence[Objective] = ("time",)) -> int:
+def write(result: StudyEvaluation, path: Path, objectives: Sequence[Objective] = ("time",)) -> int:
     """Write the journal, one Optuna study ``NAME/LABEL`` for each problem; the number of trials.
 
     A trial is a candidate that was measured, or failed to be; its values are ``objectives`` in
@@ -73,8 +78,8 @@ def _require_journal(path: Path) -> None:
 
 
 def _study(
-    result: StudyResult,
-    problem: ProblemResult,
+    result: StudyEvaluation,
+    problem: ProblemEvaluation,
     storage: JournalStorage,
     objectives: Sequence[Objective],
 ) -> int:
@@ -95,12 +100,12 @@ def _study(
     return len(tried)
 
 
-def _settings(row: Row) -> dict[str, Setting]:
+def _settings(row: EvaluatedCandidate) -> dict[str, Setting]:
     return varied(row.candidate)
 
 
 def _trial(
-    row: Row,
+    row: EvaluatedCandidate,
     number: int,
     names: Sequence[str],
     space: dict[str, BaseDistribution],
@@ -117,7 +122,7 @@ def _trial(
     )
 
 
-def _attributes(row: Row) -> dict[str, str | float]:
+def _attributes(row: EvaluatedCandidate) -> dict[str, str | float]:
     attributes: dict[str, str | float | None] = {
         "candidate": row.candidate.id,
         "why": row.chosen,
@@ -130,7 +135,7 @@ def _attributes(row: Row) -> dict[str, str | float]:
     return {name: value for name, value in attributes.items() if value}
 
 
-def _moments(row: Row) -> tuple[datetime.datetime, datetime.datetime]:
+def _moments(row: EvaluatedCandidate) -> tuple[datetime.datetime, datetime.datetime]:
     """When its first and its last sample were taken, as Optuna has it: local time, no zone."""
     samples = row.measurement.samples if row.measurement else ()
     taken = [datetime.datetime.fromisoformat(sample.taken) for sample in samples]

@@ -1,13 +1,19 @@
 """What a stored candidate computes, where it ran, and with what it was built."""
 
 from autotune.files.store.records import CandidateRecord, RunRecord, StudyRecord
-from autotune.results.export.entries import Entry, Key, Origin, Place, Subject
+from autotune.results.export.entries import (
+    EntryMachine,
+    EntryOrigin,
+    ExportEntry,
+    ExportSubject,
+    SectionKey,
+)
 
 
-def subject(candidate: CandidateRecord) -> Subject:
+def subject(candidate: CandidateRecord) -> ExportSubject:
     """What a candidate computes, whatever its size."""
     problem = candidate.problem
-    return Subject(
+    return ExportSubject(
         id=problem.id,
         name=problem.name,
         family=problem.family,
@@ -18,16 +24,18 @@ def subject(candidate: CandidateRecord) -> Subject:
     )
 
 
-def place(run: RunRecord) -> Place:
+def place(run: RunRecord) -> EntryMachine:
     """The machine of a run."""
-    return Place(identity=run.machine_identity, name=run.machine.name, title=run.machine.title)
+    return EntryMachine(
+        identity=run.machine_identity, name=run.machine.name, title=run.machine.title
+    )
 
 
-def origin(study: StudyRecord, run: RunRecord, identity: str) -> Origin:
+def origin(study: StudyRecord, run: RunRecord, identity: str) -> EntryOrigin:
     """Where the times of a candidate in a run come from."""
     build = run.build(identity)
     provenance = build.provenance if build else {}
-    return Origin(
+    return EntryOrigin(
         study=study.name,
         run=run.id,
         taken=run.started,
@@ -38,10 +46,10 @@ def origin(study: StudyRecord, run: RunRecord, identity: str) -> Origin:
 
 def entry(
     study: StudyRecord, run: RunRecord, one: CandidateRecord, seconds: float | None
-) -> tuple[Key, Entry]:
+) -> tuple[SectionKey, ExportEntry]:
     """A candidate at its own size and threads, with what a run found out about it."""
     measurement = run.measurement(one.identity)
-    made = Entry(
+    made = ExportEntry(
         size=one.problem.components,
         threads=one.threads,
         problem=one.problem.label,
@@ -60,4 +68,4 @@ def entry(
         error=measurement.error if measurement else None,
         origin=origin(study, run, one.identity),
     )
-    return Key(place=place(run), subject=subject(one), ranks=one.ranks), made
+    return SectionKey(place=place(run), subject=subject(one), ranks=one.ranks), made

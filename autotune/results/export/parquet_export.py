@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autotune.errors import Fault, MissingTool
-from autotune.results.export.export_table import PARAMETER, SCHEMA, Cell, Table
+from autotune.results.export.export_table import PARAMETER, SCHEMA, Cell, ExportTable
 from autotune.version import VERSION
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _WHOLE = frozenset({"size", "threads", "ranks", "nodes", "rank", "samples"})
 _FLAGS = frozenset({"best", "baseline", "compared", "verified"})
 
 
-def write(table: Table) -> bytes:
+def write(table: ExportTable) -> bytes:
     """The content of the file; MissingTool where pyarrow is not installed."""
     pyarrow, engine = _pyarrow()
     arrays = [
@@ -61,7 +61,7 @@ def _pyarrow() -> "tuple[ModuleType, ModuleType]":
     return pyarrow, pyarrow.parquet
 
 
-def _type(pyarrow: "ModuleType", name: str, table: Table) -> object:
+def _type(pyarrow: "ModuleType", name: str, table: ExportTable) -> object:
     if name == "samples_s":
         return pyarrow.list_(pyarrow.float64())
     if name in _WHOLE:

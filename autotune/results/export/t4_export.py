@@ -11,7 +11,11 @@ from collections.abc import Sequence
 from autotune.domain.results import Status
 from autotune.domain.variant import Value
 from autotune.files.recorded.t4_results import INVALIDITY, PREDICTED, TIME, VERSION
-from autotune.results.evaluate.study_evaluation import ProblemResult, Row, StudyResult
+from autotune.results.evaluate.study_evaluation import (
+    EvaluatedCandidate,
+    ProblemEvaluation,
+    StudyEvaluation,
+)
 from autotune.results.export.export_table import samples
 from autotune.version import VERSION as OWN_VERSION
 
@@ -26,7 +30,7 @@ _FAILED: dict[Status, str] = {
 """What stands in place of the time of a failure."""
 
 
-def write(result: StudyResult, problems: Sequence[ProblemResult]) -> tuple[str, list[str]]:
+def write(result: StudyEvaluation, problems: Sequence[ProblemEvaluation]) -> tuple[str, list[str]]:
     """The text of the file, and notes on what is not in it.
 
     Candidates without a time because other programs disturbed them are left out: that says nothing
@@ -71,7 +75,7 @@ def is_own(text: str) -> bool:
     return isinstance(metadata, dict) and metadata.get("autotuner") == AUTOTUNER
 
 
-def _result(problem: ProblemResult, row: Row) -> dict[str, object]:
+def _result(problem: ProblemEvaluation, row: EvaluatedCandidate) -> dict[str, object]:
     measurement, status = row.measurement, row.status or "ok"
     taken = next((s.taken for s in measurement.samples), "") if measurement else ""
     time = row.measured if status == "ok" else _FAILED.get(status, "RuntimeFailedConfig")
@@ -89,7 +93,7 @@ def _result(problem: ProblemResult, row: Row) -> dict[str, object]:
     }
 
 
-def _configuration(problem: ProblemResult, row: Row) -> dict[str, Value]:
+def _configuration(problem: ProblemEvaluation, row: EvaluatedCandidate) -> dict[str, Value]:
     """What was set; a name that a parameter has too gets ``autotune_`` in front."""
     one = row.candidate
     ours: dict[str, Value] = {

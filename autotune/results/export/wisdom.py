@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from autotune.errors import Fault, InputError
-from autotune.results.export.entries import Choices, Entry, Key
+from autotune.results.export.entries import Choices, ExportEntry, SectionKey
 from autotune.results.export.readers import autotune_wisdom as reader
 
 RULE = (
@@ -144,7 +144,7 @@ def _id(item: Item) -> SectionId:
     )
 
 
-def _section(key: Key) -> Item:
+def _section(key: SectionKey) -> Item:
     place, subject = key.place, key.subject
     return {
         "machine": {"identity": place.identity, "name": place.name, "title": place.title},
@@ -160,7 +160,7 @@ def _section(key: Key) -> Item:
     }
 
 
-def _entry(entry: Entry) -> Item:
+def _entry(entry: ExportEntry) -> Item:
     origin = entry.origin
     return {
         "size": entry.size,

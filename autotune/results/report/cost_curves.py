@@ -14,7 +14,7 @@ _STEPS = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CurveLine:
     """A piece of a curve, with its interval."""
 
     size: tuple[float, ...]
@@ -32,7 +32,7 @@ class Panel:
     points: tuple[tuple[float, float], ...]
     """Median of the samples at each size."""
     outliers: tuple[tuple[float, float], ...]
-    lines: tuple[Line, ...]
+    lines: tuple[CurveLine, ...]
     breakpoints: tuple[float, ...]
     has_size: bool
     """False for a barrier."""
@@ -57,11 +57,11 @@ def _panel(curve: CostCurve, fit: FittedCurve | None) -> Panel:
     )
 
 
-def _level(curve: CostCurve) -> Line:
+def _level(curve: CostCurve) -> CurveLine:
     return _line(curve, [0.0, 1.0], 0, extrapolated=False)
 
 
-def _lines(curve: CostCurve) -> list[Line]:
+def _lines(curve: CostCurve) -> list[CurveLine]:
     low, high = max(1.0, curve.measured[0]), max(1.0, curve.measured[1])
     ends = [low / BEYOND, *_within(curve, low / BEYOND, high * BEYOND), high * BEYOND]
     cuts = sorted({*ends, low, high})
@@ -79,10 +79,10 @@ def _within(curve: CostCurve, low: float, high: float) -> list[float]:
     return [float(s.lower) for s in curve.segments if low < s.lower < high]
 
 
-def _line(curve: CostCurve, sizes: Sequence[float], piece: int, *, extrapolated: bool) -> Line:
+def _line(curve: CostCurve, sizes: Sequence[float], piece: int, *, extrapolated: bool) -> CurveLine:
     seconds = tuple(max(curve.segments[piece].at(size), 0.0) for size in sizes)
     low, high = curve.residual
-    return Line(
+    return CurveLine(
         size=tuple(sizes),
         seconds=seconds,
         low=tuple(low * value for value in seconds),

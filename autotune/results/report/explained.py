@@ -8,7 +8,7 @@ from autotune.models.engines.base import CompiledSweep
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
+class ExplainedCandidate:
     """A candidate as it is explained."""
 
     name: str
@@ -19,12 +19,12 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explained:
+class RankingExplanation:
     """A candidate, perhaps beside another, with the reasons in words."""
 
     chosen: Ranked
     other: Ranked | None
-    told: Told
-    beside: Told | None
+    told: ExplainedCandidate
+    beside: ExplainedCandidate | None
     words: tuple[str, ...]
     """A sentence each."""

@@ -10,7 +10,11 @@ from typing import Literal
 from autotune.domain.calibration import Calibration
 from autotune.domain.machine import Machine
 from autotune.domain.results import Prediction
-from autotune.results.evaluate.study_evaluation import Interval, ProblemResult, Row
+from autotune.results.evaluate.study_evaluation import (
+    EvaluatedCandidate,
+    Interval,
+    ProblemEvaluation,
+)
 from autotune.results.report import words
 
 Role = Literal["winner", "baseline", "measured", "predicted"]
@@ -20,7 +24,7 @@ COMBINED = ("sweep", "barrier", "communication")
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class BarSegment:
     """One contribution to a bar."""
 
     name: str
@@ -34,7 +38,7 @@ class Bar:
 
     label: str
     role: Role
-    segments: tuple[Segment, ...]
+    segments: tuple[BarSegment, ...]
     measured: float | None
     interval: Interval | None
 
@@ -54,7 +58,7 @@ class Stack:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ScatterPoint:
     """Predicted against measured of one candidate."""
 
     label: str
@@ -69,7 +73,7 @@ class Point:
 class Scatter:
     """Predicted against measured; only candidates of the run of the statistics."""
 
-    points: tuple[Point, ...]
+    points: tuple[ScatterPoint, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +122,7 @@ class Fact:
     source: str
 
 
-def role(row: Row, result: ProblemResult) -> Role:
+def role(row: EvaluatedCandidate, result: ProblemEvaluation) -> Role:
     """What a candidate is to its problem; the winner first."""
     if result.best and row.candidate.identity == result.best.candidate.identity:
         return "winner"
@@ -127,7 +131,7 @@ def role(row: Row, result: ProblemResult) -> Role:
     return "measured" if row.measured is not None else "predicted"
 
 
-def stack(result: ProblemResult, top: int = 8) -> Stack:
+def stack(result: ProblemEvaluation, top: int = 8) -> Stack:
     """Contributions of the predicted top, and of the winner and the baseline wherever they are."""
     shown = [
         row
@@ -140,7 +144,7 @@ def stack(result: ProblemResult, top: int = 8) -> Stack:
     return Stack(tuple(names), bars)
 
 
-def _bar(row: Row, result: ProblemResult) -> Bar:
+def _bar(row: EvaluatedCandidate, result: ProblemEvaluation) -> Bar:
     own = row.compared
     return Bar(
         label=words.name(row.candidate, result),
@@ -151,15 +155,15 @@ def _bar(row: Row, result: ProblemResult) -> Bar:
     )
 
 
-def contributions(prediction: Prediction) -> tuple[Segment, ...]:
+def contributions(prediction: Prediction) -> tuple[BarSegment, ...]:
     """The parts that add up to the prediction, in their order, equal names joined."""
-    joined: dict[str, Segment] = {}
+    joined: dict[str, BarSegment] = {}
     for part in prediction.parts:
         if part.kind in COMBINED:
             name = part.sweep if part.kind == "sweep" else part.kind
-            old = joined.get(name, Segment(name, 0.0, False))
+            old = joined.get(name, BarSegment(name, 0.0, False))
             unsure = old.extrapolated or part.extrapolated or _unsure(prediction, part.sweep)
-            joined[name] = Segment(name, old.seconds + part.seconds, unsure)
+            joined[name] = BarSegment(name, old.seconds + part.seconds, unsure)
     return tuple(joined.values())
 
 
@@ -181,11 +185,11 @@ def breakdown(prediction: Prediction) -> tuple[tuple[str, ...], dict[str, dict[s
     return (*first, *middle, *last), table
 
 
-def scatter(result: ProblemResult) -> Scatter:
+def scatter(result: ProblemEvaluation) -> Scatter:
     """Predicted against measured of the compared candidates."""
     return Scatter(
         tuple(
-            Point(
+            ScatterPoint(
                 label=words.name(row.candidate, result),
                 role=role(row, result),
                 predicted=row.predicted,
@@ -199,7 +203,7 @@ def scatter(result: ProblemResult) -> Scatter:
     )
 
 
-def samples(result: ProblemResult, most: int = 40) -> Samples:
+def samples(result: ProblemEvaluation, most: int = 40) -> Samples:
     """The samples of the fastest ``most`` compared candidates, and of the baseline."""
     strips: list[Strip] = []
     for row in result.evaluated:

@@ -27,7 +27,7 @@ _LINKED = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
+class GroupDifference:
     """A difference of mean log2 times and half of its 99 % interval, inf of too few candidates.
 
     ``balanced``: among candidates alike in what matters. Otherwise it may be the doing of another
@@ -99,7 +99,7 @@ class _Blocks:
         rest = max(0.0, float(within @ within - effects @ totals))
         return effects, rest, len(self.logs) - blocks - rank
 
-    def change(self, start: int, to: int) -> Change | None:
+    def change(self, start: int, to: int) -> GroupDifference | None:
         """Of the mean from one value to another; None where they are not linked."""
         contrast = np.zeros(self._counts.shape[1])
         contrast[[start, to]] = -1.0, 1.0
@@ -111,9 +111,9 @@ class _Blocks:
         if freedom > 0:
             error = math.sqrt(max(0.0, float(contrast @ solved)) * rest / freedom)
             half = error * quantile(freedom, LEVEL)
-        return Change(mean=float(contrast @ effects), half=half, balanced=self.balanced)
+        return GroupDifference(mean=float(contrast @ effects), half=half, balanced=self.balanced)
 
-    def trend(self, numbers: Floats) -> Change | None:
+    def trend(self, numbers: Floats) -> GroupDifference | None:
         """Of the least-squares line over numbers, (n,), from 0 to 1; None where they are alike."""
         at = self._centred(numbers)
         weight = float(at @ at)
@@ -123,7 +123,7 @@ class _Blocks:
         slope = float(at @ self._within) / weight
         rest = self._within - slope * at
         error = math.sqrt(float(rest @ rest) / freedom / weight)
-        return Change(mean=slope, half=error * quantile(freedom, LEVEL))
+        return GroupDifference(mean=slope, half=error * quantile(freedom, LEVEL))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +161,7 @@ class GroupMeans:
             tiers.append(_Blocks(logs, codes, np.array(block, np.intp), balanced))
         return cls(values, tuple(tiers))
 
-    def change(self, start: Value, to: Value) -> Change | None:
+    def change(self, start: Value, to: Value) -> GroupDifference | None:
         """From one value to another, of the strictest blocks that link them; None of others.
 
         Those of too few candidates for an interval stand back behind those with one. Between the
@@ -175,7 +175,7 @@ class GroupMeans:
         known = next((c for c in found if c.balanced and math.isfinite(c.half)), None)
         return known or self._trend(start, to) or (found[0] if found else None)
 
-    def _trend(self, start: Value, to: Value) -> Change | None:
+    def _trend(self, start: Value, to: Value) -> GroupDifference | None:
         numbers = [float(v) for v in self.values if not isinstance(v, str)]
         if isinstance(start, str) or isinstance(to, str) or len(numbers) < len(self.values):
             return None

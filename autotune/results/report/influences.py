@@ -32,9 +32,9 @@ from autotune.learning.influence import Influence, InfluencePredictor
 from autotune.learning.models.base import Floats
 from autotune.learning.models.conformal import FOLDS, folds
 from autotune.learning.models.terms import parameters
-from autotune.results.evaluate.study_evaluation import ProblemResult, Row, varied
+from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation, varied
 from autotune.results.report import change_words as words
-from autotune.results.report.group_means import Change, GroupMeans
+from autotune.results.report.group_means import GroupDifference, GroupMeans
 
 LEAST = 12
 """Fewer compared candidates have no model."""
@@ -75,7 +75,7 @@ class Influences:
         )
 
 
-def influences(result: ProblemResult) -> Influences | None:
+def influences(result: ProblemEvaluation) -> Influences | None:
     """Of the compared candidates of a problem; None where they are too few or say nothing."""
     rows = [row for row in result.rows if row.compared and row.measured]
     if len(rows) < LEAST:
@@ -295,7 +295,7 @@ def _most_apart(
 # --- what the measured times say of it ------------------------------------------------------
 
 
-def _agreed(effects: Floats, measured: Change | None) -> float | None:
+def _agreed(effects: Floats, measured: GroupDifference | None) -> float | None:
     """The change that model and times agree in, of the whole model first; None where they do not,
     or where it is chance by both."""
     said = float(effects[0])
@@ -310,7 +310,7 @@ def _agreed(effects: Floats, measured: Change | None) -> float | None:
     return measured.mean if measured.balanced else None
 
 
-def _same(said: float, measured: Change | None) -> tuple[float, Change] | None:
+def _same(said: float, measured: GroupDifference | None) -> tuple[float, GroupDifference] | None:
     """The change that both say, which may be none, and the measured one; None: contradicted."""
     if measured is None:
         return None
@@ -319,7 +319,7 @@ def _same(said: float, measured: Change | None) -> tuple[float, Change] | None:
     return (said if measured.holds(said) else measured.mean), measured
 
 
-def _differ(one: tuple[float, Change], other: tuple[float, Change]) -> bool:
+def _differ(one: tuple[float, GroupDifference], other: tuple[float, GroupDifference]) -> bool:
     """Whether two changes differ as the times do, and these by more than chance."""
     said, measured = one[0] - other[0], one[1].mean - other[1].mean
     chance = math.hypot(one[1].half, other[1].half)
@@ -344,7 +344,7 @@ def _option(values: list[Value]) -> bool:
 # --- what it learns from --------------------------------------------------------------------
 
 
-def _table(rows: list[Row], label: str) -> Table:
+def _table(rows: list[EvaluatedCandidate], label: str) -> Table:
     settings = [varied(row.candidate) for row in rows]
     names = list(dict.fromkeys(name for one in settings for name in one))
     options = {n for n in names if all(one.get(n) in (0, 1) for one in settings)}

@@ -12,7 +12,7 @@ import numpy as np
 
 from autotune.domain.results import Sample
 from autotune.files.store.records import RunRecord, StudyRecord
-from autotune.results.evaluate.study_evaluation import ProblemResult, Row
+from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation
 from autotune.results.report import words
 from autotune.results.report.figure_records import Role, role
 from autotune.statistics import estimators
@@ -21,7 +21,7 @@ _MOST_SPREADS = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class SampleScatter:
     """How far the samples of one candidate scatter."""
 
     label: str
@@ -37,7 +37,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
-class Drift:
+class CandidateDrift:
     """A candidate over the run: moments, and its time in that launch over that of all of them."""
 
     label: str
@@ -47,23 +47,23 @@ class Drift:
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class NoiseFigures:
     """What the samples say about the host."""
 
-    spreads: tuple[Spread, ...]
-    drifts: tuple[Drift, ...]
+    spreads: tuple[SampleScatter, ...]
+    drifts: tuple[CandidateDrift, ...]
     accepted: int
     rejected: int
 
 
-def noise(result: ProblemResult, study: StudyRecord) -> Noise:
+def noise(result: ProblemEvaluation, study: StudyRecord) -> NoiseFigures:
     """Spread of each candidate, samples that were rejected, drift of the winner and baseline."""
     rows = [row for row in result.evaluated if row.compared and row.measurement]
     run = run_of(result, study)
     timed = [s for r in rows if r.measurement for s in r.measurement.samples if not s.warm_up]
     begun = begun_at(run) if run else 0.0
     marked = [row for row in rows if role(row, result) in ("winner", "baseline")]
-    return Noise(
+    return NoiseFigures(
         spreads=tuple(
             _spread(row, result)
             for number, row in enumerate(rows)
@@ -75,12 +75,12 @@ def noise(result: ProblemResult, study: StudyRecord) -> Noise:
     )
 
 
-def _spread(row: Row, result: ProblemResult) -> Spread:
+def _spread(row: EvaluatedCandidate, result: ProblemEvaluation) -> SampleScatter:
     samples = [s for s in row.measurement.samples if not s.warm_up] if row.measurement else []
     launches = list(_launches(samples).values())
     inner = [np.var(np.log([s.seconds for s in la]), ddof=1) for la in launches if len(la) > 1]
     outer = [math.log(estimators.location([s.seconds for s in launch])) for launch in launches]
-    return Spread(
+    return SampleScatter(
         label=words.name(row.candidate, result),
         identity=row.candidate.identity,
         role=role(row, result),
@@ -92,11 +92,11 @@ def _spread(row: Row, result: ProblemResult) -> Spread:
     )
 
 
-def _drift(row: Row, result: ProblemResult, begun: float) -> Drift:
+def _drift(row: EvaluatedCandidate, result: ProblemEvaluation, begun: float) -> CandidateDrift:
     launches = _launches(row.measurement.samples if row.measurement else ())
     times = [estimators.location([s.seconds for s in launch]) for launch in launches.values()]
     usual = estimators.location(times) if times else 1.0
-    return Drift(
+    return CandidateDrift(
         label=words.name(row.candidate, result),
         role=role(row, result),
         seconds=tuple(moment(launch[0].taken) - begun for launch in launches.values()),
@@ -112,7 +112,7 @@ def _launches(samples: Sequence[Sample]) -> dict[int, list[Sample]]:
     return dict(sorted(found.items()))
 
 
-def run_of(result: ProblemResult, study: StudyRecord) -> RunRecord | None:
+def run_of(result: ProblemEvaluation, study: StudyRecord) -> RunRecord | None:
     """The run that the statistics of a problem come from."""
     return next((run for run in study.runs if run.id == result.run), None)
 

@@ -13,7 +13,11 @@ from autotune.domain.dissection import Dissection
 from autotune.domain.machine import Machine
 from autotune.errors import Fault, MissingTool
 from autotune.files.store.records import RunRecord, StudyRecord
-from autotune.results.evaluate.study_evaluation import ProblemResult, Row, StudyResult
+from autotune.results.evaluate.study_evaluation import (
+    EvaluatedCandidate,
+    ProblemEvaluation,
+    StudyEvaluation,
+)
 from autotune.results.maps import text as map_text
 from autotune.results.report import (
     figure_records,
@@ -23,12 +27,12 @@ from autotune.results.report import (
     why,
     words,
 )
-from autotune.results.report.explained import Told
+from autotune.results.report.explained import ExplainedCandidate
 from autotune.results.report.figure_records import Fact
 from autotune.results.report.influences import Influences, influences
-from autotune.results.report.noise_figures import Noise
+from autotune.results.report.noise_figures import NoiseFigures
 from autotune.results.report.noise_figures import noise as noise_of
-from autotune.results.report.search_records import Failed, Front
+from autotune.results.report.search_records import FailureGroup, Front
 from autotune.units import show
 
 if TYPE_CHECKING:
@@ -52,7 +56,7 @@ _TEXT = 4000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class ProblemFigures:
     """The figures of one problem as SVG text; empty where there is nothing to draw."""
 
     stack: str
@@ -66,7 +70,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Use:
+class WinnerUsage:
     """How to use a winner: each line as it is typed or set; empty ones are left out."""
 
     command: str
@@ -76,26 +80,26 @@ class Use:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Section:
+class ProblemSection:
     """One problem as the page shows it."""
 
     anchor: str
-    result: ProblemResult
-    figures: Figures
-    use: Use | None
+    result: ProblemEvaluation
+    figures: ProblemFigures
+    use: WinnerUsage | None
     kinds: tuple[str, ...]
     breakdown: Mapping[str, Mapping[str, float]]
     """Sweep to kind to seconds, of the winner."""
     reasons: tuple[str, ...]
     """Why the winner takes as long as predicted, and what makes the baseline slower: sentences."""
-    noise: Noise
+    noise: NoiseFigures
     front: Front
-    failed: tuple[Failed, ...]
-    tried: tuple[Row, ...]
+    failed: tuple[FailureGroup, ...]
+    tried: tuple[EvaluatedCandidate, ...]
     """As many of the evaluated as a page holds; winner and baseline are among them."""
-    ranked: tuple[Row, ...]
+    ranked: tuple[EvaluatedCandidate, ...]
     """The same of the ranking."""
-    failures: tuple[tuple[Row, str], ...]
+    failures: tuple[tuple[EvaluatedCandidate, str], ...]
     """The first failures with their text."""
     builds: int
     """How many combinations of compiler, flags and threads its candidates have."""
@@ -116,7 +120,7 @@ class _Tools:
     search: "ModuleType"
 
 
-def write(result: StudyResult, path: Path, dissections: Sequence[Dissection] = ()) -> Path:
+def write(result: StudyEvaluation, path: Path, dissections: Sequence[Dissection] = ()) -> Path:
     """Write the page, as ``pagefile.write`` does; returns its path.
 
     ``dissections``: of candidates of the study. Raises InputError where the file cannot be written.
@@ -126,7 +130,7 @@ def write(result: StudyResult, path: Path, dissections: Sequence[Dissection] = (
     return path
 
 
-def render(result: StudyResult, dissections: Sequence[Dissection] = ()) -> str:
+def render(result: StudyEvaluation, dissections: Sequence[Dissection] = ()) -> str:
     """The page as text; a study without a single time gives a page that says so.
 
     Raises MissingTool when matplotlib or jinja2 is not installed.
@@ -187,17 +191,17 @@ def render(result: StudyResult, dissections: Sequence[Dissection] = ()) -> str:
 
 
 def _section(
-    result: ProblemResult,
+    result: ProblemEvaluation,
     study: StudyRecord,
     number: int,
     share: float,
     tools: _Tools,
-) -> Section:
+) -> ProblemSection:
     """``share``: of the usual length, of tables and drawings."""
     prediction = result.best.prediction if result.best else None
     kinds, table = figure_records.breakdown(prediction) if prediction else ((), {})
     noise, front = noise_of(result, study), search_records.front(result)
-    return Section(
+    return ProblemSection(
         anchor=f"problem-{number + 1}",
         result=result,
         figures=_figures(result, study, noise, front, share, tools),
@@ -219,7 +223,9 @@ def _section(
     )
 
 
-def _some(rows: Sequence[Row], result: ProblemResult, share: float) -> tuple[Row, ...]:
+def _some(
+    rows: Sequence[EvaluatedCandidate], result: ProblemEvaluation, share: float
+) -> tuple[EvaluatedCandidate, ...]:
     most = max(_LEAST_ROWS, round(share * _ROWS))
     marked = ("winner", "baseline")
     return tuple(
@@ -229,7 +235,7 @@ def _some(rows: Sequence[Row], result: ProblemResult, share: float) -> tuple[Row
     )
 
 
-def _text(row: Row) -> str:
+def _text(row: EvaluatedCandidate) -> str:
     """What a failure says, its middle left out where it is long."""
     text = row.measurement.detail if row.measurement else ""
     if len(text) <= _TEXT:
@@ -238,10 +244,10 @@ def _text(row: Row) -> str:
     return f"{text[:half]}\n... {len(text) - 2 * half} characters ...\n{text[-half:]}"
 
 
-def _reasons(result: ProblemResult) -> list[str]:
+def _reasons(result: ProblemEvaluation) -> list[str]:
     """The winner against the baseline in words, as far as the stored predictions tell."""
     told = [
-        Told(name=words.name(row.candidate, result), prediction=row.prediction)
+        ExplainedCandidate(name=words.name(row.candidate, result), prediction=row.prediction)
         for row in (result.best, result.baseline)
         if row and row.prediction
     ]
@@ -251,20 +257,20 @@ def _reasons(result: ProblemResult) -> list[str]:
 
 
 def _figures(
-    result: ProblemResult,
+    result: ProblemEvaluation,
     study: StudyRecord,
-    noise: Noise,
+    noise: NoiseFigures,
     front: Front,
     share: float,
     tools: _Tools,
-) -> Figures:
+) -> ProblemFigures:
     stack, scatter = figure_records.stack(result), figure_records.scatter(result)
     samples = figure_records.samples(result, max(_LEAST_STRIPS, round(share * _STRIPS)))
     moves = search_records.moves(result)
     residuals, course = search_records.residuals(result), search_records.convergence(result, study)
     draw, search, of = tools.draw, tools.search, f"of {result.label}"
     timed = any(step.measured for step in course.steps)
-    return Figures(
+    return ProblemFigures(
         stack=draw.stack(stack, f"Predicted contributions per sweep {of}") if stack.bars else "",
         scatter=draw.scatter(scatter, f"Predicted and measured times {of}")
         if scatter.points
@@ -301,7 +307,7 @@ def _bandwidths(machine: Machine | None, draw: "ModuleType") -> str:
     return str(draw.bandwidths(record, "Measured load bandwidth over the working set"))
 
 
-def use(row: Row, config: str) -> Use:
+def use(row: EvaluatedCandidate, config: str) -> WinnerUsage:
     """How to use a candidate: the command that writes its source, build line, environment."""
     one = row.candidate
     parameters = {
@@ -317,13 +323,13 @@ def use(row: Row, config: str) -> Use:
     if not one.problem.stepped:
         built = " ".join((one.compiler, *one.flags))
         threads = f"OMP_NUM_THREADS={one.threads}" if one.threads > 1 else ""
-        return Use(command="", build=built, environment=threads, layout=parameters)
+        return WinnerUsage(command="", build=built, environment=threads, layout=parameters)
     alone = one.ranks == 1
     compiler = one.compiler if alone else f"OMPI_CC={one.compiler} MPICH_CC={one.compiler} mpicc"
     bind = "spread" if one.placement == "scatter" else "close"
     places = f" OMP_PLACES=cores OMP_PROC_BIND={bind}" if alone else ""
     start = f" mpiexec -n {one.ranks}" if not alone else ""
-    return Use(
+    return WinnerUsage(
         command=f"autotune variants {config}.yaml --emit {one.id} -o {one.variant}",
         build=" ".join([compiler, *one.flags, "-fopenmp", f"{one.variant}/*.c", "-lm"]),
         environment=f"OMP_NUM_THREADS={one.threads}{places}{start}",

@@ -12,7 +12,11 @@ import numpy as np
 
 from autotune.domain.results import Status
 from autotune.files.store.records import StudyRecord
-from autotune.results.evaluate.study_evaluation import Interval, ProblemResult, Row
+from autotune.results.evaluate.study_evaluation import (
+    EvaluatedCandidate,
+    Interval,
+    ProblemEvaluation,
+)
 from autotune.results.report import words as wording
 from autotune.results.report.figure_records import Role, role
 from autotune.results.report.noise_figures import begun_at, moment, run_of
@@ -23,7 +27,7 @@ _MOST_PLACES = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SearchStep:
     """One candidate that was tried."""
 
     evaluation: int
@@ -41,14 +45,14 @@ class Step:
 class Convergence:
     """The best so far over the candidates tried, in the order in which they were."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[SearchStep, ...]
     predicted: tuple[float, ...]
     """The best so far of the same candidates in the order of the predictions; empty: none."""
     baseline: float | None
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
+class ResidualShare:
     """The residual of one value of a parameter, as a factor."""
 
     label: str
@@ -60,10 +64,10 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Residuals:
+class ResidualFigures:
     """Where the model is wrong: worst values first."""
 
-    shares: tuple[Share, ...]
+    shares: tuple[ResidualShare, ...]
     overall: float
     """Measured over predicted, geometric mean over all compared candidates."""
     left_out: int
@@ -90,7 +94,7 @@ class Moves:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FrontPoint:
     """One compared candidate in the space of the objectives."""
 
     label: str
@@ -105,11 +109,11 @@ class Front:
     """The compared candidates by objective; the front is sorted by the first of them."""
 
     objectives: tuple[str, ...]
-    places: tuple[Place, ...]
+    places: tuple[FrontPoint, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class FailureGroup:
     """The failures of one status: how many, and the first lines of their reasons."""
 
     status: Status
@@ -118,7 +122,7 @@ class Failed:
     """Most frequent first."""
 
 
-def convergence(result: ProblemResult, study: StudyRecord) -> Convergence:
+def convergence(result: ProblemEvaluation, study: StudyRecord) -> Convergence:
     """Best so far over evaluations and seconds; of the run that the statistics come from."""
     run = run_of(result, study)
     if run is None:
@@ -128,11 +132,11 @@ def convergence(result: ProblemResult, study: StudyRecord) -> Convergence:
     tried = [row for row in result.rows if row.measurement and row.measurement.run == run.id]
     first = {row.candidate.identity: _first(row, begun) for row in tried}
 
-    def key(row: Row) -> tuple[float, int, str]:
+    def key(row: EvaluatedCandidate) -> tuple[float, int, str]:
         name = row.candidate.identity
         return first[name], order.get(name, len(order)), name
 
-    steps: list[Step] = []
+    steps: list[SearchStep] = []
     best, last = math.inf, 0.0
     for number, row in enumerate(sorted(tried, key=key), start=1):
         time = row.measured if row.compared else None
@@ -141,30 +145,30 @@ def convergence(result: ProblemResult, study: StudyRecord) -> Convergence:
         last = max(last, moment if math.isfinite(moment) else last)
         known = best if math.isfinite(best) else None
         label = wording.name(row.candidate, result)
-        steps.append(Step(number, last, label, time, known))
+        steps.append(SearchStep(number, last, label, time, known))
     ranked = [r.measured for r in result.rows if r.compared and r.rank and r.measured]
     ahead = tuple(float(t) for t in np.minimum.accumulate(ranked)) if ranked else ()
     base = result.baseline
     return Convergence(tuple(steps), ahead, base.measured if base and base.compared else None)
 
 
-def residuals(result: ProblemResult) -> Residuals:
+def residuals(result: ProblemEvaluation) -> ResidualFigures:
     """Measured over predicted by parameter value, the furthest from the rest first."""
     found = sorted(result.residuals, key=lambda r: (not r.clear, -abs(r.excess)))
     off = [row.deviation for row in result.rows if row.compared]
     known = [-math.log1p(each) for each in off if each is not None]
     overall = math.exp(float(np.mean(known))) if known else 1.0
     shown = tuple(map(_share, found[:_MOST_VALUES]))
-    return Residuals(shown, overall, len(found) - len(shown))
+    return ResidualFigures(shown, overall, len(found) - len(shown))
 
 
-def _share(found: Residual) -> Share:
+def _share(found: Residual) -> ResidualShare:
     interval = found.interval and (math.exp(found.interval[0]), math.exp(found.interval[1]))
     label = wording.value_of(found)
-    return Share(label, found.factor, interval, found.candidates, found.clear)
+    return ResidualShare(label, found.factor, interval, found.candidates, found.clear)
 
 
-def moves(result: ProblemResult) -> Moves:
+def moves(result: ProblemEvaluation) -> Moves:
     """Places among the candidates that were both predicted and compared."""
     both = [r for r in result.rows if r.compared and r.rank is not None and r.measured is not None]
     after = sorted(both, key=lambda row: (row.measured or 0.0, row.candidate.identity))
@@ -182,7 +186,7 @@ def moves(result: ProblemResult) -> Moves:
     return Moves(tuple(shown), len(found))
 
 
-def front(result: ProblemResult) -> Front:
+def front(result: ProblemEvaluation) -> Front:
     """The compared candidates in time, energy and memory; nothing where only time is known."""
     best = {row.candidate.identity: place for place, row in enumerate(result.front)}
     if not best:
@@ -193,7 +197,7 @@ def front(result: ProblemResult) -> Front:
     return Front(
         objectives=kinds,
         places=tuple(
-            Place(
+            FrontPoint(
                 label=wording.name(row.candidate, result),
                 identity=row.candidate.identity,
                 role=role(row, result),
@@ -205,7 +209,7 @@ def front(result: ProblemResult) -> Front:
     )
 
 
-def failed(result: ProblemResult, most: int = 3) -> tuple[Failed, ...]:
+def failed(result: ProblemEvaluation, most: int = 3) -> tuple[FailureGroup, ...]:
     """The failures by status, most frequent first, with their most frequent reasons."""
     groups: dict[Status, Counter[str]] = {}
     for row in result.failures:
@@ -213,12 +217,12 @@ def failed(result: ProblemResult, most: int = 3) -> tuple[Failed, ...]:
             words = wording.first_words(row.measurement.detail) or "no details"
             groups.setdefault(row.measurement.status, Counter())[words] += 1
     found = [
-        Failed(status, sum(reasons.values()), tuple(reasons.most_common(most)))
+        FailureGroup(status, sum(reasons.values()), tuple(reasons.most_common(most)))
         for status, reasons in groups.items()
     ]
     return tuple(sorted(found, key=lambda one: (-one.count, one.status)))
 
 
-def _first(row: Row, begun: float) -> float:
+def _first(row: EvaluatedCandidate, begun: float) -> float:
     accepted = row.measurement.accepted if row.measurement else ()
     return min((moment(s.taken) - begun for s in accepted), default=math.inf)

@@ -1,6 +1,10 @@
 """A study as text for the terminal, as a value: predicted, measured, deviation, status, summary."""
 
-from autotune.results.evaluate.study_evaluation import ProblemResult, Row, StudyResult
+from autotune.results.evaluate.study_evaluation import (
+    EvaluatedCandidate,
+    ProblemEvaluation,
+    StudyEvaluation,
+)
 from autotune.results.report import words as wording
 from autotune.results.report.influences import influences
 from autotune.results.report.text import columns
@@ -15,7 +19,7 @@ _DROPPED = (
 )
 
 
-def study(result: StudyResult, *, store: str = "") -> str:
+def study(result: StudyEvaluation, *, store: str = "") -> str:
     """What a study says: a table and the summary of each problem, and where the samples are."""
     if not result.problems:
         return f"study {result.study.name} has no candidates yet"
@@ -25,7 +29,7 @@ def study(result: StudyResult, *, store: str = "") -> str:
     return "\n\n".join(blocks)
 
 
-def problem(found: ProblemResult) -> str:
+def problem(found: ProblemEvaluation) -> str:
     """The candidates that were tried, fastest first, failures last; then what follows from them."""
     if not found.evaluated:
         return "\n".join(wording.sentences_of(found))
@@ -39,7 +43,7 @@ def problem(found: ProblemResult) -> str:
     return "\n".join([*lines, *wording.sentences_of(found), *_influences(found)])
 
 
-def _cells(row: Row, found: ProblemResult) -> tuple[str, ...]:
+def _cells(row: EvaluatedCandidate, found: ProblemEvaluation) -> tuple[str, ...]:
     winner = found.best is not None and row is found.best
     return (
         "*" if winner else "",
@@ -53,7 +57,7 @@ def _cells(row: Row, found: ProblemResult) -> tuple[str, ...]:
     )
 
 
-def _influences(found: ProblemResult) -> list[str]:
+def _influences(found: ProblemEvaluation) -> list[str]:
     """What makes candidates fast, where the model of it holds on those that it had not seen."""
     known = influences(found)
     if known is None:
@@ -66,7 +70,7 @@ def _influences(found: ProblemResult) -> list[str]:
     ]
 
 
-def _failures(found: ProblemResult) -> list[str]:
+def _failures(found: ProblemEvaluation) -> list[str]:
     """One line for each way to fail: a candidate, how many more, the line that tells most."""
     alike: dict[str, list[str]] = {}
     for row in found.failures:
@@ -79,7 +83,7 @@ def _failures(found: ProblemResult) -> list[str]:
     ]
 
 
-def _taken(result: StudyResult) -> str:
+def _taken(result: StudyEvaluation) -> str:
     runs = result.study.runs
     count = sum(len(m.samples) for run in runs for m in run.measurements)
     text = f"{len(runs)} run{'' if len(runs) == 1 else 's'}, {count} samples"

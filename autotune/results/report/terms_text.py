@@ -21,7 +21,7 @@ _APART = 0.1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class TermLine:
     """A term as it is shown; times are cycles per iteration."""
 
     name: str
@@ -36,16 +36,16 @@ class Line:
     note: str
 
 
-def lines(sweep: SweepTerms) -> list[Line]:
+def lines(sweep: SweepTerms) -> list[TermLine]:
     """The terms of a sweep in their order."""
     core = sweep.term("core")
     return [_line(term, core) for term in sweep.terms]
 
 
-def _line(term: Term, core: Term | None) -> Line:
+def _line(term: Term, core: Term | None) -> TermLine:
     deviation = term.deviation
     low_high = term.interval
-    return Line(
+    return TermLine(
         name=term.name,
         what=_WHAT[term.kind].format(level=term.level),
         predicted=cycles(term.predicted),
@@ -146,7 +146,7 @@ def text(found: Dissection) -> str:
     return "\n".join(out)
 
 
-def _table(rows: Sequence[Line]) -> str:
+def _table(rows: Sequence[TermLine]) -> str:
     head = (
         "term", "predicted", "measured", "90 % interval", "deviation", "transfer / exposed",
         "working set", "what",

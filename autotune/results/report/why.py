@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from autotune.domain.ranking import UNDECIDED, Difference, Role, odds, roles
 from autotune.domain.results import Prediction, Uncertainty
-from autotune.results.report.explained import Told
+from autotune.results.report.explained import ExplainedCandidate
 from autotune.results.report.why_loops import compared, executed, in_words, main_loop
 from autotune.units import show
 
@@ -49,7 +49,7 @@ _UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9))
 # --- one candidate --------------------------------------------------------------------------
 
 
-def alone(one: Told) -> list[str]:
+def alone(one: ExplainedCandidate) -> list[str]:
     """Why a candidate takes as long as predicted: a sentence each.
 
     The kernels that take most of the step, what bounds each, and where the doubt comes from.
@@ -70,7 +70,7 @@ def alone(one: Told) -> list[str]:
     return told
 
 
-def _bound(one: Told, role: Role) -> str:
+def _bound(one: ExplainedCandidate, role: Role) -> str:
     """What bounds a kernel, in words."""
     kinds = {d.kind: d for d in role.parts if d.kind not in WHOLE}
     if not kinds:
@@ -109,7 +109,7 @@ def _short(kind: str) -> str:
     return {"T_OL": "arithmetic", "T_nOL": "loads and stores of L1"}.get(kind, kind)
 
 
-def _rest(one: Told, found: Sequence[Role]) -> list[str]:
+def _rest(one: ExplainedCandidate, found: Sequence[Role]) -> list[str]:
     seconds = one.prediction.seconds or 1.0
     small = sum(r.first for r in sorted(found, key=lambda r: -r.first)[_NAMED:])
     told = [f"Other kernels: {time(small)}."] if small > _COUNTS * seconds else []
@@ -120,7 +120,7 @@ def _rest(one: Told, found: Sequence[Role]) -> list[str]:
     return told
 
 
-def _doubts(one: Told) -> list[str]:
+def _doubts(one: ExplainedCandidate) -> list[str]:
     """The interval, and which class of figures makes it wide."""
     prediction = one.prediction
     if prediction.interval is None:
@@ -173,7 +173,7 @@ _DOUBTS = {
 # --- two candidates -------------------------------------------------------------------------
 
 
-def against(one: Told, other: Told) -> list[str]:
+def against(one: ExplainedCandidate, other: ExplainedCandidate) -> list[str]:
     """What makes the difference between two candidates, the largest first; a sentence each."""
     a, b = one.prediction.seconds, other.prediction.seconds
     if a is None or b is None:
@@ -210,7 +210,7 @@ def _more(seconds: float) -> str:
     return f"{time(abs(seconds))} {'more' if seconds > 0 else 'less'}"
 
 
-def _difference(one: Told, other: Told, role: Role) -> str:
+def _difference(one: ExplainedCandidate, other: ExplainedCandidate, role: Role) -> str:
     """One kernel of two candidates: both times, and the parts that make the difference."""
     gap = role.first - role.second
     causes = [
@@ -256,7 +256,9 @@ def _cause(part: Difference, other: str) -> str:
     return f"transfers from {part.kind} take {first} against {second}"
 
 
-def _other(one: Told, other: Told, kind: str, scale: float) -> list[str]:
+def _other(
+    one: ExplainedCandidate, other: ExplainedCandidate, kind: str, scale: float
+) -> list[str]:
     a, b = (
         sum(part.seconds for part in told.prediction.parts if part.kind == kind)
         for told in (one, other)
@@ -267,7 +269,7 @@ def _other(one: Told, other: Told, kind: str, scale: float) -> list[str]:
     return [f"{verb} {' against '.join(pair(a, b))}."]
 
 
-def _remarks(one: Told, other: Told) -> list[str]:
+def _remarks(one: ExplainedCandidate, other: ExplainedCandidate) -> list[str]:
     """What was remarked of one candidate and not of the other: set conflicts, rough routes."""
     told = []
     for mine, theirs in ((one, other), (other, one)):
@@ -277,7 +279,7 @@ def _remarks(one: Told, other: Told) -> list[str]:
     return told
 
 
-def _told_apart(one: Told, other: Told) -> str:
+def _told_apart(one: ExplainedCandidate, other: ExplainedCandidate) -> str:
     """How sure it is that they differ: what is wrong for both alike does not count."""
     first, second = one.prediction, other.prediction
     likely = odds(first, second)

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 from autotune.domain.ranking import Role
 from autotune.models.engines.base import CompiledSweep
-from autotune.results.report.explained import Told
+from autotune.results.report.explained import ExplainedCandidate
 
 LINE = 8
 """Components of a cache line of doubles."""
 
 
-def main_loop(one: Told, role: Role) -> CompiledSweep | None:
+def main_loop(one: ExplainedCandidate, role: Role) -> CompiledSweep | None:
     """The sweep of a kernel that takes most of the time."""
     seconds: dict[str, float] = {}
     for part in one.prediction.parts:
@@ -61,7 +61,7 @@ def unusual(loop: CompiledSweep) -> Iterator[str]:
         yield f"instructions that OSACA does not know ({', '.join(found.unknown[:3])})"
 
 
-def executed(one: Told, other: Told, role: Role) -> list[str]:
+def executed(one: ExplainedCandidate, other: ExplainedCandidate, role: Role) -> list[str]:
     """Components gone through, loads and stores of all loops of a kernel, as ratios."""
     first, second = _work(one, role), _work(other, role)
     if first is None or second is None:
@@ -75,7 +75,7 @@ def executed(one: Told, other: Told, role: Role) -> list[str]:
     return [f"its loops go through {', '.join(told)}"] if told else []
 
 
-def _work(one: Told, role: Role) -> tuple[float, float, float] | None:
+def _work(one: ExplainedCandidate, role: Role) -> tuple[float, float, float] | None:
     """Seconds over cycles of each loop count its components, but for the clock."""
     busy: dict[str, float] = {}
     for part in one.prediction.parts:

@@ -5,7 +5,7 @@ import textwrap
 from autotune.domain.ranking import differences
 from autotune.domain.results import Prediction
 from autotune.models.engines.base import CompiledSweep
-from autotune.results.report.explained import Explained, Told
+from autotune.results.report.explained import ExplainedCandidate, RankingExplanation
 from autotune.results.report.text import columns
 from autotune.results.report.why import time
 from autotune.results.report.why_loops import LINE, unusual
@@ -17,7 +17,7 @@ _SMALL = 1e-3
 """Parts that differ by less than this share of the step are left out."""
 
 
-def explained(each: Explained, *, assembly: bool = False) -> str:
+def explained(each: RankingExplanation, *, assembly: bool = False) -> str:
     """The reasons in words, then the numbers; with ``assembly`` the annotated loops too."""
     chosen, other = each.chosen, each.other
     head = chosen.candidate.id + (f" against {other.candidate.id}" if other else "")
@@ -41,7 +41,7 @@ def explained(each: Explained, *, assembly: bool = False) -> str:
     return "\n".join(lines)
 
 
-def _parts(each: Explained) -> list[tuple[str, ...]]:
+def _parts(each: RankingExplanation) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [("sweep", "part", "time", "rows")]
     least = _LITTLE * (each.chosen.prediction.seconds or 0.0)
     for part in sorted(each.chosen.prediction.parts, key=lambda p: (p.sweep, -p.seconds)):
@@ -64,7 +64,7 @@ def _differences(first: Prediction, second: Prediction) -> list[tuple[str, ...]]
     return rows
 
 
-def _loops(told: Told) -> list[str]:
+def _loops(told: ExplainedCandidate) -> list[str]:
     rows: list[tuple[str, ...]] = [
         ("sweep", "T_OL", "T_nOL", "chain", "SIMD", "in-core by", "bound by")
     ]
@@ -86,7 +86,7 @@ def _loop(loop: CompiledSweep) -> tuple[str, ...]:
     )
 
 
-def _assembly(told: Told) -> list[str]:
+def _assembly(told: ExplainedCandidate) -> list[str]:
     lines = []
     for loop in told.loops:
         text = loop.result.annotated or loop.result.assembly

@@ -6,7 +6,11 @@ from collections.abc import Sequence
 
 from autotune.files.store.records import CandidateRecord
 from autotune.language.constraint import Value
-from autotune.results.evaluate.study_evaluation import Interval, ProblemResult, Row
+from autotune.results.evaluate.study_evaluation import (
+    EvaluatedCandidate,
+    Interval,
+    ProblemEvaluation,
+)
 from autotune.statistics.residual_scales import Residual, worst
 
 NONE = "-"
@@ -55,12 +59,12 @@ def span(interval: Interval | None) -> str:
     return f"{low} to {high} {unit}"
 
 
-def name(candidate: CandidateRecord, result: ProblemResult) -> str:
+def name(candidate: CandidateRecord, result: ProblemEvaluation) -> str:
     """The variant of a candidate, and its layout where those of its problem differ."""
     return candidate.variant + (f", {candidate.layout}" if result.layouts > 1 else "")
 
 
-def built(candidate: CandidateRecord, result: ProblemResult) -> str:
+def built(candidate: CandidateRecord, result: ProblemEvaluation) -> str:
     """A candidate as users name it, and its build where those of its problem differ."""
     if result.builds == 1:
         return candidate.id
@@ -90,7 +94,7 @@ def percent(share: float | None) -> str:
     return NONE if share is None else f"{100 * share:.1f} %"
 
 
-def status(row: Row) -> str:
+def status(row: EvaluatedCandidate) -> str:
     """What became of a candidate, in words; empty when it was not measured."""
     return STATUS_WORDS[row.status] if row.status else ""
 
@@ -146,7 +150,7 @@ def first_words(detail: str, length: int = 160) -> str:
     return words[:length]
 
 
-def speedup(result: ProblemResult) -> str:
+def speedup(result: ProblemEvaluation) -> str:
     """The speed-up over the baseline with its interval, or why there is none."""
     if result.best is None:
         return "no candidate has a time"
@@ -163,7 +167,7 @@ def speedup(result: ProblemResult) -> str:
     return text + (f", {result.speedup.note}" if result.speedup.note else "")
 
 
-def caution(result: ProblemResult) -> str:
+def caution(result: ProblemEvaluation) -> str:
     """A warning where the winner was not held against the baseline, or cannot be told from it."""
     if result.best is not None and result.baseline and result.baseline.status not in (None, "ok"):
         return (
@@ -180,7 +184,7 @@ def caution(result: ProblemResult) -> str:
     return f"the speed-up is not above the noise floor ({percent(spread)}): nothing is decided"
 
 
-def losses(result: ProblemResult) -> str:
+def losses(result: ProblemEvaluation) -> str:
     """The losses of the predicted top k among the measured, with the noise floor beside them."""
     if not result.losses:
         return "no loss: nothing was both predicted and measured"
@@ -190,7 +194,7 @@ def losses(result: ProblemResult) -> str:
     return f"{parts} (measured: {result.compared} of {len(result.rows)}{why}; {floor(result)})"
 
 
-def floor(result: ProblemResult) -> str:
+def floor(result: ProblemEvaluation) -> str:
     """The noise floor of the run, in words."""
     if result.noise_floor is None:
         return "noise floor unknown: it needs two rounds of two candidates"
@@ -198,7 +202,7 @@ def floor(result: ProblemResult) -> str:
     return f"noise floor {percent(mean)} mean, {percent(maximum)} max"
 
 
-def errors(result: ProblemResult, count: int = 3) -> str:
+def errors(result: ProblemEvaluation, count: int = 3) -> str:
     """The parameter values whose times the model gets most wrong, in a sentence; empty: none."""
     found = worst(result.residuals, count)
     if not found:
@@ -211,7 +215,7 @@ def errors(result: ProblemResult, count: int = 3) -> str:
     return f"{told[0].upper()}{told[1:]}."
 
 
-def choice(result: ProblemResult, most: int = 4) -> str:
+def choice(result: ProblemEvaluation, most: int = 4) -> str:
     """The front in words: what each of its candidates takes."""
     front, kinds = result.front, result.objectives
     if not front:
@@ -234,13 +238,13 @@ def listed(words: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(words[:-1]), *words[-1:]) if part)
 
 
-def convergence(result: ProblemResult) -> str:
+def convergence(result: ProblemEvaluation) -> str:
     """How many were tried until the best, in a sentence."""
     tried = len(result.evaluated)
     return f"{tried} of {len(result.rows)} candidates were tried, {len(result.failures)} failed."
 
 
-def sentences_of(problem: ProblemResult) -> list[str]:
+def sentences_of(problem: ProblemEvaluation) -> list[str]:
     """The result of one problem: the winner, its speed-up, the losses, the failures."""
     best = problem.best
     if best is None:

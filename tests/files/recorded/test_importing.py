@@ -7,8 +7,8 @@ import pytest
 
 from autotune.commands.importing.flow import given_settings, import_file
 from autotune.commands.rank.host_machine import uncalibrated_machine
-from autotune.commands.rank.ranked_space import Prospect, enumerate_space
-from autotune.commands.tune.earlier_results import Past
+from autotune.commands.rank.ranked_space import RankedSpace, enumerate_space
+from autotune.commands.tune.earlier_results import EarlierResults
 from autotune.domain.setup import Setup
 from autotune.errors import InputError
 from autotune.files import config
@@ -92,14 +92,14 @@ def test_imported_times_are_hints_and_no_results(setup: Setup, cache: Path, tmp_
     store = str(tmp_path / "r.sqlite")
     import_file(cache, setup, {"fast_math": None}, store, silent)
     machine = uncalibrated_machine(setup)
-    found = Prospect(
+    found = RankedSpace(
         setup=setup, machine=machine, enumerated=enumerate_space(setup, machine), rankings=()
     )
     with Store.open(store) as results:
         results.begin_study("mine", config=setup.name, setup_text="-")
         mine = [c for c in found.enumerated.legal if c.variant.parameters["bk"] == 8]
         results.add_candidates("mine", mine)
-        past = Past(results=results, study="mine", found=found)
+        past = EarlierResults(results=results, study="mine", found=found)
         assert past.news() == []
         assert sorted(known.seconds for known in past.hints.values()) == pytest.approx([2e-3, 3e-3])
 

@@ -15,7 +15,7 @@ from documented import documented
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.machine.refine import flow as refine_flow
 from autotune.commands.machine.refine.document import RefineDocument
-from autotune.commands.machine.refine.repredict import Source, predicting
+from autotune.commands.machine.refine.repredict import RefinementSource, predicting
 from autotune.commands.machine.refine.text import refinement
 from autotune.commands.rank import ranked_space
 from autotune.domain.machine import Machine
@@ -71,7 +71,9 @@ def database(host: Machine, tmp_path_factory: pytest.TempPathFactory) -> Path:
     planted = {f"inbound.{level}@1": np.log(1.25) for level in ("L2", "L3")}
     true = shifted(host.calibration, constants, [planted.get(f.name, 0.0) for f in constants])
     rows = tuple(MeasuredCandidate(candidate=c, seconds=1.0, noise=0.01) for c in candidates)
-    with predicting(host, [Source(setup=setup, rows=rows, programs=programs)], quiet) as predict:
+    with predicting(
+        host, [RefinementSource(setup=setup, rows=rows, programs=programs)], quiet
+    ) as predict:
         times = predict(true, 1.0)
         guesses = predict(host.calibration, 1.0)
     generator = random.Random(3)
@@ -114,7 +116,9 @@ def dry(database: Path, own_data: Path) -> RefineDocument:
     """What the study says; nothing is applied. Found once."""
     if not _DRY:
         before = own_data.read_text(encoding="utf-8")
-        _DRY.append(refine_flow.refine(refine_flow.Wanted(study="small"), str(database), quiet))
+        _DRY.append(
+            refine_flow.refine(refine_flow.RefinementOptions(study="small"), str(database), quiet)
+        )
         assert own_data.read_text(encoding="utf-8") == before
     return _DRY[0]
 
@@ -143,7 +147,9 @@ def known(monkeypatch: pytest.MonkeyPatch, found: Refinement) -> None:
     """What a study says is known beforehand: nothing is predicted or fitted."""
 
     @contextmanager
-    def predicting(host: Machine, sources: list[Source], progress: object) -> Iterator[Predict]:
+    def predicting(
+        host: Machine, sources: list[RefinementSource], progress: object
+    ) -> Iterator[Predict]:
         yield lambda calibration, core: np.ones(sum(len(each.rows) for each in sources))
 
     monkeypatch.setattr(refine_flow, "predicting", predicting)
@@ -158,7 +164,7 @@ def test_it_is_applied_once_and_taken_back(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     known(monkeypatch, dry.refinement)
-    wanted = refine_flow.Wanted(study="small", apply=True)
+    wanted = refine_flow.RefinementOptions(study="small", apply=True)
     assert refine_flow.refine(wanted, str(database), quiet).applied == own_data
     kept = stored_calibrations.stored(host)
     name = next(name for name in kept.refined if name.startswith("inbound."))
@@ -184,7 +190,7 @@ def test_what_is_worse_or_not_scored_is_applied_by_force_only(
     found = replace(dry.refinement, verdict="worse", reasons=("pairs in order worse by 9 points",))
     known(monkeypatch, found)
     before = own_data.read_text(encoding="utf-8")
-    wanted = refine_flow.Wanted(study="small", apply=True)
+    wanted = refine_flow.RefinementOptions(study="small", apply=True)
     done = refine_flow.refine(wanted, str(database), quiet)
     assert done.applied is None
     assert "pairs in order worse" in done.refused
@@ -197,14 +203,20 @@ def test_what_is_worse_or_not_scored_is_applied_by_force_only(
 @pytest.mark.parametrize(
     ("wanted", "message"),
     [
-        (refine_flow.Wanted(study="smal"), "did you mean small"),
-        (refine_flow.Wanted(study="elsewhere"), "measured on another machine, 0123456789abcdef"),
-        (refine_flow.Wanted(study="empty"), "nothing was measured"),
-        (refine_flow.Wanted(study="small", score="small"), "no measured problem outside"),
+        (refine_flow.RefinementOptions(study="smal"), "did you mean small"),
+        (
+            refine_flow.RefinementOptions(study="elsewhere"),
+            "measured on another machine, 0123456789abcdef",
+        ),
+        (refine_flow.RefinementOptions(study="empty"), "nothing was measured"),
+        (
+            refine_flow.RefinementOptions(study="small", score="small"),
+            "no measured problem outside",
+        ),
     ],
 )
 def test_wrong_input_is_told_plainly(
-    database: Path, own_data: Path, wanted: refine_flow.Wanted, message: str
+    database: Path, own_data: Path, wanted: refine_flow.RefinementOptions, message: str
 ) -> None:
     with pytest.raises(InputError, match=message):
         refine_flow.refine(wanted, str(database), quiet)
@@ -215,4 +227,4 @@ def test_without_a_calibration_there_is_nothing_to_refine(
 ) -> None:
     monkeypatch.setenv("AUTOTUNE_DATA", str(tmp_path))
     with pytest.raises(InputError, match="machine calibrate"):
-        refine_flow.refine(refine_flow.Wanted(study="small"), str(database), quiet)
+        refine_flow.refine(refine_flow.RefinementOptions(study="small"), str(database), quiet)

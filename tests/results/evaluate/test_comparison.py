@@ -82,7 +82,7 @@ def setup_of(name: str) -> tuple[Setup, Machine]:
     return setup, dataclasses.replace(setup.machine, network=None)
 
 
-def compared(name: str, *fitted: str, node=NODE) -> published_comparison.Comparison:
+def compared(name: str, *fitted: str, node=NODE) -> published_comparison.PublishedComparison:
     setup, machine = setup_of(name)
     if fitted:
         machine = dataclasses.replace(machine, network=network(*fitted))

@@ -44,7 +44,7 @@ def run(store, **times: list[float]) -> str:
     return number
 
 
-def result(store) -> study_evaluation.ProblemResult:
+def result(store) -> study_evaluation.ProblemEvaluation:
     (problem,) = study_evaluation.evaluate(store.load_study("study")).problems
     return problem
 

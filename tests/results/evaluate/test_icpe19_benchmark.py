@@ -8,7 +8,13 @@ import pytest
 
 from autotune.domain.results import Part, Prediction
 from autotune.files.config import reference
-from autotune.results.evaluate.published_comparison import Comparison, Difference, Group, Row, Score
+from autotune.results.evaluate.published_comparison import (
+    ColumnScore,
+    CommunicationGroup,
+    PublishedComparison,
+    RowPrediction,
+    VariantDifference,
+)
 
 TABLES = [f"icpe19-table{k}" for k in range(2, 7)]
 
@@ -23,7 +29,7 @@ def icpe19():
     return module
 
 
-def planted(name: str, factor: float) -> Comparison:
+def planted(name: str, factor: float) -> PublishedComparison:
     """A table whose predicted differences are those of the paper times a factor."""
     found = reference(name)
     groups = []
@@ -31,7 +37,7 @@ def planted(name: str, factor: float) -> Comparison:
         rule = group.row(found.rule)
         base = rule.predicted.value if rule else 0.0
         gaps = [
-            Difference(
+            VariantDifference(
                 variant=row.variant,
                 predicted=factor * (row.predicted.value - base),
                 published=row.predicted.value - base,
@@ -41,9 +47,9 @@ def planted(name: str, factor: float) -> Comparison:
             for row in group.rows
             if row is not rule
         ]
-        score = Score(deviation=0.1, tau=0.5, losses=(0.02, 0.01))
+        score = ColumnScore(deviation=0.1, tau=0.5, losses=(0.02, 0.01))
         groups.append(
-            Group(
+            CommunicationGroup(
                 published=group,
                 rows=tuple(_row(row) for row in group.rows),
                 fitted=group.communication == "sparse",
@@ -53,7 +59,7 @@ def planted(name: str, factor: float) -> Comparison:
                 differences=tuple(gaps),
             )
         )
-    return Comparison(
+    return PublishedComparison(
         reference=found,
         engine="kerncraft",
         problem=None,
@@ -64,12 +70,12 @@ def planted(name: str, factor: float) -> Comparison:
     )
 
 
-def _row(row) -> Row:
+def _row(row) -> RowPrediction:
     parts = (Part(sweep="comm", kind="communication", seconds=0.25),)
     prediction = Prediction(
         seconds=0.55, interval=None, parts=parts, engine="kerncraft", reason="planted"
     )
-    return Row(published=row, candidate=None, prediction=prediction)
+    return RowPrediction(published=row, candidate=None, prediction=prediction)
 
 
 def test_the_common_differences_are_those_that_the_paper_s_tables_share(icpe19):

@@ -6,7 +6,7 @@ import fabricated
 import pytest
 
 from autotune.files.store import Store
-from autotune.results.evaluate.study_evaluation import StudyResult, evaluate
+from autotune.results.evaluate.study_evaluation import StudyEvaluation, evaluate
 
 
 @pytest.fixture(scope="session")
@@ -19,7 +19,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def result(filled: Path) -> StudyResult:
+def result(filled: Path) -> StudyEvaluation:
     """The same, evaluated."""
     with Store.open(filled) as store:
         return evaluate(store.load_study("quick"))

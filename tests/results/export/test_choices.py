@@ -17,12 +17,12 @@ from autotune.domain.variant import Candidate, Variant
 from autotune.errors import InputError
 from autotune.files.store import Choice, Store
 from autotune.files.store import store_rows as rows
-from autotune.results.evaluate.study_evaluation import StudyResult, evaluate
+from autotune.results.evaluate.study_evaluation import StudyEvaluation, evaluate
 from autotune.results.export.choices import choices, selected
 from autotune.results.export.origins import subject
 
 
-def teams(path: Path, times: dict[tuple[str, int], Fate]) -> StudyResult:
+def teams(path: Path, times: dict[tuple[str, int], Fate]) -> StudyEvaluation:
     """A study of one problem: (order, threads) to what becomes of it; None seconds: not chosen."""
     with Store.open(path) as store:
         store.begin_study("teams", config="teams", setup_text="-")
@@ -41,7 +41,7 @@ def teams(path: Path, times: dict[tuple[str, int], Fate]) -> StudyResult:
         return evaluate(store.load_study("teams"))
 
 
-def test_the_choice_is_the_winner_of_evaluate(result: StudyResult) -> None:
+def test_the_choice_is_the_winner_of_evaluate(result: StudyEvaluation) -> None:
     made = choices(result)
     (section,) = made.sections
     assert (section.key.place.identity, section.key.ranks) == ("abc123", 1)
@@ -59,7 +59,7 @@ def test_the_choice_is_the_winner_of_evaluate(result: StudyResult) -> None:
     assert section.domains["order"] == tuple(sorted(fabricated.ORDERS))
 
 
-def test_ties_are_those_that_noise_does_not_tell_apart(result: StudyResult) -> None:
+def test_ties_are_those_that_noise_does_not_tell_apart(result: StudyEvaluation) -> None:
     for entry, problem in zip(choices(result).sections[0].entries, result.problems, strict=True):
         rows = {row.candidate.id: row for row in problem.rows}
         assert entry.candidate not in entry.ties
@@ -112,7 +112,7 @@ def test_a_problem_without_a_time_is_told_and_the_others_are_exported(tmp_path: 
         choices(result, "heat2d-N512")
 
 
-def test_nothing_measured_and_unknown_problems(result: StudyResult) -> None:
+def test_nothing_measured_and_unknown_problems(result: StudyEvaluation) -> None:
     empty = evaluate(dataclasses.replace(result.study, runs=()))
     with pytest.raises(InputError, match="nothing was measured"):
         choices(empty)
@@ -151,7 +151,7 @@ def test_families_have_their_own_subjects_and_sizes() -> None:
         assert record.problem.components == size
 
 
-def test_the_cells_of_a_decision_map_come_with_their_bounds(result: StudyResult) -> None:
+def test_the_cells_of_a_decision_map_come_with_their_bounds(result: StudyEvaluation) -> None:
     contender = Contender(
         label="a", variant="jli-pad9", parameters={"pad": 9}, compiler="gcc", flags=("-O3",)
     )

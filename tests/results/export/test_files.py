@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from autotune.commands.export.flow import ENDINGS, Exported, Wanted, export
+from autotune.commands.export.flow import ENDINGS, ExportedFile, ExportRequest, export
 from autotune.errors import InputError
 from autotune.results.export import export_files
 from autotune.results.export.readers import autotune_wisdom as reader
@@ -22,9 +22,9 @@ def silent(stage: str, done: int, total: int, detail: str = "") -> None:
 def write(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
 
-    def run(kind: str, output: str | None = None, **fields: object) -> Exported:
+    def run(kind: str, output: str | None = None, **fields: object) -> ExportedFile:
         path = None if output is None else Path(output)
-        wanted = Wanted(**({"study": "quick", "format": kind, "output": path} | fields))
+        wanted = ExportRequest(**({"study": "quick", "format": kind, "output": path} | fields))
         return export(wanted, str(filled), silent)
 
     return run
@@ -99,7 +99,7 @@ def test_a_failure_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_store_or_study_that_is_not_there(write, tmp_path: Path) -> None:
-    wanted = Wanted(study="quick", format="header")
+    wanted = ExportRequest(study="quick", format="header")
     with pytest.raises(InputError, match=r"none\.sqlite"):
         export(wanted, "none.sqlite", silent)
     with pytest.raises(InputError, match="quick"):
@@ -127,7 +127,7 @@ def test_two_exports_into_one_wisdom_file_lose_nothing(filled: Path, tmp_path: P
     def run(problem: str) -> None:
         for _ in range(2):
             path = tmp_path / "app.json"
-            wanted = Wanted(study="quick", format="wisdom", output=path, problem=problem)
+            wanted = ExportRequest(study="quick", format="wisdom", output=path, problem=problem)
             export(wanted, str(filled), silent)
 
     both = [threading.Thread(target=run, args=(f"heat2d-N{n}",)) for n in (256, 2048)]

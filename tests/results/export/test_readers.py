@@ -14,7 +14,7 @@ from autotune.results.export.readers import autotune_wisdom as reader
 from autotune.results.export.readers.autotune_wisdom import LARGEST
 
 CODES = {
-    reader.Unreadable: 1,
+    reader.UnreadableWisdom: 1,
     reader.Malformed: 3,
     reader.OtherVersion: 4,
     reader.NoSection: 5,
@@ -86,7 +86,7 @@ def queries(chance: random.Random, content: dict[str, object]) -> list[tuple[int
     return [*found, (0, 1), (-5, 1), (LARGEST + 1, 1), (5, -1), (5, LARGEST + 1)]
 
 
-def told(choice: reader.Choice) -> str:
+def told(choice: reader.WisdomChoice) -> str:
     """A choice as the driver prints it."""
     low, high = choice.interval or (None, None)
     numbers = [
@@ -212,7 +212,7 @@ def test_damaged_files_are_told_alike_and_never_crash(program: Path, tmp_path: P
 def test_a_file_that_is_not_there(program: Path, tmp_path: Path) -> None:
     missing = tmp_path / "missing.json"
     assert driver.ask(program, [f"o {missing}"]) == ["1"]
-    with pytest.raises(reader.Unreadable, match="No such file"):
+    with pytest.raises(reader.UnreadableWisdom, match="No such file"):
         reader.load(str(missing))
     assert driver.ask(program, [f"o {tmp_path}"]) == ["1"]
 

@@ -12,16 +12,16 @@ import pytest
 
 from autotune.errors import InputError, MissingTool
 from autotune.files.recorded.read_recorded import read
-from autotune.results.evaluate.study_evaluation import StudyResult, evaluate
+from autotune.results.evaluate.study_evaluation import StudyEvaluation, evaluate
 from autotune.results.export import csv_export, export_table, parquet_export, t4_export
 from autotune.results.export.choices import selected
 
 
-def rows_of(result: StudyResult) -> dict[str, object]:
+def rows_of(result: StudyEvaluation) -> dict[str, object]:
     return {row.candidate.id: row for problem in result.problems for row in problem.rows}
 
 
-def test_csv_holds_every_candidate(result: StudyResult) -> None:
+def test_csv_holds_every_candidate(result: StudyEvaluation) -> None:
     made = export_table.table(result, result.problems)
     text = csv_export.write(made)
     assert csv_export.is_table_file(text)
@@ -46,13 +46,13 @@ def test_csv_holds_every_candidate(result: StudyResult) -> None:
     assert "undeclared" in frame.loc[frame["status"] == "build-failed", "detail"].iloc[0]
 
 
-def test_columns_are_documented(result: StudyResult) -> None:
+def test_columns_are_documented(result: StudyEvaluation) -> None:
     documented = export_table.__doc__ or ""
     for name in (*export_table.BEFORE, *export_table.AFTER):
         assert name in documented
 
 
-def test_parquet_keeps_types(result: StudyResult, tmp_path: Path) -> None:
+def test_parquet_keeps_types(result: StudyEvaluation, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="optional: pyarrow is not installed")
     made = export_table.table(result, result.problems)
     path = tmp_path / "study.parquet"
@@ -73,14 +73,14 @@ def test_parquet_keeps_types(result: StudyResult, tmp_path: Path) -> None:
 
 
 def test_parquet_without_pyarrow_names_the_extra(
-    result: StudyResult, monkeypatch: pytest.MonkeyPatch
+    result: StudyEvaluation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(MissingTool, match=r"extra parquet.*pip install pyarrow"):
         parquet_export.write(export_table.table(result, result.problems))
 
 
-def test_t4_is_valid_and_read_back(result: StudyResult, tmp_path: Path) -> None:
+def test_t4_is_valid_and_read_back(result: StudyEvaluation, tmp_path: Path) -> None:
     problems = result.problems[:1]
     text, notes = t4_export.write(result, problems)
     assert notes == []
@@ -101,7 +101,7 @@ def test_t4_is_valid_and_read_back(result: StudyResult, tmp_path: Path) -> None:
     assert not t4_export.is_own("[")
 
 
-def test_csv_is_read_back(result: StudyResult, tmp_path: Path) -> None:
+def test_csv_is_read_back(result: StudyEvaluation, tmp_path: Path) -> None:
     path = tmp_path / "study.csv"
     path.write_text(
         csv_export.write(export_table.table(result, result.problems[:1])), encoding="utf-8"
@@ -128,7 +128,7 @@ def check(space, problem) -> None:
             assert space.predicted[i] == row.predicted
 
 
-def test_t4_of_several_problems_tells_them_apart(result: StudyResult, tmp_path: Path) -> None:
+def test_t4_of_several_problems_tells_them_apart(result: StudyEvaluation, tmp_path: Path) -> None:
     path = tmp_path / "study.json"
     path.write_text(t4_export.write(result, result.problems)[0], encoding="utf-8")
     found = {r["configuration"]["problem"] for r in json.loads(path.read_text())["results"]}
@@ -137,7 +137,7 @@ def test_t4_of_several_problems_tells_them_apart(result: StudyResult, tmp_path: 
         read(path)
 
 
-def test_nothing_measured_is_refused(result: StudyResult) -> None:
+def test_nothing_measured_is_refused(result: StudyEvaluation) -> None:
     empty = evaluate(dataclasses.replace(result.study, runs=()))
     with pytest.raises(InputError, match="nothing was measured"):
         selected(empty)

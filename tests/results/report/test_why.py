@@ -10,7 +10,7 @@ from autotune.domain.results import Part, Prediction, Uncertainty
 from autotune.models.engines.base import CompiledSweep
 from autotune.models.incore.base import InCoreResult
 from autotune.results.report import why_text
-from autotune.results.report.explained import Explained, Told
+from autotune.results.report.explained import ExplainedCandidate, RankingExplanation
 from autotune.results.report.why import against, alone
 
 
@@ -95,21 +95,32 @@ def test_stored_predictions_have_the_kernels_in_the_names_of_sweeps() -> None:
 
 
 def test_the_largest_difference_is_told_first_with_its_cause() -> None:
-    told = against(Told(name="ijl", prediction=SLOW), Told(name="jli", prediction=FAST))
+    told = against(
+        ExplainedCandidate(name="ijl", prediction=SLOW),
+        ExplainedCandidate(name="jli", prediction=FAST),
+    )
     assert told[0] == "ijl is 1.62 x slower than jli (1.38 ms against 0.851 ms)."
     assert told[1] == (
         "LC takes 810 us against 310 us: it streams 12 rows from L2 (620 us) where jli streams 8"
         " (290 us)."
     )
     assert told[-1].startswith("Told apart")
-    turned = against(Told(name="jli", prediction=FAST), Told(name="ijl", prediction=SLOW))
+    turned = against(
+        ExplainedCandidate(name="jli", prediction=FAST),
+        ExplainedCandidate(name="ijl", prediction=SLOW),
+    )
     assert "1.62 x faster" in turned[0]
 
 
 def test_entries_into_loops_are_no_level_of_memory() -> None:
     one = predicted(("a", "K", "sweep", 1.0, 0), ("a", "K", "entry", 0.9, 0))
     other = predicted(("a", "K", "sweep", 3.0, 0), ("a", "K", "entry", 2.9, 0))
-    words = " ".join(against(Told(name="x", prediction=one), Told(name="y", prediction=other)))
+    words = " ".join(
+        against(
+            ExplainedCandidate(name="x", prediction=one),
+            ExplainedCandidate(name="y", prediction=other),
+        )
+    )
     assert "entries into loops" in words
     assert "from entry" not in words
 
@@ -130,8 +141,8 @@ def test_loops_say_what_keeps_the_core_busy() -> None:
         chain_forwards=1.0, vector=8, unknown=("vfoo",),
     )  # fmt: skip
     told = against(
-        Told(name="jil", prediction=slow, loops=(first,)),
-        Told(name="jli", prediction=fast, loops=(loop("lc_j", "lc"),)),
+        ExplainedCandidate(name="jil", prediction=slow, loops=(first,)),
+        ExplainedCandidate(name="jli", prediction=fast, loops=(loop("lc_j", "lc"),)),
     )
     text = " ".join(told)
     for word in (
@@ -147,28 +158,36 @@ def test_loops_say_what_keeps_the_core_busy() -> None:
 
 def test_equal_times_overlapping_intervals_and_missing_times_are_said_plainly() -> None:
     near = predicted(("lc_i", "lc", "sweep", 1.0, 0)), predicted(("lc_j", "lc", "sweep", 1.002, 0))
-    told = against(Told(name="a", prediction=near[0]), Told(name="b", prediction=near[1]))
+    told = against(
+        ExplainedCandidate(name="a", prediction=near[0]),
+        ExplainedCandidate(name="b", prediction=near[1]),
+    )
     assert "take the same time" in told[0]
     assert "Not told apart" in told[-1]
     none = Prediction(seconds=None, interval=None, parts=(), engine="reuse", reason="no loop found")
-    assert against(Told(name="a", prediction=none), Told(name="b", prediction=SLOW)) == [
+    assert against(
+        ExplainedCandidate(name="a", prediction=none), ExplainedCandidate(name="b", prediction=SLOW)
+    ) == ["a has no predicted time: no loop found."]
+    assert alone(ExplainedCandidate(name="a", prediction=none)) == [
         "a has no predicted time: no loop found."
     ]
-    assert alone(Told(name="a", prediction=none)) == ["a has no predicted time: no loop found."]
 
 
 def test_a_set_conflict_of_one_of_them_is_told() -> None:
     crowd = "LC: 9 rows in one set of L1, which has 8 ways"
     noted = replace(SLOW, notes=("in-core by osaca:ZEN4", crowd))
     other = replace(FAST, notes=("in-core by osaca:ZEN4",))
-    told = against(Told(name="ijl", prediction=noted), Told(name="jli", prediction=other))
+    told = against(
+        ExplainedCandidate(name="ijl", prediction=noted),
+        ExplainedCandidate(name="jli", prediction=other),
+    )
     assert f"Only of ijl: {crowd}." in told
 
 
 def test_one_candidate_is_explained_with_its_doubts() -> None:
     doubt = Uncertainty(shared={"L2": 0.12, "core": 0.05, "barrier": 0.001}, own=0.08)
     loops = (loop("rhs_first", "rhs", gathers=1.0),)
-    one = Told(name="ijl", prediction=replace(SLOW, uncertainty=doubt), loops=loops)
+    one = ExplainedCandidate(name="ijl", prediction=replace(SLOW, uncertainty=doubt), loops=loops)
     text = " ".join(alone(one))
     assert "LC: 810 us, 59 %: 12 rows from L2 take 620 us" not in text
     assert "LC: 810 us" in text
@@ -184,7 +203,10 @@ def test_one_candidate_is_explained_with_its_doubts() -> None:
 def test_what_both_are_wrong_about_alike_does_not_hide_a_difference(own: float, word: str) -> None:
     doubt = Uncertainty(shared={"MEM": 0.6, "L2": 0.1}, own=own)
     slow, fast = (replace(each, uncertainty=doubt) for each in (SLOW, FAST))
-    told = against(Told(name="ijl", prediction=slow), Told(name="jli", prediction=fast))
+    told = against(
+        ExplainedCandidate(name="ijl", prediction=slow),
+        ExplainedCandidate(name="jli", prediction=fast),
+    )
     assert told[-1].startswith(word)
     assert f"their ratio to +- {100 * own * 2**0.5:.0f} %" in told[-1]
 
@@ -195,11 +217,13 @@ def test_text_fits_and_shows_parts_loops_and_assembly() -> None:
         for rank, (order, prediction) in enumerate((("ijl", SLOW), ("jli", FAST)))
     ]
     told = [
-        Told(name=order, prediction=prediction, loops=(loop(f"lc_{order}", "lc"),))
+        ExplainedCandidate(name=order, prediction=prediction, loops=(loop(f"lc_{order}", "lc"),))
         for order, prediction in (("ijl", SLOW), ("jli", FAST))
     ]
     words = tuple(against(*told))
-    each = Explained(chosen=pair[0], other=pair[1], told=told[0], beside=told[1], words=words)
+    each = RankingExplanation(
+        chosen=pair[0], other=pair[1], told=told[0], beside=told[1], words=words
+    )
     text = why_text.explained(each)
     assert max(map(len, text.splitlines())) <= 110
     assert "12 against 8" in text

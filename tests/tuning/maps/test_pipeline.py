@@ -123,7 +123,7 @@ def test_what_is_interrupted_is_kept(ways: Ways, monkeypatch: pytest.MonkeyPatch
 
 def test_a_map_does_not_end_the_search_of_its_study(ways: Ways) -> None:
     ways.make(sizes=(128, 768))  # of which the study has the second
-    options = tune_flow.Options(resume=True, budget_evaluations=3)
+    options = tune_flow.StudyOptions(resume=True, budget_evaluations=3)
     result = tune_flow.tune(ways.setup, options, ways.store, silent)
     mapped, tuned = result.record.runs
     assert (mapped.for_map, mapped.state) == (True, "done")

@@ -30,7 +30,7 @@ _HEAD = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Designed:
+class DesignResult:
     """A design, and what it was chosen from."""
 
     space: Space
@@ -46,7 +46,7 @@ def designed(
     *,
     model: Path | None = None,
     beyond: bool = False,
-) -> Designed:
+) -> DesignResult:
     """The design that a plan makes of the parameters of a file.
 
     The file: parameters and constraints (schema autotune.design/1), a study config, whose legal
@@ -64,7 +64,7 @@ def designed(
         space = _of_table(path, model, beyond=beyond)
     else:
         space = config.design(path) if kind == "space" else _of_model(path)
-    return Designed(space=space, design=plan.design(space.parameters, space.rules, progress))
+    return DesignResult(space=space, design=plan.design(space.parameters, space.rules, progress))
 
 
 def _kind(path: Path) -> str:
@@ -120,7 +120,7 @@ def _constant(name: str, value: Value) -> Parameter:
 # --- candidates of a config -----------------------------------------------------------------
 
 
-def _of_config(path: Path, plan: Plan, progress: Progress | None) -> Designed:
+def _of_config(path: Path, plan: Plan, progress: Progress | None) -> DesignResult:
     setup = ranked_space.load(path)
     legal = ranked_space.enumerate_space(setup, uncalibrated_machine(setup)).legal
     settings = study_tables.candidate_settings([candidate_record(each) for each in legal])
@@ -136,7 +136,7 @@ def _of_config(path: Path, plan: Plan, progress: Progress | None) -> Designed:
         rules=(Members(names, tuple(known)),),
     )
     design = plan.design(space.parameters, space.rules, progress)
-    return Designed(
+    return DesignResult(
         space=space, design=design, candidates=tuple(known[row].id for row in design.rows)
     )
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from autotune.commands.machine.refine.document import RefineDocument
-from autotune.commands.machine.refine.repredict import Source, predicting, source
+from autotune.commands.machine.refine.repredict import RefinementSource, predicting, source
 from autotune.commands.rank import host_machine
 from autotune.domain.calibration import Calibration
 from autotune.domain.machine import Machine
@@ -23,7 +23,7 @@ from autotune.progress import Progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wanted:
+class RefinementOptions:
     """What to refine by, and what to do with it."""
 
     study: str = ""
@@ -36,7 +36,7 @@ class Wanted:
     force: bool = False
 
 
-def refine(wanted: Wanted, store: str, progress: Progress) -> RefineDocument:
+def refine(wanted: RefinementOptions, store: str, progress: Progress) -> RefineDocument:
     """The posterior of this host's constants given a study; applied only where that is asked for.
 
     Raises InputError for a study of another machine, one without enough measured candidates, one
@@ -137,7 +137,7 @@ def _check_fresh(host: Machine, study: str) -> None:
 
 
 def _able(
-    sources: Sequence[Source], able: Mask
+    sources: Sequence[RefinementSource], able: Mask
 ) -> tuple[list[MeasuredCandidate], list[MeasuredCandidate]]:
     """The rows that the engine can predict: of the study, and of the one to score on."""
     first = len(sources[0].rows)
@@ -146,7 +146,7 @@ def _able(
     return own, [row for row, said in zip(rows[first:], able[first:], strict=True) if said]
 
 
-def _outside(own: Source, other: Source) -> Source:
+def _outside(own: RefinementSource, other: RefinementSource) -> RefinementSource:
     """The rows of another study whose problems the first does not have."""
     known = {row.candidate.problem.key for row in own.rows}
     rows = tuple(row for row in other.rows if row.candidate.problem.key not in known)
@@ -161,7 +161,7 @@ def _outside(own: Source, other: Source) -> Source:
     return dataclasses.replace(other, rows=rows)
 
 
-def _refusal(found: Refinement, wanted: Wanted) -> str:
+def _refusal(found: Refinement, wanted: RefinementOptions) -> str:
     if not wanted.apply or wanted.force:
         return ""
     if not any(change.informed for change in found.changes):

@@ -28,7 +28,7 @@ from autotune.models.incore.osaca_analyser import OsacaAnalyser
 from autotune.models.refinement import MeasuredCandidate, Predict
 from autotune.models.refinement.posterior_fit import Floats
 from autotune.progress import Progress
-from autotune.results.evaluate.study_evaluation import Row, StudyResult, evaluate
+from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, StudyEvaluation, evaluate
 from autotune.statistics import estimators
 from autotune.units import Cycles
 
@@ -37,7 +37,7 @@ _LEAST_NOISE = 0.005
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class RefinementSource:
     """The measured candidates of a study, and the setup that they came from."""
 
     setup: Setup
@@ -46,7 +46,7 @@ class Source:
     """Of the setup, with what was made of it."""
 
 
-def source(record: StudyRecord, host: Machine, place: Path | None) -> Source:
+def source(record: StudyRecord, host: Machine, place: Path | None) -> RefinementSource:
     """The rows of a study of this host; candidates of several ranks are left out.
 
     ``place``: its config file, where the text in the store does not suffice. Raises InputError for
@@ -80,7 +80,7 @@ def source(record: StudyRecord, host: Machine, place: Path | None) -> Source:
                 hint="its kernels, space or config have changed: tune again",
             )
         )
-    return Source(setup=setup, rows=rows, programs=programs)
+    return RefinementSource(setup=setup, rows=rows, programs=programs)
 
 
 def _setup(record: StudyRecord, place: Path | None) -> Setup:
@@ -103,7 +103,7 @@ def _setup(record: StudyRecord, place: Path | None) -> Setup:
 
 
 def _measured(
-    result: StudyResult, candidates: Sequence[Candidate]
+    result: StudyEvaluation, candidates: Sequence[Candidate]
 ) -> tuple[MeasuredCandidate, ...]:
     """The compared rows whose candidate is still known, of the run of the statistics only."""
     known = {c.identity: c for c in candidates if c.ranks == 1}
@@ -117,7 +117,7 @@ def _measured(
     )
 
 
-def _noise(row: Row) -> float:
+def _noise(row: EvaluatedCandidate) -> float:
     """Relative deviation of the location: of the launches' locations, over the root of their
     number."""
     launches = estimators.by_launch(row.measurement.samples) if row.measurement else []
@@ -131,7 +131,9 @@ def _noise(row: Row) -> float:
 
 
 @contextmanager
-def predicting(host: Machine, sources: Sequence[Source], progress: Progress) -> Iterator[Predict]:
+def predicting(
+    host: Machine, sources: Sequence[RefinementSource], progress: Progress
+) -> Iterator[Predict]:
     """Seconds of the rows of all sources by engine ``reuse``, as a function of the calibration.
 
     nan where the engine cannot say. Loops are analysed once, whatever the constants.
@@ -144,7 +146,7 @@ def predicting(host: Machine, sources: Sequence[Source], progress: Progress) -> 
 
 
 @contextmanager
-def _engine(host: Machine, source: Source, progress: Progress) -> Iterator[Predict]:
+def _engine(host: Machine, source: RefinementSource, progress: Progress) -> Iterator[Predict]:
     setup = source.setup
     candidates = [row.candidate for row in source.rows]
 

@@ -47,7 +47,7 @@ class WisdomError(Exception):
     """The root of the errors of this file."""
 
 
-class Unreadable(WisdomError):
+class UnreadableWisdom(WisdomError):
     """The file cannot be read."""
 
 
@@ -72,7 +72,7 @@ class OutOfRange(WisdomError):
 
 
 @dataclass(frozen=True)
-class Choice:
+class WisdomChoice:
     """What to run: one entry of a wisdom file, tuned at ``size`` and ``threads``."""
 
     size: int
@@ -99,9 +99,9 @@ class Section:
     machine: Mapping[str, Value]
     problem: Mapping[str, Value]
     ranks: int
-    entries: Sequence[Choice]
+    entries: Sequence[WisdomChoice]
 
-    def lookup(self, size: int, threads: int = 0) -> Choice:
+    def lookup(self, size: int, threads: int = 0) -> WisdomChoice:
         """The entry for a size and a number of threads, by the rule above.
 
         Raises OutOfRange for a size below 1 or above 2**53, and for threads below 0.
@@ -138,7 +138,7 @@ class Wisdom:
             raise SeveralSections(f"several fit: {'; '.join(map(_shown, fitting))}")
         return fitting[0]
 
-    def lookup(self, size: int, threads: int = 0) -> Choice:
+    def lookup(self, size: int, threads: int = 0) -> WisdomChoice:
         """``lookup`` of the only section; raises as ``select`` and ``Section.lookup``."""
         return self.select().lookup(size, threads)
 
@@ -185,7 +185,7 @@ def load(path: str) -> Wisdom:
         with open(path, "rb") as file:  # noqa: PTH123 - as short as it can be
             data = file.read()
     except OSError as error:
-        raise Unreadable(f"{path}: {error.strerror}") from error
+        raise UnreadableWisdom(f"{path}: {error.strerror}") from error
     return parse(data)
 
 
@@ -224,7 +224,7 @@ def _section(item: object, where: str) -> Section:
     )
 
 
-def _entry(item: object, where: str) -> Choice:
+def _entry(item: object, where: str) -> WisdomChoice:
     entry = _object(item, where)
     parameters = _object(entry.get("parameters"), f"parameters of {where}")
     for name in parameters.keys() - _scalars(parameters).keys():
@@ -234,7 +234,7 @@ def _entry(item: object, where: str) -> Choice:
         raise Malformed(f"a flag of {where} is not text")
     if not isinstance(entry.get("verified"), bool):
         raise Malformed(f"verified of {where} is not true or false")
-    return Choice(
+    return WisdomChoice(
         size=_whole(entry, "size", where),
         threads=_whole(entry, "threads", where),
         candidate=_text(entry, "candidate", where),

@@ -18,8 +18,14 @@ from autotune.results.report.draw.svg import (
     tagged,
 )
 from autotune.results.report.figure_records import Role
-from autotune.results.report.noise_figures import Drift, Noise
-from autotune.results.report.search_records import Convergence, Front, Moves, Place, Residuals
+from autotune.results.report.noise_figures import CandidateDrift, NoiseFigures
+from autotune.results.report.search_records import (
+    Convergence,
+    Front,
+    FrontPoint,
+    Moves,
+    ResidualFigures,
+)
 from autotune.units import show
 
 _BLUE, _ORANGE, _GREEN, _GREY = PALETTE[0], PALETTE[1], PALETTE[2], "#888888"
@@ -114,7 +120,7 @@ def moves(record: Moves, caption: str) -> str:
     return svg(paint, (4.2, 0.8 + 0.24 * min(deepest, 40)), "moves", caption)
 
 
-def residuals(record: Residuals, caption: str) -> str:
+def residuals(record: ResidualFigures, caption: str) -> str:
     """Measured over predicted by parameter value, with the interval of the mean."""
 
     def paint(axes: Axes) -> None:
@@ -149,7 +155,7 @@ def residuals(record: Residuals, caption: str) -> str:
     return svg(paint, (5.6, 1.5 + 0.27 * max(2, len(record.shares))), "residuals", caption)
 
 
-def _span(record: Residuals) -> tuple[float, float]:
+def _span(record: ResidualFigures) -> tuple[float, float]:
     values = [1.0, record.overall]
     for share in record.shares:
         # an interval from two candidates may be endless: it is cut
@@ -171,7 +177,7 @@ def _factors(low: float, high: float) -> list[float]:
     return values
 
 
-def drift(record: Noise, caption: str) -> str:
+def drift(record: NoiseFigures, caption: str) -> str:
     """Winner and baseline over the run, each against its own time."""
 
     def paint(axes: Axes) -> None:
@@ -196,7 +202,7 @@ def drift(record: Noise, caption: str) -> str:
     return svg(paint, (5.6, 2.9), "drift", caption)
 
 
-def _reach(drifts: tuple[Drift, ...]) -> tuple[float, float]:
+def _reach(drifts: tuple[CandidateDrift, ...]) -> tuple[float, float]:
     values = [ratio for one in drifts for ratio in one.ratio]
     return min(0.96, min(values) - 0.01), max(1.04, max(values) + 0.01)
 
@@ -209,7 +215,7 @@ def front(record: Front, caption: str) -> str:
         for kind in record.objectives
     }
 
-    def at(place: Place, kind: str) -> float:
+    def at(place: FrontPoint, kind: str) -> float:
         return place.values[kind] / units[kind][1]
 
     def paint(figure: Figure) -> None:

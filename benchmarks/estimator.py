@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 
-from autotune.codegen import candidate_space
 from autotune.codegen.c import harness
 from autotune.codegen.tree import variant_program
 from autotune.domain.results import Prepared, Sample
@@ -25,6 +24,7 @@ from autotune.domain.variant import Candidate
 from autotune.files import config
 from autotune.measuring.candidates.host_measurer import HostMeasurer
 from autotune.statistics import estimators
+from autotune.workloads.generated import candidate_space
 
 
 def main() -> None:

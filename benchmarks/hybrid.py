@@ -17,7 +17,6 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from autotune.codegen import candidate_space
 from autotune.commands.rank import ranked_space
 from autotune.commands.tune import flow as tune_flow
 from autotune.domain.setup import Setup
@@ -26,6 +25,7 @@ from autotune.measuring.host import detect
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation
 from autotune.results.report.text import columns, seconds
 from autotune.statistics.rank_correlation import kendall, top_loss
+from autotune.workloads.generated import candidate_space
 
 _HEAD = (
     "problem", "ranks x threads", "communication", "n", "predicted", "measured", "mdev",

@@ -17,7 +17,6 @@ from functools import partial
 from pathlib import Path
 
 from autotune.codegen.c.emit import sweep_code
-from autotune.codegen.candidate_space import enumerate_candidates
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Setup
@@ -25,6 +24,7 @@ from autotune.domain.variant import Candidate
 from autotune.files import config
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
+from autotune.workloads.generated.candidate_space import enumerate_candidates
 
 GOAL = 100_000
 COLD = 200

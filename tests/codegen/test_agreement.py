@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 from codegen_build import IVPS, Workshop, problem, setup, sources, state, variant
 
-from autotune.codegen import candidate_space
 from autotune.domain.problem import Problem
 from autotune.domain.variant import Candidate, Fuse, FuseTiles, Interchange, Pad
 from autotune.measuring.verification import ivp_reference, verify
+from autotune.workloads.generated import candidate_space
 
 STEPS = 3
 SIZES = {

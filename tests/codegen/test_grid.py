@@ -9,7 +9,6 @@ import pytest
 from codegen_build import Workshop, run
 
 from autotune.codegen.c import emit, harness
-from autotune.codegen.features import features
 from autotune.codegen.tree import loop_tree, variant_program
 from autotune.codegen.tree.races import races
 from autotune.codegen.tree.transform import IllegalTransformation
@@ -28,6 +27,7 @@ from autotune.domain.variant import (
 )
 from autotune.files import config
 from autotune.language.expression import Bin, Call, Expr, Neg, Num, Ref, Sym, parse
+from autotune.workloads.stencil.features import features
 
 STENCILS = ("box3d-27pt", "star2d-5pt", "star3d-7pt", "star3d-7pt-variable", "star3d-r4")
 SKELETON = config.skeleton("jacobi")

@@ -6,7 +6,6 @@ import pytest
 from codegen_build import problem, setup, variant
 from sample_nodes import documented
 
-from autotune.codegen import candidate_space
 from autotune.domain.setup import Layout
 from autotune.domain.variant import Candidate
 from autotune.errors import ConfigError
@@ -15,6 +14,7 @@ from autotune.files.store.store_rows import candidate_record
 from autotune.measuring.conditions import quiet
 from autotune.models.engines.ecm_arithmetic import domain_share, together
 from autotune.models.engines.reuse.line_cost import line_costs
+from autotune.workloads.generated import candidate_space
 
 
 def test_compact_is_as_it_was_and_scatter_is_another_candidate():

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from codegen_build import IVPS, problem, setup, sources, variant
 
-from autotune.codegen import candidate_space
 from autotune.codegen.c import emit
 from autotune.codegen.tree import loop_tree, regions, variant_program
 from autotune.codegen.tree.transform import IllegalTransformation
@@ -15,6 +14,7 @@ from autotune.domain.problem import Region
 from autotune.domain.variant import Fuse, FuseTiles, Interchange, Pad, Tile
 from autotune.files import config
 from autotune.language.expression import Num, Sym, parse, symbols
+from autotune.workloads.generated import candidate_space
 
 SKELETON = config.skeleton("pirk")
 ORDERS = ("ijl", "ilj", "jil", "jli", "lij", "lji")

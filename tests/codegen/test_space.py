@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from codegen_build import IVPS, problem, setup
 
-from autotune.codegen import candidate_space
 from autotune.domain.setup import Layout
 from autotune.domain.variant import EXCHANGES, Build, FuseTiles, Interchange, Pad
 from autotune.errors import InputError
+from autotune.workloads.generated import candidate_space
 
 
 def test_full_space_has_24_programs_for_every_problem() -> None:

@@ -6,10 +6,10 @@ import own_programs as own
 import pytest
 
 from autotune.domain.program import Check, Reading
-from autotune.measuring.program.printed_output import answer, compare
 from autotune.toolchain.child_process import ProcessOutcome
 from autotune.tuning import agree
 from autotune.units import Seconds
+from autotune.workloads.program.measuring.printed_output import answer, compare
 
 CHECK = Check(reading=Reading(kind="pattern", pattern=r"sum (\S+)"))
 

@@ -8,7 +8,7 @@ import own_programs as own
 import pytest
 import yaml
 
-from autotune.measuring.program.command_line import openmp
+from autotune.workloads.program.measuring.command_line import openmp
 
 MAKE = """\
 import sys
@@ -115,9 +115,9 @@ def test_threads_as_an_argument(tmp_path: Path):
 
 def test_what_a_build_needs_and_a_host_lacks_is_told_at_once(tmp_path: Path):
     from autotune.commands.map import flow as maps
-    from autotune.commands.rank.program_needs import check_program
     from autotune.commands.rank.ranked_space import load
     from autotune.errors import MissingTool
+    from autotune.workloads.program.program_needs import check_program
 
     program = own.PROGRAM.replace('["{compiler}", ', '["no-such-tool", "{compiler}", ').replace(
         '["{output}", "{n}"]', '["no-such-launcher", "{output}", "{n}"]'

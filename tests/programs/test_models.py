@@ -13,10 +13,10 @@ from autotune.commands.tune import flow as tune_flow
 from autotune.domain.program_model import MarkedModel
 from autotune.domain.variant import Build, Candidate
 from autotune.files.config import machine
-from autotune.models.engines.program.compiled_loops import Command, CompiledLoops, LoopRequest
 from autotune.models.incore.base import InCoreResult
 from autotune.models.incore.marked.marked_build import assembly
 from autotune.models.incore.osaca_analyser import AssemblyRegion, OsacaAnalyser
+from autotune.workloads.program.engine.compiled_loops import Command, CompiledLoops, LoopRequest
 
 SWEEP = """\
 #include <stdio.h>

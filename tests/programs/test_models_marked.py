@@ -8,7 +8,6 @@ import pytest
 from program_samples import MARKED, MATMUL, candidates, predicted, read, written
 from sample_nodes import documented
 
-from autotune.commands.rank.model_route import program_loops
 from autotune.domain.results import Prediction
 from autotune.domain.setup import Layout, Setup
 from autotune.domain.variant import Build, Candidate
@@ -19,6 +18,7 @@ from autotune.models.incore.assembly.x86 import X86
 from autotune.models.incore.marked import marked_build
 from autotune.models.incore.marked.marked_code import marked_code
 from autotune.models.incore.marked.marked_loops import LoopMark, marked_loops, operations
+from autotune.workloads.program.model_route import program_loops
 
 O3 = ["gcc", "-O3", "-march=haswell"]
 

@@ -16,7 +16,7 @@ from autotune.domain.ranking import odds, rank
 from autotune.domain.results import Prediction
 from autotune.domain.variant import Build, Candidate, Variant
 from autotune.files import config
-from autotune.models.engines.program.formula_facts import FormulaValues
+from autotune.workloads.program.engine.formula_facts import FormulaValues
 
 
 def predictions(

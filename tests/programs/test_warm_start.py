@@ -8,7 +8,7 @@ import pytest
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import flow as tune_flow
 from autotune.commands.tune.flow import StudyOptions, TunedStudy
-from autotune.measuring.program import command_line
+from autotune.workloads.program.measuring import command_line
 
 PROGRAM = """\
 schema: autotune.program/1

@@ -12,7 +12,7 @@ from autotune.commands.rank.ranked_space import load, prospect
 from autotune.commands.tune import flow as tune_flow
 from autotune.errors import InputError
 from autotune.files.store import Store
-from autotune.results.report import program_words as words
+from autotune.workloads.program import program_words as words
 
 MODEL = "model: {formula: 0.001 * block}\n"
 

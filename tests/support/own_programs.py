@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from autotune.codegen import candidate_space
 from autotune.commands.rank.host_machine import uncalibrated_machine
-from autotune.commands.rank.program_needs import program_measurer
 from autotune.commands.rank.ranked_space import enumerate_space, load
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate
 from autotune.errors import InputError
 from autotune.files import config
-from autotune.measuring.program.program_measurer import ProgramMeasurer
+from autotune.workloads.generated import candidate_space
+from autotune.workloads.program.measuring.program_measurer import ProgramMeasurer
+from autotune.workloads.program.program_needs import program_measurer
 
 TINY = """\
 #include <stdio.h>

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from autotune.commands.rank.model_route import program_engine
 from autotune.domain.machine import Machine
 from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import Program
@@ -12,6 +11,7 @@ from autotune.domain.setup import Layout, Setup
 from autotune.domain.variant import Build, Candidate, Variant
 from autotune.files.config.programs import read_program
 from autotune.files.config.session import Session
+from autotune.workloads.program.model_route import program_engine
 
 MATMUL = """\
 #include <stdio.h>

@@ -6,7 +6,6 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from autotune.commands.learn.study_tables import RANDOM
-from autotune.commands.rank.program_needs import check_program
 from autotune.commands.rank.ranked_space import RankedSpace, check_builds, prospect
 from autotune.commands.tune.flow import measurer_of
 from autotune.commands.tune.provenance import check_launchers, check_objectives, conditions_of
@@ -18,6 +17,7 @@ from autotune.files.store import Store
 from autotune.files.store.records import StudyRecord
 from autotune.progress import Progress
 from autotune.tuning import Chosen
+from autotune.workloads.program.program_needs import check_program
 
 
 def measure_random(

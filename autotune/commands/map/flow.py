@@ -16,7 +16,6 @@ from autotune.commands.map.map_grid import (
     widened,
 )
 from autotune.commands.rank.host_machine import uncalibrated_machine
-from autotune.commands.rank.program_needs import check_program
 from autotune.commands.rank.ranked_space import RankedSpace, check_builds, prospect
 from autotune.commands.tune import flow as tune_flow
 from autotune.commands.tune.provenance import (
@@ -40,6 +39,7 @@ from autotune.tuning.maps.explore import Aim, Explorer
 from autotune.tuning.maps.finish import Facts, finish
 from autotune.tuning.maps.map_posterior import Seen
 from autotune.tuning.maps.visits import Visit
+from autotune.workloads.program.program_needs import check_program
 
 _ROUNDS = 4
 """A visit may have so many times the rounds of the config: what was disturbed is repeated."""

@@ -4,7 +4,6 @@ from dataclasses import dataclass, replace
 
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.measure.dissect_flow import DissectionSession
-from autotune.commands.rank.program_needs import check_program
 from autotune.commands.rank.ranked_space import RankedSpace, find, prospect
 from autotune.commands.tune.flow import measurer_of
 from autotune.domain.dissection import Dissection
@@ -19,6 +18,7 @@ from autotune.measuring.conditions.host_lock import HostLock
 from autotune.progress import Progress
 from autotune.statistics import estimators
 from autotune.tuning import Bench, Chosen, Plan, tune_problem
+from autotune.workloads.program.program_needs import check_program
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import TypedDict
 from autotune.domain.machine import Machine
 from autotune.domain.problem import StencilProblem
 from autotune.domain.ranking import Ranking
-from autotune.models.engines.planes.blocking import LayerCondition, block_choice
+from autotune.workloads.stencil.planes.blocking import LayerCondition, block_choice
 
 
 class BlockRow(TypedDict):

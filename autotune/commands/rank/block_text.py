@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from autotune.commands.rank.block_document import choices
 from autotune.domain.machine import Machine
 from autotune.domain.ranking import Ranking
-from autotune.models.engines.planes.blocking import LayerCondition
 from autotune.results.report.text import columns
+from autotune.workloads.stencil.planes.blocking import LayerCondition
 
 _HEAD = ("level", "keeps", "for the next", "needs", "of", "block")
 

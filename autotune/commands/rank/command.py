@@ -157,7 +157,7 @@ def rank(
 
 def _unranked(found: "RankedSpace") -> str:
     """What there is to say of a program without a model; empty for everything else."""
-    from autotune.results.report import program_words
+    from autotune.workloads.program import program_words
 
     program = found.setup.program
     if program is None or program.model is not None:

@@ -4,8 +4,6 @@ import math
 from collections.abc import Sequence
 from typing import TypedDict
 
-from autotune.codegen.candidate_space import EnumeratedSpace
-from autotune.codegen.features import features
 from autotune.commands.rank import block_document
 from autotune.domain.machine import Machine
 from autotune.domain.ranking import Ranked, Ranking, differences
@@ -16,6 +14,8 @@ from autotune.learning.formulas.ecm_formula import Ecm
 from autotune.models.engines.base import CompiledSweep
 from autotune.results.documents import Plain
 from autotune.results.report.explained import RankingExplanation
+from autotune.workloads.generated.candidate_space import EnumeratedSpace
+from autotune.workloads.stencil.features import features
 
 
 class PartRow(TypedDict):

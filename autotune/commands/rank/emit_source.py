@@ -4,15 +4,15 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from autotune.codegen import candidate_space
 from autotune.codegen.c import harness
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.program import filled
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError, nearest
-from autotune.measuring.program.command_line import openmp, places, program_problem
 from autotune.toolchain import compiler as compilers
+from autotune.workloads.generated import candidate_space
+from autotune.workloads.program.measuring.command_line import openmp, places, program_problem
 
 SCRIPT = "build-and-run.sh"
 

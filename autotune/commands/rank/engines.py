@@ -5,20 +5,20 @@ from contextlib import contextmanager
 
 from autotune.codegen.c.emit import sweep_code
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
-from autotune.commands.rank.model_route import program_engine
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Engine, Setup
 from autotune.domain.variant import Build
 from autotune.files import config
 from autotune.models.engines.base import CandidatePredictor
 from autotune.models.engines.kerncraft.kerncraft_engine import KerncraftEngine
-from autotune.models.engines.planes.planes_engine import PlanesEngine
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.engines.system import SystemEngine
 from autotune.models.incore import osaca_analyser
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
 from autotune.models.kerncraft import KerncraftAnalyser
 from autotune.progress import Progress
+from autotune.workloads.program.model_route import program_engine
+from autotune.workloads.stencil.planes.planes_engine import PlanesEngine
 
 
 @contextmanager

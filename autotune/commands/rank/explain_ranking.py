@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from autotune.codegen.c.emit import sweep_code
 from autotune.codegen.tree import loop_tree
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
-from autotune.commands.rank.model_route import program_loops
 from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.variant import Build, Candidate
@@ -17,6 +16,7 @@ from autotune.models.incore.osaca_analyser import OsacaAnalyser
 from autotune.progress import Progress
 from autotune.results.report import why
 from autotune.results.report.explained import ExplainedCandidate, RankingExplanation
+from autotune.workloads.program.model_route import program_loops
 
 
 def explain(

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autotune.codegen import candidate_space
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.engines import predictor
 from autotune.commands.rank.host_machine import resolve_machine, uncalibrated_machine
@@ -17,6 +16,7 @@ from autotune.errors import Fault, InputError, WorkFailed, nearest, one_of
 from autotune.files import config
 from autotune.progress import Clock, Progress
 from autotune.toolchain import compiler as compilers
+from autotune.workloads.generated import candidate_space
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

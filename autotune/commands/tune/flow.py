@@ -7,7 +7,6 @@ from pathlib import Path
 
 from autotune.codegen.c import harness
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
-from autotune.commands.rank.program_needs import check_program, program_measurer
 from autotune.commands.rank.ranked_space import RankedSpace, check_builds, prospect
 from autotune.commands.tune.earlier_results import EarlierResults
 from autotune.commands.tune.initial_candidates import (
@@ -39,6 +38,7 @@ from autotune.results.report import page
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain.compiler import Compiler
 from autotune.tuning import Chosen, Earlier, Watcher, unwatched
+from autotune.workloads.program.program_needs import check_program, program_measurer
 
 __all__ = [
     "StudyOptions",

@@ -4,7 +4,6 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from autotune.codegen import candidate_space
 from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.domain.ranking import Ranking
 from autotune.domain.setup import Sampler, Selection
@@ -12,6 +11,7 @@ from autotune.domain.variant import Candidate
 from autotune.statistics.estimators import location
 from autotune.tuning import Chosen, Earlier, Task
 from autotune.tuning.first_candidates import Pick, choose, everything
+from autotune.workloads.generated import candidate_space
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,12 +13,12 @@ from autotune.domain.setup import Setup
 from autotune.errors import Fault, InputError, MissingTool, WorkFailed
 from autotune.measuring.conditions import energy, quiet
 from autotune.measuring.host import calibrate, detect, stored_calibrations
-from autotune.measuring.program import command_line
 from autotune.progress import Progress
 from autotune.results.evaluate.study_evaluation import ASKED
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain import launcher, mpi
 from autotune.version import VERSION
+from autotune.workloads.program.measuring import command_line
 
 _HOLDS = 0.2
 """A calibration holds while clock and memory bandwidth are within this share of its figures."""

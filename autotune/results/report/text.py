@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from autotune.codegen.candidate_space import EnumeratedSpace
 from autotune.domain.calibration import Calibration
 from autotune.domain.machine import OVERLAP_RULES, CacheLevel, Machine
 from autotune.domain.ranking import Ranked, Ranking
@@ -13,6 +12,7 @@ from autotune.measuring.host.detect import DetectionReason
 from autotune.measuring.host.doctor import Prerequisite
 from autotune.results.machines import text as machines_text
 from autotune.units import show
+from autotune.workloads.generated.candidate_space import EnumeratedSpace
 
 
 def columns(rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> str:

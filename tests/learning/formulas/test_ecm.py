@@ -14,7 +14,7 @@ from autotune.domain.results import Part, Prediction
 from autotune.errors import InputError
 from autotune.learning.formulas.base import Factor, combined
 from autotune.learning.formulas.ecm_formula import ecm
-from autotune.models.engines.planes.planes_engine import PlanesEngine
+from autotune.workloads.stencil.planes.planes_engine import PlanesEngine
 
 LINEAR = frozenset([Factor("power", "n", 1.0)])
 

@@ -11,7 +11,7 @@ from stencil_samples import MACHINE, candidate, problem
 from autotune.learning.formulas.base import combined
 from autotune.learning.formulas.planes_formula import Grids, Planes, hits
 from autotune.learning.formulas.term_polynomial import Polynomial
-from autotune.models.engines.planes.planes_engine import PlanesEngine
+from autotune.workloads.stencil.planes.planes_engine import PlanesEngine
 
 MODEL = Planes(
     order=1,

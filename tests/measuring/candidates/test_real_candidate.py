@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from autotune import paths
-from autotune.codegen import candidate_space
 from autotune.codegen.c import harness
 from autotune.codegen.tree import variant_program
 from autotune.domain.results import Sample
@@ -15,6 +14,7 @@ from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate
 from autotune.files import config
 from autotune.measuring.candidates.host_measurer import HostMeasurer
+from autotune.workloads.generated import candidate_space
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 

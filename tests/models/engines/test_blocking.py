@@ -6,10 +6,10 @@ from stencil_samples import MACHINE, candidate, problem
 from autotune.commands.rank import block_text
 from autotune.commands.rank.block_document import rows
 from autotune.domain.ranking import rank
-from autotune.models.engines.planes.blocking import LayerCondition, block_choice
-from autotune.models.engines.planes.planes_engine import PlanesEngine
 from autotune.models.traffic.grid.grid_distance import reuses
 from autotune.models.traffic.grid.grid_shape import GridShape, accesses
+from autotune.workloads.stencil.planes.blocking import LayerCondition, block_choice
+from autotune.workloads.stencil.planes.planes_engine import PlanesEngine
 
 
 def found(conditions: tuple[LayerCondition, ...]) -> dict[tuple[str, str], LayerCondition]:

@@ -8,7 +8,7 @@ from autotune.domain.ranking import rank
 from autotune.domain.variant import Candidate, Variant
 from autotune.files import config
 from autotune.models.engines.kerncraft.kerncraft_engine import KerncraftEngine
-from autotune.models.engines.planes.planes_engine import PlanesEngine
+from autotune.workloads.stencil.planes.planes_engine import PlanesEngine
 
 MACHINE = config.machine("haswell-e5-2630v3")
 

@@ -12,7 +12,7 @@ from stencil_samples import MACHINE, UNKNOWN, candidate, problem
 from autotune.domain.problem import ButcherTableau, Ivp, Problem, Region
 from autotune.domain.variant import Candidate, Variant
 from autotune.language.expression import Num, Sym, parse
-from autotune.models.engines.planes.planes_engine import (
+from autotune.workloads.stencil.planes.planes_engine import (
     Grids,
     PlanesEngine,
     hits,

@@ -6,13 +6,13 @@ from dataclasses import replace
 import pytest
 from codegen_build import problem, setup
 
-from autotune.codegen import candidate_space
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.network import CostCurve, Network, Operation, Segment
 from autotune.domain.results import Part, Prediction
 from autotune.domain.setup import Layout
 from autotune.domain.variant import Candidate
 from autotune.models.engines.system import SystemEngine
+from autotune.workloads.generated import candidate_space
 
 NODE = 0.010
 MICRO = 1e-6

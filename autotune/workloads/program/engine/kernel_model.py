@@ -16,8 +16,8 @@ from autotune.domain.stencil import Stencil
 from autotune.domain.variant import Candidate, Variant
 from autotune.language.constraint import Value
 from autotune.models.engines.base import CandidatePredictor
-from autotune.models.engines.program.formula_facts import FormulaValues
-from autotune.models.engines.program.program_engine import NAME, finished, scaled, unknown
+from autotune.workloads.program.engine.formula_facts import FormulaValues
+from autotune.workloads.program.engine.program_engine import NAME, finished, scaled, unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,13 +21,17 @@ from autotune.domain.variant import Candidate
 from autotune.measuring.candidates.base import CHECKSUM_TOLERANCE, Launch
 from autotune.measuring.conditions import energy, quiet
 from autotune.measuring.conditions.resource_use import ResourceUse
-from autotune.measuring.program import printed_output
-from autotune.measuring.program.command_line import ProgramBuilder, openmp, program_problem
-from autotune.measuring.program.contention import ContentionJudge
-from autotune.measuring.program.printed_output import Answer, UnreadableOutput, compare
 from autotune.toolchain import child_process, launcher
 from autotune.toolchain.child_process import ProcessOutcome
 from autotune.units import Seconds
+from autotune.workloads.program.measuring import printed_output
+from autotune.workloads.program.measuring.command_line import (
+    ProgramBuilder,
+    openmp,
+    program_problem,
+)
+from autotune.workloads.program.measuring.contention import ContentionJudge
+from autotune.workloads.program.measuring.printed_output import Answer, UnreadableOutput, compare
 
 
 @dataclass(frozen=True, slots=True)

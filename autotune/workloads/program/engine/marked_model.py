@@ -21,17 +21,17 @@ from autotune.domain.results import Prediction
 from autotune.domain.variant import Candidate
 from autotune.language.constraint import Value
 from autotune.models.engines.base import CompiledSweep
-from autotune.models.engines.program.compiled_loops import (
+from autotune.models.engines.reuse.evaluation_pieces import ThreadPlacement
+from autotune.workloads.program.engine.compiled_loops import (
     Compiled,
     CompiledLoops,
     LoopRequest,
     Wanted,
 )
-from autotune.models.engines.program.formula_facts import FormulaValues
-from autotune.models.engines.program.program_engine import NAME, finished, unknown
-from autotune.models.engines.program.stated_flows import LoopWork, StatedStream
-from autotune.models.engines.program.stated_node import StatedCase, evaluated
-from autotune.models.engines.reuse.evaluation_pieces import ThreadPlacement
+from autotune.workloads.program.engine.formula_facts import FormulaValues
+from autotune.workloads.program.engine.program_engine import NAME, finished, unknown
+from autotune.workloads.program.engine.stated_flows import LoopWork, StatedStream
+from autotune.workloads.program.engine.stated_node import StatedCase, evaluated
 
 
 @dataclass(frozen=True, slots=True)

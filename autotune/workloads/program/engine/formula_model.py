@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from autotune.domain.program_model import FormulaModel
 from autotune.domain.results import Part, Prediction
 from autotune.domain.variant import Candidate
-from autotune.models.engines.program.formula_facts import FormulaValues
-from autotune.models.engines.program.program_engine import NAME, finished, unknown
 from autotune.units import Seconds
+from autotune.workloads.program.engine.formula_facts import FormulaValues
+from autotune.workloads.program.engine.program_engine import NAME, finished, unknown
 
 _TOLD = 3
 """So many terms are named in a reason."""

@@ -5,16 +5,16 @@ import importlib.metadata
 import shutil
 from pathlib import Path
 
-from autotune.codegen import candidate_space
 from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import Program
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Build, Candidate
 from autotune.errors import Fault, MissingTool
-from autotune.measuring.program.command_line import ProgramBuilder, literal_tools
-from autotune.measuring.program.program_measurer import ProgramMeasurer
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain.compiler import Compiler
+from autotune.workloads.generated import candidate_space
+from autotune.workloads.program.measuring.command_line import ProgramBuilder, literal_tools
+from autotune.workloads.program.measuring.program_measurer import ProgramMeasurer
 
 
 def check_program(setup: Setup) -> None:

@@ -10,8 +10,6 @@ from autotune.domain.machine import Machine
 from autotune.domain.results import Part, Prediction, Uncertainty
 from autotune.models.engines import explain
 from autotune.models.engines.explain import BARRIER, ENTRY, STORES
-from autotune.models.engines.program.program_engine import NAME, unknown
-from autotune.models.engines.program.stated_flows import LoopWork, StatedStream, flows
 from autotune.models.engines.reuse import uncertainty
 from autotune.models.engines.reuse.case_evaluation import Evaluator
 from autotune.models.engines.reuse.core_times import LoopArrays, loops
@@ -25,6 +23,8 @@ from autotune.models.engines.reuse.evaluation_pieces import (
 from autotune.models.incore.base import InCoreResult
 from autotune.models.traffic import Floats
 from autotune.units import Seconds
+from autotune.workloads.program.engine.program_engine import NAME, unknown
+from autotune.workloads.program.engine.stated_flows import LoopWork, StatedStream, flows
 
 _PIECE = 256
 """Candidates whose parts are made at once."""

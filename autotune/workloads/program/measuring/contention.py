@@ -10,8 +10,8 @@ import threading
 from dataclasses import dataclass, field
 
 from autotune.domain.variant import Candidate
-from autotune.measuring.program.command_line import program_problem
 from autotune.toolchain.child_process import ChildUsage
+from autotune.workloads.program.measuring.command_line import program_problem
 
 _SHORT = 0.1
 """Seconds; the wall time of a shorter run is not known well enough to compare its share."""

@@ -21,9 +21,9 @@ from autotune.models.engines.kerncraft.node_stretches import (
     StretchRequests,
     StretchTiming,
 )
-from autotune.models.engines.program.formula_facts import FormulaValues
-from autotune.models.engines.program.program_engine import NAME, finished, unknown
 from autotune.units import Seconds
+from autotune.workloads.program.engine.formula_facts import FormulaValues
+from autotune.workloads.program.engine.program_engine import NAME, finished, unknown
 
 _NOTE = (
     "kerncraft 0.8.18 with layer conditions on the given kernel, compiled as kerncraft does,"

@@ -11,15 +11,7 @@ from autotune.domain.program_model import FormulaModel, KerncraftModel, KernelMo
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Build, Candidate
 from autotune.files import config
-from autotune.measuring.program.command_line import places
 from autotune.models.engines.base import CandidatePredictor, CompiledSweep
-from autotune.models.engines.program.compiled_loops import Command, CompiledLoops
-from autotune.models.engines.program.formula_facts import FormulaValues
-from autotune.models.engines.program.formula_model import FormulaRoute
-from autotune.models.engines.program.kerncraft_kernel import KerncraftRoute
-from autotune.models.engines.program.kernel_model import KernelRoute, ModelSubject
-from autotune.models.engines.program.marked_model import MarkedRoute
-from autotune.models.engines.program.program_engine import ProgramEngine
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.incore import osaca_analyser
 from autotune.models.incore.marked import marked_build
@@ -27,6 +19,14 @@ from autotune.models.incore.osaca_analyser import OsacaAnalyser
 from autotune.models.kerncraft import KerncraftAnalyser
 from autotune.progress import Progress
 from autotune.toolchain import child_process
+from autotune.workloads.program.engine.compiled_loops import Command, CompiledLoops
+from autotune.workloads.program.engine.formula_facts import FormulaValues
+from autotune.workloads.program.engine.formula_model import FormulaRoute
+from autotune.workloads.program.engine.kerncraft_kernel import KerncraftRoute
+from autotune.workloads.program.engine.kernel_model import KernelRoute, ModelSubject
+from autotune.workloads.program.engine.marked_model import MarkedRoute
+from autotune.workloads.program.engine.program_engine import ProgramEngine
+from autotune.workloads.program.measuring.command_line import places
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 
-from autotune.codegen import communication, program_space
+from autotune.codegen import communication
 from autotune.codegen.tree import loop_tree, regions
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.problem import AnyProblem, Problem, ProgramProblem, StencilProblem, generated
@@ -14,6 +14,7 @@ from autotune.domain.setup import Setup
 from autotune.domain.space import same
 from autotune.domain.variant import Build, Candidate, Communication, Placement, Value, Variant
 from autotune.errors import Fault, InputError
+from autotune.workloads.program import program_space
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,9 +16,9 @@ from autotune.domain.stencil import SOURCE
 from autotune.domain.variant import Block, Candidate
 from autotune.errors import Fault, InputError
 from autotune.learning.formulas.planes_formula import Grids, Planes, hits, misses, planes_read
-from autotune.models.engines.planes.access_cost import AccessCosts, access_costs
 from autotune.models.traffic.passes import DOUBLE
 from autotune.units import Seconds
+from autotune.workloads.stencil.planes.access_cost import AccessCosts, access_costs
 
 __all__ = ["Grids", "PlanesEngine", "hits", "misses", "planes_read"]
 Floats = npt.NDArray[np.float64]

@@ -1,0 +1,1 @@
+"""What can be tuned: each kind of problem behind one protocol, ``Workload``."""

@@ -1,0 +1,1 @@
+"""What workloads of generated code have in common."""

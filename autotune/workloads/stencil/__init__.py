@@ -1,0 +1,1 @@
+"""A workload: stencils on grids, swept by generated code."""

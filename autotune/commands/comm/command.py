@@ -76,7 +76,7 @@ def comm_bench(
         raise typer.Exit(130) from None
     progress.close()
     if json:
-        document(documents.bench(found))
+        document(documents.CommBenchDocument(result=found))
     else:
         typer.echo(text.benched(found))
 
@@ -107,7 +107,7 @@ def comm_fit(
         files, contended=contended, output=output, host=machine is not None
     )
     if json:
-        document(documents.fit(fitted, written))
+        document(documents.CommFitDocument(curves=tuple(fitted), written=written))
     else:
         typer.echo(text.fitted(fitted, written))
 
@@ -143,7 +143,11 @@ def comm_show(
         )
         note(f"wrote {output}")
     if json:
-        document(documents.show(found.title, found.network, output))
+        document(
+            documents.CommShowDocument(
+                title=found.title, curves=found.network.curves, figure=output
+            )
+        )
     else:
         typer.echo(table)
 
@@ -173,6 +177,6 @@ def comm_import(
 
     found = comm_flow.load(files, None if tool == "auto" else tool, ranks, nodes, output)
     if json:
-        document(documents.load(found, output))
+        document(documents.imported(found, output))
     else:
         typer.echo(text.imported(found, output))

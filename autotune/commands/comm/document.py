@@ -1,227 +1,78 @@
-"""Documents of the ``comm`` commands; times in seconds, sizes in bytes."""
+"""The documents of ``autotune comm``; times in seconds, sizes in bytes."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import Literal
 
-from autotune.domain.network import CostCurve, Network
+from autotune.domain.network import CostCurve
 from autotune.measuring.network.curve_fit import FittedCurve
-from autotune.measuring.network.curve_validation import ValidationErrors
 from autotune.measuring.network.foreign_output import ImportedSamples
 from autotune.measuring.network.mpi_benchmark import BenchmarkResult
+from autotune.measuring.network.samples import BenchmarkRun
 
 
-class SegmentRow(TypedDict):
-    """seconds = latency_s + bytes / bandwidth, for sizes from ``lower`` on."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommBenchDocument:
+    """``autotune comm bench --json``: what was measured."""
 
-    lower: int
-    latency_s: float
-    bandwidth: float | None
-    """Bytes per second; null: the size does not matter."""
-
-
-class CurveRow(TypedDict):
-    """A cost curve."""
-
-    operation: str
-    benchmark: str
-    nodes: int
-    ranks: int
-    """On all nodes together."""
-    measured: list[int]
-    """Smallest and largest size."""
-    segments: list[SegmentRow]
-    residual: list[float]
-    """Measured over fitted: 5 % and 95 % quantiles."""
-    points: list[list[float]]
-    """Size, median of the samples in seconds."""
-    source: str
-    fitted_to: list[str]
+    schema: Literal["autotune.comm.bench/1"] = "autotune.comm.bench/1"
+    result: BenchmarkResult
 
 
-class ErrorRow(TypedDict):
-    """Relative errors, cross-validated: repeats and octaves of size left out."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommFitDocument:
+    """``autotune comm fit --json``: the curves of some samples."""
 
-    median: float
-    p90: float
-    count: int
-
-
-class FitRow(TypedDict):
-    """A curve and what it rests on."""
-
-    curve: CurveRow
-    samples: int
-    repeats: int
-    contended: int
-    outliers: list[dict[str, float]]
-    """bytes, seconds, ratio (over the median of its size), repeat, taken."""
-    outlier_count: int
-    error: ErrorRow | None
-    """Of the curve, scored without outliers; the same folds chose its number of pieces."""
-    error_with_outliers: ErrorRow | None
-    errors: dict[str, ErrorRow]
-    """By number of pieces, scored without outliers."""
-    disturbed: dict[str, ErrorRow]
-    """The same, scored with outliers."""
-    plain: ErrorRow | None
-    """One ordinary least squares line."""
-    floor: ErrorRow | None
-    """The other repeats' median at the very size: what no fit can beat."""
-    spread: float | None
-    """Between repeats: coefficient of variation, median over sizes."""
-    notes: list[str]
+    schema: Literal["autotune.comm.fit/1"] = "autotune.comm.fit/1"
+    curves: tuple[FittedCurve, ...]
+    written: Path | None
+    """The network file that holds them now."""
 
 
-class CommBenchDocument(TypedDict):
-    """``autotune comm bench --json``."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommShowDocument:
+    """``autotune comm show --json``: the curves of a machine."""
 
-    schema: str
-    file: str
-    ranks: int
-    nodes: int
-    mpi: str
-    program: str
-    launcher: str
-    hosts: list[str]
-    samples: int
-    contended: int
-    launches: int
-    seconds: float
-    notes: list[str]
-
-
-class CommFitDocument(TypedDict):
-    """``autotune comm fit --json``."""
-
-    schema: str
-    curves: list[FitRow]
-    written: str | None
-
-
-class CommShowDocument(TypedDict):
-    """``autotune comm show --json``."""
-
-    schema: str
+    schema: Literal["autotune.comm.show/1"] = "autotune.comm.show/1"
     title: str
-    curves: list[CurveRow]
-    figure: str | None
+    curves: tuple[CostCurve, ...]
+    figure: Path | None
 
 
-class CommImportDocument(TypedDict):
-    """``autotune comm import --json``."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedRun:
+    """One file of another benchmark with one layout of ranks."""
 
-    schema: str
-    file: str
-    imported: list[dict[str, object]]
-    """tool, program, ranks, nodes, operations, samples, of each file and layout."""
-    notes: list[str]
-
-
-def bench(found: BenchmarkResult) -> CommBenchDocument:
-    """What was measured."""
-    return {
-        "schema": "autotune.comm.bench/1",
-        "file": str(found.path),
-        "ranks": found.run.ranks,
-        "nodes": found.run.nodes,
-        "mpi": found.run.mpi,
-        "program": found.run.program,
-        "launcher": found.run.launcher,
-        "hosts": list(found.run.hosts),
-        "samples": found.samples,
-        "contended": found.contended,
-        "launches": found.launches,
-        "seconds": found.seconds,
-        "notes": list(found.notes),
-    }
+    tool: str
+    run: BenchmarkRun
+    operations: tuple[str, ...]
+    samples: int
 
 
-def fit(found: Sequence[FittedCurve], written: Path | None) -> CommFitDocument:
-    """The curves of some samples."""
-    return {
-        "schema": "autotune.comm.fit/1",
-        "curves": [_fit(one) for one in found],
-        "written": None if written is None else str(written),
-    }
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommImportDocument:
+    """``autotune comm import --json``: what was read from the output of other benchmarks."""
+
+    schema: Literal["autotune.comm.import/1"] = "autotune.comm.import/1"
+    file: Path
+    imported: tuple[ImportedRun, ...]
+    notes: tuple[str, ...]
 
 
-def show(title: str, network: Network, figure: Path | None) -> CommShowDocument:
-    """The curves of a machine."""
-    return {
-        "schema": "autotune.comm.show/1",
-        "title": title,
-        "curves": [_curve(curve) for curve in network.curves],
-        "figure": None if figure is None else str(figure),
-    }
-
-
-def load(found: Sequence[ImportedSamples], output: Path) -> CommImportDocument:
-    """What was read from other benchmarks' output."""
-    return {
-        "schema": "autotune.comm.import/1",
-        "file": str(output),
-        "imported": [
-            {
-                "tool": one.tool,
-                "program": recorded.run.program,
-                "ranks": recorded.run.ranks,
-                "nodes": recorded.run.nodes,
-                "operations": list(dict.fromkeys(s.operation for s in recorded.samples)),
-                "samples": len(recorded.samples),
-            }
-            for one in found
-            for recorded in one.recorded
-        ],
-        "notes": [note for one in found for note in one.notes],
-    }
-
-
-def _fit(one: FittedCurve) -> FitRow:
-    return {
-        "curve": _curve(one.curve),
-        "samples": one.used,
-        "repeats": one.repeats,
-        "contended": one.contended,
-        "outliers": [
-            {
-                "bytes": o.bytes,
-                "seconds": o.seconds,
-                "ratio": o.ratio,
-                "repeat": o.repeat,
-                "taken": o.taken,
-            }
-            for o in one.outliers
-        ],
-        "outlier_count": len(one.outliers),
-        "error": None if one.chosen is None else _error(one.chosen),
-        "error_with_outliers": None if one.disturbed is None else _error(one.disturbed),
-        "errors": {str(count): _error(e) for count, e in one.validated.errors.items()},
-        "disturbed": {str(count): _error(e) for count, e in one.validated.disturbed.items()},
-        "plain": None if one.validated.plain is None else _error(one.validated.plain),
-        "floor": None if one.validated.floor is None else _error(one.validated.floor),
-        "spread": one.spread,
-        "notes": list(one.notes),
-    }
-
-
-def _error(errors: ValidationErrors) -> ErrorRow:
-    return {"median": errors.median, "p90": errors.p90, "count": errors.count}
-
-
-def _curve(curve: CostCurve) -> CurveRow:
-    return {
-        "operation": curve.operation,
-        "benchmark": curve.benchmark,
-        "nodes": curve.nodes,
-        "ranks": curve.ranks,
-        "measured": list(curve.measured),
-        "segments": [
-            {"lower": s.lower, "latency_s": s.latency, "bandwidth": s.bandwidth}
-            for s in curve.segments
-        ],
-        "residual": list(curve.residual),
-        "points": [[size, seconds] for size, seconds in curve.points],
-        "source": curve.source,
-        "fitted_to": list(curve.fitted_to),
-    }
+def imported(files: Sequence[ImportedSamples], output: Path) -> CommImportDocument:
+    """What was read from the output of other benchmarks, and the file that holds it now."""
+    return CommImportDocument(
+        file=output,
+        imported=tuple(
+            ImportedRun(
+                tool=file.tool,
+                run=recorded.run,
+                operations=tuple(dict.fromkeys(s.operation for s in recorded.samples)),
+                samples=len(recorded.samples),
+            )
+            for file in files
+            for recorded in file.recorded
+        ),
+        notes=tuple(note for file in files for note in file.notes),
+    )

@@ -57,8 +57,8 @@ def decide(
     study of the config: report draws it, export uses it.
     """
     from autotune.commands.map import flow as maps
+    from autotune.commands.map.document import MapDocument
     from autotune.commands.rank import ranked_space
-    from autotune.results.maps import document as documents
     from autotune.results.maps import text
     from autotune.results.report import page_file
     from autotune.tuning.maps import axes
@@ -90,7 +90,7 @@ def decide(
     progress.close()
     maps.require_map(made)
     if json:
-        document(documents.document(made.study, store, made.maps))
+        document(MapDocument(study=made.study, store=store, maps=tuple(made.maps)))
     else:
         shown = shlex.quote(store) if store != DEFAULT_STORE else ""
         typer.echo(text.text(made.maps, made.study, store=shown))

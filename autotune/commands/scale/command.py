@@ -202,7 +202,8 @@ def scale(
     )
     found = scaling.scale(file, options)
     if json:
-        document(scale_document.document(file, found))
+        regions = tuple(scale_document.region(scaled) for scaled in found)
+        document(scale_document.ScaleDocument(file=file, regions=regions))
     else:
         typer.echo(text.text(found))
 

@@ -4,161 +4,70 @@ Sizes are in the unit of the size variable, times in that of the time variable, 
 ``variables``: coefficients mean nothing without them. Relative errors are shares.
 """
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypedDict
+from typing import Literal
 
+from autotune.learning.models.base import RowForecast
 from autotune.learning.scaling.base import (
-    RULES,
     Coefficient,
     Deleted,
     Inverse,
     Quality,
     ScalingModel,
 )
-from autotune.learning.scaling.forecast_accuracy import (
-    BackTest,
-    Errors,
-    expected_mape,
-    expected_mdape,
-)
-from autotune.learning.scaling.generation_plan import Stage
+from autotune.learning.scaling.discrepancy import Discrepancy
+from autotune.learning.scaling.forecast_accuracy import BackTest, expected_mape, expected_mdape
+from autotune.learning.scaling.generation_plan import DesignPoint, Stage
 from autotune.learning.scaling.scaling_answers import ForecastAt, Scaled
 from autotune.learning.scaling.scaling_runs import Runs
 from autotune.learning.scaling.variables import Variable
+from autotune.units import Unbounded
 
 
-class VariableRow(TypedDict):
-    """What a symbol of the regressions stands for."""
-
-    symbol: str
-    """P, SIZE, T, X ..."""
-    formula: str
-    """Of columns of the file."""
-    unit: str
-    """Empty: nobody stated one."""
-    transformation: str
-    """log2: what the regression sees of it."""
-
-
-class CoefficientRow(TypedDict):
-    """One coefficient."""
-
-    response: str
-    """T, a component, ``T at P = 64``, or a coefficient that is projected."""
-    column: str
-    value: float
-    standard_error: float | None
-
-
-class QualityRow(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedQuality:
     """How well a regression fits its own runs; a forecast is another matter, see back_tests."""
 
-    response: str
-    n: int
-    r2: float | None
-    rmse: float | None
-    """In log2 of the time."""
-    degrees_of_freedom: float
-    """Of the n runs that remained."""
-    spread_degrees_of_freedom: float
-    """Of the rmse and the intervals: deleted runs that are no outliers count in them too."""
-    expected_mdape: float | None
+    fit: Quality
+    expected_mdape: Unbounded
     """2^(0.6745 rmse) - 1: what Garren (2010) calls E(MAPE)."""
-    expected_mape: float | None
+    expected_mape: Unbounded
     """The mean in place of the median."""
 
 
-class InverseRow(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptSize:
     """The size that takes the time to keep."""
 
-    processors: float
-    time: float
-    size: float
+    inverse: Inverse
     column: float | None
     """The size in the size's own column; null where the size is made of several."""
-    low: float
-    high: float | None
-    """Sizes whose widened prediction interval holds the time; null: no size is too large."""
-    widened_by: float
-    """Half-width in log2 of the time that the back-test adds, in quadrature; 0: nothing."""
-    regression_low: float
-    regression_high: float | None
-    """The interval of the regression alone, which knows nothing of the back-test."""
-    rule: str
-    notes: list[str]
 
 
-class ForecastRow(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForecastTime:
     """The time of a single run."""
 
     processors: float
     size: float
-    median: float
-    low: float
-    high: float | None
-    """The prediction interval, widened by the back-test."""
-    regression_low: float
-    regression_high: float | None
-    """That of the regression alone."""
-    outside: bool
-    """Outside the runs: an extrapolation."""
+    forecast: RowForecast
+    """With the prediction interval, widened by the back-test."""
+    regression: RowForecast
+    """With the interval of the regression alone."""
 
 
-class ErrorsRow(TypedDict):
-    """(predicted - observed)/observed."""
-
-    n: int
-    mape: float
-    """Mean of the absolute values."""
-    mdape: float
-    """Median of the absolute values."""
-    min: float
-    quartile_1: float
-    median: float
-    quartile_3: float
-    max: float
-    coverage: float | None
-    """Share of the observed times within the prediction intervals."""
-
-
-class BackTestRow(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MethodTest:
     """A method on the runs with the most processors, from those on fewer."""
 
     method: str
-    processors: float | None
-    below: float | None
-    """The most processors of the runs it is forecast from."""
-    train: int | None
-    drift: float | None
-    """Mean of log2(predicted/observed); below zero: forecasts are too short, sizes too large."""
-    drift_error: float | None
-    """Its standard error; 0 for a single run."""
-    errors: ErrorsRow | None
+    test: BackTest | None
     why_not: str | None
 
 
-class DeletedRow(TypedDict):
-    """A run that is not in the model, by its Cook's distance."""
-
-    response: str
-    """The regression that it left: T, ``T at P = 64``, components."""
-    processors: float
-    size: float
-    covariates: list[float]
-    time: float
-
-
-class DiscrepancyRow(TypedDict):
-    """What widens the intervals: t(1) * error * log2(P/processors) / distance, in log2 of T."""
-
-    error: float
-    """Root of drift squared plus its standard error squared, log2."""
-    distance: float
-    """Doublings of the processors over which it arose."""
-    processors: float
-
-
-class RecommendedRow(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecommendedMethod:
     """The method with the least median error in the back-test; no proof beyond it."""
 
     method: str
@@ -166,95 +75,85 @@ class RecommendedRow(TypedDict):
     n: int
 
 
-class DesignRow(TypedDict):
-    """A run that a self-generated region asks for."""
-
-    processors: float
-    size: float
-    column: float | None
-    expected: float | None
-    """Time."""
-    why: str
-
-
-class StageRow(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageReached:
     """Where a self-generated region stands."""
 
     name: str
     """second level, bracket, lower levels, recentre, forecast."""
-    asked: list[DesignRow]
-    notes: list[str]
+    asked: tuple[DesignPoint, ...]
+    """The runs that it asks for."""
+    notes: tuple[str, ...]
 
 
-class RegionRow(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaledRegion:
     """One region of runs with its model."""
 
     label: str
-    runs: int
-    levels: list[float]
+    count: int
+    """Runs."""
+    levels: tuple[float, ...]
     """Numbers of processors."""
-    treated: list[str]
+    treated: tuple[str, ...]
     """What was done to rows that could not be used."""
-    variables: list[VariableRow]
+    variables: tuple[Variable, ...]
     time_to_keep: float
     level: float
     """Probability of the intervals."""
     method: str
-    coefficients: list[CoefficientRow]
-    quality: list[QualityRow]
-    deleted: list[DeletedRow]
-    inverses: list[InverseRow]
-    forecasts: list[ForecastRow]
-    back_tests: list[BackTestRow]
-    discrepancy: DiscrepancyRow | None
-    """Null: nothing widens the intervals, for want of a back-test."""
-    recommended: RecommendedRow | None
-    stage: StageRow | None
-    notes: list[str]
-    warnings: list[str]
+    coefficients: tuple[Coefficient, ...]
+    quality: tuple[ExpectedQuality, ...]
+    deleted: tuple[Deleted, ...]
+    sizes: tuple[KeptSize, ...]
+    """The sizes that take the time to keep."""
+    times: tuple[ForecastTime, ...]
+    """Forecasts of single runs."""
+    back_tests: tuple[MethodTest, ...]
+    discrepancy: Discrepancy | None
+    """What widens the intervals; null: nothing does, for want of a back-test."""
+    recommended: RecommendedMethod | None
+    stage: StageReached | None
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
 
 
-class ScaleDocument(TypedDict):
-    """Everything that the command found."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScaleDocument:
+    """``autotune scale --json``: the regions of a file of runs."""
 
-    schema: str
-    """autotune.scale/1"""
-    file: str
-    regions: list[RegionRow]
-
-
-def document(file: Path, found: list[Scaled]) -> ScaleDocument:
-    """The document of a file of runs."""
-    return {
-        "schema": "autotune.scale/1",
-        "file": str(file),
-        "regions": [_region(one) for one in found],
-    }
+    schema: Literal["autotune.scale/1"] = "autotune.scale/1"
+    file: Path
+    regions: tuple[ScaledRegion, ...]
 
 
-def _region(one: Scaled) -> RegionRow:
-    model = one.model
-    return {
-        "label": one.label,
-        "runs": len(one.runs),
-        "levels": list(one.runs.levels),
-        "treated": list(one.runs.treated),
-        "variables": [_variable(v) for v in variables(one.runs)],
-        "time_to_keep": one.keep,
-        "level": one.level,
-        "method": one.settings.method if one.stage is None else "self-generated",
-        "coefficients": [] if model is None else [_coefficient(c) for c in model.coefficients],
-        "quality": [] if model is None else [_quality(q) for q in model.quality],
-        "deleted": [] if model is None else [_deleted(d) for d in model.deleted],
-        "inverses": [_inverse(i, one.runs) for i in one.inverses],
-        "forecasts": [row for f in one.forecasts for row in _forecasts(f)],
-        "back_tests": [_back_test(method, test) for method, test in one.back_tests],
-        "discrepancy": _discrepancy(one),
-        "recommended": _recommended(one),
-        "stage": None if one.stage is None else _stage(one.stage),
-        "notes": notes(one.notes, model),
-        "warnings": list(one.warnings),
-    }
+def region(scaled: Scaled) -> ScaledRegion:
+    """One region of a document."""
+    model, runs = scaled.model, scaled.runs
+    return ScaledRegion(
+        label=scaled.label,
+        count=len(runs),
+        levels=runs.levels,
+        treated=runs.treated,
+        variables=tuple(variables(runs)),
+        time_to_keep=scaled.keep,
+        level=scaled.level,
+        method=scaled.settings.method if scaled.stage is None else "self-generated",
+        coefficients=() if model is None else tuple(model.coefficients),
+        quality=() if model is None else tuple(map(_quality, model.quality)),
+        deleted=() if model is None else tuple(model.deleted),
+        sizes=tuple(
+            KeptSize(inverse=inverse, column=runs.variables.size.column(inverse.size))
+            for inverse in scaled.inverses
+        ),
+        times=tuple(time for at in scaled.forecasts for time in _times(at)),
+        back_tests=tuple(_tested(method, test) for method, test in scaled.back_tests),
+        discrepancy=scaled.discrepancy,
+        recommended=_recommended(scaled),
+        stage=None if scaled.stage is None else _stage(scaled.stage),
+        notes=tuple(notes(scaled.notes, model)),
+        warnings=scaled.warnings,
+    )
 
 
 def variables(runs: Runs) -> list[Variable]:
@@ -263,150 +162,45 @@ def variables(runs: Runs) -> list[Variable]:
     return [v.processors, v.size, *v.covariates, v.time]
 
 
-def notes(own: tuple[str, ...], model: ScalingModel | None) -> list[str]:
+def notes(decided: tuple[str, ...], model: ScalingModel | None) -> list[str]:
     """What was decided for the user, then what the model left out."""
-    return [*own, *(() if model is None else model.notes)]
+    return [*decided, *(() if model is None else model.notes)]
 
 
-def _variable(v: Variable) -> VariableRow:
-    return {
-        "symbol": v.symbol,
-        "formula": v.formula,
-        "unit": v.unit,
-        "transformation": v.transformation,
-    }
+def _quality(quality: Quality) -> ExpectedQuality:
+    return ExpectedQuality(
+        fit=quality,
+        expected_mdape=expected_mdape(quality.rmse),
+        expected_mape=expected_mape(quality.rmse),
+    )
 
 
-def _coefficient(c: Coefficient) -> CoefficientRow:
-    return {
-        "response": c.response,
-        "column": c.column,
-        "value": c.value,
-        "standard_error": c.standard_error,
-    }
-
-
-def _quality(q: Quality) -> QualityRow:
-    return {
-        "response": q.response,
-        "n": q.count,
-        "r2": q.r2,
-        "rmse": q.rmse,
-        "degrees_of_freedom": q.freedom,
-        "spread_degrees_of_freedom": q.spread_freedom,
-        "expected_mdape": expected_mdape(q.rmse),
-        "expected_mape": expected_mape(q.rmse),
-    }
-
-
-def _deleted(d: Deleted) -> DeletedRow:
-    return {
-        "response": d.response,
-        "processors": d.processors,
-        "size": d.size,
-        "covariates": list(d.covariates),
-        "time": d.time,
-    }
-
-
-def _discrepancy(one: Scaled) -> DiscrepancyRow | None:
-    known = one.discrepancy
-    if known is None:
+def _recommended(scaled: Scaled) -> RecommendedMethod | None:
+    if scaled.recommended is None:
         return None
-    return {"error": known.error, "distance": known.distance, "processors": known.top}
+    method, test = scaled.recommended
+    return RecommendedMethod(method=method, mdape=test.errors.mdape, n=test.errors.count)
 
 
-def _recommended(one: Scaled) -> RecommendedRow | None:
-    if one.recommended is None:
-        return None
-    method, test = one.recommended
-    return {"method": method, "mdape": test.errors.mdape, "n": test.errors.count}
-
-
-def _inverse(i: Inverse, runs: Runs) -> InverseRow:
-    own = i.regression or (i.low, i.high)
-    return {
-        "processors": i.processors,
-        "time": i.time,
-        "size": i.size,
-        "column": runs.variables.size.column(i.size),
-        "low": i.low,
-        "high": i.high,
-        "widened_by": i.widened,
-        "regression_low": own[0],
-        "regression_high": own[1],
-        "rule": RULES[i.rule],
-        "notes": list(i.notes),
-    }
-
-
-def _forecasts(found: ForecastAt) -> list[ForecastRow]:
-    told, own = found.told, found.regression
+def _times(at: ForecastAt) -> list[ForecastTime]:
+    points = zip(at.points.processors, at.points.size, strict=True)
+    forecasts = zip(at.told.rows, at.regression.rows, strict=True)
     return [
-        {
-            "processors": float(found.points.processors[k]),
-            "size": float(found.points.size[k]),
-            "median": float(told.median[k]),
-            "low": float(told.low[k]),
-            "high": float(told.high[k]),
-            "regression_low": float(own.low[k]),
-            "regression_high": float(own.high[k]),
-            "outside": bool(told.outside[k]),
-        }
-        for k in range(len(told))
+        ForecastTime(
+            processors=float(processors),
+            size=float(size),
+            forecast=forecast,
+            regression=regression,
+        )
+        for (processors, size), (forecast, regression) in zip(points, forecasts, strict=True)
     ]
 
 
-def _back_test(method: str, test: BackTest | str) -> BackTestRow:
+def _tested(method: str, test: BackTest | str) -> MethodTest:
     if isinstance(test, str):
-        return {
-            "method": method,
-            "processors": None,
-            "below": None,
-            "train": None,
-            "drift": None,
-            "drift_error": None,
-            "errors": None,
-            "why_not": test,
-        }
-    return {
-        "method": method,
-        "processors": test.processors,
-        "below": test.below,
-        "train": test.train,
-        "drift": test.drift,
-        "drift_error": test.drift_error,
-        "errors": _errors(test.errors),
-        "why_not": None,
-    }
+        return MethodTest(method=method, test=None, why_not=test)
+    return MethodTest(method=method, test=test, why_not=None)
 
 
-def _errors(e: Errors) -> ErrorsRow:
-    return {
-        "n": e.count,
-        "mape": e.mape,
-        "mdape": e.mdape,
-        "min": e.least,
-        "quartile_1": e.lower_quartile,
-        "median": e.median,
-        "quartile_3": e.upper_quartile,
-        "max": e.most,
-        "coverage": e.coverage,
-    }
-
-
-def _stage(stage: Stage) -> StageRow:
-    return {
-        "name": stage.name,
-        "asked": [
-            {
-                "processors": p.processors,
-                "size": p.size,
-                "column": p.column,
-                "expected": p.expected,
-                "why": p.why,
-            }
-            for p in stage.asked
-        ],
-        "notes": list(stage.notes),
-    }
+def _stage(stage: Stage) -> StageReached:
+    return StageReached(name=stage.name, asked=stage.asked, notes=stage.notes)

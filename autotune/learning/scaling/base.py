@@ -9,6 +9,7 @@ import numpy as np
 from autotune.learning.models.base import Forecast
 from autotune.learning.scaling.scaling_runs import Points, Runs, Variables, logs
 from autotune.learning.scaling.weighted_regression import Bools, Floats
+from autotune.units import Unbounded
 
 Rule = Literal["Fieller", "band"]
 RULES: dict[Rule, str] = {
@@ -31,11 +32,11 @@ class Inverse:
     time: float
     size: float
     low: float
-    high: float
+    high: Unbounded
     rule: Rule
     notes: tuple[str, ...] = ()
     widened: float = 0.0
-    regression: tuple[float, float] | None = None
+    regression: tuple[float, Unbounded] | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.low <= self.size <= self.high:
@@ -58,7 +59,7 @@ class Coefficient:
     response: str
     column: str
     value: float
-    standard_error: float
+    standard_error: Unbounded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,8 +72,8 @@ class Quality:
 
     response: str
     count: int
-    r2: float
-    rmse: float
+    r2: Unbounded
+    rmse: Unbounded
     freedom: float
     spread_freedom: float
 

@@ -12,6 +12,7 @@ from autotune.learning.comparison.measures import mape, mdape
 from autotune.learning.scaling.base import ScalingModel, forecast
 from autotune.learning.scaling.scaling_runs import Runs
 from autotune.learning.scaling.weighted_regression import Bools, Floats
+from autotune.units import Unbounded
 
 QUARTILE = float(scipy.stats.norm.ppf(0.75))
 """0.6745, which Garren 2010 rounds to 0.675."""
@@ -54,8 +55,8 @@ class Errors:
     median: float
     upper_quartile: float
     most: float
-    coverage: float = math.nan
-    level: float = math.nan
+    coverage: Unbounded = math.nan
+    level: Unbounded = math.nan
 
 
 def errors(predicted: Floats, observed: Floats) -> Errors:

@@ -75,8 +75,8 @@ def test_every_method_makes_its_documented_document(csv: Path, method: str):
     symbols = {v["symbol"]: v for v in region["variables"]}
     assert symbols["SIZE"]["formula"] == "nx*ny*nz"
     assert symbols["T"]["transformation"] == "log2"
-    if region["inverses"]:
-        (inverse,) = region["inverses"]
+    if region["sizes"]:
+        inverse = region["sizes"][0]["inverse"]
         assert inverse["processors"] == 2048
         assert inverse["low"] < inverse["size"] < inverse["high"]
 
@@ -85,7 +85,7 @@ def test_components_with_a_ratio_of_their_own(csv: Path):
     options = ("--computation", "comp_s", "--communication", "comm_s", "--components", "always")
     only = ("--condition", "nz_per_row=14")
     found = json.loads(run(csv, *COLUMNS, *options, *only, "--json"))
-    responses = {q["response"] for q in found["regions"][0]["quality"]}
+    responses = {q["fit"]["response"] for q in found["regions"][0]["quality"]}
     assert responses == {"computation", "communication", "time over their sum"}
     assert "sum to 2.0% less than the time" in run(csv, *COLUMNS, *options, *only)
 
@@ -94,7 +94,7 @@ def test_one_model_for_each_value_of_a_column(csv: Path):
     found = json.loads(run(csv, *COLUMNS, "--each", "nz_per_row", "--keep", "20", "--json"))
     first, second = found["regions"]
     assert (first["label"], second["label"]) == ("nz_per_row = 14", "nz_per_row = 16")
-    assert second["inverses"][0]["size"] < first["inverses"][0]["size"]
+    assert second["sizes"][0]["inverse"]["size"] < first["sizes"][0]["inverse"]["size"]
 
 
 def test_a_covariate_and_its_value(csv: Path):
@@ -125,8 +125,8 @@ def test_a_hidden_index_is_answered_in_its_own_column(tmp_path: Path):
     path = tmp_path / "index.csv"
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     found = json.loads(run(path, "--size", "(K + 50)/60", "--time", "time_s", "--json"))
-    (inverse,) = found["regions"][0]["inverses"]
-    assert inverse["column"] == pytest.approx(60 * inverse["size"] - 50)
+    (kept,) = found["regions"][0]["sizes"]
+    assert kept["column"] == pytest.approx(60 * kept["inverse"]["size"] - 50)
 
 
 def test_a_back_test_far_worse_than_the_fit_is_told(tmp_path: Path):
@@ -274,14 +274,16 @@ def test_a_wrong_law_is_told_by_width_drift_and_recommendation(tmp_path: Path):
     runs = _serial(tmp_path / "runs.csv")
     options = ("--time", "time_s", "--to", "512", "--keep", "100 s", "--at", "4e8")
     (region,) = json.loads(run(runs, *options, "--json"))["regions"]
-    (inverse,) = region["inverses"]
-    assert inverse["low"] < 4.22e8 < inverse["regression_low"] < inverse["regression_high"]
-    (time,) = region["forecasts"]
-    assert time["low"] < time["regression_low"] < time["regression_high"] < time["high"]
-    assert time["high"] > 4e8 * (7e-5 / 512 + 1e-7) > time["regression_high"]
-    tests = {t["method"]: t for t in region["back_tests"]}
+    (kept,) = region["sizes"]
+    low, high = kept["inverse"]["regression"]
+    assert kept["inverse"]["low"] < 4.22e8 < low < high
+    (time,) = region["times"]
+    forecast, alone = time["forecast"], time["regression"]
+    assert forecast["low"] < alone["low"] < alone["high"] < forecast["high"]
+    assert forecast["high"] > 4e8 * (7e-5 / 512 + 1e-7) > alone["high"]
+    tests = {t["method"]: t["test"] for t in region["back_tests"]}
     assert tests["complete"]["drift"] < 0 < region["discrepancy"]["error"]
-    least = min((t["errors"]["mdape"], m) for m, t in tests.items() if t["errors"])
+    least = min((t["errors"]["mdape"], m) for m, t in tests.items() if t)
     assert (region["recommended"]["mdape"], region["recommended"]["method"]) == least
     text = run(runs, *options)
     assert "widened by the back-test: log2 error" in text
@@ -347,8 +349,8 @@ def test_deleted_runs_are_listed_and_no_degrees_of_freedom(tmp_path: Path):
     (quality,) = region["quality"]
     gone = {(d["processors"], d["size"]) for d in region["deleted"]}
     assert (4.0, 1e6) in gone
-    assert quality["n"] == len(rows) - len(gone)
-    assert quality["degrees_of_freedom"] == quality["n"] - 3
+    assert quality["fit"]["count"] == len(rows) - len(gone)
+    assert quality["fit"]["freedom"] == quality["fit"]["count"] - 3
     assert f"deleted from T: P = 4, SIZE = 1e+06: {rows[0][2]:.6g}" in run(runs)
 
 

@@ -5,10 +5,17 @@ import json
 import xml.etree.ElementTree as ET
 
 import pytest
+from documented import documented
 from planted_curves import planted
 from tool_texts import IMB as IMB_TEXT
 from tool_texts import OSU_NEW as OSU_TEXT
 
+from autotune.commands.comm.document import (
+    CommBenchDocument,
+    CommFitDocument,
+    CommImportDocument,
+    CommShowDocument,
+)
 from autotune.files import config
 from autotune.measuring.host import detect, stored_calibrations
 from autotune.measuring.network.samples import SampleWriter
@@ -36,7 +43,8 @@ def test_bench_fit_show_of_the_host(autotune, tmp_path):
     found = json.loads(ran.out)
     assert next(iter(found)) == "schema"
     assert found["schema"] == "autotune.comm.bench/1"
-    assert found["samples"] > 30
+    documented(found, CommBenchDocument, "bench")
+    assert found["result"]["samples"] > 30
     assert "measure 2 ranks" in ran.err
 
     fitted = json.loads(
@@ -50,6 +58,7 @@ def test_bench_fit_show_of_the_host(autotune, tmp_path):
 
     shown = json.loads(autotune("comm", "show", "--json").out)
     assert shown["schema"] == "autotune.comm.show/1"
+    documented(shown, CommShowDocument, "show")
     assert [c["operation"] for c in shown["curves"]] == [
         row["curve"]["operation"] for row in fitted["curves"]
     ]
@@ -64,12 +73,13 @@ def test_fit_says_what_it_rests_on(autotune, measured):
     assert "GB/s" in out
     document = json.loads(autotune("comm", "fit", measured, "--json").out)
     row = document["curves"][0]
-    assert row["errors"]["2"]["median"] < 0.05
-    assert row["plain"]["median"] > row["errors"]["2"]["median"]
+    documented(document, CommFitDocument, "fit")
+    validated = row["validated"]
+    assert validated["errors"]["2"]["median"] < 0.05
+    assert validated["plain"]["median"] > validated["errors"]["2"]["median"]
     assert row["repeats"] == 4
-    assert row["error"] == row["errors"]["2"]
-    assert row["error_with_outliers"] == row["disturbed"]["2"]
-    assert row["outlier_count"] == len(row["outliers"])
+    assert validated["chosen"] == len(row["curve"]["segments"]) == 2
+    assert set(validated["disturbed"]) == set(validated["errors"])
     assert document["written"] is None
 
 
@@ -112,6 +122,7 @@ def test_import(autotune, tmp_path):
         ).out
     )
     assert document["schema"] == "autotune.comm.import/1"
+    documented(document, CommImportDocument, "import")
     assert document["imported"][0]["operations"] == ["allgather"]
     autotune("comm", "import", "imb.txt", "--tool", "imb", "-o", "i.jsonl")
     autotune("comm", "fit", "o.jsonl", "-o", "n.yaml")

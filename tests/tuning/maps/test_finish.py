@@ -1,13 +1,16 @@
 """From what was explored to a map: few contenders, bounds between the cells, twins, drawing."""
 
+import json
 import math
 
 import made_maps
 import numpy as np
 import pytest
+from documented import documented
 
+from autotune.commands.map.document import MapDocument
 from autotune.domain.decision_map import Contender, DecisionMap
-from autotune.results.maps import document as documents
+from autotune.files import codec
 from autotune.results.maps import figure as maps_figure
 from autotune.results.maps import text
 from autotune.tuning.maps import losses, merge
@@ -148,13 +151,15 @@ def test_the_text_says_what_is_lost_and_what_was_measured(chart: DecisionMap) ->
 
 
 def test_the_document_names_contenders(chart: DecisionMap) -> None:
-    (row,) = documents.document("s", "r.sqlite", [chart])["maps"]
+    made = MapDocument(study="s", store="r.sqlite", maps=(chart,))
+    document = json.loads(json.dumps(codec.document(made), allow_nan=False))
+    documented(document, MapDocument, "map")
+    (row,) = document["maps"]
     assert len(row["cells"]) == len(chart.cells)
-    assert sum(one["cells"] for one in row["contenders"]) == len(chart.cells)
-    assert row["cells"][0]["winner"]["contender"].startswith("v")
-    assert set(row) == set(documents.MapRow.__annotations__)
-    assert set(row["cells"][0]) == set(documents.CellRow.__annotations__)
-    assert set(row["cells"][0]["shipped"]) == set(documents.ChoiceRow.__annotations__)
+    for cell, shown in zip(chart.cells, row["cells"], strict=True):
+        winner = row["contenders"][shown["winner"]["contender"]]
+        assert winner["label"] == chart.contenders[cell.winner.contender].label
+        assert winner["label"].startswith("v")
 
 
 def test_the_drawing_has_a_dot_where_a_named_one_was_measured(chart: DecisionMap) -> None:

@@ -6,7 +6,8 @@
 
 Spaces are recorded files (T4, Kernel Tuner cache, CSV); by default those of benchmarks/recorded.
 Counted are unique evaluations, failures among them, until one is within 5 % and within 1 % of the
-recorded best; repeats and combinations that were not recorded are free. Methods:
+recorded best; repeats and combinations that were not recorded are free. Our search runs in the loop
+of `autotune tune`, with its first candidates, and a launch gives the recorded time. Methods:
 
     model             our search, told nothing, or with a model that is wrong by a known error:
                       independent (each candidate by itself) or systematic (each value and pair of
@@ -49,7 +50,9 @@ import replay_peers
 import replay_priors as priors
 import replay_score as score
 
+import autotune.commands.replay
 import autotune.learning
+import autotune.tuning
 import autotune.tuning.search
 from autotune.commands.tune import study_prior
 from autotune.domain.setup import LEARNERS
@@ -196,7 +199,8 @@ def _key(task: methods.Task) -> str:
 def _code(*, learned: bool) -> str:
     """A digest of the code of our search, as it was when the benchmark began; ``learned``: and of
     the learned models."""
-    paths = sorted(Path(autotune.tuning.search.__path__[0]).glob("*.py"))
+    rooms = (autotune.commands.replay, autotune.tuning, autotune.tuning.search)
+    paths = sorted(path for room in rooms for path in Path(room.__path__[0]).glob("*.py"))
     if learned:
         paths += sorted(Path(autotune.learning.__path__[0]).glob("*.py"))
         paths.append(Path(study_prior.__file__))

@@ -11,14 +11,14 @@ import replay_priors
 from replay_optuna import tpe
 from replay_peers import KernelTuner
 from replay_score import COLD, NEVER, OURS, Run
+from replay_search import evaluated
 
-from autotune.commands.replay.flow import points_of
+from autotune.commands.replay.recorded_candidates import RecordedCandidates, candidates_of
 from autotune.domain.setup import Learner
 from autotune.files.recorded.read_recorded import read
 from autotune.files.recorded.recorded_space import Floats, RecordedSpace
-from autotune.tuning.search.base import Told
 from autotune.tuning.search.model_search import ModelSearch
-from autotune.tuning.search.points import Points
+from autotune.tuning.search.points import Points, points
 from autotune.tuning.search.policy import Policy
 
 STRATEGIES = {
@@ -98,7 +98,7 @@ def perform(task: Task) -> Run:
 def _given(space: RecordedSpace, task: Task) -> Points:
     """The candidates with what is known of them before a run."""
     predicted = predictions(space, task)
-    given = points_of(space, predicted)
+    given = points(space.names, space.rows, predicted=predicted)
     if task.method != OURS or task.prior == replay_priors.NONE:
         return given
     if task.prior == "sibling":
@@ -125,25 +125,24 @@ def _ours(space: RecordedSpace, given: Points, task: Task) -> tuple[list[int], f
     The budget alone ends a run here, as for the peers.
     """
     search = ModelSearch(given, Policy(residual=task.residual), seed=task.seed)
-    near = space.within(0.01)
-    order: list[int] = []
-    stop = NEVER
-    while len(order) < task.budget and not (order and near[order[-1]]):
-        if stop == NEVER and search.finished(0):
-            stop = len(order)
-        asked = search.ask(0, 1)
-        if not asked:
-            break
-        row = asked[0].index
-        good = space.statuses[row] == "ok"
-        search.tell(Told(index=row, seconds=float(space.seconds[row]) if good else None))
-        order.append(row)
-    return order, stop
+    return evaluated(
+        _recorded(task.path),
+        given,
+        search,
+        near=space.within(0.01),
+        budget=task.budget,
+        seed=task.seed,
+    )
 
 
 def _first(space: RecordedSpace, share: float, order: list[int]) -> float:
     near = space.within(share)
     return next((float(n) for n, row in enumerate(order, 1) if near[row]), NEVER)
+
+
+@functools.cache
+def _recorded(path: str) -> RecordedCandidates:
+    return candidates_of(_space(path))
 
 
 @functools.cache

@@ -14,14 +14,14 @@ from dataclasses import replace
 
 import numpy as np
 import replay_models
+from replay_search import evaluated
 
-from autotune.commands.replay.flow import points_of
+from autotune.commands.replay.recorded_candidates import candidates_of
 from autotune.commands.tune.study_prior import expected
 from autotune.domain.tables.table import Table
 from autotune.errors import InputError
 from autotune.files.recorded.recorded_space import Floats, RecordedSpace
 from autotune.files.tables.cleaning import Cell, Heading, Record, assemble
-from autotune.tuning.search.base import Told
 from autotune.tuning.search.model_search import ModelSearch
 
 NONE = "none"
@@ -71,13 +71,12 @@ def prior(target: RecordedSpace, predicted: Floats, other: RecordedSpace, seed: 
 
 def _study(space: RecordedSpace, predicted: Floats, seed: int) -> Table:
     """What a study of the space would have measured."""
-    search = ModelSearch(points_of(space, predicted), seed=seed)
-    rows = []
-    for _ in range(min(ROWS, len(space))):
-        row = search.ask(0, 1)[0].index
-        good = space.statuses[row] == "ok"
-        search.tell(Told(index=row, seconds=float(space.seconds[row]) if good else None))
-        rows += [row] if good else []
+    recorded = candidates_of(space)
+    points = recorded.points(predicted)
+    search = ModelSearch(points, seed=seed)
+    never = np.zeros(len(space), dtype=bool)
+    order, _ = evaluated(recorded, points, search, near=never, budget=ROWS, seed=seed)
+    rows = [row for row in order if space.statuses[row] == "ok"]
     records = [
         Record(
             place=str(row),

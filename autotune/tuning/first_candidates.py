@@ -5,14 +5,15 @@ are measured is decided by how likely each is the fastest of all. Candidates wit
 (often they differ in padding only) count once, so that the places go to what differs.
 """
 
+import dataclasses
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from autotune.domain.ranking import Ranked, Ranking, unsure
 from autotune.domain.setup import Selection
+from autotune.tuning.base import Chosen
 
 _DRAWS = 4000
 """Draws of what predictions are unsure of; a probability of 0.1 is then known to 0.005."""
@@ -20,15 +21,63 @@ _FURTHEST = 400
 """So many contenders are looked at, the predicted fastest ones."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pick:
-    """A candidate that was chosen, and why."""
+def first_candidates(
+    ranking: Ranking,
+    selection: Selection,
+    *,
+    budget: int | None,
+    baseline: str | None,
+    prior: Mapping[str, float],
+) -> list[Chosen]:
+    """What is measured of a problem before anything is learned and searched.
 
-    entry: Ranked
-    why: str
+    A part of a budget is left to the search. ``baseline``: identity; None: there is none.
+    ``prior``: see ``with_prior``.
+    """
+    selection = selection if budget is None else within(budget, selection)
+    chosen = choose(ranking, selection, baseline)
+    return with_prior(chosen, ranking, prior, range(1, selection.top, 2), baseline)
 
 
-def choose(ranking: Ranking, selection: Selection, baseline: str | None = None) -> list[Pick]:
+def within(budget: int, selection: Selection) -> Selection:
+    """The first candidates of a search that has a budget: predictions come before chance.
+
+    The predicted best and the baseline as far as they fit; of what is left at most half is drawn at
+    random, the rest is for the search.
+    """
+    safe = selection.baseline and budget > 1
+    top = min(selection.top, budget - safe)
+    random = min(selection.random, (budget - safe - top) // 2)
+    return dataclasses.replace(selection, top=top, random=random, baseline=safe)
+
+
+def with_prior(
+    chosen: Sequence[Chosen],
+    ranking: Ranking,
+    prior: Mapping[str, float],
+    places: Sequence[int],
+    baseline: str | None,
+) -> list[Chosen]:
+    """The chosen candidates, with what a prior expects to be fastest at some places.
+
+    Every other of the predicted best is the prior's choice: a prior that is wrong costs no more
+    than these, and shows itself by them. ``prior``: identity to the expected time. ``baseline``:
+    identity of the candidate that keeps its place.
+    """
+    taken = {choice.candidate.identity for choice in chosen}
+    expected = [e for e in ranking.entries if e.candidate.identity in prior] if prior else []
+    order = sorted(expected, key=lambda e: prior[e.candidate.identity])
+    left = [(n, e) for n, e in enumerate(order, 1) if e.candidate.identity not in taken]
+    mixed = list(chosen)
+    for place in places:
+        if left and place < len(mixed) and mixed[place].candidate.identity != baseline:
+            number, entry = left.pop(0)
+            why = f"place {number} of {len(order)} by the prior"
+            mixed[place] = Chosen(entry.candidate, entry.prediction, why)
+    return mixed
+
+
+def choose(ranking: Ranking, selection: Selection, baseline: str | None = None) -> list[Chosen]:
     """The candidates to measure, each once: top by prediction, then baseline, then random.
 
     ``selection.top`` of them are the predicted best. Where more than that are not told apart from
@@ -55,12 +104,16 @@ def choose(ranking: Ranking, selection: Selection, baseline: str | None = None) 
     generator = random.Random(f"{selection.seed} {ranking.problem.label}")
     for identity in generator.sample(rest, min(selection.random, len(rest))):
         whys[identity] = [f"drawn at random from the other {len(rest)}"]
-    return [Pick(entries[identity], "; ".join(why)) for identity, why in whys.items()]
+    return [_chosen(entries[identity], "; ".join(why)) for identity, why in whys.items()]
 
 
-def everything(ranking: Ranking) -> list[Pick]:
+def everything(ranking: Ranking) -> list[Chosen]:
     """All candidates in the order of their prediction, for an exhaustive search."""
-    return [Pick(entry, "exhaustive search") for entry in ranking.entries]
+    return [_chosen(entry, "exhaustive search") for entry in ranking.entries]
+
+
+def _chosen(entry: Ranked, why: str) -> Chosen:
+    return Chosen(entry.candidate, entry.prediction, why)
 
 
 # --- the top ----------------------------------------------------------------------------------

@@ -80,9 +80,9 @@ class Course:
     _candidates: Mapping[str, Candidate] = field(init=False)
 
     def __post_init__(self) -> None:
-        entries = self.task.ranking.entries
-        self._predictions = {e.candidate.identity: e.prediction for e in entries}
-        self._candidates = {e.candidate.identity: e.candidate for e in entries}
+        entries = {e.candidate.identity: e for e in self.task.ranking.entries}
+        self._predictions = {identity: e.prediction for identity, e in entries.items()}
+        self._candidates = {identity: e.candidate for identity, e in entries.items()}
         self.group = Group(bench=self.bench, plan=self.plan)
         self.learn(self.task.earlier)
 

@@ -54,6 +54,7 @@ class Group:
     """Seconds that all launches took."""
     _order: random.Random = field(init=False)
     _levels: tuple[tuple[int, ...], Levels] | None = None
+    _wrong: tuple[tuple[int, int], dict[str, Checksum]] | None = None
 
     def __post_init__(self) -> None:
         self._order = random.Random(self.plan.seed)
@@ -163,9 +164,12 @@ class Group:
 
     def wrong(self) -> dict[str, Checksum]:
         """Those whose checksum is not that of the majority, earlier runs among the voters."""
-        votes = {i: known.checksum for (_, i), known in self.earlier.items() if known.checksum}
-        votes |= self.checksums
-        return {identity: votes[identity] for identity in odd_ones_out(votes)}
+        state = (len(self.checksums), len(self.earlier))
+        if self._wrong is None or self._wrong[0] != state:
+            votes = {i: e.checksum for (_, i), e in self.earlier.items() if e.checksum}
+            votes |= self.checksums
+            self._wrong = state, {identity: votes[identity] for identity in odd_ones_out(votes)}
+        return self._wrong[1]
 
     def bad(self, identity: str) -> bool:
         """It failed, or its result is wrong."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from autotune.tuning.base import Bench, Earlier, Plan, Search
-from autotune.tuning.events import Event
+from autotune.tuning.events import Event, unwatched
 from autotune.tuning.problem_search import Course, News, Task
 
 
@@ -83,7 +83,9 @@ class _Watch:
         self._watcher = bench.watcher
 
     def publish(self, course: Course, news: News) -> None:
-        """Tell the watcher, with the standings of all problems."""
+        """Tell the watcher, with the standings of all problems; nothing where nobody watches."""
+        if self._watcher is unwatched:
+            return
         standings = [each.standing() for each in self.courses]
         standing = standings[self.courses.index(course)]
         lap = news.lap

@@ -10,7 +10,6 @@ import pytest
 
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import study_prior as learned
-from autotune.commands.tune.initial_candidates import lent
 from autotune.commands.tune.study_prior import StudyPrior, lender, proved
 from autotune.domain.setup import Searching
 from autotune.domain.variant import Candidate
@@ -23,6 +22,7 @@ from autotune.learning.models.ridge import Ridge
 from autotune.results.evaluate.study_evaluation import evaluate
 from autotune.results.report import study_table as table
 from autotune.tuning import Chosen
+from autotune.tuning.first_candidates import with_prior
 
 ORDERS = ("ijl", "ilj", "jil", "jli", "lij", "lji")
 
@@ -120,10 +120,10 @@ def test_every_other_of_the_predicted_best_is_the_priors_choice() -> None:
     ranking = SimpleNamespace(entries=entries)
     chosen = [Chosen(c, fake.prediction(1.0), f"place {n}") for n, c in enumerate(candidates[:4])]
     seconds = {c.identity: 1.0 / (1 + n) for n, c in enumerate(candidates)}
-    found = lent(chosen, ranking, seconds, range(1, 4, 2), candidates[3].identity)
+    found = with_prior(chosen, ranking, seconds, range(1, 4, 2), candidates[3].identity)
     assert [c.candidate for c in found] == [candidates[0], candidates[5], *candidates[2:4]]
     assert found[1].why == "place 1 of 6 by the prior"
-    assert lent(chosen, ranking, {}, range(1, 4, 2), candidates[3].identity) == chosen
+    assert with_prior(chosen, ranking, {}, range(1, 4, 2), candidates[3].identity) == chosen
 
 
 def test_what_is_known_when_a_run_is_over_joins_its_conditions(tmp_path: Path) -> None:

@@ -9,9 +9,9 @@ import pytest
 from autotune.commands.rank import ranked_space
 from autotune.commands.tune import flow as tune_flow
 from autotune.commands.tune.flow import StudyOptions, TunedStudy
-from autotune.commands.tune.initial_candidates import within
 from autotune.domain.setup import Selection
 from autotune.files.store.records import RunRecord
+from autotune.tuning.first_candidates import within
 
 CONFIG = """\
 schema: autotune.config/1

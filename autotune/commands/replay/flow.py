@@ -1,20 +1,31 @@
-"""Searching a recorded space: what the search would have measured, and how soon it got there."""
+"""Searching a recorded space with the loop of ``autotune tune`` and recorded times."""
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from autotune.domain.setup import Sampler, Searching
+from autotune.commands.replay.recorded_candidates import RecordedCandidates, candidates_of
+from autotune.domain.results import Measurement, Prepared, Sample
+from autotune.domain.setup import Measuring, Sampler, Searching, Selection
+from autotune.domain.variant import Candidate
 from autotune.files.recorded.read_recorded import read
-from autotune.files.recorded.recorded_space import Floats, RecordedSpace
+from autotune.files.recorded.recorded_space import RecordedSpace
 from autotune.files.recorded.replayed import Replay, Step
 from autotune.progress import Progress
-from autotune.tuning.search.base import Searcher, Told
-from autotune.tuning.search.points import Points, points
+from autotune.tuning import Bench, Chosen, Plan, Task, tune_problems
+from autotune.tuning.first_candidates import first_candidates
+from autotune.tuning.search.base import Searcher
+from autotune.tuning.search.points import Points
 from autotune.tuning.search.search_choice import searcher
+from autotune.tuning.study_search import StudySearch
 
 BUDGET = 200
 """Evaluations where none are stated."""
+_MEASURING = Measuring(rounds=1, samples=1)
+"""A recorded time is the same at each launch: one round says all."""
 
 
 def replay_file(
@@ -31,9 +42,10 @@ def replay(
     space: RecordedSpace, *, sampler: Sampler, budget: int, seed: int, progress: Progress
 ) -> Replay:
     """Search a recorded space with its predictions, where it has any, until it is over."""
-    settings = Searching(sampler=sampler)
-    search = searcher(points_of(space, space.predicted), settings, seed)
-    steps, stopped = run(space, search, budget, progress)
+    recorded = candidates_of(space)
+    points = recorded.points(space.predicted)
+    search = searcher(points, Searching(sampler=sampler), seed)
+    steps, stopped = run(recorded, points, search, budget=budget, seed=seed, progress=progress)
     return Replay(
         space=space,
         sampler=sampler,
@@ -44,41 +56,86 @@ def replay(
     )
 
 
-def points_of(space: RecordedSpace, predicted: Floats | None = None) -> Points:
-    """The candidates of a recorded space as a search sees them."""
-    return points(space.names, space.rows, predicted=predicted)
-
-
 def run(
-    space: RecordedSpace, search: Searcher, budget: int, progress: Progress
+    recorded: RecordedCandidates,
+    points: Points,
+    search: Searcher,
+    *,
+    budget: int,
+    seed: int,
+    progress: Progress,
 ) -> tuple[list[Step], str]:
-    """Ask and tell, one candidate at a time, with the recorded times; and why that ended."""
-    steps: list[Step] = []
-    best: float | None = None
-    while len(steps) < budget:
-        over = search.finished(0)
-        if over:
-            return steps, over
-        asked = search.ask(0, 1)
-        if not asked:
-            return steps, "every candidate was measured"
-        row = asked[0].index
-        seconds = float(space.seconds[row]) if space.statuses[row] == "ok" else None
-        search.tell(Told(index=row, seconds=seconds))
-        if seconds is not None:
-            best = seconds if best is None else min(best, seconds)
-        steps.append(
-            Step(
-                row=row,
-                why=asked[0].why,
-                status=space.statuses[row],
-                seconds=seconds,
-                best=best,
+    """Tune a recorded space, one candidate at a time; its evaluations, and why it ended.
+
+    ``points``: the candidates as ``search`` sees them. The first candidates are chosen, launches
+    are compared and results are told as in a study.
+    """
+    ranking = recorded.ranking(points.predicted)
+    prior = np.full(len(points), math.nan) if points.prior is None else points.prior
+    known = zip(recorded.identities, prior.tolist(), strict=True)
+    first = first_candidates(
+        ranking,
+        Selection(seed=seed, baseline=False),
+        budget=budget,
+        baseline=None,
+        prior={identity: seconds for identity, seconds in known if not math.isnan(seconds)},
+    )
+    journal = _Evaluations(recorded, budget, progress)
+    bench = Bench(measurer=recorded.measurer(), journal=journal, progress=_unseen)
+    plan = Plan(measuring=_MEASURING, seed=seed, evaluations=budget, batch=1)
+    task = Task(ranking=ranking, first=tuple(first), baseline="")
+    study = StudySearch(recorded.candidates, points, search)
+    (ended,) = tune_problems([task], study, bench, plan)
+    return journal.steps, ended.why
+
+
+@dataclass(slots=True)
+class _Evaluations:
+    """A journal of a run that keeps the candidates in the order in which they were chosen."""
+
+    recorded: RecordedCandidates
+    budget: int
+    progress: Progress
+    steps: list[Step] = field(default_factory=list)
+    _rows: dict[str, int] = field(init=False)
+    _best: float | None = None
+
+    def __post_init__(self) -> None:
+        self._rows = {identity: row for row, identity in enumerate(self.recorded.identities)}
+
+    def chosen(self, choices: Sequence[Chosen]) -> None:
+        """An evaluation of each of these."""
+        space = self.recorded.space
+        for choice in choices:
+            row = self._rows[choice.candidate.identity]
+            seconds = float(space.seconds[row]) if space.statuses[row] == "ok" else None
+            if seconds is not None:
+                self._best = seconds if self._best is None else min(self._best, seconds)
+            self.steps.append(
+                Step(
+                    row=row,
+                    why=choice.why,
+                    status=space.statuses[row],
+                    seconds=seconds,
+                    best=self._best,
+                )
             )
-        )
-        progress("search", len(steps), budget, _told(space, best))
-    return steps, f"the budget of {budget} evaluations is used"
+        self.progress("search", len(self.steps), self.budget, self._above())
+
+    def _above(self) -> str:
+        if self._best is None:
+            return ""
+        return f"best so far {self._best / self.recorded.space.best - 1:.1%} above the recorded one"
+
+    def prepared(self, prepared: Prepared) -> None:
+        """Not kept."""
+
+    def sample(self, candidate: Candidate, sample: Sample) -> None:
+        """Not kept."""
+
+    def outcome(self, measurement: Measurement, checksum: tuple[float, float] | None) -> None:
+        """Not kept."""
 
 
-def _told(space: RecordedSpace, best: float | None) -> str:
-    return "" if best is None else f"best so far {best / space.best - 1:.1%} above the recorded one"
+def _unseen(stage: str, done: int, total: int, detail: str = "") -> None:
+    """The stages of a launch take no time: they are not shown."""

@@ -10,7 +10,7 @@ from autotune.domain.setup import Sampler, Selection
 from autotune.domain.variant import Candidate
 from autotune.statistics.estimators import location
 from autotune.tuning import Chosen, Earlier, Task
-from autotune.tuning.first_candidates import Pick, choose, everything
+from autotune.tuning.first_candidates import choose, everything, first_candidates
 from autotune.workloads.generated import candidate_space
 
 
@@ -43,56 +43,11 @@ def choose_candidates(found: RankedSpace, ranking: Ranking, options: StudyOption
     A budget is used up: the predicted best fill it.
     """
     if options.exhaustive:
-        return _chosen(everything(ranking))
+        return everything(ranking)
     budget = evaluations(found, options)
     selection = found.setup.selection
     selection = selection if budget is None else _filling(budget, selection)
-    return _chosen(choose(ranking, selection, baseline(found, ranking).identity))
-
-
-def first_candidates(
-    found: RankedSpace, ranking: Ranking, options: StudyOptions, prior: Mapping[str, float]
-) -> list[Chosen]:
-    """What is measured of a problem before anything is learned and searched.
-
-    What a budget leaves over belongs to the search. ``prior``: see ``lent``.
-    """
-    budget = evaluations(found, options)
-    selection = found.setup.selection
-    selection = selection if budget is None else within(budget, selection)
-    safe = baseline(found, ranking).identity
-    chosen = _chosen(choose(ranking, selection, safe))
-    return lent(chosen, ranking, prior, range(1, selection.top, 2), safe)
-
-
-def lent(
-    chosen: Sequence[Chosen],
-    ranking: Ranking,
-    prior: Mapping[str, float],
-    places: Sequence[int],
-    safe: str,
-) -> list[Chosen]:
-    """The chosen ones, with what a prior expects to be fastest at some places.
-
-    Every other of the predicted best is the prior's choice: a prior that is wrong costs no more
-    than these, and shows itself by them. ``prior``: identity to what it expects. ``safe``: the
-    identity of the baseline, which keeps its place.
-    """
-    taken = {choice.candidate.identity for choice in chosen}
-    known = [e for e in ranking.entries if e.candidate.identity in prior]
-    order = sorted(known, key=lambda e: prior[e.candidate.identity])
-    left = [(n, e) for n, e in enumerate(order, 1) if e.candidate.identity not in taken]
-    found = list(chosen)
-    for place in places:
-        if left and place < len(found) and found[place].candidate.identity != safe:
-            number, entry = left.pop(0)
-            why = f"place {number} of {len(order)} by the prior"
-            found[place] = Chosen(entry.candidate, entry.prediction, why)
-    return found
-
-
-def _chosen(picks: Sequence[Pick]) -> list[Chosen]:
-    return [Chosen(pick.entry.candidate, pick.entry.prediction, pick.why) for pick in picks]
+    return choose(ranking, selection, baseline(found, ranking).identity)
 
 
 def evaluations(found: RankedSpace, options: StudyOptions) -> int | None:
@@ -137,7 +92,13 @@ def tasks(
     for ranking in found.rankings:
         safe = baseline(found, ranking).identity
         known = [e for e in earlier if e.candidate.problem.key == ranking.problem.key]
-        chosen = first_candidates(found, ranking, options, prior)
+        chosen = first_candidates(
+            ranking,
+            found.setup.selection,
+            budget=evaluations(found, options),
+            baseline=safe,
+            prior=prior,
+        )
         first = left_of(chosen, known, safe)
         if not first and known and not complete:
             first = _again(ranking, known, safe)
@@ -176,18 +137,6 @@ def _fastest(earlier: Sequence[Earlier]) -> str | None:
         if times:
             return min(times, key=lambda identity: (times[identity], identity))
     return None
-
-
-def within(budget: int, selection: Selection) -> Selection:
-    """The first candidates of a search that has a budget: predictions come before chance.
-
-    The predicted best and the baseline as far as they fit; of what is left at most half is drawn at
-    random, the rest is for the search.
-    """
-    safe = selection.baseline and budget > 1
-    top = min(selection.top, budget - safe)
-    random = min(selection.random, (budget - safe - top) // 2)
-    return dataclasses.replace(selection, top=top, random=random, baseline=safe)
 
 
 def _filling(budget: int, selection: Selection) -> Selection:

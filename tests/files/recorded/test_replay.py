@@ -109,3 +109,25 @@ def test_options_that_do_not_go_together_are_refused(arguments: list[str], told:
     done = run(*arguments)
     assert done.exit_code == 2
     assert told in done.output
+
+
+def test_the_first_candidates_are_those_of_a_study(space: RecordedSpace) -> None:
+    """Five by prediction, four at random; then the search says why."""
+    whys = [s.why for s in replay(space, sampler="model", budget=20, seed=1, progress=quiet).steps]
+    assert [why.split(" of ")[0] for why in whys[:5]] == [
+        f"predicted place {k}" for k in range(1, 6)
+    ]
+    assert all(why == "drawn at random from the other 91" for why in whys[5:9])
+    assert all(why.startswith(f"step {k}: ") for k, why in enumerate(whys[9:], 1))
+
+
+def test_a_budget_ends_a_replay_as_it_ends_a_study(space: RecordedSpace) -> None:
+    done = replay(space, sampler="random", budget=12, seed=1, progress=quiet)
+    assert len(done.steps) == 12
+    assert done.stopped == "the budget of 12 evaluations is used up"
+
+
+def test_all_of_a_space_may_be_measured(space: RecordedSpace) -> None:
+    done = replay(space, sampler="random", budget=200, seed=1, progress=quiet)
+    assert sorted(step.row for step in done.steps) == list(range(96))
+    assert done.stopped == "every candidate was measured"

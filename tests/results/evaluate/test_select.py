@@ -8,7 +8,7 @@ import pytest
 from autotune.domain.ranking import Ranked, Ranking, rank
 from autotune.domain.results import Uncertainty
 from autotune.domain.setup import Selection
-from autotune.tuning import first_candidates
+from autotune.tuning import Chosen, first_candidates
 
 
 def ranking(count: int = 12, unknown: int = 0) -> Ranking:
@@ -22,8 +22,8 @@ def ranking(count: int = 12, unknown: int = 0) -> Ranking:
     return Ranking(fake.problem(), tuple(entries), "reuse")
 
 
-def pads(picks: list[first_candidates.Pick]) -> list[object]:
-    return [pick.entry.candidate.variant.parameters["pad"] for pick in picks]
+def pads(picks: list[Chosen]) -> list[object]:
+    return [pick.candidate.variant.parameters["pad"] for pick in picks]
 
 
 def test_top_baseline_random():
@@ -122,7 +122,7 @@ def test_equal_predictions_count_once_as_long_as_there_are_others() -> None:
     same = (1.0e-3, 0.05, {"L3": 0.1})
     many = unsure(same, same, same, same, (1.01e-3, 0.05, {"L3": 0.1}), (1.02e-3, 0.05, {}))
     picks = first_candidates.choose(many, Selection(top=3, random=0))
-    assert len([pick for pick in picks if pick.entry.prediction.seconds == 1.0e-3]) == 1
+    assert len([pick for pick in picks if pick.prediction.seconds == 1.0e-3]) == 1
     few = first_candidates.choose(many, Selection(top=5, random=0))
     assert len(few) == 5
     assert len([pick for pick in few if "as another one is" in pick.why]) == 2
@@ -137,5 +137,5 @@ def test_the_choice_does_not_depend_on_the_order() -> None:
         first_candidates.choose(turned, asked)
     )
     assert ranked.entries[0].candidate in [
-        pick.entry.candidate for pick in first_candidates.choose(ranked, asked)
+        pick.candidate for pick in first_candidates.choose(ranked, asked)
     ]

@@ -8,10 +8,10 @@ import numpy as np
 
 from autotune.commands.learn.compare.text import curve
 from autotune.learning.comparison.curve_fits import Scoring, scored_again
-from autotune.learning.comparison.learning_curves import CurveTable, Kind, Score, Trial, spread
+from autotune.learning.comparison.learning_curves import CurveTable, Kind, ModelScore, Trial, spread
 from autotune.learning.comparison.noise_floor import Halves
 from autotune.learning.comparison.payoff import Payoff, earliest
-from autotune.learning.comparison.splits import Course
+from autotune.learning.comparison.splits import SplitPlan
 from autotune.results.report.text import columns
 
 Done = Sequence[tuple[tasks.Task, tasks.Outcome]]
@@ -35,15 +35,15 @@ def lines(done: Done) -> list[str]:
     return [*text, *_summary(whole)] if whole else text
 
 
-def _courses(path: str, done: Done) -> dict[Course, list[Trial]]:
-    found: dict[Course, list[Trial]] = {}
+def _courses(path: str, done: Done) -> dict[SplitPlan, list[Trial]]:
+    found: dict[SplitPlan, list[Trial]] = {}
     for task, outcome in done:
         if task.path == path and isinstance(task, tasks.Curve) and isinstance(outcome, Trial):
             found.setdefault(task.course, []).append(outcome)
     return found
 
 
-def _table(path: str, course: Course, trials: Sequence[Trial]) -> CurveTable | None:
+def _table(path: str, course: SplitPlan, trials: Sequence[Trial]) -> CurveTable | None:
     """The repeats that are complete; None while there is none."""
     splits = tasks.splits(path, course)
     full = len(tasks.MODELS) * len(course.sizes)
@@ -62,7 +62,7 @@ def _table(path: str, course: Course, trials: Sequence[Trial]) -> CurveTable | N
     return CurveTable(
         models=tasks.MODELS,
         kinds=tuple(_kind(model) for model in tasks.MODELS),
-        course=Course(sizes=course.sizes, repeats=repeats, leave_out=course.leave_out),
+        course=SplitPlan(sizes=course.sizes, repeats=repeats, leave_out=course.leave_out),
         trials=tuple(made),
         tops=tasks.TOPS,
         floor=tuple(score for score in floor if score is not None),
@@ -70,7 +70,7 @@ def _table(path: str, course: Course, trials: Sequence[Trial]) -> CurveTable | N
     )
 
 
-def _floor(halves: Halves, test: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> Score | None:
+def _floor(halves: Halves, test: "np.ndarray[tuple[int], np.dtype[np.intp]]") -> ModelScore | None:
     return scored_again(halves.take(test), Scoring(tops=tasks.TOPS))
 
 

@@ -17,16 +17,16 @@ import learned_data as data
 import numpy as np
 from record_halves import FOLDER
 
-from autotune.domain.tables.table import Table
+from autotune.domain.tables.table import MeasurementTable
 from autotune.errors import Fault, InputError
 from autotune.learning.comparison.curve_fits import Scoring, trial
-from autotune.learning.comparison.learning_curves import Score, Trial
+from autotune.learning.comparison.learning_curves import ModelScore, Trial
 from autotune.learning.comparison.measures import Semantics, semantics
 from autotune.learning.comparison.model_comparison import ANALYTICAL, contenders
 from autotune.learning.comparison.noise_floor import Halves
-from autotune.learning.comparison.splits import Course, Split
+from autotune.learning.comparison.splits import SplitPlan, TrainTestSplit
 from autotune.learning.comparison.syntactic_score import score
-from autotune.learning.designs import Plan, chosen, members
+from autotune.learning.designs import DesignPlan, chosen, members
 from autotune.learning.influence import Influence
 from autotune.learning.influence.influence_model import InfluencePredictor
 from autotune.learning.models.base import Floats, Indices, Predictor
@@ -52,7 +52,7 @@ class Curve:
 
     path: str
     model: str
-    course: Course
+    course: SplitPlan
     size: int
     repeat: int
     group: str = ""
@@ -123,7 +123,7 @@ Outcome = Trial | Sample | Failure
 
 def curves(path: Path, sizes: tuple[int, ...], repeat: int, repeats: int) -> Iterator[Curve]:
     """The trials of a repeat of the learning curves of a study."""
-    course = Course(sizes=sizes, repeats=repeats)
+    course = SplitPlan(sizes=sizes, repeats=repeats)
     for size in sizes:
         for model in MODELS:
             yield Curve(path=str(path), model=model, course=course, size=size, repeat=repeat)
@@ -135,7 +135,7 @@ def apart(path: Path, sizes: tuple[int, ...], repeat: int) -> Iterator[Curve]:
     name = next((n for n in APART if n in table.inputs.names), "")
     if not name:
         return
-    course = Course(sizes=sizes, repeats=APART_REPEATS, leave_out=name)
+    course = SplitPlan(sizes=sizes, repeats=APART_REPEATS, leave_out=name)
     for group in table.groups(name) if repeat < APART_REPEATS else ():
         for size in sizes:
             for model in MODELS:
@@ -165,7 +165,7 @@ def designs(path: Path, repeat: int) -> Iterator[Sampled]:
 
 
 @functools.cache
-def read(path: str) -> Table:
+def read(path: str) -> MeasurementTable:
     """The table of a recorded space with its predictions."""
     table = data.read(Path(path)).table
     guess = table.inputs.analytical
@@ -186,7 +186,7 @@ def halves(path: str) -> Halves | None:
 
 
 @functools.cache
-def splits(path: str, course: Course) -> Mapping[tuple[int, int, str], Split]:
+def splits(path: str, course: SplitPlan) -> Mapping[tuple[int, int, str], TrainTestSplit]:
     """The splits of a course by size, repeat and group."""
     found = course.splits(read(path))
     return {(s.size, s.repeat, "" if s.group is None else str(s.group)): s for s in found}
@@ -214,12 +214,12 @@ def outcome(task: Task, row: Mapping[str, object]) -> Outcome:
     return Sample(**{**row, **both})  # type: ignore[arg-type]
 
 
-def _score(row: object) -> Score | None:
+def _score(row: object) -> ModelScore | None:
     if row is None:
         return None
     found = _fields(row)
     losses = {int(k): v for k, v in _fields(found["top_loss"]).items()}
-    return Score(**{**found, "top_loss": losses})  # type: ignore[arg-type]
+    return ModelScore(**{**found, "top_loss": losses})  # type: ignore[arg-type]
 
 
 def _fields(row: object) -> dict[str, object]:
@@ -264,7 +264,7 @@ def _against(predicted: Floats, reference: Floats, name: str) -> Semantics:
     return semantics(predicted, reference, name=name, unit="s", convention="kaltenecker")
 
 
-def _train(model: str, table: Table) -> Predictor:
+def _train(model: str, table: MeasurementTable) -> Predictor:
     if model == "ridge":
         return Ridge().train(table)
     return (Influence.published() if model == "influence-raw" else Influence()).train(table)
@@ -285,21 +285,21 @@ def _analytical_terms(path: str) -> tuple[Sum, dict[frozenset[str], float]]:
     return taught.terms, shares
 
 
-def _rows(task: Sampled, table: Table) -> Indices:
+def _rows(task: Sampled, table: MeasurementTable) -> Indices:
     if task.design == FULL:
         return np.arange(len(table))
     seed = int(np.random.default_rng([task.repeat, task.rows]).integers(2**31))
     if task.design == "random":
-        plan = Plan(kind="random", rows=task.rows, seed=seed)
+        plan = DesignPlan(kind="random", rows=task.rows, seed=seed)
     elif task.design == "sobol":
-        plan = Plan(kind="sobol", rows=task.rows, seed=seed)
+        plan = DesignPlan(kind="sobol", rows=task.rows, seed=seed)
     elif task.design == "d-optimal":
-        plan = Plan(kind="d-optimal", rows=task.rows, terms="linear", seed=seed)
+        plan = DesignPlan(kind="d-optimal", rows=task.rows, terms="linear", seed=seed)
     elif task.design == "plackett-burman":
-        plan = Plan(kind="plackett-burman", rows=task.rows, levels=task.levels, seed=seed)
+        plan = DesignPlan(kind="plackett-burman", rows=task.rows, levels=task.levels, seed=seed)
     elif task.design == "central-composite":
-        plan = Plan(kind="central-composite")
+        plan = DesignPlan(kind="central-composite")
     else:
-        plan = Plan(kind="box-behnken")
+        plan = DesignPlan(kind="box-behnken")
     inputs = table.inputs
     return chosen(plan.design(inputs.parameters, (members(inputs),)), inputs)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune.domain.tables.parameter import Parameter, Value, categorical, numeric
-from autotune.domain.tables.table import Inputs, Table
+from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.files.recorded import one_hot
 from autotune.files.recorded.read_recorded import read as read_space
 from autotune.files.recorded.recorded_space import Setting
@@ -68,7 +68,7 @@ KNOWN = (
 class Data:
     """A table and the training sizes at which models are scored on it."""
 
-    table: Table
+    table: MeasurementTable
     sizes: tuple[int, ...] = field(default=_SIZES)
 
     @property
@@ -95,7 +95,9 @@ def _csv(path: Path) -> tuple[list[str], list[list[str]]]:
     return header, [row for row in rows if row]
 
 
-def _published(path: Path, known: Known, header: Sequence[str], rows: list[list[str]]) -> Table:
+def _published(
+    path: Path, known: Known, header: Sequence[str], rows: list[list[str]]
+) -> MeasurementTable:
     values = np.array(rows, dtype=np.float64)[:, 1 if known.index else 0 :]
     columns = {name: values[:, place] for place, name in enumerate(header)}
     response = columns.pop(known.response)
@@ -118,7 +120,7 @@ def _plain(value: Setting) -> Value:
     return value if isinstance(value, int | float | str) else str(value)
 
 
-def _recorded(path: Path) -> Table:
+def _recorded(path: Path) -> MeasurementTable:
     space = read_space(path)
     ok = np.flatnonzero([status == "ok" for status in space.statuses])
     columns: dict[str, list[Value]] = {}
@@ -140,12 +142,12 @@ def _table(
     columns: Mapping[str, Sequence[Value]],
     response: Floats,
     guess: Floats | None,
-) -> Table:
+) -> MeasurementTable:
     parameters = tuple(_parameter(name, values) for name, values in columns.items())
-    inputs = Inputs(
+    inputs = ParameterRows(
         parameters=parameters, rows=tuple(zip(*columns.values(), strict=True)), analytical=guess
     )
-    return Table(name=name, inputs=inputs, response=response, source=source)
+    return MeasurementTable(name=name, inputs=inputs, response=response, source=source)
 
 
 def _parameter(name: str, values: Sequence[Value]) -> Parameter:
@@ -155,7 +157,7 @@ def _parameter(name: str, values: Sequence[Value]) -> Parameter:
     return numeric(name, [value for value in values if not isinstance(value, str)])
 
 
-def planted(rows: int, parameters: int, analytical: bool, seed: int) -> Table:
+def planted(rows: int, parameters: int, analytical: bool, seed: int) -> MeasurementTable:
     """A made-up table with interactions and 5 % of noise; the analytical model is off by 20 %."""
     chance = np.random.default_rng(seed)
     x = chance.integers(1, 9, size=(rows, parameters)).astype(np.float64)
@@ -166,6 +168,6 @@ def planted(rows: int, parameters: int, analytical: bool, seed: int) -> Table:
     return _table("planted", "planted", columns, response, guess)
 
 
-def bare(table: Table) -> Table:
+def bare(table: MeasurementTable) -> MeasurementTable:
     """The table without its analytical model."""
     return replace(table, inputs=replace(table.inputs, analytical=None))

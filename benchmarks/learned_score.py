@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from autotune.domain.tables.table import Table
+from autotune.domain.tables.table import MeasurementTable
 from autotune.learning.comparison.measures import mape, mdape
 from autotune.learning.models.base import Forecast
 from autotune.statistics.rank_correlation import kendall, top_loss
@@ -67,7 +67,7 @@ class Run:
     """Rows covered and rows, by ``parameter=value``."""
 
 
-def score(test: Table, forecast: Forecast) -> dict[str, object]:
+def score(test: MeasurementTable, forecast: Forecast) -> dict[str, object]:
     """The figures of a forecast of test rows, by the names of ``Run``."""
     said = ~np.isnan(forecast.median)
     median, truth = forecast.median[said], test.response[said]
@@ -87,7 +87,7 @@ def score(test: Table, forecast: Forecast) -> dict[str, object]:
     }
 
 
-def _groups(test: Table, covered: np.ndarray) -> dict[str, tuple[int, int]]:
+def _groups(test: MeasurementTable, covered: np.ndarray) -> dict[str, tuple[int, int]]:
     found = {}
     for name in test.inputs.names:
         groups = test.groups(name)

@@ -18,7 +18,7 @@ from replay_search import evaluated
 
 from autotune.commands.replay.recorded_candidates import candidates_of
 from autotune.commands.tune.study_prior import expected
-from autotune.domain.tables.table import Table
+from autotune.domain.tables.table import MeasurementTable
 from autotune.errors import InputError
 from autotune.files.recorded.recorded_space import Floats, RecordedSpace
 from autotune.files.tables.cleaning import Cell, Heading, Record, assemble
@@ -69,7 +69,7 @@ def prior(target: RecordedSpace, predicted: Floats, other: RecordedSpace, seed: 
         return np.full(len(target), math.nan)
 
 
-def _study(space: RecordedSpace, predicted: Floats, seed: int) -> Table:
+def _study(space: RecordedSpace, predicted: Floats, seed: int) -> MeasurementTable:
     """What a study of the space would have measured."""
     recorded = candidates_of(space)
     points = recorded.points(predicted)

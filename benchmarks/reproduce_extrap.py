@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from reproduce_rows import Computed, Section, section
 
-from autotune.domain.tables.table import Table, Tables
+from autotune.domain.tables.table import MeasurementTable, Tables
 from autotune.files.tables import read
 from autotune.learning.models.terms import ONE, Product
 from autotune.learning.pmnf import EXPONENTS, Pmnf
@@ -55,8 +55,8 @@ def _example(name: str, file: Path) -> dict[str, Computed]:
     return {f"{name}-{key}": value for key, value in computed.items()}
 
 
-def _first(found: Table | Tables) -> Table:
-    return found if isinstance(found, Table) else found.tables[0]
+def _first(found: MeasurementTable | Tables) -> MeasurementTable:
+    return found if isinstance(found, MeasurementTable) else found.tables[0]
 
 
 def _text(product: Product) -> str:

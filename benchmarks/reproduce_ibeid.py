@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from reproduce_rows import Section, section
 
-from autotune.domain.tables.table import Inputs, Table, numeric
+from autotune.domain.tables.table import MeasurementTable, ParameterRows, numeric
 from autotune.learning.comparison.measures import mape
 from autotune.learning.formulas.fmm import NEAR, SEPARATED
 from autotune.learning.formulas.planes_formula import Planes
 from autotune.learning.models.base import Floats, Regressor
-from autotune.learning.models.hybrid import Averaged, Scaled, Stacked
+from autotune.learning.models.hybrid import Averaged, ScaledAnalytical, Stacked
 from autotune.learning.models.trees import Trees
 from autotune.results.report.text import columns
 
@@ -87,7 +87,7 @@ def experiments(recorded: Path, draws: int = _DRAWS) -> Iterator[str]:
         yield _conclusion(name, scores)
 
 
-def table_of(found: dict[str, Any], name: str) -> Table:
+def table_of(found: dict[str, Any], name: str) -> MeasurementTable:
     """A space as a table, with the predictions of `planes` beside its rows."""
     space, machine = found["spaces"][name], found["machine"]
     rows = np.array(space["rows"], dtype=np.float64)
@@ -97,13 +97,13 @@ def table_of(found: dict[str, Any], name: str) -> Table:
     model = planes(machine)
     blocks = {"TJ": values["bj"], "TK": values["bk"]}
     predicted = model.evaluate({**{q: values[q] for q in ("I", "J", "K")}, **blocks})
-    inputs = Inputs(
+    inputs = ParameterRows(
         parameters=parameters,
         rows=tuple(zip(*([int(v) for v in values[q]] for q in varying), strict=True)),
         analytical=predicted,
     )
     times = [tuple(each) for each in space["times"]]
-    return Table(
+    return MeasurementTable(
         name=name,
         inputs=inputs,
         response=np.array([np.median(each) for each in times]),
@@ -126,7 +126,7 @@ def planes(machine: dict[str, Any]) -> Planes:
     )
 
 
-def _scores(table: Table, *, averaged: bool, draws: int) -> Iterator[Score]:
+def _scores(table: MeasurementTable, *, averaged: bool, draws: int) -> Iterator[Score]:
     assert table.inputs.analytical is not None
     alone = 100 * mape(table.inputs.analytical, table.response)
     yield _score(table, "analytical model", 0.0, 0, [alone])
@@ -134,7 +134,7 @@ def _scores(table: Table, *, averaged: bool, draws: int) -> Iterator[Score]:
     stacked = Stacked(name="am-feature", base=trees)
     hybrid: Regressor = stacked
     if averaged:
-        hybrid = Averaged(name="am-bagged", members=(stacked, Scaled()))
+        hybrid = Averaged(name="am-bagged", members=(stacked, ScaledAnalytical()))
     log_hybrid = Stacked(name="am-feature-log", base=Trees())
     for method, regressor, shares in (
         ("trees, raw time (theirs)", trees, _HYBRID + _PURE),
@@ -148,13 +148,15 @@ def _scores(table: Table, *, averaged: bool, draws: int) -> Iterator[Score]:
             yield _score(table, method, share, count, errors)
 
 
-def _error(table: Table, regressor: Regressor, count: int, seed: int) -> float:
+def _error(table: MeasurementTable, regressor: Regressor, count: int, seed: int) -> float:
     training, others = table.split(count, seed)
     predicted: Floats = regressor.train(training, seed).predict(others.inputs)
     return 100 * mape(predicted, others.response)
 
 
-def _score(table: Table, method: str, share: float, rows: int, errors: Sequence[float]) -> Score:
+def _score(
+    table: MeasurementTable, method: str, share: float, rows: int, errors: Sequence[float]
+) -> Score:
     mean, deviation = float(np.mean(errors)), float(np.std(errors))
     return Score(
         space=table.name, method=method, share=share, rows=rows, mean=mean, deviation=deviation

@@ -12,35 +12,37 @@ from typer.testing import CliRunner, Result
 from autotune.commands.app import app
 from autotune.commands.learn.compare import document as documents
 from autotune.commands.learn.compare.text import advice
-from autotune.domain.tables.table import Inputs, Table, numeric
+from autotune.domain.tables.table import MeasurementTable, ParameterRows, numeric
 from autotune.errors import InputError
 from autotune.learning.comparison.curve_fits import Scoring
 from autotune.learning.comparison.model_comparison import (
-    Comparison,
-    Request,
+    ComparisonRequest,
+    ModelComparison,
     compare,
     contenders,
     default_models,
 )
-from autotune.learning.comparison.splits import Course
+from autotune.learning.comparison.splits import SplitPlan
 from autotune.learning.formulas.named_formulas import make
 from autotune.learning.models.formula_predictions import with_analytical
 
 FORMULA = make("smg2000-1d", {"alpha": 1e-3, "beta": 1e-3, "f": 1e-4})
 
 
-def lawful(factor: float = 1.0) -> Table:
+def lawful(factor: float = 1.0) -> MeasurementTable:
     """Times that the formula gives exactly, but for a factor."""
     n, p = (16, 32, 64, 128, 256, 512), (1, 2, 4, 8, 16, 32)
     rows = tuple((a, b) for a in n for b in p)
-    inputs = Inputs(parameters=(numeric("nx", n), numeric("px", p)), rows=rows)
+    inputs = ParameterRows(parameters=(numeric("nx", n), numeric("px", p)), rows=rows)
     values = {name: inputs.numbers(name) for name in inputs.names}
-    bare = Table(name="law", inputs=inputs, response=factor * FORMULA.evaluate(values))
+    bare = MeasurementTable(name="law", inputs=inputs, response=factor * FORMULA.evaluate(values))
     return with_analytical(bare, FORMULA)
 
 
-def compared(table: Table, names: list[str], **settings: object) -> Comparison:
-    request = Request(course=Course(sizes=(24,), repeats=1), formula=FORMULA, **settings)  # type: ignore[arg-type]
+def compared(table: MeasurementTable, names: list[str], **settings: object) -> ModelComparison:
+    request = ComparisonRequest(
+        course=SplitPlan(sizes=(24,), repeats=1), formula=FORMULA, **settings
+    )  # type: ignore[arg-type]
     return compare(contenders(table, names), request)
 
 
@@ -61,7 +63,7 @@ def test_the_last_lines_say_what_to_take() -> None:
     assert right[1].startswith("to choose the fastest: analytical (top-3 loss 0.0 %")
     wrong = advice(compared(lawful(3.0), ["analytical", "am-scaled"]).curve)
     assert wrong[0] == "to predict times: am-scaled (error rate 0.0 % after 24 rows)"
-    few = Request(course=Course(sizes=(32,), repeats=1))
+    few = ComparisonRequest(course=SplitPlan(sizes=(32,), repeats=1))
     found = compare(contenders(lawful(), ["analytical"]), few)
     assert advice(found.curve)[-1].startswith("scored on 4 rows only")
 
@@ -90,8 +92,8 @@ def test_the_usual_models_are_those_that_apply() -> None:
     table = lawful()
     assert {"analytical", "pool", "pmnf", "am-scaled"} <= set(default_models(table))
     assert "influence-raw" in default_models(table, FORMULA)
-    bare = Table(name="b", inputs=Inputs(parameters=table.parameters, rows=table.inputs.rows),
-                 response=np.array(table.response))  # fmt: skip
+    inputs = ParameterRows(parameters=table.parameters, rows=table.inputs.rows)
+    bare = MeasurementTable(name="b", inputs=inputs, response=np.array(table.response))
     assert not any(name.startswith(("am-", "analytical")) for name in default_models(bare))
 
 

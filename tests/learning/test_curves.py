@@ -9,29 +9,29 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autotune.domain.tables.table import Inputs, Table, categorical, numeric
+from autotune.domain.tables.table import MeasurementTable, ParameterRows, categorical, numeric
 from autotune.errors import InputError
 from autotune.learning.comparison.curve_fits import STAGE, Scoring, learning_curve, scored
-from autotune.learning.comparison.learning_curves import CurveTable, Score, Trial
+from autotune.learning.comparison.learning_curves import CurveTable, ModelScore, Trial
 from autotune.learning.comparison.model_comparison import contenders
 from autotune.learning.comparison.noise_floor import Halves, halves_of
 from autotune.learning.comparison.payoff import best_analytical, earliest, payoff
-from autotune.learning.comparison.splits import Course, learnable, usual_sizes
+from autotune.learning.comparison.splits import SplitPlan, learnable, usual_sizes
 from autotune.learning.comparison.time_left import Pace
 from autotune.learning.models import catalogue
 from autotune.learning.models.base import Forecast
 
 
-def planted(rows: int = 60, analytical: float | None = 2.0, seed: int = 1) -> Table:
+def planted(rows: int = 60, analytical: float | None = 2.0, seed: int = 1) -> MeasurementTable:
     """time = n^2 / p * 1.5^[order = jil]; the analytical model is wrong by a factor."""
     generator = np.random.default_rng(seed)
     n = generator.choice([16.0, 32.0, 64.0, 128.0, 256.0], rows)
     p = generator.choice([1.0, 2.0, 4.0, 8.0], rows)
     order = generator.choice(["ijl", "jil"], rows)
     time = n**2 / p * np.where(order == "jil", 1.5, 1.0) * generator.lognormal(0, 0.02, rows)
-    return Table(
+    return MeasurementTable(
         name="planted",
-        inputs=Inputs(
+        inputs=ParameterRows(
             parameters=(
                 numeric("n", sorted(set(n.tolist()))),
                 numeric("p", sorted(set(p.tolist()))),
@@ -62,7 +62,7 @@ def test_nothing_is_scored_on_that_was_learned_from(
     eligible = np.arange(rows) % 3 == 0 if some else None
     if some and rows - math.ceil(eligible.sum() / 2) < largest:
         return
-    course = Course(sizes=(2, largest), repeats=repeats, seed=seed)
+    course = SplitPlan(sizes=(2, largest), repeats=repeats, seed=seed)
     splits = course.splits(table, eligible)
     assert len(splits) == 2 * repeats
     for small, large in zip(splits[::2], splits[1::2], strict=True):
@@ -77,7 +77,7 @@ def test_nothing_is_scored_on_that_was_learned_from(
 
 def test_a_group_that_is_left_out_is_never_learned_from() -> None:
     table = planted()
-    splits = Course(sizes=(8, 16), repeats=2, leave_out="n").splits(table)
+    splits = SplitPlan(sizes=(8, 16), repeats=2, leave_out="n").splits(table)
     n = table.inputs.numbers("n")
     assert {split.group for split in splits} == set(n.tolist())
     for split in splits:
@@ -90,7 +90,7 @@ def test_a_design_chooses_the_training_rows(drawing: str) -> None:
     unique = dict.fromkeys(planted(200).inputs.rows)
     base = planted(200)
     table = base.take([base.inputs.rows.index(row) for row in unique])
-    (split,) = Course(sizes=(9,), repeats=1, drawing=drawing).splits(table)  # type: ignore[arg-type]
+    (split,) = SplitPlan(sizes=(9,), repeats=1, drawing=drawing).splits(table)  # type: ignore[arg-type]
     assert len(set(split.train)) == 9
     assert not set(split.train) & set(split.test)
 
@@ -99,15 +99,15 @@ def test_what_cannot_be_split_is_refused() -> None:
     table = planted(20)
     for sizes in ((), (1, 4), (8, 4), (4, 4)):
         with pytest.raises(InputError, match="ascending"):
-            Course(sizes=sizes)
+            SplitPlan(sizes=sizes)
     with pytest.raises(InputError, match="20 rows"):
-        Course(sizes=(20,)).splits(table)
+        SplitPlan(sizes=(20,)).splits(table)
     with pytest.raises(InputError, match="unknown parameter 'm'"):
-        Course(sizes=(4,), leave_out="m").splits(table)
+        SplitPlan(sizes=(4,), leave_out="m").splits(table)
     with pytest.raises(InputError, match="rows to learn from without n"):
-        Course(sizes=(19,), leave_out="n").splits(table)
+        SplitPlan(sizes=(19,), leave_out="n").splits(table)
     with pytest.raises(InputError, match="repeats"):
-        Course(sizes=(4,), repeats=0)
+        SplitPlan(sizes=(4,), repeats=0)
 
 
 def test_the_usual_sizes_leave_rows_to_score_on() -> None:
@@ -115,7 +115,7 @@ def test_the_usual_sizes_leave_rows_to_score_on() -> None:
     assert usual_sizes(learnable(table)) == (8, 16, 32)
     for leave_out in ("", "n", "order"):
         sizes = usual_sizes(learnable(table, None, leave_out))
-        assert Course(sizes=sizes, repeats=1, leave_out=leave_out).splits(table)
+        assert SplitPlan(sizes=sizes, repeats=1, leave_out=leave_out).splits(table)
 
 
 # --- scores ---------------------------------------------------------------------------------
@@ -143,8 +143,8 @@ def test_a_forecast_that_says_nothing_has_no_error() -> None:
     assert (score.answered, score.error_rate, score.top_loss) == (0.0, None, {})
 
 
-def _score(error: float) -> Score:
-    return Score(
+def _score(error: float) -> ModelScore:
+    return ModelScore(
         rows=9,
         answered=1.0,
         error_rate=error,
@@ -162,7 +162,7 @@ def _curve(errors: dict[str, list[list[float]]], groups: tuple[int | None, ...] 
     return CurveTable(
         models=tuple(errors),
         kinds=tuple("analytical" if m.startswith("analytical") else "learned" for m in errors),
-        course=Course(sizes=(4, 8, 16), repeats=repeats),
+        course=SplitPlan(sizes=(4, 8, 16), repeats=repeats),
         trials=tuple(
             Trial(
                 model=m,
@@ -246,13 +246,13 @@ def test_the_floor_is_what_one_half_says_of_the_other() -> None:
     table = planted(40)
     halves = Halves(early=table.response * 1.1, late=table.response.copy())
     entered = contenders(table, ["analytical"])
-    found = learning_curve(entered, Course(sizes=(8,), repeats=2), Scoring(halves=halves))
+    found = learning_curve(entered, SplitPlan(sizes=(8,), repeats=2), Scoring(halves=halves))
     error, loss = found.floor_point("error_rate"), found.floor_loss(1)
     assert error is not None
     assert error.median == pytest.approx((0.1 + 0.1 / 1.1) / 2)
     assert loss is not None
     assert (loss.mean, loss.trials) == (0.0, 2)
-    assert learning_curve(entered, Course(sizes=(8,), repeats=1)).floor == ()
+    assert learning_curve(entered, SplitPlan(sizes=(8,), repeats=1)).floor == ()
 
 
 def test_halves_are_the_first_and_the_last_repetitions() -> None:
@@ -283,10 +283,10 @@ def test_rankings_and_losses_are_within_a_problem() -> None:
 def test_a_problem_is_left_out_like_a_value() -> None:
     table = planted(20)
     problems = ("small",) * 12 + ("large",) * 8
-    splits = Course(sizes=(4,), repeats=1, leave_out="problem").splits(table, None, problems)
+    splits = SplitPlan(sizes=(4,), repeats=1, leave_out="problem").splits(table, None, problems)
     assert {(s.group, len(s.test)) for s in splits} == {("small", 12), ("large", 8)}
     with pytest.raises(InputError, match="p: one value, 4, in all rows of planted"):
-        Course(sizes=(4,), leave_out="p").splits(replace(table, constants=(("p", 4),)))
+        SplitPlan(sizes=(4,), leave_out="p").splits(replace(table, constants=(("p", 4),)))
 
 
 # --- interrupted ----------------------------------------------------------------------------
@@ -294,7 +294,7 @@ def test_a_problem_is_left_out_like_a_value() -> None:
 
 def test_an_interruption_keeps_what_says_something() -> None:
     entered = contenders(planted(), ["analytical", "ridge"])
-    course = Course(sizes=(8, 16), repeats=4)
+    course = SplitPlan(sizes=(8, 16), repeats=4)
 
     def stopping(at: int) -> Callable[..., None]:
         def progress(stage: str, done: int, total: int, detail: str = "") -> None:
@@ -328,7 +328,7 @@ def test_a_planted_law_is_learned_and_the_analytical_error_stays() -> None:
     told: list[tuple[int, int]] = []
     found = learning_curve(
         entered,
-        Course(sizes=(8, 32), repeats=3),
+        SplitPlan(sizes=(8, 32), repeats=3),
         progress=lambda stage, done, total, detail="": told.append((done, total)),
     )
     assert told[-1] == (18, 18)
@@ -342,14 +342,14 @@ def test_a_planted_law_is_learned_and_the_analytical_error_stays() -> None:
 
 def test_equal_seeds_give_equal_curves() -> None:
     entered = contenders(planted(), ["ridge"])
-    course = Course(sizes=(8,), repeats=2, seed=3)
+    course = SplitPlan(sizes=(8,), repeats=2, seed=3)
     assert learning_curve(entered, course).trials == learning_curve(entered, course).trials
 
 
 def test_a_model_that_cannot_be_fitted_says_why() -> None:
     table = planted(analytical=None)
     entered = contenders(table, ["pmnf", "ridge"])
-    found = learning_curve(entered, Course(sizes=(8,), repeats=2))
+    found = learning_curve(entered, SplitPlan(sizes=(8,), repeats=2))
     ((model, reason), sizes), *rest = found.failures().items()
     assert (model, sizes, rest) == ("pmnf", (8,), [])
     assert reason
@@ -364,4 +364,4 @@ def test_models_are_known_and_have_what_they_need() -> None:
         with pytest.raises(InputError, match="predicted_s"):
             contenders(planted(analytical=None), [name])
     with pytest.raises(InputError, match="models: none"):
-        learning_curve([], Course(sizes=(8,)))
+        learning_curve([], SplitPlan(sizes=(8,)))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autotune.domain.tables.parameter import Parameter, categorical, interval, numeric
-from autotune.domain.tables.parameter_constraint import Constraint
+from autotune.domain.tables.parameter_constraint import ParameterConstraint
 from autotune.errors import InputError
 from autotune.learning.designs import (
     SEEDS,
@@ -51,7 +51,9 @@ def test_full_factorial_holds_every_combination_of_figure_2_2() -> None:
 
 
 def test_full_factorial_keeps_to_constraints_and_says_so() -> None:
-    design = full_factorial(some(3), [Constraint("A + B <= 2"), Constraint("C != 1")])
+    design = full_factorial(
+        some(3), [ParameterConstraint("A + B <= 2"), ParameterConstraint("C != 1")]
+    )
     assert len(design) == 6 * 2
     assert design.notes == ("12 of 27 combinations are allowed",)
 
@@ -271,7 +273,7 @@ def test_box_behnken_needs_three_parameters() -> None:
 
 def test_forbidden_points_are_moved_or_left_out_and_counted() -> None:
     options = some(4, 10)
-    rules = [Constraint("A + B <= 9")]
+    rules = [ParameterConstraint("A + B <= 9")]
     moved = plackett_burman(options, rules, size=(9, 3))
     assert all(row[0] + row[1] <= 9 for row in moved.rows)  # type: ignore[operator]
     assert (moved.moved, moved.dropped) == (3, 0)
@@ -285,7 +287,10 @@ def test_forbidden_points_are_moved_or_left_out_and_counted() -> None:
 @given(st.integers(0, 12), st.sampled_from(["repair", "drop"]))
 def test_no_design_breaks_a_constraint(limit: int, treatment: str) -> None:
     options = [*some(3, 5), categorical("s", ["a", "b"])]
-    rules = [Constraint(f"A + B + C <= {limit}"), Constraint("s != 'a' or A <= B")]
+    rules = [
+        ParameterConstraint(f"A + B + C <= {limit}"),
+        ParameterConstraint("s != 'a' or A <= B"),
+    ]
     for make in (plackett_burman, central_composite, box_behnken):
         try:
             design = make(options, rules, treatment=treatment)
@@ -299,11 +304,11 @@ def test_no_design_breaks_a_constraint(limit: int, treatment: str) -> None:
 
 def test_contradicting_constraints_are_an_error() -> None:
     with pytest.raises(InputError, match="no combination of the values is allowed"):
-        central_composite(some(3), [Constraint("A > B"), Constraint("B > A")])
+        central_composite(some(3), [ParameterConstraint("A > B"), ParameterConstraint("B > A")])
 
 
 def test_a_constraint_without_an_answer_names_the_values() -> None:
     with pytest.raises(InputError, match=r"B % A.*B=0, A=0"):
-        full_factorial(some(2), [Constraint("B % A == 0")])
+        full_factorial(some(2), [ParameterConstraint("B % A == 0")])
     with pytest.raises(InputError, match="unknown parameter 'size'"):
-        full_factorial(some(2), [Constraint("size > 1")])
+        full_factorial(some(2), [ParameterConstraint("size > 1")])

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autotune.domain.tables.parameter import Parameter, categorical, interval, numeric
-from autotune.domain.tables.parameter_constraint import Constraint
-from autotune.domain.tables.table import Inputs
+from autotune.domain.tables.parameter_constraint import ParameterConstraint
+from autotune.domain.tables.table import ParameterRows
 from autotune.errors import InputError
 from autotune.learning.designs import (
+    DesignPlan,
     Members,
-    Plan,
     chosen,
     d_optimal,
     members,
@@ -35,7 +35,7 @@ def wide(count: int = 6, values: int = 100) -> list[Parameter]:
 MIXED = [
     numeric("a", range(8)), numeric("b", [1, 2, 4, 8]), categorical("c", ["x", "y", "z"]),
 ]  # fmt: skip
-TIED = [Constraint("a * b <= 16"), Constraint("c != 'z' or b > 2")]
+TIED = [ParameterConstraint("a * b <= 16"), ParameterConstraint("c != 'z' or b > 2")]
 LEGAL = [
     (a, b, c)
     for a, b, c in product(range(8), (1, 2, 4, 8), "xyz")
@@ -56,8 +56,8 @@ def test_allowed_combinations_are_counted_exactly() -> None:
 
 def test_alternatives_among_many_flags_are_listed_without_all_combinations() -> None:
     flags = [numeric(f"f{i}", [0, 1]) for i in range(20)]
-    rules = [Constraint(f"f{i} == 0 or f{k} == 0") for i, k in combinations(range(20), 2)]
-    rules.append(Constraint(" + ".join(f"f{i}" for i in range(20)) + " == 1"))
+    rules = [ParameterConstraint(f"f{i} == 0 or f{k} == 0") for i, k in combinations(range(20), 2)]
+    rules.append(ParameterConstraint(" + ".join(f"f{i}" for i in range(20)) + " == 1"))
     assert Domain(parameters=tuple(flags), rules=tuple(rules)).count == 20
 
 
@@ -77,7 +77,7 @@ def test_a_repaired_point_is_the_nearest(point: tuple[int, int, str]) -> None:
 
 def test_a_point_is_repaired_where_nothing_is_listed() -> None:
     parameters = (interval("x", 0, 1), interval("y", 0, 1), numeric("n", range(3)))
-    domain = Domain(parameters=parameters, rules=(Constraint("x + y <= 1 and n > 0"),))
+    domain = Domain(parameters=parameters, rules=(ParameterConstraint("x + y <= 1 and n > 0"),))
     found = Repair(domain).nearest((0.75, 0.5, 0))
     assert found is not None
     assert domain.allows(found)
@@ -88,11 +88,11 @@ def test_a_point_is_repaired_where_nothing_is_listed() -> None:
 
 
 def test_a_space_of_1e12_is_drawn_from_without_being_listed() -> None:
-    design = random(wide(), [Constraint("p0 <= p1")], rows=200, seed=4)
+    design = random(wide(), [ParameterConstraint("p0 <= p1")], rows=200, seed=4)
     assert len(set(design.rows)) == 200
     assert all(row[0] <= row[1] for row in design.rows)  # type: ignore[operator]
-    assert random(wide(), [Constraint("p0 <= p1")], rows=200, seed=4).rows == design.rows
-    assert random(wide(), [Constraint("p0 <= p1")], rows=200, seed=5).rows != design.rows
+    assert random(wide(), [ParameterConstraint("p0 <= p1")], rows=200, seed=4).rows == design.rows
+    assert random(wide(), [ParameterConstraint("p0 <= p1")], rows=200, seed=5).rows != design.rows
 
 
 @settings(max_examples=25, deadline=None)
@@ -119,12 +119,12 @@ def test_intervals_with_constraints_are_drawn_by_rejection(
 ) -> None:
     monkeypatch.setattr(uniform, "_TRIES", 2000)
     parameters = [interval("x", 0, 1), interval("y", 0, 1)]
-    design = random(parameters, [Constraint("x * x + y * y <= 1")], rows=50)
+    design = random(parameters, [ParameterConstraint("x * x + y * y <= 1")], rows=50)
     points = np.array(design.rows, dtype=float)
     assert len(points) == 50
     assert (np.hypot(*points.T) <= 1).all()
     with pytest.raises(InputError, match="no allowed combination in 2000"):
-        random(parameters, [Constraint("x > 2")], rows=3)
+        random(parameters, [ParameterConstraint("x > 2")], rows=3)
 
 
 # --- Sobol ----------------------------------------------------------------------------------
@@ -175,7 +175,7 @@ def test_d_optimal_finds_the_corners() -> None:
 
 def test_d_optimal_is_no_worse_than_any_other_choice() -> None:
     parameters = [numeric("a", range(-1, 2)), numeric("b", range(-1, 2))]
-    rules = [Constraint("a + b <= 1")]
+    rules = [ParameterConstraint("a + b <= 1")]
     design = d_optimal(parameters, rules, rows=6, terms="quadratic")
 
     def value(rows: list[tuple[int, int]]) -> float:
@@ -201,7 +201,7 @@ def test_d_optimal_beats_random_rows_and_repeats_itself() -> None:
 
 def test_terms_that_cannot_be_told_apart_are_left_out() -> None:
     parameters = [numeric("a", range(3)), numeric("b", range(3)), numeric("c", range(3))]
-    design = d_optimal(parameters, [Constraint("a == b")], rows=5, terms="linear")
+    design = d_optimal(parameters, [ParameterConstraint("a == b")], rows=5, terms="linear")
     assert "left out: b" in design.notes[1]
     with pytest.raises(InputError, match="3 rows for the 4 terms"):
         d_optimal(parameters, rows=3, terms="linear")
@@ -213,14 +213,14 @@ def test_terms_that_cannot_be_told_apart_are_left_out() -> None:
 def test_a_design_over_the_rows_of_a_table_finds_them() -> None:
     rng = np.random.default_rng(1)
     rows = tuple(LEGAL[i] for i in rng.permutation(len(LEGAL))[:40])
-    inputs = Inputs(parameters=tuple(MIXED), rows=rows)
+    inputs = ParameterRows(parameters=tuple(MIXED), rows=rows)
     for plan in (
-        Plan(kind="random", rows=12),
-        Plan(kind="sobol", rows=12),
-        Plan(kind="d-optimal", rows=16, terms="linear"),
-        Plan(kind="plackett-burman", levels=3),
-        Plan(kind="central-composite"),
-        Plan(kind="full-factorial"),
+        DesignPlan(kind="random", rows=12),
+        DesignPlan(kind="sobol", rows=12),
+        DesignPlan(kind="d-optimal", rows=16, terms="linear"),
+        DesignPlan(kind="plackett-burman", levels=3),
+        DesignPlan(kind="central-composite"),
+        DesignPlan(kind="full-factorial"),
     ):
         design = plan.design(MIXED, [members(inputs)])
         places = chosen(design, inputs)
@@ -246,7 +246,7 @@ def test_settings_that_do_not_go_with_a_kind_are_refused(
     settings: dict[str, object], match: str
 ) -> None:
     with pytest.raises(InputError, match=match):
-        Plan(**settings)  # type: ignore[arg-type]
+        DesignPlan(**settings)  # type: ignore[arg-type]
 
 
 # --- limits ---------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def test_settings_that_do_not_go_with_a_kind_are_refused(
 def test_a_point_far_from_the_allowed_rows_is_moved_to_one_that_was_drawn() -> None:
     domain = Domain(
         parameters=tuple(interval(f"x{i}", 0, 1) for i in range(6)),
-        rules=(Constraint("x0 + x1 + x2 + x3 + x4 + x5 <= 2"),),
+        rules=(ParameterConstraint("x0 + x1 + x2 + x3 + x4 + x5 <= 2"),),
     )
     repair = Repair(domain)
     found = repair.nearest((1.0,) * 6)
@@ -271,7 +271,7 @@ def test_a_sequence_among_hardly_any_allowed_rows_ends(monkeypatch: pytest.Monke
     monkeypatch.setattr(sequence, "_FARTHEST", 64)
     monkeypatch.setattr("autotune.learning.designs.repair._TRIES", 100)
     monkeypatch.setattr("autotune.learning.designs.repair._LOOKED_AT", 50)
-    rule = Constraint(" + ".join(f"p{i}" for i in range(6)) + " <= 2")
+    rule = ParameterConstraint(" + ".join(f"p{i}" for i in range(6)) + " <= 2")
     with pytest.raises(InputError, match="forbid the first 64 points"):
         sobol(wide(), [rule], rows=8, treatment="repair")
 

@@ -19,7 +19,7 @@ from autotune.commands.learn.design.flow import designed
 from autotune.domain.tables.parameter import Value, numeric
 from autotune.errors import ConfigError, InputError
 from autotune.files import config
-from autotune.learning.designs import Plan
+from autotune.learning.designs import DesignPlan
 from autotune.learning.designs.base import Kind
 
 SPACE = """\
@@ -106,7 +106,7 @@ def test_the_document_is_whole_and_repeatable(space: Path, tmp_path: Path) -> No
 def test_candidates_of_a_config_are_named(tmp_path: Path) -> None:
     path = tmp_path / "study.yaml"
     path.write_text(STUDY, encoding="utf-8")
-    found = designed(path, Plan(kind="d-optimal", rows=14, terms="linear"))
+    found = designed(path, DesignPlan(kind="d-optimal", rows=14, terms="linear"))
     names = found.design.names
     assert "threads" not in names  # the same for all
     assert len(found.candidates) == len(set(found.candidates)) == len(found.design)
@@ -120,7 +120,7 @@ def test_candidates_of_a_config_are_named(tmp_path: Path) -> None:
 def test_a_variability_model_is_designed_over(tmp_path: Path) -> None:
     path = tmp_path / "solver.xml"
     path.write_text(MODEL, encoding="utf-8")
-    plan = Plan(kind="central-composite", compatibility="spl-conqueror")
+    plan = DesignPlan(kind="central-composite", compatibility="spl-conqueror")
     found = designed(path, plan)
     assert found.space.source.endswith("(variability model)")
     assert len(found.design) == 2 * 9  # with and without the option
@@ -131,9 +131,9 @@ def test_the_rows_of_a_table_are_the_allowed_ones(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     lines = [f"{a},{b},{a + b + 1}" for a in range(5) for b in range(5) if (a + b) % 2 == 0]
     path.write_text("\n".join(["a,b,time_s", *lines]) + "\n", encoding="utf-8")
-    within = designed(path, Plan(kind="full-factorial")).design
+    within = designed(path, DesignPlan(kind="full-factorial")).design
     assert len(within) == len(lines)
-    assert len(designed(path, Plan(kind="full-factorial"), beyond=True).design) == 25
+    assert len(designed(path, DesignPlan(kind="full-factorial"), beyond=True).design) == 25
 
 
 def test_every_fault_of_a_space_is_told_with_its_place(tmp_path: Path) -> None:
@@ -183,7 +183,7 @@ def test_ranges_hold_their_ends(tmp_path: Path) -> None:
 
 def test_options_that_do_not_go_together_are_refused(space: Path) -> None:
     with pytest.raises(InputError, match=r"--beyond with a space.*a table"):
-        designed(space, Plan(kind="random", rows=3), beyond=True)
+        designed(space, DesignPlan(kind="random", rows=3), beyond=True)
     failed = run(space, "--kind", "plackett-burman", "--rows", 10, "--levels", 3)
     assert isinstance(failed.exception, InputError)
     assert "(9, 3), (27, 3)" in str(failed.exception)
@@ -194,7 +194,7 @@ def test_a_design_over_dune_is_found_in_its_measurements() -> None:
     data = Path(__file__).parents[3] / "shared" / "data" / "replay" / "dune.csv"
     if not data.is_file():
         pytest.skip("optional: the published Dune table is not on this machine")
-    found = designed(data, Plan(kind="plackett-burman", rows=49, levels=7)).design
+    found = designed(data, DesignPlan(kind="plackett-burman", rows=49, levels=7)).design
     assert found.points == 49
     assert len(found) + found.repeated + found.dropped == 49
 
@@ -235,11 +235,11 @@ def test_a_file_is_never_replaced_silently(tmp_path: Path) -> None:
 def test_a_packed_variability_model_is_known_by_its_content(tmp_path: Path) -> None:
     path = tmp_path / "model.xml.gz"
     path.write_bytes(gzip.compress(MODEL.encode()))
-    found = designed(path, Plan(kind="random", rows=3))
+    found = designed(path, DesignPlan(kind="random", rows=3))
     assert found.design.names == ("root", "fast", "cells", "pre")
     path.write_bytes(gzip.compress(MODEL.encode())[:40])
     with pytest.raises(InputError, match="cut off or damaged"):
-        designed(path, Plan(kind="random", rows=3))
+        designed(path, DesignPlan(kind="random", rows=3))
 
 
 def test_the_examples_of_the_help_work_as_printed(
@@ -263,7 +263,7 @@ def test_what_may_take_long_tells_how_far_it_is(kind: Kind) -> None:
     parameters = [numeric(name, range(1, 33)) for name in "abc"]
     rules = [Forbidding()]
     rows = None if kind == "full-factorial" else 40
-    Plan(kind=kind, rows=rows).design(parameters, rules, progress)
+    DesignPlan(kind=kind, rows=rows).design(parameters, rules, progress)
     assert "list the allowed combinations" in told
     assert ("sobol design" in told) == (kind == "sobol")
 

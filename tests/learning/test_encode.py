@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 from model_conformance import planted
 
-from autotune.domain.tables.table import Inputs, Table, categorical, numeric
+from autotune.domain.tables.table import MeasurementTable, ParameterRows, categorical, numeric
 from autotune.errors import InputError
 from autotune.learning.models.encode import Encoder, encoder_of
 
 
-def columns(*parameters, rows) -> Inputs:
-    return Inputs(parameters=parameters, rows=tuple(rows))
+def columns(*parameters, rows) -> ParameterRows:
+    return ParameterRows(parameters=parameters, rows=tuple(rows))
 
 
 def test_positive_numbers_are_logarithms_and_those_with_zero_too() -> None:
@@ -53,7 +53,7 @@ def test_columns_of_a_parameter_are_a_group() -> None:
 def test_nothing_that_varies_is_an_error_in_words() -> None:
     inputs = columns(numeric("n", [2, 8]), rows=[(2,), (2,)])
     with pytest.raises(InputError, match="no parameter varies: n"):
-        encoder_of(Table(name="flat", inputs=inputs, response=np.array([1.0, 2.0])))
+        encoder_of(MeasurementTable(name="flat", inputs=inputs, response=np.array([1.0, 2.0])))
 
 
 def test_texts_that_are_numbers_keep_their_order() -> None:

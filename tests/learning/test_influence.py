@@ -4,13 +4,19 @@ import numpy as np
 import pytest
 from model_conformance import ModelConformance
 
-from autotune.domain.tables.table import Inputs, Parameter, Table, categorical, numeric
+from autotune.domain.tables.table import (
+    MeasurementTable,
+    Parameter,
+    ParameterRows,
+    categorical,
+    numeric,
+)
 from autotune.errors import InputError
 from autotune.learning.comparison.syntactic_score import score
-from autotune.learning.influence import Influence, Rule
+from autotune.learning.influence import Influence, StoppingRule
 from autotune.learning.influence.candidate_terms import candidates
 from autotune.learning.influence.forward_selection import select
-from autotune.learning.models.base import Model
+from autotune.learning.models.base import LearnedModel
 from autotune.learning.models.conformal import Conformal
 from autotune.learning.models.terms import ONE, columns, indicator, log2, matrix, power, text
 
@@ -18,14 +24,14 @@ from autotune.learning.models.terms import ONE, columns, indicator, log2, matrix
 class TestInfluence(ModelConformance):
     accuracy = 0.05
 
-    def model(self) -> Model:
+    def model(self) -> LearnedModel:
         return Conformal(regressor=Influence())
 
 
 class TestInfluenceOnTheResponse(ModelConformance):
     accuracy = 0.3
 
-    def model(self) -> Model:
+    def model(self) -> LearnedModel:
         return Conformal(regressor=Influence(target="raw"))
 
 
@@ -43,11 +49,13 @@ def options(count: int = 80, seed: int = 0) -> tuple[tuple[Parameter, ...], tupl
     return parameters, rows
 
 
-def table(law, noise: float = 0.0, count: int = 80) -> Table:
+def table(law, noise: float = 0.0, count: int = 80) -> MeasurementTable:
     parameters, rows = options(count)
     factors = np.exp(np.random.default_rng(1).normal(0, noise, count))
     response = np.array([law(*row) for row in rows]) * factors
-    return Table(name="made", inputs=Inputs(parameters=parameters, rows=rows), response=response)
+    return MeasurementTable(
+        name="made", inputs=ParameterRows(parameters=parameters, rows=rows), response=response
+    )
 
 
 def test_a_planted_sum_with_an_interaction_is_found_to_its_coefficients() -> None:
@@ -60,7 +68,7 @@ def test_a_planted_sum_with_an_interaction_is_found_to_its_coefficients() -> Non
         frozenset({indicator("kind", "b")}): 5.0,
     }
     made = table(lambda x, y, kind: 10 + 3 * x + 0.4 * y + 0.2 * x * y + 5 * (kind == "b"))
-    rule = Rule(margin=1e-9, threshold=1e-9)
+    rule = StoppingRule(margin=1e-9, threshold=1e-9)
     found = Influence(target="raw", rule=rule, shapes=("linear",)).train(made)
     assert score(planned, found.terms, constant=True).normalised == pytest.approx(1, abs=1e-6)
     assert found.formula.startswith("time = 10 + ")
@@ -93,7 +101,9 @@ def test_words_of_a_sum_are_in_its_unit() -> None:
 
 def test_an_interaction_is_tried_only_beside_one_of_its_factors() -> None:
     parameters, rows = options()
-    found = candidates(Inputs(parameters=parameters, rows=rows), ("linear",), order=2, degree=2)
+    found = candidates(
+        ParameterRows(parameters=parameters, rows=rows), ("linear",), order=2, degree=2
+    )
     assert {text(term) for term in found.first()} == {
         "x", "y", "[kind = a]", "[kind = b]", "[kind = c]"
     }  # fmt: skip
@@ -107,7 +117,7 @@ def test_shapes_are_those_that_can_be_told_apart() -> None:
     shift = numeric("shift", [-1, 0, 1, 2])
     parameters = (numeric("flag", [0, 1]), numeric("n", [8, 16, 32]), shift)
     rows = tuple((i % 2, 8 << (i % 3), i % 4 - 1) for i in range(12))
-    found = candidates(Inputs(parameters=parameters, rows=rows))
+    found = candidates(ParameterRows(parameters=parameters, rows=rows))
     assert {text(t) for t in found.first()} == {
         "log2(1 + flag)", "log2(n)", "n", "shift", "shift^2"
     }  # fmt: skip
@@ -132,7 +142,7 @@ def test_the_update_is_the_fit(criterion) -> None:
         found.first(),
         found.grown,
         error,
-        Rule(criterion=criterion, margin=0, threshold=0, rounds=4),
+        StoppingRule(criterion=criterion, margin=0, threshold=0, rounds=4),
     )
     assert len(chosen.rounds) >= 2
     design = matrix(chosen.terms, known, len(made))
@@ -153,9 +163,9 @@ def test_the_update_is_the_fit(criterion) -> None:
 
 def test_errors_fall_by_the_margin_and_stop_at_the_threshold() -> None:
     made = table(lambda x, y, kind: x**1.3 * (1 + y) ** 0.4, noise=0.05)
-    wide = Influence(rule=Rule(margin=0.05)).train(made).selection
-    fine = Influence(rule=Rule(margin=0.0)).train(made).selection
-    enough = Influence(rule=Rule(threshold=0.2)).train(made).selection
+    wide = Influence(rule=StoppingRule(margin=0.05)).train(made).selection
+    fine = Influence(rule=StoppingRule(margin=0.0)).train(made).selection
+    enough = Influence(rule=StoppingRule(threshold=0.2)).train(made).selection
     assert len(wide.rounds) < len(fine.rounds)
     assert enough.error < 0.2 < enough.rounds[-2].error
     steps = [fine.start, *(step.error for step in fine.rounds)]
@@ -164,13 +174,15 @@ def test_errors_fall_by_the_margin_and_stop_at_the_threshold() -> None:
 
 def test_noise_is_not_explained() -> None:
     made = table(lambda x, y, kind: 1.0, noise=0.1)
-    published = Influence(rule=Rule(criterion="training", margin=0.0, threshold=0.0)).train(made)
+    published = Influence(rule=StoppingRule(criterion="training", margin=0.0, threshold=0.0)).train(
+        made
+    )
     assert len(Influence().train(made).selection.rounds) <= 4 < len(published.selection.rounds)
 
 
 def test_there_are_never_more_terms_than_rows_less_two() -> None:
     made = table(lambda x, y, kind: x + y, noise=0.3, count=6)
-    rule = Rule(criterion="training", margin=0.0, threshold=0.0)
+    rule = StoppingRule(criterion="training", margin=0.0, threshold=0.0)
     assert len(Influence(rule=rule).train(made).selection.rounds) <= 4
 
 
@@ -183,7 +195,7 @@ def test_published_settings_are_those_of_algorithm_1() -> None:
 
 def test_a_row_that_has_no_value_is_nan() -> None:
     made = table(lambda x, y, kind: x**2.0)
-    asked = Inputs(parameters=made.parameters, rows=((0, 0, "a"), (4, 0, "new")))
+    asked = ParameterRows(parameters=made.parameters, rows=((0, 0, "a"), (4, 0, "new")))
     assert np.isnan(Influence().train(made).predict(asked)).tolist() == [True, False]
 
 
@@ -199,7 +211,7 @@ def test_too_little_to_learn_from_is_said() -> None:
 @pytest.mark.parametrize("wrong", [{"margin": -1.0}, {"threshold": -0.1}, {"rounds": 0}])
 def test_a_rule_is_checked(wrong) -> None:
     with pytest.raises(ValueError, match=r"not below 0|at least one round"):
-        Rule(**wrong)
+        StoppingRule(**wrong)
 
 
 def test_log_terms_are_told_from_powers() -> None:
@@ -208,10 +220,12 @@ def test_log_terms_are_told_from_powers() -> None:
     assert found.terms[frozenset({log2("x")})] == pytest.approx(7)
 
 
-def _exact(rows: tuple[tuple[float, ...], ...], names: str, law) -> Table:
+def _exact(rows: tuple[tuple[float, ...], ...], names: str, law) -> MeasurementTable:
     parameters = tuple(numeric(n, [row[k] for row in rows]) for k, n in enumerate(names))
     response = np.array([law(*row) for row in rows])
-    return Table(name="made", inputs=Inputs(parameters=parameters, rows=rows), response=response)
+    return MeasurementTable(
+        name="made", inputs=ParameterRows(parameters=parameters, rows=rows), response=response
+    )
 
 
 def test_parameters_that_follow_from_one_another_are_told() -> None:

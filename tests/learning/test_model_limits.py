@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from autotune.domain.tables.table import Inputs, Table, categorical, numeric
+from autotune.domain.tables.table import MeasurementTable, ParameterRows, categorical, numeric
 from autotune.errors import InputError
 from autotune.learning.influence import Influence
 from autotune.learning.models.base import Fitted, Forecast
 from autotune.learning.models.conformal import Conformal
-from autotune.learning.models.hybrid import Residual, Scaled, Stacked
+from autotune.learning.models.hybrid import ResidualModel, ScaledAnalytical, Stacked
 from autotune.learning.models.kriging import Process
 from autotune.learning.models.pool import Pool
 from autotune.learning.models.ridge import Ridge
@@ -27,7 +27,7 @@ TIMES = np.sqrt(NUMBERS) * (1 + 0.05 * CHANCE.random(N))
 Column = list[float] | list[str]
 
 
-def table(columns: dict[str, Column], times=TIMES, analytical=None) -> Table:
+def table(columns: dict[str, Column], times=TIMES, analytical=None) -> MeasurementTable:
     parameters = tuple(
         categorical(name, [str(v) for v in values])
         if isinstance(values[0], str)
@@ -35,8 +35,8 @@ def table(columns: dict[str, Column], times=TIMES, analytical=None) -> Table:
         for name, values in columns.items()
     )
     rows = tuple(zip(*columns.values(), strict=True))
-    inputs = Inputs(parameters=parameters, rows=rows, analytical=analytical)
-    return Table(name="limit", inputs=inputs, response=np.asarray(times, float))
+    inputs = ParameterRows(parameters=parameters, rows=rows, analytical=analytical)
+    return MeasurementTable(name="limit", inputs=inputs, response=np.asarray(times, float))
 
 
 def usual() -> dict[str, Column]:
@@ -47,7 +47,7 @@ def decades(low: float, high: float):
     return 10.0 ** np.random.default_rng(1).uniform(low, high, N)
 
 
-CASES: dict[str, Callable[[], Table]] = {
+CASES: dict[str, Callable[[], MeasurementTable]] = {
     "a constant column": lambda: table({**usual(), "c": [3.0] * N}),
     "collinear columns": lambda: table({**usual(), "m": [2 * x for x in NUMBERS]}),
     "one parameter": lambda: table({"n": NUMBERS}),
@@ -77,29 +77,29 @@ CASES: dict[str, Callable[[], Table]] = {
 
 
 def models():
-    residual = Residual(name="residual", base=Process())
+    residual = ResidualModel(name="residual", base=Process())
     stacked = Stacked(name="stacked", base=Process(name="kriging", trend=True))
     raw = Trees(name="raw", log=False, count=4)
     single = (Ridge(), Process(name="kriging", trend=True), raw, Influence.published())
     return [
         *(Conformal(regressor=one) for one in single),
-        Pool(members=(Ridge(), Trees(count=4), Scaled(), stacked, residual)),
+        Pool(members=(Ridge(), Trees(count=4), ScaledAnalytical(), stacked, residual)),
     ]
 
 
-def far(of: Table) -> Inputs:
+def far(of: MeasurementTable) -> ParameterRows:
     """Rows that no training has seen."""
     columns = [
         [1e300, -1e300, 0.0, 1e-300] if parameter.numeric else ["never", "", "1e400", "nan"]
         for parameter in of.parameters
     ]
     guess = None if of.inputs.analytical is None else np.array([np.nan, 1e308, 0.0, -1.0])
-    return Inputs(
+    return ParameterRows(
         parameters=of.parameters, rows=tuple(zip(*columns, strict=True)), analytical=guess
     )
 
 
-def forecasts(fitted: Fitted, of: Table) -> Iterator[Forecast]:
+def forecasts(fitted: Fitted, of: MeasurementTable) -> Iterator[Forecast]:
     for asked in (of.inputs, far(of), of.inputs.take([])):
         yield fitted.predict(asked)
 
@@ -138,7 +138,7 @@ def test_one_row_and_no_varying_column_are_refused() -> None:
 
 def test_equal_seeds_give_equal_forecasts_in_threads_too() -> None:
     of = table(usual(), analytical=TIMES)
-    pool = Pool(members=(Trees(count=4), Process(), Scaled()))
+    pool = Pool(members=(Trees(count=4), Process(), ScaledAnalytical()))
     alone = pool.fit(of, 3).predict(of.inputs)
     with ThreadPoolExecutor(3) as threads:
         for found in threads.map(lambda _: pool.fit(of, 3).predict(of.inputs), range(3)):

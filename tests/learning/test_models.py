@@ -3,10 +3,10 @@ import pytest
 from model_conformance import ModelConformance, inputs, planted
 
 from autotune.errors import InputError
-from autotune.learning.models.base import Model
+from autotune.learning.models.base import LearnedModel
 from autotune.learning.models.catalogue import MODELS, analytical, model
 from autotune.learning.models.conformal import Conformal
-from autotune.learning.models.hybrid import Averaged, Residual, Scaled, Stacked
+from autotune.learning.models.hybrid import Averaged, ResidualModel, ScaledAnalytical, Stacked
 from autotune.learning.models.kriging import Process
 from autotune.learning.models.pool import Pool
 from autotune.learning.models.ridge import Ridge
@@ -18,45 +18,45 @@ FEW = Trees(count=8)
 class TestRidge(ModelConformance):
     accuracy = 0.05
 
-    def model(self) -> Model:
+    def model(self) -> LearnedModel:
         return Conformal(regressor=Ridge())
 
 
 class TestTrees(ModelConformance):
-    def model(self) -> Model:
+    def model(self) -> LearnedModel:
         return Conformal(regressor=FEW)
 
 
 class TestTreesOnTheResponse(ModelConformance):
-    def model(self) -> Model:
+    def model(self) -> LearnedModel:
         return Conformal(regressor=Trees(name="trees-raw", log=False, count=8))
 
 
 class TestProcess(ModelConformance):
     accuracy = 0.1
 
-    def model(self) -> Model:
+    def model(self) -> LearnedModel:
         return Conformal(regressor=Process())
 
 
 class TestKriging(ModelConformance):
     accuracy = 0.05
 
-    def model(self) -> Model:
+    def model(self) -> LearnedModel:
         return Conformal(regressor=Process(name="kriging", trend=True))
 
 
 class TestScaled(ModelConformance):
     needs_analytical = True
 
-    def model(self) -> Model:
-        return Conformal(regressor=Scaled())
+    def model(self) -> LearnedModel:
+        return Conformal(regressor=ScaledAnalytical())
 
 
 class TestStackedTrees(ModelConformance):
     needs_analytical = True
 
-    def model(self) -> Model:
+    def model(self) -> LearnedModel:
         return Conformal(regressor=Stacked(name="stack", base=FEW))
 
 
@@ -64,7 +64,7 @@ class TestStackedKriging(ModelConformance):
     needs_analytical = True
     accuracy = 0.1
 
-    def model(self) -> Model:
+    def model(self) -> LearnedModel:
         base = Process(name="kriging", trend=True)
         return Conformal(regressor=Stacked(name="stack", base=base))
 
@@ -73,24 +73,24 @@ class TestResidualProcess(ModelConformance):
     needs_analytical = True
     accuracy = 0.1
 
-    def model(self) -> Model:
-        return Conformal(regressor=Residual(name="residual", base=Process()))
+    def model(self) -> LearnedModel:
+        return Conformal(regressor=ResidualModel(name="residual", base=Process()))
 
 
 class TestAveraged(ModelConformance):
     needs_analytical = True
 
-    def model(self) -> Model:
+    def model(self) -> LearnedModel:
         stack = Stacked(name="stack", base=Trees(name="trees-raw", log=False, count=8))
-        return Conformal(regressor=Averaged(name="bagged", members=(stack, Scaled())))
+        return Conformal(regressor=Averaged(name="bagged", members=(stack, ScaledAnalytical())))
 
 
 class TestPool(ModelConformance):
     accuracy = 0.05
 
-    def model(self) -> Model:
-        residual = Residual(name="residual", base=Process())
-        return Pool(members=(Ridge(), FEW, Scaled(), residual))
+    def model(self) -> LearnedModel:
+        residual = ResidualModel(name="residual", base=Process())
+        return Pool(members=(Ridge(), FEW, ScaledAnalytical(), residual))
 
 
 def test_every_model_has_its_name() -> None:
@@ -117,7 +117,7 @@ def test_those_that_need_an_analytical_model_say_so() -> None:
 
 def test_the_scale_is_the_median_ratio() -> None:
     table = planted(30)
-    fitted = Scaled().train(table)
+    fitted = ScaledAnalytical().train(table)
     guess = table.inputs.analytical
     assert guess is not None
     assert fitted.scale == pytest.approx(np.median(table.response / guess))

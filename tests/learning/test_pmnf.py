@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autotune.domain.tables.table import Inputs, Table, categorical, numeric
+from autotune.domain.tables.table import MeasurementTable, ParameterRows, categorical, numeric
 from autotune.errors import InputError
 from autotune.learning.models.terms import ONE, log2, power
 from autotune.learning.pmnf import EXPONENTS, FittedPmnf, Pmnf, search
@@ -20,27 +20,27 @@ EXTRAP = Path(__file__).parents[3] / "shared" / "data" / "learned" / "extrap"
 POINTS = np.array([2.0, 4, 8, 16, 32])
 
 
-def table(rows, repetitions, names="pqr") -> Table:
+def table(rows, repetitions, names="pqr") -> MeasurementTable:
     """Rows of numbers and the repetitions of each."""
     columns = list(zip(*rows, strict=True))
     parameters = tuple(numeric(names[i], column) for i, column in enumerate(columns))
     measured = tuple(tuple(np.atleast_1d(values).tolist()) for values in repetitions)
-    return Table(
+    return MeasurementTable(
         name="made",
-        inputs=Inputs(parameters=parameters, rows=tuple(map(tuple, rows))),
+        inputs=ParameterRows(parameters=parameters, rows=tuple(map(tuple, rows))),
         response=np.array([np.mean(values) for values in measured]),
         repetitions=measured,
     )
 
 
-def grown(law, points=(2.0, 4, 8, 16, 32), noise=0.0, seed=0, repeat=1) -> Table:
+def grown(law, points=(2.0, 4, 8, 16, 32), noise=0.0, seed=0, repeat=1) -> MeasurementTable:
     chance = np.random.default_rng(seed)
     rows = [(p,) for p in points]
     return table(rows, [law(p) * (1 + noise * chance.normal(size=repeat)) for p in points])
 
 
-def asked(*values, name="p") -> Inputs:
-    return Inputs(parameters=(numeric(name, values),), rows=tuple((v,) for v in values))
+def asked(*values, name="p") -> ParameterRows:
+    return ParameterRows(parameters=(numeric(name, values),), rows=tuple((v,) for v in values))
 
 
 # --- the search -------------------------------------------------------------------------------
@@ -127,8 +127,8 @@ def test_a_parameter_without_effect_has_no_term() -> None:
     assert flat.predict(asked_two(64, 64)).median == pytest.approx([7])
 
 
-def asked_two(p, q) -> Inputs:
-    return Inputs(parameters=(numeric("p", [p]), numeric("q", [q])), rows=((p, q),))
+def asked_two(p, q) -> ParameterRows:
+    return ParameterRows(parameters=(numeric("p", [p]), numeric("q", [q])), rows=((p, q),))
 
 
 def test_the_forms_of_three_parameters() -> None:
@@ -297,4 +297,4 @@ def test_categories_are_refused() -> None:
     parameters = (*made.parameters, categorical("order", ["jil", "jli"]))
     rows = tuple((*row, "jil" if i % 2 else "jli") for i, row in enumerate(made.inputs.rows))
     with pytest.raises(InputError, match="order is categorical"):
-        Pmnf().fit(replace(made, inputs=Inputs(parameters=parameters, rows=rows)))
+        Pmnf().fit(replace(made, inputs=ParameterRows(parameters=parameters, rows=rows)))

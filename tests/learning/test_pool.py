@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from model_conformance import inputs, planted
 
-from autotune.domain.tables.table import Inputs, Table
+from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.errors import InputError
 from autotune.learning.models.base import Explanation, Floats
-from autotune.learning.models.hybrid import Scaled
+from autotune.learning.models.hybrid import ScaledAnalytical
 from autotune.learning.models.pool import Pool, PoolPredictor
 from autotune.learning.models.ridge import Ridge
 from autotune.learning.models.trees import Trees
@@ -22,10 +22,10 @@ class Always:
     extrapolates: bool = True
     formula: None = None
 
-    def train(self, table: Table, seed: int = 0) -> "Always":
+    def train(self, table: MeasurementTable, seed: int = 0) -> "Always":
         return self
 
-    def predict(self, inputs: Inputs) -> Floats:
+    def predict(self, inputs: ParameterRows) -> Floats:
         return np.full(len(inputs), self.seconds)
 
     def explain(self) -> Explanation:
@@ -46,7 +46,7 @@ def test_a_member_that_fails_does_no_harm() -> None:
 
 
 def test_weights_are_inverse_fourth_powers_of_held_out_errors() -> None:
-    fitted = Pool(members=(Ridge(), Trees(count=5), Scaled())).fit(planted(40))
+    fitted = Pool(members=(Ridge(), Trees(count=5), ScaledAnalytical())).fit(planted(40))
     members = predictor(fitted).members
     raw = np.array([member.error**-4 for member in members])
     assert list(predictor(fitted).weights().values()) == pytest.approx(raw / raw.sum())
@@ -72,7 +72,7 @@ def test_who_has_nobody_that_may_extrapolate_says_nothing_outside() -> None:
 def test_members_without_what_they_need_are_named() -> None:
     table = planted(40)
     bare = replace(table, inputs=replace(table.inputs, analytical=None))
-    notes = Pool(members=(Ridge(), Scaled())).fit(bare).explain().notes
+    notes = Pool(members=(Ridge(), ScaledAnalytical())).fit(bare).explain().notes
     assert notes[0] == "weights: ridge 100 %"
     assert notes[1] == "without am-scaled: no analytical model"
 

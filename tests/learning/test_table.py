@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autotune.domain.tables.parameter_constraint import Constraint
+from autotune.domain.tables.parameter_constraint import ParameterConstraint
 from autotune.domain.tables.table import (
-    Inputs,
+    MeasurementTable,
     Parameter,
-    Table,
+    ParameterRows,
     Tables,
     categorical,
     interval,
@@ -23,17 +23,19 @@ SIZE = numeric("size", [64, 16, 32, 64])
 FLAGS = categorical("flags", ["-O3", "-O2", "-O3"])
 
 
-def inputs() -> Inputs:
-    return Inputs(
+def inputs() -> ParameterRows:
+    return ParameterRows(
         parameters=(SIZE, FLAGS),
         rows=((16, "-O2"), (32, "-O3"), (32, "-O2"), (64, "-O3")),
         analytical=np.array([1.0, 2.0, np.nan, 4.0]),
     )
 
 
-def table() -> Table:
+def table() -> MeasurementTable:
     times = ((1.0, 1.2), (2.0,), (3.0, 3.0), (4.0,))
-    return Table(name="t", inputs=inputs(), response=np.array([1.1, 2, 3, 4]), repetitions=times)
+    return MeasurementTable(
+        name="t", inputs=inputs(), response=np.array([1.1, 2, 3, 4]), repetitions=times
+    )
 
 
 def test_a_domain_is_sorted_and_says_what_it_holds() -> None:
@@ -107,15 +109,15 @@ def test_inputs_that_do_not_match_are_refused(
     rows: tuple[tuple[object, ...], ...], analytical: np.ndarray | None, said: str
 ) -> None:
     with pytest.raises(ValueError, match=said):
-        Inputs(parameters=(SIZE, FLAGS), rows=rows, analytical=analytical)
+        ParameterRows(parameters=(SIZE, FLAGS), rows=rows, analytical=analytical)
     with pytest.raises(ValueError, match="same name"):
-        Inputs(parameters=(SIZE, SIZE), rows=())
+        ParameterRows(parameters=(SIZE, SIZE), rows=())
 
 
 @pytest.mark.parametrize("wrong", [0.0, -1.0, float("nan"), float("inf")])
 def test_a_response_is_finite_and_positive(wrong: float) -> None:
     with pytest.raises(ValueError, match="finite and positive"):
-        Table(name="t", inputs=inputs(), response=np.array([1.0, wrong, 1.0, 1.0]))
+        MeasurementTable(name="t", inputs=inputs(), response=np.array([1.0, wrong, 1.0, 1.0]))
 
 
 def test_a_table_takes_rows_with_all_that_belongs_to_them() -> None:
@@ -131,7 +133,7 @@ def test_a_table_takes_rows_with_all_that_belongs_to_them() -> None:
 
 
 def test_rows_without_repetitions_have_their_response_as_one() -> None:
-    plain = Table(name="t", inputs=inputs(), response=np.array([1.0, 2, 3, 4]))
+    plain = MeasurementTable(name="t", inputs=inputs(), response=np.array([1.0, 2, 3, 4]))
     assert plain.repetitions == ((1.0,), (2.0,), (3.0,), (4.0,))
 
 
@@ -174,7 +176,7 @@ def test_locations() -> None:
 
 
 def test_a_constraint_takes_names_that_are_no_identifiers_and_fixed_values() -> None:
-    rule = Constraint("a_b * n <= 64 and on == 1", aliases=(("a_b", "a b"),))
+    rule = ParameterConstraint("a_b * n <= 64 and on == 1", aliases=(("a_b", "a b"),))
     assert rule.names == ("a b", "n", "on")
     assert rule.holds({"a b": 8, "n": 8, "on": 1})
     assert not rule.holds({"a b": 8, "n": 9, "on": 1})
@@ -185,4 +187,4 @@ def test_a_constraint_takes_names_that_are_no_identifiers_and_fixed_values() -> 
     with pytest.raises(ValueError, match="unknown name"):
         rule.holds({"n": 1})
     with pytest.raises(ValueError, match="not a condition"):
-        Constraint("import os")
+        ParameterConstraint("import os")

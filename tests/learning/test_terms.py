@@ -1,11 +1,11 @@
 import numpy as np
 import pytest
 
-from autotune.domain.tables.table import Inputs, categorical, numeric
+from autotune.domain.tables.table import ParameterRows, categorical, numeric
 from autotune.learning.models import terms
 from autotune.learning.models.terms import ONE, Factor, indicator, log2, power, product, text
 
-INPUTS = Inputs(
+INPUTS = ParameterRows(
     parameters=(numeric("n", [0, 4, 16]), categorical("order", ["jil", "jli"])),
     rows=((0, "jil"), (4, "jli"), (16, "jil")),
 )

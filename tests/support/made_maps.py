@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from autotune.tuning.maps.explore import Aim, Explorer
-from autotune.tuning.maps.map_posterior import Seen
-from autotune.tuning.maps.map_prior import Cells, Floats, Prior, traits
+from autotune.tuning.maps.map_posterior import MapObservations
+from autotune.tuning.maps.map_prior import Cells, Floats, MapPrior, traits
 from autotune.tuning.maps.visits import Visit
 
 DRIFT, NOISE = 0.04, 0.02
@@ -16,7 +16,7 @@ DRIFT, NOISE = 0.04, 0.02
 class Truth:
     """Log times of K contenders in C cells, and what a model believes of them."""
 
-    prior: Prior
+    prior: MapPrior
     times: Floats
     chance: np.random.Generator
 
@@ -26,11 +26,11 @@ class Truth:
         own = self.times[explorer.verdict.winner, np.arange(len(least))]
         return np.expm1(own - least)
 
-    def measure(self, visit: Visit, number: int) -> list[Seen]:
+    def measure(self, visit: Visit, number: int) -> list[MapObservations]:
         """The times of a visit: one drift for all, and the noise of each."""
         drift = self.chance.normal(0, DRIFT)
         return [
-            Seen(
+            MapObservations(
                 k,
                 visit.cell,
                 self.times[k, visit.cell] + drift + self.chance.normal(0, NOISE),
@@ -79,7 +79,7 @@ def truth(
     legal = chance.random(believed.shape) > 0.05
     legal[0] = True
     known = believed if model else np.zeros_like(believed)
-    prior = Prior(
+    prior = MapPrior(
         cells=cells,
         mean=known,
         shifts=np.zeros((*believed.shape, 0)),

@@ -10,9 +10,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from autotune.domain.tables.table import Inputs, Parameter, Table, Value, categorical, numeric
+from autotune.domain.tables.table import (
+    MeasurementTable,
+    Parameter,
+    ParameterRows,
+    Value,
+    categorical,
+    numeric,
+)
 from autotune.errors import InputError
-from autotune.learning.models.base import Fitted, Forecast, Model
+from autotune.learning.models.base import Fitted, Forecast, LearnedModel
 
 SIZES, THREADS, ORDERS = (64, 128, 256, 512), (1, 2, 4), ("jil", "jli", "lij")
 PARAMETERS = (numeric("n", SIZES), numeric("threads", THREADS), categorical("order", ORDERS))
@@ -26,10 +33,10 @@ def seconds(row: Row) -> float:
     return 1e-6 * float(n) ** 1.1 * float(threads) ** -0.8 * factor
 
 
-def inputs(rows: tuple[Row, ...], parameters: tuple[Parameter, ...] = PARAMETERS) -> Inputs:
+def inputs(rows: tuple[Row, ...], parameters: tuple[Parameter, ...] = PARAMETERS) -> ParameterRows:
     """Rows with what the analytical model says of them."""
     guess = [0.5 * seconds(row) * math.exp(0.1 * math.sin(float(row[0]))) for row in rows]
-    return Inputs(parameters=parameters, rows=rows, analytical=np.array(guess))
+    return ParameterRows(parameters=parameters, rows=rows, analytical=np.array(guess))
 
 
 def draw(count: int, seed: int) -> tuple[Row, ...]:
@@ -41,12 +48,14 @@ def draw(count: int, seed: int) -> tuple[Row, ...]:
     )
 
 
-def planted(count: int, seed: int = 0, parameters: tuple[Parameter, ...] = PARAMETERS) -> Table:
+def planted(
+    count: int, seed: int = 0, parameters: tuple[Parameter, ...] = PARAMETERS
+) -> MeasurementTable:
     """A table of the planted law with 2 % noise."""
     rows = draw(count, seed)
     noise = np.random.default_rng([seed, 1]).normal(0, 0.02, count)
     times = np.array([seconds(row) for row in rows]) * np.exp(noise)
-    return Table(name="planted", inputs=inputs(rows, parameters), response=times)
+    return MeasurementTable(name="planted", inputs=inputs(rows, parameters), response=times)
 
 
 _FITTED: dict[tuple[type, int], Fitted] = {}
@@ -60,10 +69,10 @@ class ModelConformance:
     accuracy = 0.25
     """Median of |predicted / true - 1| on fresh rows that is reached with 40 rows."""
 
-    def model(self) -> Model:
+    def model(self) -> LearnedModel:
         raise NotImplementedError
 
-    def table(self, count: int, seed: int = 0) -> Table:
+    def table(self, count: int, seed: int = 0) -> MeasurementTable:
         """What it learns from; override for a model of fewer parameters."""
         return planted(count, seed)
 
@@ -186,7 +195,7 @@ class ModelConformance:
         )
 
 
-def _widened(table: Table, parameter: Parameter, value) -> Table:
+def _widened(table: MeasurementTable, parameter: Parameter, value) -> MeasurementTable:
     rows = tuple((*row, value(row)) for row in table.inputs.rows)
     wider = replace(table.inputs, parameters=(*table.parameters, parameter), rows=rows)
     return replace(table, inputs=wider)

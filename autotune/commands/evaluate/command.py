@@ -69,8 +69,8 @@ def evaluate(
     from autotune.commands.learn.compare import document as documents
     from autotune.commands.learn.compare import text
     from autotune.learning.comparison.curve_fits import Scoring
-    from autotune.learning.comparison.model_comparison import Request
-    from autotune.learning.comparison.splits import Course
+    from autotune.learning.comparison.model_comparison import ComparisonRequest
+    from autotune.learning.comparison.splits import SplitPlan
 
     scoring = Scoring(tops=numbers(top, "--top"), level=share(confidence, "--confidence"))
     known_models(listed(models))
@@ -83,8 +83,8 @@ def evaluate(
     notes = pipeline.check_random(found, fewer=fewer)
     apart = pipeline.left_out(found, leave_out)
     first = found.tables[0]
-    request = Request(
-        course=Course(
+    request = ComparisonRequest(
+        course=SplitPlan(
             sizes=sizes_of(sizes, first, apart, EligibleRows(found.random, found.problems)),
             repeats=repeats,
             seed=seed,

@@ -11,19 +11,19 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from autotune.commands.learn.study_tables import RANDOM, StudyTable, study_table
-from autotune.domain.tables.table import Parameter, Table
+from autotune.domain.tables.table import MeasurementTable, Parameter
 from autotune.errors import Fault, InputError
 from autotune.files.store import Store
 from autotune.files.store.records import StudyRecord
-from autotune.learning.comparison.curve_fits import Contender, learning_curve
+from autotune.learning.comparison.curve_fits import ComparedModel, learning_curve
 from autotune.learning.comparison.model_comparison import (
     ANALYTICAL,
-    Request,
+    ComparisonRequest,
     contenders,
     default_models,
     has_analytical,
 )
-from autotune.learning.comparison.model_evaluation import EvaluatedStudy, Evaluation
+from autotune.learning.comparison.model_evaluation import EvaluatedStudy, ModelEvaluation
 from autotune.learning.comparison.noise_floor import Halves
 from autotune.learning.comparison.splits import PROBLEM
 from autotune.learning.models import catalogue
@@ -47,7 +47,7 @@ class MeasuredStudy:
 
     study: str
     config: str
-    tables: tuple[Table, ...]
+    tables: tuple[MeasurementTable, ...]
     engines: tuple[str, ...]
     random: Bools
     problems: tuple[str, ...]
@@ -106,7 +106,7 @@ def _whole(study: StudyRecord) -> set[str]:
     return {c.problem.key for c in study.candidates} - left
 
 
-def _like(first: StudyTable, other: StudyTable) -> Table:
+def _like(first: StudyTable, other: StudyTable) -> MeasurementTable:
     """Another engine's table with its rows in the order of the first."""
     places = {row: place for place, row in enumerate(other.table.inputs.rows)}
     return other.table.take([places[row] for row in first.table.inputs.rows])
@@ -154,7 +154,7 @@ def left_out(found: MeasuredStudy, name: str) -> str:
     return name
 
 
-def entered(found: MeasuredStudy, names: Sequence[str] = ()) -> tuple[Contender, ...]:
+def entered(found: MeasuredStudy, names: Sequence[str] = ()) -> tuple[ComparedModel, ...]:
     """The engines, learned models and hybrids; hybrids once for each engine.
 
     Without names the usual ones. InputError for unknown names, and for a hybrid where no engine
@@ -166,7 +166,7 @@ def entered(found: MeasuredStudy, names: Sequence[str] = ()) -> tuple[Contender,
         if has_analytical(table)
     ]
     asked = list(names) or default_models(predicted[0][1] if predicted else found.tables[0])
-    made: list[Contender] = []
+    made: list[ComparedModel] = []
     if predicted and (not names or ANALYTICAL in names):
         for engine, table in predicted:
             made += _named(table, ANALYTICAL, engine)
@@ -181,7 +181,7 @@ def entered(found: MeasuredStudy, names: Sequence[str] = ()) -> tuple[Contender,
     return tuple(made)
 
 
-def _named(table: Table, name: str, engine: str) -> list[Contender]:
+def _named(table: MeasurementTable, name: str, engine: str) -> list[ComparedModel]:
     """A contender that bears the engine's name."""
     (one,) = contenders(table, [name])
     if not engine:
@@ -192,17 +192,17 @@ def _named(table: Table, name: str, engine: str) -> list[Contender]:
 
 def evaluate_models(
     found: MeasuredStudy,
-    competing: Sequence[Contender],
-    request: Request,
+    competing: Sequence[ComparedModel],
+    request: ComparisonRequest,
     progress: Progress | None = None,
     notes: Sequence[str] = (),
-) -> Evaluation:
+) -> ModelEvaluation:
     """Learning curves over a study; scored on random candidates only."""
     scoring = replace(
         request.scoring, eligible=found.random, problems=found.problems, halves=found.halves
     )
     curve = learning_curve(competing, request.course, scoring, progress)
-    return Evaluation(
+    return ModelEvaluation(
         study=EvaluatedStudy(
             name=found.study,
             rows=len(found),

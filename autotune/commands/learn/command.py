@@ -83,9 +83,9 @@ def design(
     from autotune.commands.learn.design import document as documents
     from autotune.commands.learn.design import flow as design_flow
     from autotune.commands.learn.design import text
-    from autotune.learning.designs import Plan
+    from autotune.learning.designs import DesignPlan
 
-    plan = Plan(
+    plan = DesignPlan(
         kind=kind,
         rows=rows,
         levels=levels,

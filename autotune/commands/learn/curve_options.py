@@ -9,7 +9,7 @@ import typer
 from autotune.commands.output import note
 
 if TYPE_CHECKING:
-    from autotune.domain.tables.table import Table
+    from autotune.domain.tables.table import MeasurementTable
     from autotune.learning.comparison.learning_curves import CurveTable
     from autotune.learning.models.base import Bools
 
@@ -48,7 +48,7 @@ class EligibleRows(NamedTuple):
 
 
 def sizes_of(
-    sizes: str, table: "Table", leave_out: str, some: EligibleRows | None = None
+    sizes: str, table: "MeasurementTable", leave_out: str, some: EligibleRows | None = None
 ) -> tuple[int, ...]:
     """The training sizes that are asked for, or the usual ones of a table.
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from autotune.domain.tables.table import Table
+from autotune.domain.tables.table import MeasurementTable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,7 @@ class TableSource:
     """What was done to rows and columns that no model can use."""
 
     @classmethod
-    def of(cls, table: Table) -> "TableSource":
+    def of(cls, table: MeasurementTable) -> "TableSource":
         """Where a table comes from."""
         return cls(
             table=table.name,

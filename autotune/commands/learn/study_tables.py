@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune.domain.results import Measurement
-from autotune.domain.tables.table import Table
+from autotune.domain.tables.table import MeasurementTable
 from autotune.domain.variant import Value
 from autotune.errors import Fault, InputError, unknown_name
 from autotune.files.store import Store
@@ -31,7 +31,7 @@ class StudyTable:
     rounds.
     """
 
-    table: Table
+    table: MeasurementTable
     candidates: tuple[CandidateRecord, ...]
     random: NDArray[np.bool_]
     problems: tuple[str, ...]
@@ -48,7 +48,7 @@ def read_study(name: str, store: str, *, engine: str | None = None) -> StudyTabl
         return study_table(results.load_study(wanted), engine=engine)
 
 
-def table_of(study: StudyRecord, *, engine: str | None = None) -> Table:
+def table_of(study: StudyRecord, *, engine: str | None = None) -> MeasurementTable:
     """The table of a study: ``study_table`` without its candidates."""
     return study_table(study, engine=engine).table
 
@@ -135,7 +135,9 @@ def _record(row: EvaluatedCandidate, settings: Mapping[str, Cell]) -> Record:
     )
 
 
-def _aligned(table: Table, found: _Timed, settings: Sequence[dict[str, Cell]]) -> StudyTable:
+def _aligned(
+    table: MeasurementTable, found: _Timed, settings: Sequence[dict[str, Cell]]
+) -> StudyTable:
     """The candidates of the rows of a table: candidates alike in everything share one."""
     alike: dict[tuple[Cell, ...], list[int]] = {}
     for place, chosen in enumerate(settings):

@@ -37,7 +37,7 @@ from autotune.progress import Clock, Progress
 from autotune.tuning import Bench, Chosen, Plan, tune_problem
 from autotune.tuning.maps.explore import Aim, Explorer
 from autotune.tuning.maps.finish import Facts, finish
-from autotune.tuning.maps.map_posterior import Seen
+from autotune.tuning.maps.map_posterior import MapObservations
 from autotune.tuning.maps.visits import Visit
 from autotune.workloads.program.program_needs import check_program
 
@@ -323,7 +323,7 @@ class _Course:
         for contender, measurement in found.items():
             time_of = map_times.told(measurement.samples)
             if measurement.status == "ok" and time_of is not None:
-                seen.append(Seen(contender, cell, *time_of, visit))
+                seen.append(MapObservations(contender, cell, *time_of, visit))
             elif measurement.status == "contended":
                 self.explorer.blocked[contender, cell] = True
             else:

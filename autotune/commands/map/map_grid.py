@@ -16,7 +16,7 @@ from autotune.domain.variant import Build, Candidate, Placement
 from autotune.errors import Fault, InputError, nearest
 from autotune.measuring.host.host_facts import available_memory
 from autotune.tuning.maps import axes
-from autotune.tuning.maps.map_prior import Cells, Prior, prior
+from autotune.tuning.maps.map_prior import Cells, MapPrior, prior
 from autotune.units import show
 
 MOST = 256
@@ -158,7 +158,7 @@ class MapGrid:
     """Each contender in each cell, also where it is not legal."""
     predictions: tuple[tuple[Prediction | None, ...], ...]
     """None where it is not legal."""
-    prior: Prior
+    prior: MapPrior
     left_out: int
     engine: str
 

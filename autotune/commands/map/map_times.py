@@ -12,7 +12,7 @@ from autotune.domain.variant import Candidate
 from autotune.files.store import Choice, RunRecord, Store
 from autotune.statistics.estimators import location
 from autotune.tuning import Chosen
-from autotune.tuning.maps.map_posterior import Seen
+from autotune.tuning.maps.map_posterior import MapObservations
 
 _USUAL = 0.03
 """Standard deviation of the log of a launch's time that is expected before launches tell."""
@@ -101,7 +101,7 @@ def failed_everywhere(measurement: Measurement) -> bool:
 class MapTimes:
     """What runs measured of the candidates of a map."""
 
-    seen: list[Seen] = field(default_factory=list)
+    seen: list[MapObservations] = field(default_factory=list)
     failed: dict[tuple[int, int], str] = field(default_factory=dict)
     """(contender, cell) to status."""
     everywhere: set[int] = field(default_factory=set)
@@ -128,7 +128,7 @@ def known(
                     visit = visits.setdefault((run.id, where[1], group), len(visits))
                     time = told(samples)
                     if time is not None:
-                        found.seen.append(Seen(*where, *time, visit))
+                        found.seen.append(MapObservations(*where, *time, visit))
             elif measurement.status != "contended":
                 found.failed[where] = measurement.status
                 if failed_everywhere(measurement):

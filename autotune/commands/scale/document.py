@@ -19,7 +19,7 @@ from autotune.learning.scaling.base import (
 from autotune.learning.scaling.discrepancy import Discrepancy
 from autotune.learning.scaling.forecast_accuracy import BackTest, expected_mape, expected_mdape
 from autotune.learning.scaling.generation_plan import DesignPoint, Stage
-from autotune.learning.scaling.scaling_answers import ForecastAt, Scaled
+from autotune.learning.scaling.scaling_answers import ForecastAt, RegionAnswer
 from autotune.learning.scaling.scaling_runs import Runs
 from autotune.learning.scaling.variables import Variable
 from autotune.units import Unbounded
@@ -127,7 +127,7 @@ class ScaleDocument:
     regions: tuple[ScaledRegion, ...]
 
 
-def region(scaled: Scaled) -> ScaledRegion:
+def region(scaled: RegionAnswer) -> ScaledRegion:
     """One region of a document."""
     model, runs = scaled.model, scaled.runs
     return ScaledRegion(
@@ -175,7 +175,7 @@ def _quality(quality: Quality) -> ExpectedQuality:
     )
 
 
-def _recommended(scaled: Scaled) -> RecommendedMethod | None:
+def _recommended(scaled: RegionAnswer) -> RecommendedMethod | None:
     if scaled.recommended is None:
         return None
     method, test = scaled.recommended

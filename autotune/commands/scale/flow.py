@@ -16,7 +16,7 @@ from autotune.learning.scaling import focal, scaling_methods, self_generated
 from autotune.learning.scaling import generation_plan as plans
 from autotune.learning.scaling.base import Inverse, ScalingModel, forecast
 from autotune.learning.scaling.discrepancy import Widened
-from autotune.learning.scaling.scaling_answers import ForecastAt, Scaled
+from autotune.learning.scaling.scaling_answers import ForecastAt, RegionAnswer
 from autotune.learning.scaling.scaling_runs import Runs, points
 from autotune.learning.scaling.variables import Variable
 
@@ -60,7 +60,7 @@ class ScaleOptions:
     """None: the runs are a training set that is there."""
 
 
-def scale(path: Path, options: ScaleOptions) -> list[Scaled]:
+def scale(path: Path, options: ScaleOptions) -> list[RegionAnswer]:
     """Model the runs of a file and say what was asked, for each region.
 
     InputError for columns that are not there, runs that carry no model, times that do not grow
@@ -72,7 +72,7 @@ def scale(path: Path, options: ScaleOptions) -> list[Scaled]:
     return [_scaled(label, one, options) for label, one in regions]
 
 
-def _scaled(label: str, runs: Runs, options: ScaleOptions) -> Scaled:
+def _scaled(label: str, runs: Runs, options: ScaleOptions) -> RegionAnswer:
     asked = options.asked
     keep, notes = _time_to_keep(runs, asked)
     settings = replace(options.settings, time=keep)
@@ -90,7 +90,7 @@ def _scaled(label: str, runs: Runs, options: ScaleOptions) -> Scaled:
     inverses = _inverses(wide, to, keep, covariates, asked.level)
     if stage is None:
         checks.refuse_inseparable(runs, inverses)
-    return Scaled(
+    return RegionAnswer(
         label=label,
         runs=runs,
         keep=keep,
@@ -195,7 +195,7 @@ def _forecasts(
 
 
 def _stage(runs: Runs, keep: float, to: float, generated: SelfGeneration) -> plans.Stage:
-    plan = plans.Plan(
+    plan = plans.GenerationPlan(
         time=keep,
         processors=to,
         spread=generated.spread,

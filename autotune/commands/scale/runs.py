@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune.domain.tables.parameter import Value
-from autotune.domain.tables.table import Table
+from autotune.domain.tables.table import MeasurementTable
 from autotune.errors import Fault, InputError, unknown_name
 from autotune.files.recorded.t4_results import UNITS
 from autotune.files.tables.csv_columns import quantity
 from autotune.learning.scaling import focal
 from autotune.learning.scaling.components import COMMUNICATION, COMPUTATION
-from autotune.learning.scaling.scaling_runs import Points, Runs, Variables
+from autotune.learning.scaling.scaling_runs import Runs, ScalingPoints, Variables
 from autotune.learning.scaling.variables import Variable, variable
 
 Floats = NDArray[np.float64]
@@ -46,7 +46,7 @@ class RunSelection:
     """A column: one model for each of its values."""
 
 
-def runs_of(table: Table, columns: ScalingColumns) -> Runs:
+def runs_of(table: MeasurementTable, columns: ScalingColumns) -> Runs:
     """The runs that a table holds. InputError for a formula of unknown or unfit columns."""
     rows = [{**dict(table.constants), **table.inputs.values(i)} for i in range(len(table))]
     names = list(rows[0])
@@ -59,7 +59,7 @@ def runs_of(table: Table, columns: ScalingColumns) -> Runs:
             variable(symbol, text, where="--covariate", known=names) for symbol, text in covariates
         ),
     )
-    given = Points(
+    given = ScalingPoints(
         processors=_positive(rows, variables.processors, "--processors"),
         size=_positive(rows, variables.size, "--size"),
         covariates=tuple(_positive(rows, v, "--covariate") for v in variables.covariates),

@@ -8,7 +8,7 @@ from autotune.learning.scaling.base import RULES, Inverse, ScalingModel
 from autotune.learning.scaling.forecast_accuracy import BackTest, expected_mdape
 from autotune.learning.scaling.generation_plan import Stage
 from autotune.learning.scaling.loglinear import LogLinear
-from autotune.learning.scaling.scaling_answers import ForecastAt, Scaled
+from autotune.learning.scaling.scaling_answers import ForecastAt, RegionAnswer
 from autotune.learning.scaling.scaling_methods import METHODS, Method
 from autotune.learning.scaling.variables import Variable
 from autotune.results.report.text import columns
@@ -17,12 +17,12 @@ _SURPRISE = 2.0
 _SHOWN = 12
 
 
-def text(found: Sequence[Scaled]) -> str:
+def text(found: Sequence[RegionAnswer]) -> str:
     """Each region with its model, its answers, its back-tests."""
     return "\n\n".join(region(one) for one in found)
 
 
-def region(one: Scaled) -> str:
+def region(one: RegionAnswer) -> str:
     """One region."""
     unit = one.runs.variables.time.unit
     levels = ", ".join(f"{p:g}" for p in one.runs.levels)
@@ -47,14 +47,14 @@ def region(one: Scaled) -> str:
     return "\n\n".join(blocks)
 
 
-def _variables(one: Scaled) -> str:
+def _variables(one: RegionAnswer) -> str:
     v = one.runs.variables
     named = "; ".join(_variable(one, variable) for variable in variables(one.runs))
     unstated = "" if v.size.unit else " (--size-unit states that of the size)"
     return f"{named}{unstated}; all as log2"
 
 
-def _variable(one: Scaled, meant: Variable) -> str:
+def _variable(one: RegionAnswer, meant: Variable) -> str:
     """Its formula; of the time the unit that it was converted to, whatever its column is in."""
     if meant is not one.runs.variables.time or not meant.unit:
         return str(meant)
@@ -62,7 +62,7 @@ def _variable(one: Scaled, meant: Variable) -> str:
     return f"{meant.symbol}{named}, in {meant.unit}"
 
 
-def _model(one: Scaled, model: ScalingModel) -> str:
+def _model(one: RegionAnswer, model: ScalingModel) -> str:
     what = METHODS[one.settings.method] if one.stage is None else "one regression on the runs"
     rows = [("", "column", "coefficient", "+-")]
     rows += [
@@ -79,7 +79,7 @@ def _model(one: Scaled, model: ScalingModel) -> str:
     return "\n".join([*lines, *_deleted(one, model)])
 
 
-def _deleted(one: Scaled, model: ScalingModel) -> list[str]:
+def _deleted(one: RegionAnswer, model: ScalingModel) -> list[str]:
     """The runs that Cook's distance deleted, as many as can be read."""
     unit = one.runs.variables.time.unit
     lines = []
@@ -92,7 +92,7 @@ def _deleted(one: Scaled, model: ScalingModel) -> list[str]:
     return [*lines, *([f"deleted: {more} more, all of them in --json"] if more > 0 else [])]
 
 
-def _inverses(one: Scaled) -> str:
+def _inverses(one: RegionAnswer) -> str:
     size, share = one.runs.variables.size, f"{one.level:.0%}"
     own = size.columns[0] if len(size.columns) == 1 and size.formula != size.columns[0] else ""
     wide = any(i.regression is not None for i in one.inverses)
@@ -131,7 +131,7 @@ def _alone(i: Inverse) -> tuple[str, str]:
     return f"{low:.6g}", _number(high, "{:.6g}")
 
 
-def _widened(one: Scaled) -> list[str]:
+def _widened(one: RegionAnswer) -> list[str]:
     """What the intervals know of the back-test."""
     known, beyond = one.discrepancy, [i for i in one.inverses if i.processors > one.runs.levels[-1]]
     if not beyond:
@@ -149,7 +149,7 @@ def _widened(one: Scaled) -> list[str]:
     ]
 
 
-def _forecasts(found: ForecastAt, one: Scaled) -> str:
+def _forecasts(found: ForecastAt, one: RegionAnswer) -> str:
     told, at, unit = found.told, found.points, one.runs.variables.time.unit
     rows: list[Sequence[str]] = [("P", "SIZE", "time", "least", "most", "")]
     rows += [
@@ -167,7 +167,7 @@ def _forecasts(found: ForecastAt, one: Scaled) -> str:
     return f"{head}\n{columns(rows, right=range(5))}"
 
 
-def _back_tests(one: Scaled) -> str:
+def _back_tests(one: RegionAnswer) -> str:
     rows: list[Sequence[str]] = [("method", "MdAPE", "MAPE", "least", "most", "drift", "n")]
     whys: list[str] = []
     tested: BackTest | None = None
@@ -196,7 +196,7 @@ def _back_tests(one: Scaled) -> str:
     return "\n".join([head, columns(rows, right=(1, 2, 3, 4, 5, 6)), *whys, *_surprise(one)])
 
 
-def _surprise(one: Scaled) -> list[str]:
+def _surprise(one: RegionAnswer) -> list[str]:
     """A warning where known runs were forecast far worse than the fit lets expect."""
     test = dict(one.back_tests)[one.settings.method]
     if one.model is None or isinstance(test, str) or len(one.model.quality) != 1:
@@ -210,7 +210,7 @@ def _surprise(one: Scaled) -> list[str]:
     ]
 
 
-def _drift(one: Scaled) -> list[str]:
+def _drift(one: RegionAnswer) -> list[str]:
     """Which way the method used was wrong on known runs, where it is more than their scatter."""
     test = dict(one.back_tests)[one.settings.method]
     if isinstance(test, str) or abs(test.drift) <= 2 * test.drift_error:
@@ -223,7 +223,7 @@ def _drift(one: Scaled) -> list[str]:
     ]
 
 
-def _recommended(one: Scaled, method: Method, test: BackTest) -> str:
+def _recommended(one: RegionAnswer, method: Method, test: BackTest) -> str:
     """The method with the least error, and what that is worth."""
     used = one.settings.method
     own = dict(one.back_tests)[used]
@@ -240,7 +240,7 @@ def _recommended(one: Scaled, method: Method, test: BackTest) -> str:
     )
 
 
-def _stage(stage: Stage, one: Scaled) -> str:
+def _stage(stage: Stage, one: RegionAnswer) -> str:
     size = one.runs.variables.size
     own = size.columns[0] if len(size.columns) == 1 else "SIZE"
     if stage.name == "forecast":

@@ -20,7 +20,7 @@ import numpy as np
 from autotune.commands.learn.study_tables import candidate_settings, study_table
 from autotune.domain.results import Prediction
 from autotune.domain.tables.parameter import Parameter, Value
-from autotune.domain.tables.table import Inputs, Table
+from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError
 from autotune.files.store import Store
@@ -51,7 +51,7 @@ class PriorStudy:
     """Another study, as a table to learn from."""
 
     name: str
-    table: Table
+    table: MeasurementTable
 
     def prior(
         self,
@@ -135,7 +135,7 @@ def _ordered(known: Sequence[tuple[str, float, float | None]]) -> tuple[float, i
 
 
 def expected(
-    table: Table,
+    table: MeasurementTable,
     settings: Sequence[Mapping[str, Cell]],
     predicted: Floats,
     *,
@@ -158,7 +158,7 @@ def expected(
     found = np.full(len(settings), np.nan)
     if not places:
         return found
-    inputs = Inputs(
+    inputs = ParameterRows(
         parameters=table.parameters,
         rows=tuple(row for row in rows if row is not None),
         analytical=None if table.inputs.analytical is None else predicted[places],
@@ -168,7 +168,7 @@ def expected(
     return found
 
 
-def _check_common(table: Table, settings: Sequence[Mapping[str, Cell]]) -> None:
+def _check_common(table: MeasurementTable, settings: Sequence[Mapping[str, Cell]]) -> None:
     here = {name for one in settings for name in one}
     varied = [name for name in sorted(here) if len({one.get(name) for one in settings}) > 1]
     there = [parameter.name for parameter in table.parameters]
@@ -183,13 +183,16 @@ def _check_common(table: Table, settings: Sequence[Mapping[str, Cell]]) -> None:
         )
 
 
-def _most_common(inputs: Inputs, column: int) -> Value:
+def _most_common(inputs: ParameterRows, column: int) -> Value:
     counts = Counter(row[column] for row in inputs.rows)
     return max(counts, key=lambda value: (counts[value], str(value)))
 
 
 def _row(
-    known: Mapping[str, Cell], table: Table, usual: Mapping[str, Value], free: Collection[str]
+    known: Mapping[str, Cell],
+    table: MeasurementTable,
+    usual: Mapping[str, Value],
+    free: Collection[str],
 ) -> tuple[Value, ...] | None:
     """The values of a candidate as the table has them; None where one of them was not tried."""
     found: list[Value] = []

@@ -9,7 +9,7 @@ from autotune.language.constraint import Condition
 
 
 @dataclass(frozen=True, slots=True)
-class Constraint:
+class ParameterConstraint:
     """A condition that every row fulfils, in the language of ``autotune.language.constraint``.
 
     ``aliases``: pairs of a name in the condition and the parameter that it stands for, where the
@@ -44,7 +44,7 @@ class Constraint:
         more = {alias: known[name] for alias, name in self.aliases if name in known}
         return self._condition.holds({**known, **more})
 
-    def fix(self, values: Mapping[str, Value]) -> "Constraint":
+    def fix(self, values: Mapping[str, Value]) -> "ParameterConstraint":
         """The same with these parameters fixed, as far as it is about them."""
         mine = {name: values[name] for name in self.names if name in values}
         return replace(self, fixed=(*self.fixed, *mine.items()))

@@ -7,7 +7,7 @@ from typing import Protocol
 from autotune.domain.tables.parameter import Parameter, Value
 
 
-class Rule(Protocol):
+class RowRule(Protocol):
     """What every allowed row fulfils, such as ``parameter_constraint.Constraint``."""
 
     @property
@@ -19,14 +19,14 @@ class Rule(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Space:
+class DesignSpace:
     """Parameters with their domains, and which combinations are allowed."""
 
     name: str
     source: str
     """The file, and what it is."""
     parameters: tuple[Parameter, ...]
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[RowRule, ...] = ()
     notes: tuple[str, ...] = ()
     """What was done to read it, in words."""
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from autotune.domain.tables.parameter import Parameter, Value
-from autotune.domain.tables.parameter_constraint import Constraint
+from autotune.domain.tables.parameter_constraint import ParameterConstraint
 from autotune.domain.tables.table import Statistic
 
 Cell = Value | bool | None
@@ -44,6 +44,6 @@ class Heading:
     statistic: Statistic = "mean"
     domains: Mapping[str, Parameter] = field(default_factory=dict)
     """What a variability model says of the parameters."""
-    constraints: tuple[Constraint, ...] = ()
+    constraints: tuple[ParameterConstraint, ...] = ()
     categories: tuple[str, ...] = ()
     """Parameters whose numbers are the codes of categories."""

@@ -21,12 +21,25 @@ from autotune.domain.tables.parameter import (
     is_number,
     numeric,
 )
-from autotune.domain.tables.parameter_constraint import Constraint
+from autotune.domain.tables.parameter_constraint import ParameterConstraint
 from autotune.errors import Fault, InputError, unknown_name
 
 __all__ = [
-    "STATISTICS", "Constraint", "Floats", "Indices", "Inputs", "Parameter", "Statistic", "Table",
-    "Tables", "Value", "categorical", "interval", "location", "numeric", "positions",
+    "STATISTICS",
+    "Floats",
+    "Indices",
+    "MeasurementTable",
+    "Parameter",
+    "ParameterConstraint",
+    "ParameterRows",
+    "Statistic",
+    "Tables",
+    "Value",
+    "categorical",
+    "interval",
+    "location",
+    "numeric",
+    "positions",
 ]  # fmt: skip
 Floats = NDArray[np.float64]
 Indices = Sequence[int] | NDArray[np.intp] | NDArray[np.bool_]
@@ -36,7 +49,7 @@ STATISTICS: tuple[Statistic, ...] = ("mean", "median", "minimum")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Inputs:
+class ParameterRows:
     """Rows of parameter values: what a model is asked about.
 
     ``rows``: (n,) tuples, a value for each parameter: finite numbers where it is numeric, text
@@ -105,7 +118,7 @@ class Inputs:
         """The values of a row by parameter."""
         return dict(zip(self.names, self.rows[row], strict=True))
 
-    def take(self, indices: Indices) -> "Inputs":
+    def take(self, indices: Indices) -> "ParameterRows":
         """These rows, by number or by a mask, in the order given."""
         chosen = positions(indices, len(self))
         guess = None if self.analytical is None else self.analytical[chosen]
@@ -114,7 +127,7 @@ class Inputs:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Table:
+class MeasurementTable:
     """Measurements: for each row of parameter values the response, with its repetitions.
 
     ``response``: (n,) the ``statistic`` of the repetitions in ``unit``; finite and positive.
@@ -123,14 +136,14 @@ class Table:
     """
 
     name: str
-    inputs: Inputs
+    inputs: ParameterRows
     response: Floats
     repetitions: tuple[tuple[float, ...], ...] = ()
     quantity: str = "time"
     unit: str = "s"
     """Empty where the source states none: then only ratios mean anything."""
     source: str = ""
-    constraints: tuple[Constraint, ...] = ()
+    constraints: tuple[ParameterConstraint, ...] = ()
     treated: tuple[str, ...] = ()
     """What was done to rows and columns that no model can use, in words."""
     constants: tuple[tuple[str, Value], ...] = ()
@@ -157,7 +170,7 @@ class Table:
         """The parameters of its inputs."""
         return self.inputs.parameters
 
-    def take(self, indices: Indices) -> "Table":
+    def take(self, indices: Indices) -> "MeasurementTable":
         """These rows, by number or by a mask, in the order given; the domains stay."""
         chosen = positions(indices, len(self))
         return replace(
@@ -167,7 +180,7 @@ class Table:
             repetitions=tuple(self.repetitions[i] for i in chosen),
         )
 
-    def split(self, count: int, seed: int = 0) -> "tuple[Table, Table]":
+    def split(self, count: int, seed: int = 0) -> "tuple[MeasurementTable, MeasurementTable]":
         """``count`` random rows, and the others; the same for the same seed.
 
         InputError unless 1 <= count < n.
@@ -193,7 +206,7 @@ class Table:
 class Tables:
     """The tables of one source, each of a part of the program and a metric."""
 
-    tables: tuple[Table, ...]
+    tables: tuple[MeasurementTable, ...]
 
     def __post_init__(self) -> None:
         if not self.tables:
@@ -201,7 +214,7 @@ class Tables:
         if len(set(self.names)) != len(self.tables):
             raise ValueError("two tables have the same name")
 
-    def __iter__(self) -> Iterator[Table]:
+    def __iter__(self) -> Iterator[MeasurementTable]:
         return iter(self.tables)
 
     def __len__(self) -> int:
@@ -212,7 +225,7 @@ class Tables:
         """The names of the tables."""
         return tuple(table.name for table in self.tables)
 
-    def table(self, name: str) -> Table:
+    def table(self, name: str) -> MeasurementTable:
         """The table of this name; InputError for an unknown one."""
         for table in self.tables:
             if table.name == name:

@@ -19,7 +19,7 @@ from autotune.domain.setup import Setup
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.space import Space
 from autotune.domain.stencil import Stencil
-from autotune.domain.tables.parameter_space import Space as DesignSpace
+from autotune.domain.tables.parameter_space import DesignSpace
 from autotune.files.config import calibrations, networks, yaml_document
 from autotune.files.config.design_spaces import read_design
 from autotune.files.config.dump import dump_calibration, dump_machine, dump_network

@@ -15,8 +15,8 @@ from autotune.domain.tables.parameter import (
     is_number,
     numeric,
 )
-from autotune.domain.tables.parameter_constraint import Constraint
-from autotune.domain.tables.parameter_space import Space
+from autotune.domain.tables.parameter_constraint import ParameterConstraint
+from autotune.domain.tables.parameter_space import DesignSpace
 from autotune.errors import nearest, one_of, unknown_name
 from autotune.files.config.fields import Model, Read, Text
 from autotune.files.config.session import Session
@@ -134,7 +134,7 @@ class _Design(Model):
     constraints: list[Text] = Field(default_factory=list)
 
 
-def read_design(session: Session, path: Path) -> Space | None:
+def read_design(session: Session, path: Path) -> DesignSpace | None:
     """The parameters and constraints of a file, or None and faults."""
     known = len(session.faults)
     document = session.open(path, SCHEMA)
@@ -151,7 +151,7 @@ def read_design(session: Session, path: Path) -> Space | None:
     for i, text in enumerate(model.constraints):
         where = document.place(("constraints", i))
         try:
-            constraint = Constraint(text)
+            constraint = ParameterConstraint(text)
         except ValueError as error:
             session.add(where, str(error))
             continue
@@ -161,7 +161,7 @@ def read_design(session: Session, path: Path) -> Space | None:
                 session.faults.append(unknown_name(where, "parameter", name, model.parameters))
     if len(session.faults) > known:
         return None
-    return Space(
+    return DesignSpace(
         name=model.title or path.stem,
         source=f"{shown(path)} ({SCHEMA})",
         parameters=tuple(parameters),

@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from autotune.domain.tables.parameter import Parameter, Value, categorical, is_number, numeric
-from autotune.domain.tables.parameter_constraint import Constraint
+from autotune.domain.tables.parameter_constraint import ParameterConstraint
 from autotune.domain.tables.record import Cell, Heading, Record
-from autotune.domain.tables.table import Inputs, Table
+from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.errors import Fault, InputError, unknown_name
 from autotune.files.recorded.recorded_faults import printable
 from autotune.files.tables.merging import inputs, merged
@@ -24,7 +24,9 @@ __all__ = ["Cell", "Heading", "Record", "assemble", "few"]
 _SHOWN = 3
 
 
-def assemble(records: Sequence[Record], heading: Heading, treated: Sequence[str] = ()) -> Table:
+def assemble(
+    records: Sequence[Record], heading: Heading, treated: Sequence[str] = ()
+) -> MeasurementTable:
     """The table of records, with what was done to them after what was ``treated`` before.
 
     InputError where rows set different parameters, no row can be used, or nothing varies.
@@ -47,7 +49,7 @@ def assemble(records: Sequence[Record], heading: Heading, treated: Sequence[str]
     entries = merged(rows, usable, heading, notes)
     found_inputs = inputs(parameters, entries)
     constraints = _checked(found_inputs, constants, heading, notes)
-    return Table(
+    return MeasurementTable(
         name=heading.name,
         inputs=found_inputs,
         response=np.array([entry.response for entry in entries.values()], dtype=np.float64),
@@ -237,8 +239,8 @@ def _check_domain(parameter: Parameter, values: Sequence[Value], notes: list[str
 
 
 def _checked(
-    inputs: Inputs, constants: Mapping[str, Value], heading: Heading, notes: list[str]
-) -> tuple[Constraint, ...]:
+    inputs: ParameterRows, constants: Mapping[str, Value], heading: Heading, notes: list[str]
+) -> tuple[ParameterConstraint, ...]:
     """The constraints on what varies; how many rows break one is noted."""
     kept = []
     for constraint in (c.fix(constants) for c in heading.constraints):

@@ -9,7 +9,7 @@ import numpy as np
 
 from autotune.domain.tables.parameter import Parameter, Value
 from autotune.domain.tables.record import Heading, Record
-from autotune.domain.tables.table import Inputs, location
+from autotune.domain.tables.table import ParameterRows, location
 
 
 @dataclass(slots=True)
@@ -60,11 +60,11 @@ def merged(
     return found
 
 
-def inputs(parameters: Sequence[Parameter], merged: Merged) -> Inputs:
+def inputs(parameters: Sequence[Parameter], merged: Merged) -> ParameterRows:
     """The merged rows, each with the mean of what an analytical model said of its repetitions."""
     guesses = [_mean(entry.predicted) if entry.predicted else math.nan for entry in merged.values()]
     known = any(not math.isnan(guess) for guess in guesses)
-    return Inputs(
+    return ParameterRows(
         parameters=tuple(parameters),
         rows=tuple(merged),
         analytical=np.array(guesses, dtype=np.float64) if known else None,

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from autotune.domain.tables.table import STATISTICS, Statistic, Table, Tables
+from autotune.domain.tables.table import STATISTICS, MeasurementTable, Statistic, Tables
 from autotune.errors import Fault, InputError, nearest, unknown_name
 from autotune.files.recorded import read_recorded as recorded
 from autotune.files.recorded import strict_json, text_content
@@ -36,7 +36,7 @@ def read(
     format: Format | None = None,  # noqa: A002 the field's word
     wanted: Columns | None = None,
     statistic: Statistic = "mean",
-) -> Table | Tables:
+) -> MeasurementTable | Tables:
     """The table of a file; Tables where it holds several responses and none is asked for.
 
     ``model``: a variability model of SPL Conqueror, whose options, domains and constraints hold.
@@ -77,12 +77,12 @@ def read_one(
     format: Format | None = None,  # noqa: A002
     wanted: Columns | None = None,
     statistic: Statistic = "mean",
-) -> Table:
+) -> MeasurementTable:
     """The one table of a file; InputError, naming the responses, where it holds several."""
     found = read(
         path, model=model, response=response, format=format, wanted=wanted, statistic=statistic
     )
-    if isinstance(found, Table):
+    if isinstance(found, MeasurementTable):
         return found
     what = f"{len(found)} responses"
     hint = "name one as the response"
@@ -150,7 +150,7 @@ def _few(names: Sequence[str]) -> str:
     return "one of " + ", ".join(names[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
 
 
-def _table(series: Series, heading: Heading, notes: Sequence[str]) -> Table:
+def _table(series: Series, heading: Heading, notes: Sequence[str]) -> MeasurementTable:
     own = replace(
         heading,
         quantity=series.quantity,
@@ -163,7 +163,7 @@ def _table(series: Series, heading: Heading, notes: Sequence[str]) -> Table:
 
 def _tables(found: Sequence[Series], heading: Heading, notes: Sequence[str]) -> Tables:
     """A table for each series; those that none can be made of are named in all the others."""
-    made: list[Table] = []
+    made: list[MeasurementTable] = []
     left: list[str] = []
     for series in found:
         try:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from autotune.domain.tables.parameter_constraint import Constraint
+from autotune.domain.tables.parameter_constraint import ParameterConstraint
 from autotune.language.constraint import Condition
 
 _COMPARISON = re.compile(r"(<=|>=|!=|==|=|<|>)")
@@ -39,15 +39,17 @@ class Language:
         """The identifier of an option; an unknown one stands for itself."""
         return self.aliases.get(option, option)
 
-    def unknown(self, constraint: Constraint) -> list[str]:
+    def unknown(self, constraint: ParameterConstraint) -> list[str]:
         """What a constraint names that is no option."""
         return [name for name in constraint.names if name not in self.aliases]
 
-    def constraint(self, text: str) -> Constraint:
+    def constraint(self, text: str) -> ParameterConstraint:
         """The constraint of a condition over identifiers; ValueError where it is none."""
         back = {alias: option for option, alias in self.aliases.items() if alias != option}
         used = Condition(text).names
-        return Constraint(text, tuple((alias, back[alias]) for alias in used if alias in back))
+        return ParameterConstraint(
+            text, tuple((alias, back[alias]) for alias in used if alias in back)
+        )
 
     def logic(self, text: str) -> str:
         """A boolean constraint."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autotune.domain.tables.parameter import Parameter, interval, numeric
-from autotune.domain.tables.parameter_constraint import Constraint
+from autotune.domain.tables.parameter_constraint import ParameterConstraint
 from autotune.errors import nearest
 from autotune.files.recorded import text_content
 from autotune.files.recorded.recorded_faults import Faults
@@ -38,7 +38,7 @@ class VariabilityModel:
 
     name: str
     parameters: tuple[Parameter, ...]
-    constraints: tuple[Constraint, ...]
+    constraints: tuple[ParameterConstraint, ...]
     notes: tuple[str, ...] = ()
     """What could not be taken word for word."""
 
@@ -202,7 +202,7 @@ def _sequence(low: float, high: float, step: str) -> list[int | float] | None:
 # --- constraints ----------------------------------------------------------------------------
 
 
-def _tree(options: list[_Option], language: Language, faults: Faults) -> list[Constraint]:
+def _tree(options: list[_Option], language: Language, faults: Faults) -> list[ParameterConstraint]:
     """What parents, alternatives, implied and excluded options say."""
     names, always = {option.name for option in options}, _always(options)
     texts: dict[str, None] = {}
@@ -244,9 +244,9 @@ def _alternatives(options: list[_Option]) -> dict[tuple[str, ...], str]:
     return found
 
 
-def _stated(root: Element, language: Language, faults: Faults) -> list[Constraint]:
+def _stated(root: Element, language: Language, faults: Faults) -> list[ParameterConstraint]:
     """What the lists of constraints say."""
-    found: list[Constraint] = []
+    found: list[ParameterConstraint] = []
     for tag in ("booleanConstraints", "nonBooleanConstraints", "mixedConstraints"):
         group = root.child(tag)
         for element in group.children if group is not None else []:

@@ -8,14 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from autotune.domain.tables.table import Table
+from autotune.domain.tables.table import MeasurementTable
 from autotune.errors import Fault, InputError
 from autotune.learning.comparison import measures
-from autotune.learning.comparison.learning_curves import LEVEL, TOPS, CurveTable, Kind, Score, Trial
+from autotune.learning.comparison.learning_curves import (
+    LEVEL,
+    TOPS,
+    CurveTable,
+    Kind,
+    ModelScore,
+    Trial,
+)
 from autotune.learning.comparison.noise_floor import Halves
-from autotune.learning.comparison.splits import Course, Split
+from autotune.learning.comparison.splits import SplitPlan, TrainTestSplit
 from autotune.learning.comparison.time_left import Pace, told
-from autotune.learning.models.base import Bools, Floats, Forecast, Model
+from autotune.learning.models.base import Bools, Floats, Forecast, LearnedModel
 from autotune.progress import Progress
 from autotune.statistics import rank_correlation
 
@@ -23,12 +30,12 @@ STAGE = "fit and score"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Contender:
+class ComparedModel:
     """A model with the table it learns from: the analytical predictions in it may be its own."""
 
     name: str
-    model: Model
-    table: Table
+    model: LearnedModel
+    table: MeasurementTable
     kind: Kind = "learned"
 
 
@@ -57,8 +64,8 @@ class Scoring:
 
 
 def learning_curve(
-    contenders: Sequence[Contender],
-    course: Course,
+    contenders: Sequence[ComparedModel],
+    course: SplitPlan,
     scoring: Scoring | None = None,
     progress: Progress | None = None,
 ) -> CurveTable:
@@ -98,8 +105,8 @@ def learning_curve(
 
 
 def _made(
-    work: Sequence[tuple[Split, Contender]],
-    course: Course,
+    work: Sequence[tuple[TrainTestSplit, ComparedModel]],
+    course: SplitPlan,
     scoring: Scoring,
     progress: Progress | None,
 ) -> tuple[Trial, ...]:
@@ -124,7 +131,7 @@ def _made(
     return tuple(trials)
 
 
-def trial(contender: Contender, split: Split, seed: int, scoring: Scoring) -> Trial:
+def trial(contender: ComparedModel, split: TrainTestSplit, seed: int, scoring: Scoring) -> Trial:
     """One model on one split."""
     started = time.perf_counter()
     score, failure = None, ""
@@ -147,7 +154,7 @@ def trial(contender: Contender, split: Split, seed: int, scoring: Scoring) -> Tr
     )
 
 
-def _problems(scoring: Scoring, split: Split) -> tuple[str, ...]:
+def _problems(scoring: Scoring, split: TrainTestSplit) -> tuple[str, ...]:
     return tuple(scoring.problems[i] for i in split.test) if scoring.problems else ()
 
 
@@ -159,12 +166,12 @@ def scored(
     measured: Floats,
     tops: Sequence[int] = TOPS,
     problems: Sequence[str] = (),
-) -> Score:
+) -> ModelScore:
     """The measures of a forecast of rows that were measured; rankings within each problem."""
     known = np.isfinite(forecast.median)
     answered, outside = float(known.mean()), float(forecast.outside.mean())
     if not known.any():
-        return Score(
+        return ModelScore(
             rows=len(measured),
             answered=0.0,
             error_rate=None,
@@ -180,7 +187,7 @@ def scored(
     ranked = np.where(known, forecast.median, last)
     within = (forecast.low[known] <= truth) & (truth <= forecast.high[known])
     places = _places(problems, len(measured))
-    return Score(
+    return ModelScore(
         rows=len(measured),
         answered=answered,
         error_rate=measures.mape(median, truth),
@@ -223,7 +230,7 @@ def _loss(
     return float(np.mean(known)) if known else None
 
 
-def _floor(scoring: Scoring, split: Split) -> Score | None:
+def _floor(scoring: Scoring, split: TrainTestSplit) -> ModelScore | None:
     """What measuring the test rows again would score; None where fewer than two were."""
     if scoring.halves is None:
         return None
@@ -231,7 +238,7 @@ def _floor(scoring: Scoring, split: Split) -> Score | None:
     return scored_again(scoring.halves.take(split.test), replace(scoring, problems=problems))
 
 
-def scored_again(halves: Halves, scoring: Scoring) -> Score | None:
+def scored_again(halves: Halves, scoring: Scoring) -> ModelScore | None:
     """The mean of what each half scores on the other; None for fewer than two rows in both.
 
     ``problems`` of the scoring are those of the rows of the halves.

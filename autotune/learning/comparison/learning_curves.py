@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from autotune.domain.tables.table import Value
-from autotune.learning.comparison.splits import Course
+from autotune.learning.comparison.splits import SplitPlan
 from autotune.units import Unbounded
 
 Measure = Literal["error_rate", "mdape", "tau_b", "coverage", "half_width", "answered", "outside"]
@@ -24,7 +24,7 @@ LEVEL = 0.9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Score:
+class ModelScore:
     """How far one forecast was from what was measured; shares, None where there is no value.
 
     Rows without a prediction count in ``answered`` only, and as the slowest ones in a ranking.
@@ -56,13 +56,13 @@ class Trial:
     size: int
     repeat: int
     group: Value | None
-    score: Score | None
+    score: ModelScore | None
     failure: str = ""
     fit_seconds: float = field(default=0.0, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Spread:
+class ScoreSpread:
     """Median, quartiles and mean of the trials that have a value."""
 
     median: Unbounded
@@ -83,11 +83,11 @@ class CurveTable:
 
     models: tuple[str, ...]
     kinds: tuple[Kind, ...]
-    course: Course
+    course: SplitPlan
     trials: tuple[Trial, ...]
     tops: tuple[int, ...] = TOPS
     level: float = LEVEL
-    floor: tuple[Score, ...] = ()
+    floor: tuple[ModelScore, ...] = ()
     planned: int = 0
 
     @property
@@ -118,19 +118,21 @@ class CurveTable:
 
     def point(
         self, model: str, size: int, measure: Measure, group: Value | None = None
-    ) -> Spread | None:
+    ) -> ScoreSpread | None:
         """A measure over the trials; None where none has a value."""
         return _of(self.of(model, size, group), lambda score: getattr(score, measure))
 
-    def top_loss(self, model: str, size: int, k: int, group: Value | None = None) -> Spread | None:
+    def top_loss(
+        self, model: str, size: int, k: int, group: Value | None = None
+    ) -> ScoreSpread | None:
         """The top-k loss over the trials; None where none has one."""
         return _of(self.of(model, size, group), lambda score: score.top_loss.get(k))
 
-    def floor_point(self, measure: Measure) -> Spread | None:
+    def floor_point(self, measure: Measure) -> ScoreSpread | None:
         """A measure of measuring again, over the test sets."""
         return spread(getattr(score, measure) for score in self.floor)
 
-    def floor_loss(self, k: int) -> Spread | None:
+    def floor_loss(self, k: int) -> ScoreSpread | None:
         """The top-k loss of measuring again, over the test sets."""
         return spread(score.top_loss.get(k) for score in self.floor)
 
@@ -148,12 +150,12 @@ class CurveTable:
         return {key: tuple(sorted(set(sizes))) for key, sizes in found.items()}
 
 
-def spread(values: Iterable[float | None]) -> Spread | None:
+def spread(values: Iterable[float | None]) -> ScoreSpread | None:
     """Median, quartiles and mean of the values that are there; None where none is."""
     found = sorted(number for number in values if number is not None)
     if not found:
         return None
-    return Spread(
+    return ScoreSpread(
         median=_quantile(found, 0.5),
         low=_quantile(found, 0.25),
         high=_quantile(found, 0.75),
@@ -162,7 +164,7 @@ def spread(values: Iterable[float | None]) -> Spread | None:
     )
 
 
-def _of(trials: Sequence[Trial], value: Callable[[Score], float | None]) -> Spread | None:
+def _of(trials: Sequence[Trial], value: Callable[[ModelScore], float | None]) -> ScoreSpread | None:
     return spread(value(t.score) for t in trials if t.score is not None)
 
 

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from autotune.domain.tables.table import Table
+from autotune.domain.tables.table import MeasurementTable
 from autotune.errors import Fault, InputError, unknown_name
-from autotune.learning.comparison.curve_fits import Contender, Scoring, learning_curve
+from autotune.learning.comparison.curve_fits import ComparedModel, Scoring, learning_curve
 from autotune.learning.comparison.learning_curves import CurveTable, Kind
 from autotune.learning.comparison.measures import Convention, Semantics, semantics
 from autotune.learning.comparison.noise_floor import halves_of
-from autotune.learning.comparison.splits import Course, Split
+from autotune.learning.comparison.splits import SplitPlan, TrainTestSplit
 from autotune.learning.comparison.syntactic_score import SyntacticScore, score
 from autotune.learning.formulas.base import Formula
 from autotune.learning.influence.influence_model import InfluencePredictor
@@ -45,11 +45,11 @@ _HYBRID = ("am-scaled", "am-feature-log", "am-residual-gp")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class ComparisonRequest:
     """How to compare. ``formula``: an analytical one whose terms are compared with learned ones;
     ``constant``: whether the constants count in that."""
 
-    course: Course
+    course: SplitPlan
     scoring: Scoring = field(default_factory=Scoring)
     convention: Convention = "textbook"
     formula: Formula | None = None
@@ -74,11 +74,11 @@ class Learned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Comparison:
+class ModelComparison:
     """Models compared over one table."""
 
-    table: Table
-    request: Request
+    table: MeasurementTable
+    request: ComparisonRequest
     curve: CurveTable
     trained: int
     """Rows that the models of ``matches`` and ``learned`` were fitted to."""
@@ -90,7 +90,7 @@ class Comparison:
     notes: tuple[str, ...] = ()
 
 
-def default_models(table: Table, formula: Formula | None = None) -> tuple[str, ...]:
+def default_models(table: MeasurementTable, formula: Formula | None = None) -> tuple[str, ...]:
     """The pool and its kinds; with an analytical model that and hybrids; with a formula also the
     learned ones that are sums of terms."""
     varying = [p for p in table.parameters if p.numeric]
@@ -103,12 +103,12 @@ def default_models(table: Table, formula: Formula | None = None) -> tuple[str, .
     return tuple(found)
 
 
-def has_analytical(table: Table) -> bool:
+def has_analytical(table: MeasurementTable) -> bool:
     """Whether an analytical model says something positive of at least one row."""
     return bool(np.isfinite(analytical(table.inputs)).any())
 
 
-def contenders(table: Table, names: Sequence[str]) -> tuple[Contender, ...]:
+def contenders(table: MeasurementTable, names: Sequence[str]) -> tuple[ComparedModel, ...]:
     """Models by name, ``analytical`` among them; InputError for unknown ones, and for those that
     need an analytical model where there is none."""
     found = []
@@ -129,8 +129,8 @@ def contenders(table: Table, names: Sequence[str]) -> tuple[Contender, ...]:
 
 
 def by_part(
-    table: Table, parts: Mapping[str, Table], names: Sequence[str]
-) -> tuple[Contender, ...]:
+    table: MeasurementTable, parts: Mapping[str, MeasurementTable], names: Sequence[str]
+) -> tuple[ComparedModel, ...]:
     """The learned models among ``names`` once more, one for each part of the program, summed.
 
     ``table``: the whole. InputError where none of them can be summed.
@@ -142,23 +142,23 @@ def by_part(
         expected = "a learned model with held-out rows, such as pool or ridge"
         raise InputError(Fault(where="models", found=found, expected=expected))
     made = [ByPart(parts=parts, model=catalogue.CALIBRATING[name]()) for name in summed]
-    return tuple(Contender(name=one.name, model=one, table=bare) for one in made)
+    return tuple(ComparedModel(name=one.name, model=one, table=bare) for one in made)
 
 
-def _contender(table: Table, name: str) -> Contender:
+def _contender(table: MeasurementTable, name: str) -> ComparedModel:
     if name == ANALYTICAL:
-        return Contender(name=name, model=Untrained(), table=table, kind="analytical")
+        return ComparedModel(name=name, model=Untrained(), table=table, kind="analytical")
     if name == LEARNED_POOL:
         bare = replace(table, inputs=replace(table.inputs, analytical=None))
-        return Contender(name=name, model=catalogue.model(catalogue.DEFAULT), table=bare)
+        return ComparedModel(name=name, model=catalogue.model(catalogue.DEFAULT), table=bare)
     both = catalogue.analytical(name) or (name == catalogue.DEFAULT and has_analytical(table))
     kind: Kind = "hybrid" if both else "learned"
-    return Contender(name=name, model=catalogue.model(name), table=table, kind=kind)
+    return ComparedModel(name=name, model=catalogue.model(name), table=table, kind=kind)
 
 
 def compare(
-    entered: Sequence[Contender], request: Request, progress: Progress | None = None
-) -> Comparison:
+    entered: Sequence[ComparedModel], request: ComparisonRequest, progress: Progress | None = None
+) -> ModelComparison:
     """All models over the table that they share; InputError where rows are too few.
 
     What repeats of a row say of the noise is found in the table itself.
@@ -182,7 +182,7 @@ def compare(
     if np.isfinite(guess).any():
         matches += _against_learned(fits, table, guess, request.convention)
     sums = {name: terms for name, fitted in fits.items() if (terms := terms_learned(fitted))}
-    return Comparison(
+    return ModelComparison(
         table=table,
         request=request,
         curve=curve,
@@ -199,7 +199,7 @@ def compare(
 
 
 def _fits(
-    entered: Sequence[Contender], split: Split, seed: int, notes: list[str]
+    entered: Sequence[ComparedModel], split: TrainTestSplit, seed: int, notes: list[str]
 ) -> dict[str, Fitted]:
     fits: dict[str, Fitted] = {}
     for one in entered:
@@ -211,7 +211,7 @@ def _fits(
 
 
 def _against_measured(
-    name: str, fitted: Fitted, test: Table, convention: Convention
+    name: str, fitted: Fitted, test: MeasurementTable, convention: Convention
 ) -> Match | None:
     forecast: Forecast = fitted.predict(test.inputs)
     known = np.isfinite(forecast.median)
@@ -228,7 +228,7 @@ def _against_measured(
 
 
 def _against_learned(
-    fits: dict[str, Fitted], table: Table, guess: Floats, convention: Convention
+    fits: dict[str, Fitted], table: MeasurementTable, guess: Floats, convention: Convention
 ) -> list[Match]:
     """The analytical model relative to each learned one, over all rows that both predict."""
     found = []
@@ -255,7 +255,7 @@ def terms_learned(fitted: Fitted) -> Sum | None:
 
 
 def _syntactic(
-    sums: dict[str, Sum], request: Request, notes: list[str]
+    sums: dict[str, Sum], request: ComparisonRequest, notes: list[str]
 ) -> tuple[tuple[str, SyntacticScore], ...]:
     if request.formula is None:
         return ()

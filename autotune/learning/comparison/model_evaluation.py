@@ -22,7 +22,7 @@ class EvaluatedStudy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Evaluation:
+class ModelEvaluation:
     """How well models predict the candidates of a study."""
 
     study: EvaluatedStudy

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autotune.domain.tables.table import Table, location
+from autotune.domain.tables.table import MeasurementTable, location
 from autotune.learning.models.base import Floats, Indices
 
 
@@ -35,14 +35,14 @@ class Halves:
         return Halves(early=self.early[rows], late=self.late[rows])
 
 
-def halves_of(table: Table) -> Halves | None:
+def halves_of(table: MeasurementTable) -> Halves | None:
     """The repetitions of a table in the order that it gives them; None where no row has two."""
     pairs = [_halved(repetitions, table) for repetitions in table.repetitions]
     found = Halves(early=np.array([a for a, _ in pairs]), late=np.array([b for _, b in pairs]))
     return found if found.known else None
 
 
-def _halved(repetitions: Sequence[float], table: Table) -> tuple[float, float]:
+def _halved(repetitions: Sequence[float], table: MeasurementTable) -> tuple[float, float]:
     half = len(repetitions) // 2
     if not half:
         return np.nan, np.nan

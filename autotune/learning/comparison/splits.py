@@ -11,9 +11,9 @@ from typing import Literal
 
 import numpy as np
 
-from autotune.domain.tables.table import Table, Value
+from autotune.domain.tables.table import MeasurementTable, Value
 from autotune.errors import Fault, InputError, unknown_name
-from autotune.learning.designs import Plan, chosen, members
+from autotune.learning.designs import DesignPlan, chosen, members
 from autotune.learning.models.base import Bools, Indices
 
 Drawing = Literal["random", "sobol", "d-optimal"]
@@ -25,7 +25,7 @@ _FEWEST = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Split:
+class TrainTestSplit:
     """Rows to learn from, (size,), and rows to score on, which are none of them."""
 
     train: Indices
@@ -41,7 +41,7 @@ class Split:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Course:
+class SplitPlan:
     """Training sizes, repeats, the seed, what is left out; InputError for what cannot be.
 
     ``leave_out``: a parameter, or ``problem``: each of its values in turn is scored on and never
@@ -65,8 +65,8 @@ class Course:
             raise InputError(Fault(where="seed", found=str(self.seed), expected="at least 0"))
 
     def splits(
-        self, table: Table, eligible: Bools | None = None, problems: Sequence[str] = ()
-    ) -> tuple[Split, ...]:
+        self, table: MeasurementTable, eligible: Bools | None = None, problems: Sequence[str] = ()
+    ) -> tuple[TrainTestSplit, ...]:
         """All splits by repeat, group and size. ``eligible``: (n,) rows that may be scored on;
         ``problems``: (n,) which problem each row solves.
 
@@ -85,7 +85,9 @@ class Course:
             found += self._grown(table, pool, test, repeat, None)
         return tuple(found)
 
-    def _by_group(self, table: Table, may: Bools, problems: Sequence[str]) -> tuple[Split, ...]:
+    def _by_group(
+        self, table: MeasurementTable, may: Bools, problems: Sequence[str]
+    ) -> tuple[TrainTestSplit, ...]:
         splits = []
         groups = groups_of(table, self.leave_out, problems)
         for repeat in range(self.repeats):
@@ -97,8 +99,13 @@ class Course:
         return tuple(splits)
 
     def _grown(
-        self, table: Table, pool: Indices, test: Indices, repeat: int, group: Value | None
-    ) -> list[Split]:
+        self,
+        table: MeasurementTable,
+        pool: Indices,
+        test: Indices,
+        repeat: int,
+        group: Value | None,
+    ) -> list[TrainTestSplit]:
         """Training sets of each size from a pool."""
         if self.sizes[-1] > len(pool):
             left = f" without {self.leave_out} = {group}" if group is not None else ""
@@ -112,7 +119,7 @@ class Course:
         generator = np.random.default_rng([self.seed, repeat, 1])
         order = generator.permutation(pool)
         return [
-            Split(
+            TrainTestSplit(
                 train=order[:size] if self.drawing == "random" else self._drawn(table, pool, size,
                                                                                 repeat),
                 test=test,
@@ -122,16 +129,18 @@ class Course:
             for size in self.sizes
         ]  # fmt: skip
 
-    def _drawn(self, table: Table, pool: Indices, size: int, repeat: int) -> Indices:
+    def _drawn(self, table: MeasurementTable, pool: Indices, size: int, repeat: int) -> Indices:
         """The rows of a design among those of the pool."""
         inputs = table.inputs.take(pool)
         seed = int(np.random.default_rng([self.seed, repeat, 2]).integers(2**31))
-        plan = Plan(kind=self.drawing, rows=size, seed=seed)
+        plan = DesignPlan(kind=self.drawing, rows=size, seed=seed)
         design = plan.design(inputs.parameters, (members(inputs),))
         return pool[chosen(design, inputs)]
 
 
-def groups_of(table: Table, name: str, problems: Sequence[str] = ()) -> dict[Value, Indices]:
+def groups_of(
+    table: MeasurementTable, name: str, problems: Sequence[str] = ()
+) -> dict[Value, Indices]:
     """The rows of each value of a parameter, or of each problem.
 
     InputError for an unknown parameter, and for one with a single value.
@@ -167,7 +176,7 @@ def held_out(rows: int, may: Bools, largest: int) -> int:
 
 
 def learnable(
-    table: Table,
+    table: MeasurementTable,
     eligible: Bools | None = None,
     leave_out: str = "",
     problems: Sequence[str] = (),

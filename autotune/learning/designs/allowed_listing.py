@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from autotune.domain.tables.parameter import Parameter, Value
-from autotune.domain.tables.parameter_space import Rule
+from autotune.domain.tables.parameter_space import RowRule
 from autotune.learning.designs.row_rules import Members, Row, fulfils
 from autotune.progress import Progress
 
@@ -17,7 +17,7 @@ _VISITED = 100_000
 
 
 def listed(
-    parameters: Sequence[Parameter], rules: Sequence[Rule], progress: Progress | None = None
+    parameters: Sequence[Parameter], rules: Sequence[RowRule], progress: Progress | None = None
 ) -> tuple[Row, ...] | None:
     """The allowed combinations, or None where there are too many to look at."""
     size = size_of(parameters)
@@ -31,7 +31,7 @@ def listed(
     return _walked(parameters, rules, LISTED * 2 if size <= LISTED else _VISITED, progress)
 
 
-def _given(parameters: Sequence[Parameter], rules: Sequence[Rule]) -> tuple[Row, ...] | None:
+def _given(parameters: Sequence[Parameter], rules: Sequence[RowRule]) -> tuple[Row, ...] | None:
     """The allowed rows where a rule gives all rows that may be; None where none does."""
     names = [parameter.name for parameter in parameters]
     for rule in rules:
@@ -50,11 +50,11 @@ def _given(parameters: Sequence[Parameter], rules: Sequence[Rule]) -> tuple[Row,
 
 
 def _walked(
-    parameters: Sequence[Parameter], rules: Sequence[Rule], limit: int, progress: Progress | None
+    parameters: Sequence[Parameter], rules: Sequence[RowRule], limit: int, progress: Progress | None
 ) -> tuple[Row, ...] | None:
     """Parameter by parameter; a constraint is asked as soon as all that it names is set."""
     names = [parameter.name for parameter in parameters]
-    due: list[list[Rule]] = [[] for _ in names]
+    due: list[list[RowRule]] = [[] for _ in names]
     for rule in rules:
         due[max(names.index(name) for name in rule.names)].append(rule)
     partial: list[dict[str, Value]] = [{}]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 from autotune.domain.tables.parameter import Parameter, Value
-from autotune.domain.tables.table import Inputs
+from autotune.domain.tables.table import ParameterRows
 from autotune.errors import Fault, InputError, nearest, one_of
 from autotune.learning.designs.allowed_listing import TOLD
 from autotune.learning.designs.design_domain import Domain
@@ -73,9 +73,9 @@ class Design:
         return tuple(parameter.name for parameter in self.parameters)
 
     @property
-    def inputs(self) -> Inputs:
+    def inputs(self) -> ParameterRows:
         """Its rows, as a model is asked about them."""
-        return Inputs(parameters=self.parameters, rows=self.rows)
+        return ParameterRows(parameters=self.parameters, rows=self.rows)
 
     def values(self, row: int) -> dict[str, Value]:
         """The values of a row by parameter."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 from autotune.domain.tables.parameter import Parameter, Value
-from autotune.domain.tables.parameter_space import Rule
+from autotune.domain.tables.parameter_space import RowRule
 from autotune.errors import Fault, InputError
 from autotune.learning.designs.base import (
     COMPATIBILITIES,
@@ -44,7 +44,7 @@ class _Cube:
 
 def central_composite(
     parameters: Sequence[Parameter],
-    constraints: Sequence[Rule] = (),
+    constraints: Sequence[RowRule] = (),
     *,
     treatment: Treatment = "repair",
     compatibility: Compatibility | None = None,
@@ -86,7 +86,7 @@ def central_composite(
 
 def box_behnken(
     parameters: Sequence[Parameter],
-    constraints: Sequence[Rule] = (),
+    constraints: Sequence[RowRule] = (),
     *,
     treatment: Treatment = "repair",
     compatibility: Compatibility | None = None,
@@ -137,7 +137,7 @@ def box_behnken(
 
 def _designed(
     parameters: Sequence[Parameter],
-    constraints: Sequence[Rule],
+    constraints: Sequence[RowRule],
     compatibility: Compatibility | None,
 ) -> tuple[Domain, list[int], list[Parameter]]:
     """The domain, and the parameters that have a centre with their places."""

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from autotune.domain.tables.parameter import Parameter, Value, numeric
-from autotune.domain.tables.parameter_space import Rule
+from autotune.domain.tables.parameter_space import RowRule
 from autotune.domain.tables.table import Floats
 from autotune.errors import Fault, InputError
 from autotune.learning.designs.base import Design, Made, check_choice, check_rows, finish
@@ -28,7 +28,7 @@ _LARGE = 300_000
 
 def d_optimal(
     parameters: Sequence[Parameter],
-    constraints: Sequence[Rule] = (),
+    constraints: Sequence[RowRule] = (),
     *,
     rows: int,
     terms: Terms = "interactions",

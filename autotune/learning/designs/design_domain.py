@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 
 from autotune.domain.tables.parameter import Parameter, Value
-from autotune.domain.tables.parameter_space import Rule
+from autotune.domain.tables.parameter_space import RowRule
 from autotune.errors import Fault, InputError, unknown_name
 from autotune.learning.designs.allowed_listing import listed, size_of
 from autotune.learning.designs.row_rules import Row, fulfils
@@ -30,7 +30,7 @@ class Component:
     """
 
     places: tuple[int, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[RowRule, ...]
     rows: tuple[Row, ...] | None
 
 
@@ -39,7 +39,7 @@ class Domain:
     """Parameters and constraints, taken apart; InputError where no combination is allowed."""
 
     parameters: tuple[Parameter, ...]
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[RowRule, ...] = ()
     components: tuple[Component, ...] = field(init=False)
     progress: Progress | None = field(default=None, compare=False, repr=False)
     """Told while combinations are listed, and by designs that look at many."""
@@ -121,7 +121,7 @@ class Domain:
         return self.join(parts), used
 
 
-def _check(parameters: Sequence[Parameter], rules: Sequence[Rule]) -> None:
+def _check(parameters: Sequence[Parameter], rules: Sequence[RowRule]) -> None:
     names = [parameter.name for parameter in parameters]
     if not names:
         raise InputError(Fault(where="", found="no parameters", expected="at least one"))
@@ -136,7 +136,7 @@ def _check(parameters: Sequence[Parameter], rules: Sequence[Rule]) -> None:
 
 
 def _components(
-    parameters: Sequence[Parameter], rules: Sequence[Rule], progress: Progress | None
+    parameters: Sequence[Parameter], rules: Sequence[RowRule], progress: Progress | None
 ) -> Iterator[Component]:
     places = {parameter.name: place for place, parameter in enumerate(parameters)}
     for rule in rules:
@@ -158,7 +158,7 @@ def _components(
         yield Component(places=together, rules=own, rows=rows)
 
 
-def _nothing(rules: Sequence[Rule]) -> InputError:
+def _nothing(rules: Sequence[RowRule]) -> InputError:
     return InputError(
         Fault(
             where="constraints",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autotune.domain.tables.parameter import Parameter
-from autotune.domain.tables.parameter_space import Rule
+from autotune.domain.tables.parameter_space import RowRule
 from autotune.errors import Fault, InputError
 from autotune.learning.designs.base import (
     COMPATIBILITIES,
@@ -35,7 +35,7 @@ _TREATED: tuple[Kind, ...] = ("plackett-burman", "central-composite", "box-behnk
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class DesignPlan:
     """A kind of design with its settings; InputError for settings that are not of its kind."""
 
     kind: Kind
@@ -72,7 +72,7 @@ class Plan:
     def design(
         self,
         parameters: Sequence[Parameter],
-        constraints: Sequence[Rule] = (),
+        constraints: Sequence[RowRule] = (),
         progress: Progress | None = None,
     ) -> Design:
         """The design of these parameters; InputError as its kind raises it."""

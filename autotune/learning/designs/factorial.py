@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from autotune.domain.tables.parameter import Parameter
-from autotune.domain.tables.parameter_space import Rule
+from autotune.domain.tables.parameter_space import RowRule
 from autotune.errors import Fault, InputError
 from autotune.learning.designs.allowed_listing import values_of
 from autotune.learning.designs.base import (
@@ -22,7 +22,7 @@ from autotune.progress import Progress
 
 def full_factorial(
     parameters: Sequence[Parameter],
-    constraints: Sequence[Rule] = (),
+    constraints: Sequence[RowRule] = (),
     *,
     compatibility: Compatibility | None = None,
     progress: Progress | None = None,

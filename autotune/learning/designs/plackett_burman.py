@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune.domain.tables.parameter import Parameter
-from autotune.domain.tables.parameter_space import Rule
+from autotune.domain.tables.parameter_space import RowRule
 from autotune.errors import Fault, InputError
 from autotune.learning.designs.base import (
     COMPATIBILITIES,
@@ -74,7 +74,7 @@ def aliases(rows: int, levels: int, names: Sequence[str]) -> list[tuple[str, str
 
 def plackett_burman(
     parameters: Sequence[Parameter],
-    constraints: Sequence[Rule] = (),
+    constraints: Sequence[RowRule] = (),
     *,
     size: tuple[int | None, int | None] = (None, None),
     seed: int = 0,

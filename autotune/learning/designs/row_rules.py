@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from autotune.domain.tables.parameter import Value
-from autotune.domain.tables.parameter_space import Rule
+from autotune.domain.tables.parameter_space import RowRule
 from autotune.errors import Fault, InputError
 
 Row = tuple[Value, ...]
@@ -29,7 +29,7 @@ class Members:
         return f"one of {len(self._known)} given rows"
 
 
-def fulfils(rule: Rule, values: Mapping[str, Value]) -> bool:
+def fulfils(rule: RowRule, values: Mapping[str, Value]) -> bool:
     """Whether values fulfil a rule; InputError, with the values, where that has no answer."""
     try:
         return rule.holds(values)

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.stats import qmc
 
 from autotune.domain.tables.parameter import Parameter
-from autotune.domain.tables.parameter_space import Rule
+from autotune.domain.tables.parameter_space import RowRule
 from autotune.errors import Fault, InputError
 from autotune.learning.designs.base import (
     TREATMENTS,
@@ -33,7 +33,7 @@ _PATIENCE = 1000
 
 def sobol(
     parameters: Sequence[Parameter],
-    constraints: Sequence[Rule] = (),
+    constraints: Sequence[RowRule] = (),
     *,
     rows: int,
     seed: int = 0,

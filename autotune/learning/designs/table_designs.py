@@ -3,17 +3,17 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from autotune.domain.tables.table import Inputs
+from autotune.domain.tables.table import ParameterRows
 from autotune.learning.designs.base import Design
 from autotune.learning.designs.row_rules import Members
 
 
-def members(inputs: Inputs) -> Members:
+def members(inputs: ParameterRows) -> Members:
     """The constraint that only these rows are allowed: then a design finds its times in a table."""
     return Members(inputs.names, inputs.rows)
 
 
-def chosen(design: Design, inputs: Inputs) -> NDArray[np.intp]:
+def chosen(design: Design, inputs: ParameterRows) -> NDArray[np.intp]:
     """The places of a design's rows among ``inputs``, which hold all of them; (rows,).
 
     ValueError for a row that they lack.

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from autotune.domain.tables.parameter import Parameter
-from autotune.domain.tables.parameter_space import Rule
+from autotune.domain.tables.parameter_space import RowRule
 from autotune.errors import Fault, InputError
 from autotune.learning.designs.base import Design, Made, check_rows, finish
 from autotune.learning.designs.design_domain import Domain
@@ -20,7 +20,7 @@ _TRIES = 100_000
 
 def random(
     parameters: Sequence[Parameter],
-    constraints: Sequence[Rule] = (),
+    constraints: Sequence[RowRule] = (),
     *,
     rows: int,
     seed: int = 0,

@@ -14,7 +14,7 @@ Function = Literal["power", "log2"]
 Values = Mapping[str, Floats]
 
 
-class Factor(NamedTuple):
+class PowerFactor(NamedTuple):
     """``parameter ** power``, or ``log2(parameter) ** power``."""
 
     function: Function
@@ -26,7 +26,7 @@ class Factor(NamedTuple):
         return base if self.power == 1 else f"{base}^{self.power:g}"
 
 
-Monomial = frozenset[Factor]
+Monomial = frozenset[PowerFactor]
 """A product of factors; empty: the constant."""
 
 

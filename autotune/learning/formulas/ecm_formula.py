@@ -16,7 +16,14 @@ import numpy as np
 
 from autotune.domain.results import Part, Prediction
 from autotune.errors import Fault, InputError
-from autotune.learning.formulas.base import Factor, Floats, FormulaTerm, Values, column, positive
+from autotune.learning.formulas.base import (
+    Floats,
+    FormulaTerm,
+    PowerFactor,
+    Values,
+    column,
+    positive,
+)
 
 WHOLE = ("sweep", "barrier", "communication")
 """The kinds of parts that add up to a time step."""
@@ -103,7 +110,7 @@ class Ecm:
         """
         n = self._point
         place = int(np.searchsorted(self.sizes, n))
-        grows = frozenset([Factor("power", self.size, self.exponent)])
+        grows = frozenset([PowerFactor("power", self.size, self.exponent)])
         found = []
         for part, (constant, slope) in zip(
             self.parts, self._lines()[:, :, place].T.tolist(), strict=True

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from autotune.learning.formulas.base import (
-    Factor,
     Floats,
     FormulaTerm,
     Function,
     Monomial,
+    PowerFactor,
     Values,
     column,
     product_text,
@@ -90,12 +90,12 @@ def constant(number: float) -> Polynomial:
 
 def power(parameter: str, exponent: float = 1.0) -> Polynomial:
     """``parameter ** exponent``."""
-    return Polynomial({frozenset([Factor("power", parameter, exponent)]): 1.0})
+    return Polynomial({frozenset([PowerFactor("power", parameter, exponent)]): 1.0})
 
 
 def log2(parameter: str) -> Polynomial:
     """The logarithm to base 2."""
-    return Polynomial({frozenset([Factor("log2", parameter, 1.0)]): 1.0})
+    return Polynomial({frozenset([PowerFactor("log2", parameter, 1.0)]): 1.0})
 
 
 def total(summands: Iterable[Polynomial]) -> Polynomial:
@@ -111,10 +111,10 @@ def _product(left: Monomial, right: Monomial) -> Monomial:
     powers: dict[tuple[Function, str], float] = {}
     for function, parameter, exponent in (*left, *right):
         powers[function, parameter] = powers.get((function, parameter), 0.0) + exponent
-    return frozenset(Factor(f, p, exponent) for (f, p), exponent in powers.items() if exponent)
+    return frozenset(PowerFactor(f, p, exponent) for (f, p), exponent in powers.items() if exponent)
 
 
-def _value(factor: Factor, values: Values) -> Floats:
+def _value(factor: PowerFactor, values: Values) -> Floats:
     base = column(values, factor.parameter, "formula")
     if factor.function == "log2":
         base = np.log2(base)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from autotune.domain.tables.table import Inputs
+from autotune.domain.tables.table import ParameterRows
 from autotune.learning.models.terms import (
     IS,
     LOG2,
@@ -34,7 +34,7 @@ _POWERS = {"linear": Fraction(1), "sqrt": Fraction(1, 2), "square": Fraction(2)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidates:
+class CandidateTerms:
     """The terms that may be tried: ``singles``, and what grows out of a term of the model.
 
     ``order``: how many parameters an interaction may be about; ``degree``: the largest power of a
@@ -63,8 +63,8 @@ class Candidates:
 
 
 def candidates(
-    inputs: Inputs, shapes: Sequence[Shape] = SHAPES, *, order: int = 2, degree: int = 2
-) -> Candidates:
+    inputs: ParameterRows, shapes: Sequence[Shape] = SHAPES, *, order: int = 2, degree: int = 2
+) -> CandidateTerms:
     """The candidates for these training rows.
 
     A parameter of v different values has at most v - 1 shapes: more cannot be told apart. A
@@ -84,7 +84,7 @@ def candidates(
             if len(values) > 1:
                 # of two values one is the other's absence
                 singles += [indicator(parameter.name, v) for v in values[len(values) == 2 :]]
-    return Candidates(singles=tuple(singles), order=order, degree=degree)
+    return CandidateTerms(singles=tuple(singles), order=order, degree=degree)
 
 
 def _factor(name: str, shape: Shape, positive: bool) -> Factor:

@@ -31,7 +31,7 @@ _FREE = 0.4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class StoppingRule:
     """When to stop, and what counts as error.
 
     ``margin``, ``threshold``: mean relative errors, as shares. ``criterion``: the error of each row
@@ -65,7 +65,7 @@ class Round:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Selection:
+class ForwardSelection:
     """The terms in the order in which they were added, the constant first, and their coefficients.
 
     ``start``: the error of the constant alone. ``tried``: how many candidates there were.
@@ -160,8 +160,8 @@ def select(
     first: Sequence[Product],
     grown: Callable[[Product], Sequence[Product]],
     error: Error,
-    rule: Rule,
-) -> Selection:
+    rule: StoppingRule,
+) -> ForwardSelection:
     """Grow a linear model of the target (n,) term by term.
 
     ``first``: the candidates of the first round; ``grown``: those that a term which was added
@@ -193,7 +193,7 @@ def select(
     unsettled = bool(state.terms) and last >= rule.threshold
     resting = len(errors) > 0 and bool(np.isinf(errors).all())  # each candidate on a single row
     terms = (ONE, *(step.term for step in rounds))
-    return Selection(
+    return ForwardSelection(
         terms=terms,
         coefficients=_coefficients(columns(terms), target),
         start=start,

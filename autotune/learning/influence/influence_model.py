@@ -12,10 +12,16 @@ from typing import Literal
 
 import numpy as np
 
-from autotune.domain.tables.table import Inputs, Table
+from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.learning.influence.candidate_terms import SHAPES, Shape, candidates, effect
-from autotune.learning.influence.forward_selection import Error, Round, Rule, Selection, select
-from autotune.learning.models.base import Explanation, Floats, Term
+from autotune.learning.influence.forward_selection import (
+    Error,
+    ForwardSelection,
+    Round,
+    StoppingRule,
+    select,
+)
+from autotune.learning.models.base import Explanation, Floats, ModelTerm
 from autotune.learning.models.encode import Encoder, encoder_of
 from autotune.learning.models.terms import (
     IS,
@@ -39,7 +45,7 @@ class InfluencePredictor:
 
     target: Target
     terms: dict[Product, float]
-    selection: Selection
+    selection: ForwardSelection
     encoder: Encoder
     spans: dict[Product, tuple[float, float]]
     """From which to which value each term goes in training."""
@@ -56,7 +62,7 @@ class InfluencePredictor:
             return f"{self.quantity} = {formula(self.terms)}"
         return f"{self.quantity} = {_as_product(self.terms)}"
 
-    def predict(self, inputs: Inputs) -> Floats:
+    def predict(self, inputs: ParameterRows) -> Floats:
         """See Predictor. Each term is held within the values that it had in training: beyond them,
         as for the largest values of all its parameters together, a product has not been seen.
 
@@ -72,7 +78,7 @@ class InfluencePredictor:
         influence. The notes say each in words."""
         shares = {step.term: step.share for step in self.selection.rounds}
         terms = [
-            Term(text=text(term), coefficient=coefficient, influence=shares.get(term, 0.0))
+            ModelTerm(text=text(term), coefficient=coefficient, influence=shares.get(term, 0.0))
             for term, coefficient in self.terms.items()
         ]
         notes = [f"{name} did not vary in training" for name in self.encoder.constant]
@@ -117,7 +123,7 @@ class Influence:
     name: str = "influence"
     extrapolates: bool = False
     target: Target = "log"
-    rule: Rule = field(default_factory=Rule)
+    rule: StoppingRule = field(default_factory=StoppingRule)
     shapes: tuple[Shape, ...] = SHAPES
     order: int = 2
     degree: int = 2
@@ -126,10 +132,10 @@ class Influence:
     def published(cls) -> "Influence":
         """As in SPL Conqueror: raw target, training error, interactions of any order."""
         shapes: tuple[Shape, ...] = ("linear", "square", "sqrt", "log2")
-        rule = Rule(criterion="training")
+        rule = StoppingRule(criterion="training")
         return cls(name="influence-raw", target="raw", rule=rule, shapes=shapes, order=9, degree=9)
 
-    def train(self, table: Table, seed: int = 0) -> InfluencePredictor:  # noqa: ARG002
+    def train(self, table: MeasurementTable, seed: int = 0) -> InfluencePredictor:  # noqa: ARG002
         """Deterministic; needs two rows, and InputError says so."""
         encoder = encoder_of(table, 2)
         known = columns(table.inputs)
@@ -161,7 +167,7 @@ def _beside(step: Round) -> str:
     return f" ({others} cannot be told from it here)" if others else ""
 
 
-def _about(selection: Selection, place: int) -> str:
+def _about(selection: ForwardSelection, place: int) -> str:
     """The parameters of the terms up to a round."""
     names = {name for step in selection.rounds[: place + 1] for name in parameters(step.term)}
     return ", ".join(sorted(names))

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autotune.domain.tables.table import Inputs, Table
+from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.learning.models.base import Explanation, Forecast
 from autotune.learning.models.encode import Encoder
 from autotune.learning.models.hybrid import analytical, known
@@ -17,7 +17,7 @@ class FittedUntrained:
     encoder: Encoder
     formula: str | None = None
 
-    def predict(self, inputs: Inputs, level: float = 0.9) -> Forecast:  # noqa: ARG002
+    def predict(self, inputs: ParameterRows, level: float = 0.9) -> Forecast:  # noqa: ARG002
         """They come without an interval: it is infinite at every level."""
         median = analytical(inputs)
         return Forecast(
@@ -39,7 +39,7 @@ class Untrained:
     name: str = "analytical"
     extrapolates: bool = True
 
-    def fit(self, table: Table, seed: int = 0) -> FittedUntrained:  # noqa: ARG002
+    def fit(self, table: MeasurementTable, seed: int = 0) -> FittedUntrained:  # noqa: ARG002
         """InputError where there is no analytical model."""
         known(table)
         return FittedUntrained(encoder=Encoder.fit(table.inputs))

@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from autotune.domain.tables.table import Inputs, Table
+from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.units import Unbounded
 
 Floats = NDArray[np.float64]
@@ -83,7 +83,7 @@ class Forecast:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Term:
+class ModelTerm:
     """One readable part of a model.
 
     ``influence``: the share of the response's variation (of its logarithm where the model works on
@@ -103,11 +103,11 @@ class Explanation:
     The notes state what was done to the data or left out, such as terms that cannot be told apart.
     """
 
-    terms: tuple[Term, ...]
+    terms: tuple[ModelTerm, ...]
     notes: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, terms: Sequence[Term], notes: Sequence[str] = ()) -> "Explanation":
+    def of(cls, terms: Sequence[ModelTerm], notes: Sequence[str] = ()) -> "Explanation":
         """In order of influence."""
         ordered = sorted(terms, key=lambda term: (-term.influence, term.text))
         return cls(terms=tuple(ordered), notes=tuple(notes))
@@ -121,7 +121,7 @@ class Predictor(Protocol):
         """The model as one line of arithmetic, in units of the table; None if there is none."""
         ...
 
-    def predict(self, inputs: Inputs) -> Floats:
+    def predict(self, inputs: ParameterRows) -> Floats:
         """The response of each row, (n,); nan where nothing can be said. Never raises for values
         outside the training box or for unseen categories."""
         ...
@@ -142,7 +142,7 @@ class Regressor(Protocol):
         """Whether it may answer outside the training box."""
         ...
 
-    def train(self, table: Table, seed: int = 0) -> Predictor:
+    def train(self, table: MeasurementTable, seed: int = 0) -> Predictor:
         """Raises InputError where the table has nothing to learn from."""
         ...
 
@@ -151,7 +151,7 @@ class Regressor(Protocol):
 class Continuing(Protocol):
     """A regressor that takes less time where it was trained on nearly the same rows before."""
 
-    def resume(self, table: Table, seed: int, previous: Predictor) -> Predictor:
+    def resume(self, table: MeasurementTable, seed: int, previous: Predictor) -> Predictor:
         """As ``train``, helped by the previous predictor."""
         ...
 
@@ -164,7 +164,7 @@ class Fitted(Protocol):
         """The model as one line of arithmetic; None if there is none."""
         ...
 
-    def predict(self, inputs: Inputs, level: float = 0.9) -> Forecast:
+    def predict(self, inputs: ParameterRows, level: float = 0.9) -> Forecast:
         """Median and interval of the given level of each row."""
         ...
 
@@ -173,7 +173,7 @@ class Fitted(Protocol):
         ...
 
 
-class Model(Protocol):
+class LearnedModel(Protocol):
     """Learns a response from a table. Equal tables and seeds give equal forecasts."""
 
     @property
@@ -184,12 +184,14 @@ class Model(Protocol):
         """Whether it may answer outside the training box."""
         ...
 
-    def fit(self, table: Table, seed: int = 0) -> Fitted:
+    def fit(self, table: MeasurementTable, seed: int = 0) -> Fitted:
         """Raises InputError where the table has nothing to learn from."""
         ...
 
 
-def resume(regressor: Regressor, table: Table, seed: int, previous: Predictor | None) -> Predictor:
+def resume(
+    regressor: Regressor, table: MeasurementTable, seed: int, previous: Predictor | None
+) -> Predictor:
     """Train, helped by the previous predictor where there is one and the regressor can."""
     if previous is not None and isinstance(regressor, Continuing):
         return regressor.resume(table, seed, previous)

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping
 
 from autotune.errors import InputError, unknown_name
 from autotune.learning.influence import Influence
-from autotune.learning.models.base import Model, Regressor
+from autotune.learning.models.base import LearnedModel, Regressor
 from autotune.learning.models.conformal import Calibrating, Conformal
-from autotune.learning.models.hybrid import Averaged, Residual, Scaled, Stacked
+from autotune.learning.models.hybrid import Averaged, ResidualModel, ScaledAnalytical, Stacked
 from autotune.learning.models.kriging import Process
 from autotune.learning.models.pool import Pool
 from autotune.learning.models.ridge import Ridge
@@ -28,16 +28,16 @@ _REGRESSORS: dict[str, Callable[[], Regressor]] = {
     "trees-raw": lambda: Trees(name="trees-raw", log=False),
     "gp": Process,
     "kriging": lambda: Process(name="kriging", trend=True),
-    "am-scaled": Scaled,
+    "am-scaled": ScaledAnalytical,
     "am-feature": _raw_stack,
-    "am-bagged": lambda: Averaged(name="am-bagged", members=(_raw_stack(), Scaled())),
+    "am-bagged": lambda: Averaged(name="am-bagged", members=(_raw_stack(), ScaledAnalytical())),
     "am-feature-log": lambda: Stacked(name="am-feature-log", base=Trees()),
     "am-feature-ridge": lambda: Stacked(name="am-feature-ridge", base=Ridge()),
     "am-feature-kriging": lambda: Stacked(
         name="am-feature-kriging", base=Process(name="kriging", trend=True)
     ),
-    "am-residual-gp": lambda: Residual(name="am-residual-gp", base=Process()),
-    "am-residual-trees": lambda: Residual(name="am-residual-trees", base=Trees()),
+    "am-residual-gp": lambda: ResidualModel(name="am-residual-gp", base=Process()),
+    "am-residual-trees": lambda: ResidualModel(name="am-residual-trees", base=Trees()),
 }
 
 
@@ -50,11 +50,11 @@ CALIBRATING: Mapping[str, Callable[[], Calibrating]] = {
     DEFAULT: Pool,
 }
 """Those that keep what they said of rows held out, so that they can be summed (``parts``)."""
-MODELS: Mapping[str, Callable[[], Model]] = {**CALIBRATING, "pmnf": Pmnf}
+MODELS: Mapping[str, Callable[[], LearnedModel]] = {**CALIBRATING, "pmnf": Pmnf}
 """How each model is made."""
 
 
-def model(name: str = DEFAULT) -> Model:
+def model(name: str = DEFAULT) -> LearnedModel:
     """The model of this name; InputError for an unknown one.
 
     >>> model("ridge").extrapolates

@@ -18,7 +18,7 @@ from typing import Protocol
 import numpy as np
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from autotune.domain.tables.table import Inputs, Table
+from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.errors import Fault, InputError
 from autotune.learning.models.base import (
     Bools,
@@ -26,7 +26,7 @@ from autotune.learning.models.base import (
     Floats,
     Forecast,
     Indices,
-    Model,
+    LearnedModel,
     Predictor,
     Regressor,
     resume,
@@ -81,13 +81,13 @@ class Fold:
 
     own: Bools
     """(n,) which rows are left out."""
-    others: Table
-    asked: Inputs
+    others: MeasurementTable
+    asked: ParameterRows
     outside: Bools
     """(rows left out,) which of them lie outside the box of the others."""
 
 
-def cut(table: Table, seed: int) -> tuple[Fold, ...]:
+def cut(table: MeasurementTable, seed: int) -> tuple[Fold, ...]:
     """The folds of a table; none for a single row."""
     fold = folds(len(table), seed)
     return tuple(
@@ -96,7 +96,7 @@ def cut(table: Table, seed: int) -> tuple[Fold, ...]:
     )
 
 
-def _fold(table: Table, own: Bools) -> Fold:
+def _fold(table: MeasurementTable, own: Bools) -> Fold:
     others, asked = table.take(~own), table.inputs.take(own)
     outside = Encoder.fit(others.inputs).outside(asked)
     return Fold(own=own, others=others, asked=asked, outside=outside)
@@ -155,7 +155,7 @@ class Calibrated:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             return self.predictor.explain()
 
-    def predict(self, inputs: Inputs, level: float = 0.9) -> Forecast:
+    def predict(self, inputs: ParameterRows, level: float = 0.9) -> Forecast:
         """Outside the training box, who may not extrapolate has an infinite interval; where a
         parameter differs that did not in training, so has everybody."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -186,10 +186,10 @@ def forecast(median: Floats, reached: Floats, outside: Bools, notes: tuple[str, 
     return Forecast(median=median, low=low, high=high, outside=outside, notes=notes)
 
 
-class Calibrating(Model, Protocol):
+class Calibrating(LearnedModel, Protocol):
     """A model whose fit keeps what it said of its own rows before it had seen them."""
 
-    def fit(self, table: Table, seed: int = 0) -> Calibrated:
+    def fit(self, table: MeasurementTable, seed: int = 0) -> Calibrated:
         """See Model."""
         ...
 
@@ -210,7 +210,7 @@ class Conformal:
         """Whether the regressor may answer outside the training box."""
         return self.regressor.extrapolates
 
-    def fit(self, table: Table, seed: int = 0) -> Calibrated:
+    def fit(self, table: MeasurementTable, seed: int = 0) -> Calibrated:
         """Trains once on all rows and once without each fold.
 
         Where numbers of a regressor overflow it says nothing, or leaves out the term.

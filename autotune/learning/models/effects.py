@@ -10,8 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from autotune.domain.tables.table import Inputs, Table
-from autotune.learning.models.base import Explanation, Floats, Term
+from autotune.domain.tables.table import MeasurementTable, ParameterRows
+from autotune.learning.models.base import Explanation, Floats, ModelTerm
 
 _ROWS = 500
 ANALYTICAL = "analytical model"
@@ -19,7 +19,7 @@ ANALYTICAL = "analytical model"
 
 
 def total_effects(
-    predict: Callable[[Inputs], Floats], table: Table, notes: tuple[str, ...] = ()
+    predict: Callable[[ParameterRows], Floats], table: MeasurementTable, notes: tuple[str, ...] = ()
 ) -> Explanation:
     """The total effects of the parameters, and of the analytical model, over training rows.
 
@@ -36,14 +36,14 @@ def total_effects(
         found[ANALYTICAL] = _change(usual, _log2(predict(other)))
     total = sum(found.values()) or 1.0
     terms = [
-        Term(text=name, coefficient=np.nan, influence=value / total)
+        ModelTerm(text=name, coefficient=np.nan, influence=value / total)
         for name, value in found.items()
         if value > 0
     ]
     return Explanation.of(terms, notes)
 
 
-def _exchanged(inputs: Inputs, place: int, order: np.ndarray) -> Inputs:
+def _exchanged(inputs: ParameterRows, place: int, order: np.ndarray) -> ParameterRows:
     rows = tuple(
         (*row[:place], inputs.rows[other][place], *row[place + 1 :])
         for row, other in zip(inputs.rows, order.tolist(), strict=True)

@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from autotune.domain.tables.table import Inputs, Table, Value
+from autotune.domain.tables.table import MeasurementTable, ParameterRows, Value
 from autotune.errors import Fault, InputError
 from autotune.learning.models.base import Bools, Floats, Indices
 
@@ -86,7 +86,7 @@ class Encoder:
     """Parameters of one value in training: nothing can be learned about them."""
 
     @classmethod
-    def fit(cls, inputs: Inputs) -> "Encoder":
+    def fit(cls, inputs: ParameterRows) -> "Encoder":
         """The columns and the box of training rows."""
         columns: list[Column] = []
         constant: list[str] = []
@@ -109,7 +109,7 @@ class Encoder:
             constant=tuple(constant),
         )
 
-    def matrix(self, inputs: Inputs) -> Floats:
+    def matrix(self, inputs: ParameterRows) -> Floats:
         """(n, columns); a category that was not seen is zero in all columns of its parameter."""
         matrix = np.empty((len(inputs), len(self.columns)))
         values = _by_parameter(inputs)
@@ -128,20 +128,20 @@ class Encoder:
         categories = {column.parameter for column in self.columns if column.scale == "is"}
         return len(self.columns) - len(categories)
 
-    def outside(self, inputs: Inputs) -> Bools:
+    def outside(self, inputs: ParameterRows) -> Bools:
         """(n,) whether a number is out of its range or a category was not seen."""
         return self.beyond(inputs) | self.novel(inputs)
 
-    def beyond(self, inputs: Inputs) -> Bools:
+    def beyond(self, inputs: ParameterRows) -> Bools:
         """(n,) whether it is so of a parameter that varied in training."""
         names = {column.parameter for column in self.columns}
         return self._out(inputs, names)
 
-    def novel(self, inputs: Inputs) -> Bools:
+    def novel(self, inputs: ParameterRows) -> Bools:
         """(n,) whether it is so of one that did not: nothing was learned of what that does."""
         return self._out(inputs, set(self.constant))
 
-    def _out(self, inputs: Inputs, names: Collection[str]) -> Bools:
+    def _out(self, inputs: ParameterRows, names: Collection[str]) -> Bools:
         found = np.zeros(len(inputs), dtype=bool)
         for name, low, high in self.ranges:
             if name in names:
@@ -152,7 +152,7 @@ class Encoder:
                 found |= np.array([text not in values for text in inputs.texts(name)], dtype=bool)
         return found
 
-    def unseen(self, inputs: Inputs) -> tuple[str, ...]:
+    def unseen(self, inputs: ParameterRows) -> tuple[str, ...]:
         """In words, what of these rows was not seen in training."""
         words = [
             f"{name} = {value} was not seen in training ({count} rows)"
@@ -168,7 +168,7 @@ class Encoder:
         return tuple(words)
 
 
-def encoder_of(table: Table, least: int = 2) -> Encoder:
+def encoder_of(table: MeasurementTable, least: int = 2) -> Encoder:
     """The encoder of a table; InputError for too few rows, or where no parameter varies."""
     where = table.source or table.name
     if len(table) < least:
@@ -182,7 +182,7 @@ def encoder_of(table: Table, least: int = 2) -> Encoder:
     return encoder
 
 
-def _by_parameter(inputs: Inputs) -> dict[str, tuple[Value, ...]]:
+def _by_parameter(inputs: ParameterRows) -> dict[str, tuple[Value, ...]]:
     """The values of each parameter, (n,)."""
     empty: tuple[Value, ...] = ()
     columns = zip(*inputs.rows, strict=True) if inputs.rows else [empty] * len(inputs.names)

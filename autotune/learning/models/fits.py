@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autotune.domain.tables.table import Table
+from autotune.domain.tables.table import MeasurementTable
 from autotune.errors import Fault, InputError
 from autotune.files.recorded.recorded_faults import printable
-from autotune.learning.comparison.curve_fits import Contender
+from autotune.learning.comparison.curve_fits import ComparedModel
 from autotune.learning.comparison.measures import absolute_percentage_errors
 from autotune.learning.comparison.model_comparison import default_models
 from autotune.learning.comparison.noise_floor import halves_of
@@ -54,7 +54,7 @@ class Fit:
 class Fits:
     """Models fitted to one table."""
 
-    table: Table
+    table: MeasurementTable
     models: tuple[Fit, ...]
     measured_again: float | None
     """The mean error of half of the repetitions as predictions of the other half."""
@@ -72,12 +72,14 @@ class Predicted:
     notes: tuple[str, ...]
 
 
-def usual_models(table: Table) -> tuple[str, ...]:
+def usual_models(table: MeasurementTable) -> tuple[str, ...]:
     """The pool, influence, and pmnf where a few numbers are all that varies."""
     return tuple(name for name in _USUAL if name in default_models(table))
 
 
-def fit_all(table: Table, entered: Sequence[Contender], progress: Progress | None = None) -> Fits:
+def fit_all(
+    table: MeasurementTable, entered: Sequence[ComparedModel], progress: Progress | None = None
+) -> Fits:
     """Each model fitted to all rows of the table; InputError where none can be.
 
     KeyboardInterrupt ends it with the models fitted so far, once there is one.
@@ -128,7 +130,7 @@ def _unfitted(one: Fit) -> Fault:
     return Fault(where="--models", found=f"{one.model} could not be fitted: {one.reason}")
 
 
-def _fit(one: Contender) -> Fit:
+def _fit(one: ComparedModel) -> Fit:
     try:
         fitted = one.model.fit(one.table)
     except InputError as error:
@@ -153,7 +155,7 @@ def _error(fitted: Fitted, response: Floats) -> HeldOutError | None:
     )
 
 
-def _measured_again(table: Table) -> float | None:
+def _measured_again(table: MeasurementTable) -> float | None:
     """Each half predicts the other once; the mean of both. None where nothing was repeated."""
     halves = halves_of(table)
     if halves is None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from autotune.domain.tables.table import Floats, Inputs, Table
+from autotune.domain.tables.table import Floats, MeasurementTable, ParameterRows
 from autotune.errors import Fault, InputError, one_of
 from autotune.learning.formulas.base import Formula, combined
 from autotune.learning.models.terms import Factor, Product
@@ -18,7 +18,7 @@ def terms_of(formula: Formula) -> dict[Product, float]:
     }
 
 
-def predictions(formula: Formula, inputs: Inputs) -> Floats:
+def predictions(formula: Formula, inputs: ParameterRows) -> Floats:
     """(n,) seconds of the formula for each row, nan where it has no finite value.
 
     Every numeric parameter of the rows is given to it; InputError where it needs others.
@@ -38,7 +38,7 @@ def predictions(formula: Formula, inputs: Inputs) -> Floats:
     return np.where(np.isfinite(found), found, np.nan)
 
 
-def with_analytical(table: Table, formula: Formula) -> Table:
+def with_analytical(table: MeasurementTable, formula: Formula) -> MeasurementTable:
     """The table with the formula's predictions beside its rows."""
     return replace(
         table, inputs=replace(table.inputs, analytical=predictions(formula, table.inputs))

@@ -13,23 +13,30 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from autotune.domain.tables.table import Inputs, Parameter, Table, interval
+from autotune.domain.tables.table import MeasurementTable, Parameter, ParameterRows, interval
 from autotune.errors import Fault, InputError
-from autotune.learning.models.base import Explanation, Floats, Predictor, Regressor, Term, resume
+from autotune.learning.models.base import (
+    Explanation,
+    Floats,
+    ModelTerm,
+    Predictor,
+    Regressor,
+    resume,
+)
 from autotune.learning.models.effects import ANALYTICAL, total_effects
 
 _FARTHEST = 1000.0
 """The largest log2 of a ratio: its power of two is a number."""
 
 
-def analytical(inputs: Inputs) -> Floats:
+def analytical(inputs: ParameterRows) -> Floats:
     """(n,) what the analytical model says; nan where it says nothing or nothing positive."""
     if inputs.analytical is None:
         return np.full(len(inputs), np.nan)
     return np.where(inputs.analytical > 0, inputs.analytical, np.nan)
 
 
-def known(table: Table) -> Table:
+def known(table: MeasurementTable) -> MeasurementTable:
     """The rows that the analytical model predicts; InputError where they are too few."""
     mask = np.isfinite(analytical(table.inputs))
     count = int(mask.sum())
@@ -53,7 +60,7 @@ def _ratios(over: Floats, under: Floats) -> Floats:
     return np.exp2(np.clip(over - under, -_FARTHEST, _FARTHEST))
 
 
-def _left_out(table: Table, used: Table) -> tuple[str, ...]:
+def _left_out(table: MeasurementTable, used: MeasurementTable) -> tuple[str, ...]:
     missing = len(table) - len(used)
     return (f"{missing} rows without an analytical prediction were left out",) if missing else ()
 
@@ -74,7 +81,7 @@ class ScaledPredictor:
         """``time = 1.2 * analytical model``."""
         return f"{self.quantity} = {self.scale:.4g} * {ANALYTICAL}"
 
-    def predict(self, inputs: Inputs) -> Floats:
+    def predict(self, inputs: ParameterRows) -> Floats:
         """See Predictor."""
         with np.errstate(over="ignore"):
             found: Floats = self.scale * analytical(inputs)
@@ -83,18 +90,18 @@ class ScaledPredictor:
     def explain(self) -> Explanation:
         """One term: the analytical model and its scale."""
         return Explanation.of(
-            [Term(text=ANALYTICAL, coefficient=self.scale, influence=1.0)], self.notes
+            [ModelTerm(text=ANALYTICAL, coefficient=self.scale, influence=1.0)], self.notes
         )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scaled:
+class ScaledAnalytical:
     """The analytical model times the median of measured over predicted."""
 
     name: str = "am-scaled"
     extrapolates: bool = True
 
-    def train(self, table: Table, seed: int = 0) -> ScaledPredictor:  # noqa: ARG002
+    def train(self, table: MeasurementTable, seed: int = 0) -> ScaledPredictor:  # noqa: ARG002
         """Needs one row that the analytical model predicts."""
         used = known(table)
         ratios = _ratios(np.log2(used.response), np.log2(analytical(used.inputs)))
@@ -118,7 +125,7 @@ class StackedPredictor:
         """That of the predictor."""
         return self.inner.formula
 
-    def predict(self, inputs: Inputs) -> Floats:
+    def predict(self, inputs: ParameterRows) -> Floats:
         """See Predictor."""
         values = analytical(inputs)
         silent = np.isnan(values)
@@ -143,11 +150,13 @@ class Stacked:
         """As the base does."""
         return self.base.extrapolates
 
-    def train(self, table: Table, seed: int = 0) -> StackedPredictor:
+    def train(self, table: MeasurementTable, seed: int = 0) -> StackedPredictor:
         """Trains the base on the rows that the analytical model predicts."""
         return self.resume(table, seed, None)
 
-    def resume(self, table: Table, seed: int, previous: Predictor | None) -> StackedPredictor:
+    def resume(
+        self, table: MeasurementTable, seed: int, previous: Predictor | None
+    ) -> StackedPredictor:
         """The same from where the previous predictor was."""
         used = known(table)
         values = analytical(used.inputs)
@@ -161,10 +170,10 @@ class Stacked:
         )
 
 
-def _with(inputs: Inputs, parameter: Parameter, values: Floats) -> Inputs:
+def _with(inputs: ParameterRows, parameter: Parameter, values: Floats) -> ParameterRows:
     """The inputs with one more parameter."""
     rows = tuple((*row, value) for row, value in zip(inputs.rows, values.tolist(), strict=True))
-    return Inputs(parameters=(*inputs.parameters, parameter), rows=rows)
+    return ParameterRows(parameters=(*inputs.parameters, parameter), rows=rows)
 
 
 # --- the residual -------------------------------------------------------------------------------
@@ -180,7 +189,7 @@ class ResidualPredictor:
     """Of the variance of log T, what the scaled analytical model explains."""
     formula: None = None
 
-    def predict(self, inputs: Inputs) -> Floats:
+    def predict(self, inputs: ParameterRows) -> Floats:
         """See Predictor."""
         with np.errstate(over="ignore", invalid="ignore"):
             found: Floats = self.scaled.predict(inputs) * self.inner.predict(inputs)
@@ -189,27 +198,29 @@ class ResidualPredictor:
     def explain(self) -> Explanation:
         """The analytical model, then the terms that correct it."""
         inner = self.inner.explain()
-        terms = [Term(text=ANALYTICAL, coefficient=self.scaled.scale, influence=self.share)]
+        terms = [ModelTerm(text=ANALYTICAL, coefficient=self.scaled.scale, influence=self.share)]
         terms += [replace(t, influence=t.influence * (1 - self.share)) for t in inner.terms]
         return Explanation.of(terms, (*self.scaled.notes, *inner.notes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Residual:
+class ResidualModel:
     """``base`` learns the ratio of measured and scaled analytical time."""
 
     name: str
     base: Regressor
     extrapolates: bool = False
 
-    def train(self, table: Table, seed: int = 0) -> ResidualPredictor:
+    def train(self, table: MeasurementTable, seed: int = 0) -> ResidualPredictor:
         """Trains the base on the ratios."""
         return self.resume(table, seed, None)
 
-    def resume(self, table: Table, seed: int, previous: Predictor | None) -> ResidualPredictor:
+    def resume(
+        self, table: MeasurementTable, seed: int, previous: Predictor | None
+    ) -> ResidualPredictor:
         """The same from where the previous predictor was."""
         used = known(table)
-        scaled = Scaled().train(table)
+        scaled = ScaledAnalytical().train(table)
         expected = np.log2(analytical(used.inputs)) + np.log2(scaled.scale)
         ratio = _ratios(np.log2(used.response), expected)
         rest = replace(used, response=ratio, repetitions=(), quantity="ratio", unit="")
@@ -231,10 +242,10 @@ class AveragedPredictor:
     """The arithmetic mean of predictions."""
 
     members: tuple[Predictor, ...]
-    table: Table
+    table: MeasurementTable
     formula: None = None
 
-    def predict(self, inputs: Inputs) -> Floats:
+    def predict(self, inputs: ParameterRows) -> Floats:
         """See Predictor."""
         found: Floats = np.mean([member.predict(inputs) for member in self.members], axis=0)
         return found
@@ -257,7 +268,7 @@ class Averaged:
         """If all do."""
         return all(member.extrapolates for member in self.members)
 
-    def train(self, table: Table, seed: int = 0) -> AveragedPredictor:
+    def train(self, table: MeasurementTable, seed: int = 0) -> AveragedPredictor:
         """Trains them all."""
         members = tuple(member.train(table, seed) for member in self.members)
         return AveragedPredictor(members=members, table=table)

@@ -20,7 +20,7 @@ from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist, pdist
 
-from autotune.domain.tables.table import Inputs, Table
+from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.learning.models.base import Explanation, Floats, Indices, Predictor
 from autotune.learning.models.effects import total_effects
 from autotune.learning.models.encode import Encoder, encoder_of
@@ -194,10 +194,10 @@ class ProcessPredictor:
     mean: float
     scale: float
     """Of log2 of the response."""
-    table: Table
+    table: MeasurementTable
     formula: None = None
 
-    def predict(self, inputs: Inputs) -> Floats:
+    def predict(self, inputs: ParameterRows) -> Floats:
         """See Predictor: 2 to the posterior mean."""
         between = self._between(inputs)
         found: Floats = np.exp2(
@@ -205,7 +205,7 @@ class ProcessPredictor:
         )
         return found
 
-    def sd(self, inputs: Inputs) -> Floats:
+    def sd(self, inputs: ParameterRows) -> Floats:
         """(n,) posterior standard deviation of log2 of the response, without the noise."""
         shape = Shape.of(self.theta, self.trend)
         x = self.columns(self.columns.encoder.matrix(inputs))
@@ -217,7 +217,7 @@ class ProcessPredictor:
         found: Floats = self.scale * np.sqrt(np.maximum(variance, 0.0))
         return found
 
-    def _between(self, inputs: Inputs) -> Floats:
+    def _between(self, inputs: ParameterRows) -> Floats:
         x = self.columns(self.columns.encoder.matrix(inputs))
         return covariance(Shape.of(self.theta, self.trend), self.columns.groups, x, self.x)
 
@@ -239,17 +239,17 @@ class Process:
         """Only the trend does."""
         return self.trend
 
-    def train(self, table: Table, seed: int = 0) -> ProcessPredictor:
+    def train(self, table: MeasurementTable, seed: int = 0) -> ProcessPredictor:
         """Needs two rows that differ."""
         return self._train(table, seed, None, _ITERATIONS)
 
-    def resume(self, table: Table, seed: int, previous: Predictor) -> ProcessPredictor:
+    def resume(self, table: MeasurementTable, seed: int, previous: Predictor) -> ProcessPredictor:
         """Train with hyperparameters searched for from those of nearly the same rows."""
         start = previous.theta if isinstance(previous, ProcessPredictor) else None
         return self._train(table, seed, start, _ITERATIONS if start is None else _RESUMED)
 
     def _train(
-        self, table: Table, seed: int, start: Floats | None, iterations: int
+        self, table: MeasurementTable, seed: int, start: Floats | None, iterations: int
     ) -> ProcessPredictor:
         chance = np.random.default_rng(seed)
         if len(table) > _MOST:

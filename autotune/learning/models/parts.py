@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from autotune.domain.tables.table import Inputs, Table, Tables
+from autotune.domain.tables.table import MeasurementTable, ParameterRows, Tables
 from autotune.errors import Fault, InputError
-from autotune.learning.models.base import Bools, Explanation, Floats, Forecast, Term
+from autotune.learning.models.base import Bools, Explanation, Floats, Forecast, ModelTerm
 from autotune.learning.models.conformal import Calibrated, Calibrating, HeldOut, forecast, reaches
 
 
@@ -41,7 +41,9 @@ class FittedSum:
         total = " + ".join(f"({f.partition('= ')[2]})" for f in formulas if f is not None)
         return total if self.scale == 1 else f"{self.scale:.4g} * ({total})"
 
-    def predict(self, inputs: Inputs | Mapping[str, Inputs], level: float = 0.9) -> Forecast:
+    def predict(
+        self, inputs: ParameterRows | Mapping[str, ParameterRows], level: float = 0.9
+    ) -> Forecast:
         """The whole. ``inputs``: of each part where analytical predictions differ, else of all."""
         asked = self._asked(inputs)
         found = {name: part.predict(asked[name], level) for name, part in self.parts.items()}
@@ -53,8 +55,10 @@ class FittedSum:
         reached = np.where(unknown & outside, np.inf, reached)
         return forecast(total, reached, outside, tuple(notes))
 
-    def _asked(self, inputs: Inputs | Mapping[str, Inputs]) -> Mapping[str, Inputs]:
-        if isinstance(inputs, Inputs):
+    def _asked(
+        self, inputs: ParameterRows | Mapping[str, ParameterRows]
+    ) -> Mapping[str, ParameterRows]:
+        if isinstance(inputs, ParameterRows):
             return dict.fromkeys(self.parts, inputs)
         missing = [name for name in self.parts if name not in inputs]
         if missing:
@@ -65,7 +69,7 @@ class FittedSum:
 
     def explain(self) -> Explanation:
         """The terms of all parts, weighted by the parts' shares of the whole."""
-        terms: list[Term] = []
+        terms: list[ModelTerm] = []
         notes = [] if self.scale == 1 else [f"the whole is {self.scale:.3g} times its parts"]
         for name, fitted in self.parts.items():
             found = fitted.explain()
@@ -85,7 +89,7 @@ class Sum:
     model: Calibrating
 
     def fit(
-        self, parts: Mapping[str, Table], whole: Floats | None = None, seed: int = 0
+        self, parts: Mapping[str, MeasurementTable], whole: Floats | None = None, seed: int = 0
     ) -> FittedSum:
         """``parts`` hold the same rows in the same order. ``whole``: (n,) what the whole took,
         the sum of the parts if it was not measured. InputError where rows differ."""
@@ -107,7 +111,7 @@ class Sum:
         )
 
 
-def _matched(parts: Mapping[str, Table]) -> dict[str, Table]:
+def _matched(parts: Mapping[str, MeasurementTable]) -> dict[str, MeasurementTable]:
     if not parts:
         raise InputError(Fault(where="parts", found="none", expected="at least one table"))
     first, table = next(iter(parts.items()))
@@ -130,7 +134,7 @@ class ByPart:
     the response of the table.
     """
 
-    parts: Mapping[str, Table]
+    parts: Mapping[str, MeasurementTable]
     model: Calibrating
 
     @property
@@ -143,7 +147,7 @@ class ByPart:
         """Whether the model of each part may answer outside the training box."""
         return self.model.extrapolates
 
-    def fit(self, table: Table, seed: int = 0) -> FittedSum:
+    def fit(self, table: MeasurementTable, seed: int = 0) -> FittedSum:
         """See Sum; KeyError for a row that the parts do not hold."""
         first = next(iter(self.parts.values()))
         places = {row: place for place, row in enumerate(first.inputs.rows)}
@@ -152,7 +156,7 @@ class ByPart:
         return Sum(model=self.model).fit(parts, table.response, seed)
 
 
-def whole_and_parts(tables: Tables) -> tuple[Table, dict[str, Table]]:
+def whole_and_parts(tables: Tables) -> tuple[MeasurementTable, dict[str, MeasurementTable]]:
     """The whole program and its parts, over the rows that all of them have.
 
     A table without a part is the whole; where there is none, the sum of the parts is. InputError
@@ -185,7 +189,7 @@ def whole_and_parts(tables: Tables) -> tuple[Table, dict[str, Table]]:
     return replace(whole, name=_shared_name(tables), treated=tuple(treated)), parts
 
 
-def _total(parts: Sequence[Table]) -> Table:
+def _total(parts: Sequence[MeasurementTable]) -> MeasurementTable:
     """What the parts took together."""
     total: Floats = np.sum([part.response for part in parts], axis=0)
     return replace(parts[0], response=total, repetitions=(), statistic="as given", part="")

@@ -15,13 +15,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from autotune.domain.tables.table import Inputs, Table
+from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.errors import InputError
 from autotune.learning.models.base import Bools, Explanation, Floats, Predictor, Regressor
 from autotune.learning.models.conformal import Calibrated, Fold, HeldOut, cut, hold_out, one_thread
 from autotune.learning.models.effects import total_effects
 from autotune.learning.models.encode import Encoder
-from autotune.learning.models.hybrid import Residual, Scaled, Stacked
+from autotune.learning.models.hybrid import ResidualModel, ScaledAnalytical, Stacked
 from autotune.learning.models.kriging import Process
 from autotune.learning.models.ridge import Ridge
 from autotune.learning.models.trees import Trees
@@ -37,11 +37,11 @@ def members() -> tuple[Regressor, ...]:
         Ridge(),
         Process(name="kriging", trend=True),
         Trees(),
-        Scaled(),
+        ScaledAnalytical(),
         Stacked(name="am-feature-ridge", base=Ridge()),
         Stacked(name="am-feature-kriging", base=Process(name="kriging", trend=True)),
         Stacked(name="am-feature-log", base=Trees()),
-        Residual(name="am-residual-gp", base=Process()),
+        ResidualModel(name="am-residual-gp", base=Process()),
     )
 
 
@@ -71,7 +71,7 @@ class PoolPredictor:
 
     members: tuple[Member, ...]
     encoder: Encoder
-    table: Table
+    table: MeasurementTable
     notes: tuple[str, ...]
 
     @property
@@ -86,7 +86,7 @@ class PoolPredictor:
         even = 1 / len(self.members)
         return {m.name: m.weight / total if total else even for m in self.members}
 
-    def predict(self, inputs: Inputs) -> Floats:
+    def predict(self, inputs: ParameterRows) -> Floats:
         """See Predictor."""
         said = [member.predictor.predict(inputs) for member in self.members]
         beyond, novel = self.encoder.beyond(inputs), self.encoder.novel(inputs)
@@ -136,7 +136,7 @@ class Pool:
     extrapolates: bool = True
     members: tuple[Regressor, ...] = field(default_factory=members)
 
-    def fit(self, table: Table, seed: int = 0) -> Calibrated:
+    def fit(self, table: MeasurementTable, seed: int = 0) -> Calibrated:
         """InputError where no member can learn from the table, as the first one says it."""
         trained: list[Member] = []
         left_out: dict[str, list[str]] = {}
@@ -173,7 +173,9 @@ def _usable(values: Floats) -> Bools:
     return (values > 0) & np.isfinite(values)
 
 
-def _member(regressor: Regressor, table: Table, cuts: Sequence[Fold], seed: int) -> Member:
+def _member(
+    regressor: Regressor, table: MeasurementTable, cuts: Sequence[Fold], seed: int
+) -> Member:
     whole = regressor.train(table, seed)
     held = hold_out(regressor, cuts, len(table), seed, whole)
     errors = held.errors(table.response)
@@ -182,7 +184,7 @@ def _member(regressor: Regressor, table: Table, cuts: Sequence[Fold], seed: int)
         name=regressor.name,
         predictor=whole,
         extrapolates=regressor.extrapolates,
-        relative=isinstance(regressor, Scaled | Residual),
+        relative=isinstance(regressor, ScaledAnalytical | ResidualModel),
         held_out=held,
         error=float(tested.mean()) * len(errors) / tested.size if tested.size else np.inf,
     )

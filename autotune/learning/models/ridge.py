@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autotune.domain.tables.table import Inputs, Table
-from autotune.learning.models.base import Explanation, Floats, Term
+from autotune.domain.tables.table import MeasurementTable, ParameterRows
+from autotune.learning.models.base import Explanation, Floats, ModelTerm
 from autotune.learning.models.encode import Encoder, encoder_of
 
 _PENALTIES = np.geomspace(1e-6, 1e3, 46)
@@ -89,12 +89,12 @@ class RidgePredictor:
                 factors.append(f"{2.0**slope:.4g}^{column.text}")
         return f"{self.quantity} = {' * '.join(factors)}"
 
-    def predict(self, inputs: Inputs) -> Floats:
+    def predict(self, inputs: ParameterRows) -> Floats:
         """See Predictor."""
         found: Floats = np.exp2(np.clip(self.linear.predict(self._matrix(inputs)), -1000, 1000))
         return found
 
-    def _matrix(self, inputs: Inputs) -> Floats:
+    def _matrix(self, inputs: ParameterRows) -> Floats:
         return self.encoder.matrix(inputs)
 
     def explain(self) -> Explanation:
@@ -102,7 +102,7 @@ class RidgePredictor:
         variances = (self.linear.coefficients * self.deviations) ** 2
         total = float(variances.sum()) or 1.0
         terms = [
-            Term(text=column.text, coefficient=float(slope), influence=float(variance) / total)
+            ModelTerm(text=column.text, coefficient=float(slope), influence=float(variance) / total)
             for column, slope, variance in zip(
                 self.encoder.columns, self.linear.coefficients, variances, strict=True
             )
@@ -129,7 +129,7 @@ class Ridge:
     name: str = "ridge"
     extrapolates: bool = True
 
-    def train(self, table: Table, seed: int = 0) -> RidgePredictor:  # noqa: ARG002
+    def train(self, table: MeasurementTable, seed: int = 0) -> RidgePredictor:  # noqa: ARG002
         """Deterministic; needs two rows that differ."""
         encoder = encoder_of(table)
         matrix = encoder.matrix(table.inputs)

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from autotune.domain.tables.parameter import Parameter, Value, is_number
-from autotune.domain.tables.table import Floats, Inputs, Table
+from autotune.domain.tables.table import Floats, MeasurementTable, ParameterRows
 from autotune.errors import nearest
 from autotune.files.recorded import text_content
 from autotune.files.recorded.recorded_faults import Faults
@@ -40,7 +40,7 @@ class Rows:
     separator: str
     header: tuple[str, ...]
     cells: tuple[tuple[str, ...], ...]
-    inputs: Inputs
+    inputs: ParameterRows
     differ: Bools
     """(n,) where a column that never varied in the table has another value."""
     notes: tuple[str, ...] = ()
@@ -67,7 +67,11 @@ class _Sheet:
 
 
 def read_rows(
-    path: Path, table: Table, *, analytical: str | None = None, formula: Formula | None = None
+    path: Path,
+    table: MeasurementTable,
+    *,
+    analytical: str | None = None,
+    formula: Formula | None = None,
 ) -> Rows:
     """The rows of a CSV as inputs like those of the table.
 
@@ -80,7 +84,7 @@ def read_rows(
     _check_header(sheet.header, table, faults)
     columns = [_values(sheet, parameter, faults) for parameter in table.parameters]
     faults.settle()
-    inputs = Inputs(parameters=table.parameters, rows=tuple(zip(*columns, strict=True)))
+    inputs = ParameterRows(parameters=table.parameters, rows=tuple(zip(*columns, strict=True)))
     notes: list[str] = []
     if table.inputs.analytical is not None:
         said = (
@@ -88,7 +92,7 @@ def read_rows(
             if formula is not None
             else _said(sheet, table, analytical, faults, notes)
         )
-        inputs = Inputs(parameters=inputs.parameters, rows=inputs.rows, analytical=said)
+        inputs = ParameterRows(parameters=inputs.parameters, rows=inputs.rows, analytical=said)
     return Rows(
         source=str(path),
         separator=sheet.separator,
@@ -121,7 +125,7 @@ def _sheet(text: str, faults: Faults) -> _Sheet:
     return _Sheet(separator=separator, header=header, cells=cells, lines=lines)
 
 
-def _check_header(header: Sequence[str], table: Table, faults: Faults) -> None:
+def _check_header(header: Sequence[str], table: MeasurementTable, faults: Faults) -> None:
     for name in (p.name for p in table.parameters if p.name not in header):
         faults.add("1", f"no column {name}", "every parameter as a column", nearest(name, header))
     again = sorted(name for name, count in Counter(header).items() if count > 1)
@@ -169,7 +173,7 @@ def _differ(sheet: _Sheet, constants: Mapping[str, Value], notes: list[str]) -> 
 
 
 def _said(
-    sheet: _Sheet, table: Table, asked: str | None, faults: Faults, notes: list[str]
+    sheet: _Sheet, table: MeasurementTable, asked: str | None, faults: Faults, notes: list[str]
 ) -> Floats | None:
     """(n,) the analytical model's predictions in the unit of the table; None without a column."""
     wanted = (asked,) if asked else PREDICTED

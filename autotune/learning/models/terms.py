@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune.domain.tables.parameter import Value
-from autotune.domain.tables.table import Inputs
+from autotune.domain.tables.table import ParameterRows
 
 Floats = NDArray[np.float64]
 Columns = Mapping[str, Floats | tuple[str, ...]]
@@ -127,7 +127,7 @@ def parameters(term: Iterable[tuple[str, str, object]]) -> frozenset[str]:
     return frozenset(parameter for _, parameter, _ in term)
 
 
-def columns(inputs: Inputs) -> Columns:
+def columns(inputs: ParameterRows) -> Columns:
     """The values of all parameters of some rows."""
     return {name: inputs.column(name) for name in inputs.names}
 

@@ -11,8 +11,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from autotune.domain.tables.table import Inputs, Table
-from autotune.learning.models.base import Explanation, Floats, Predictor, Term
+from autotune.domain.tables.table import MeasurementTable, ParameterRows
+from autotune.learning.models.base import Explanation, Floats, ModelTerm, Predictor
 from autotune.learning.models.encode import Encoder, encoder_of
 
 _TO_TEST = 40
@@ -37,7 +37,7 @@ class TreesPredictor:
     """A power of two that the response was divided by."""
     formula: None = None
 
-    def predict(self, inputs: Inputs) -> Floats:
+    def predict(self, inputs: ParameterRows) -> Floats:
         """See Predictor."""
         asked = _single(self.encoder.matrix(inputs))
         total = np.zeros(len(inputs))
@@ -51,7 +51,7 @@ class TreesPredictor:
         found = np.mean([tree.compute_feature_importances() for tree in self.trees], axis=0)
         shares = found / (found.sum() or 1.0)
         terms = [
-            Term(text=column.text, coefficient=np.nan, influence=float(share))
+            ModelTerm(text=column.text, coefficient=np.nan, influence=float(share))
             for column, share in zip(self.encoder.columns, shares, strict=True)
         ]
         notes = [f"{name} did not vary in training" for name in self.encoder.constant]
@@ -67,15 +67,15 @@ class Trees:
     count: int = 100
     extrapolates: bool = False
 
-    def train(self, table: Table, seed: int = 0) -> TreesPredictor:
+    def train(self, table: MeasurementTable, seed: int = 0) -> TreesPredictor:
         """Needs two rows that differ."""
         return self._train(table, seed, self.count)
 
-    def resume(self, table: Table, seed: int, previous: Predictor) -> TreesPredictor:  # noqa: ARG002
+    def resume(self, table: MeasurementTable, seed: int, previous: Predictor) -> TreesPredictor:  # noqa: ARG002
         """With fewer trees: enough to tell how wrong they are."""
         return self._train(table, seed, min(self.count, _TO_TEST))
 
-    def _train(self, table: Table, seed: int, count: int) -> TreesPredictor:
+    def _train(self, table: MeasurementTable, seed: int, count: int) -> TreesPredictor:
         encoder = encoder_of(table)
         # exact, and the squares of the largest responses stay numbers
         unit = 1.0 if self.log else 2.0 ** int(np.log2(table.response.max()))

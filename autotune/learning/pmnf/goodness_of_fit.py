@@ -8,7 +8,7 @@ from autotune.learning.models.base import Floats
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
+class GoodnessOfFit:
     """Errors of predicted values p against measured ones a, as Extra-P 4 defines them.
 
     ``smape``: 100 mean 2 |p - a| / (|a| + |p|), percent. ``rss``: sum (p - a)^2, in the square of
@@ -23,7 +23,7 @@ class Figures:
     ar2: float
 
 
-def figures(predicted: Floats, measured: Floats, terms: int) -> Figures:
+def figures(predicted: Floats, measured: Floats, terms: int) -> GoodnessOfFit:
     """The figures of a model with so many factors beside the constant."""
     difference = predicted - measured
     rss = float(difference @ difference)
@@ -32,7 +32,7 @@ def figures(predicted: Floats, measured: Floats, terms: int) -> Figures:
     adjusted = 1.0
     if terms and count > terms + 1 and total > 0:
         adjusted = 1 - rss / total * (count - 1) / (count - terms - 1)
-    return Figures(
+    return GoodnessOfFit(
         smape=float(smape(predicted, measured)),
         rss=rss,
         rrss=float(np.sum((difference / measured) ** 2)),

@@ -13,7 +13,7 @@ import numpy as np
 
 from autotune.learning.models.base import Floats
 from autotune.learning.models.terms import Factor, log2, power
-from autotune.learning.pmnf.goodness_of_fit import Figures, figures, smape
+from autotune.learning.pmnf.goodness_of_fit import GoodnessOfFit, figures, smape
 
 CONTRIBUTION = 5e-4
 """The least a term contributes to some value, as a share of it; smaller constants count as 0."""
@@ -68,7 +68,7 @@ class Single:
     exponents: Exponents | None
     constant: float
     slope: float
-    figures: Figures
+    figures: GoodnessOfFit
 
 
 def search(

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autotune.domain.tables.table import Inputs, Table
+from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.errors import Fault, InputError
-from autotune.learning.models.base import Explanation, Floats, Forecast, Term
+from autotune.learning.models.base import Explanation, Floats, Forecast, ModelTerm
 from autotune.learning.models.encode import Encoder
 from autotune.learning.models.terms import ONE, Product, Sum, formula, show, text
-from autotune.learning.pmnf.goodness_of_fit import Figures
+from autotune.learning.pmnf.goodness_of_fit import GoodnessOfFit
 from autotune.learning.pmnf.one_parameter import EXPONENTS, Exponents, Single, search
 from autotune.learning.pmnf.rival_models import Rivals, rivals
 from autotune.learning.pmnf.several_parameters import Combined, combine, design, line
@@ -41,7 +41,7 @@ class FittedPmnf:
     """The share of the variation that each term makes."""
 
     @property
-    def figures(self) -> Figures:
+    def figures(self) -> GoodnessOfFit:
         """SMAPE, RSS, ... as Extra-P prints them: of leaving one out where there is one parameter,
         of the fit where there are several."""
         return self.chosen.figures
@@ -57,7 +57,7 @@ class FittedPmnf:
         """``time = 1.3742 + 6.6981 * log2(y)``."""
         return f"{self.quantity} = {formula(self.terms)}"
 
-    def predict(self, inputs: Inputs, level: float = 0.9) -> Forecast:
+    def predict(self, inputs: ParameterRows, level: float = 0.9) -> Forecast:
         """See Fitted. Where the model falls to 0 or below, the median is nan and a note says so.
 
         Beyond the points seen, the interval holds as far as the true growth is of the family.
@@ -87,7 +87,7 @@ class FittedPmnf:
     def explain(self) -> Explanation:
         """The terms by their share of the variation, and how many other models fit as well."""
         terms = [
-            Term(text=text(p), coefficient=c, influence=self.contributions.get(p, 0.0))
+            ModelTerm(text=text(p), coefficient=c, influence=self.contributions.get(p, 0.0))
             for p, c in self.terms.items()
         ]
         others = len(self.rivals.plausible(0.9)) - 1
@@ -131,7 +131,7 @@ class Pmnf:
     exponents: tuple[Exponents, ...] = EXPONENTS
     constant_left_out: bool = False
 
-    def fit(self, table: Table, seed: int = 0) -> FittedPmnf:  # noqa: ARG002
+    def fit(self, table: MeasurementTable, seed: int = 0) -> FittedPmnf:  # noqa: ARG002
         """Deterministic. InputError for categories, no or more than three parameters that vary,
         values that are not positive, or fewer than five points along one of them."""
         encoder = Encoder.fit(table.inputs)
@@ -171,7 +171,7 @@ def _alone(single: Single) -> Combined:
     )
 
 
-def _names(table: Table, encoder: Encoder) -> tuple[str, ...]:
+def _names(table: MeasurementTable, encoder: Encoder) -> tuple[str, ...]:
     """The parameters that vary, checked."""
     varying = [p for p in table.parameters if p.name not in encoder.constant]
     texts = [p.name for p in varying if not p.numeric]
@@ -185,14 +185,14 @@ def _names(table: Table, encoder: Encoder) -> tuple[str, ...]:
     return tuple(parameter.name for parameter in varying)
 
 
-def _fault(table: Table, found: str, expected: str) -> InputError:
+def _fault(table: MeasurementTable, found: str, expected: str) -> InputError:
     hint = "a performance model normal form is about how a time grows with a few numbers"
     return InputError(
         Fault(where=table.source or table.name, found=found, expected=expected, hint=hint)
     )
 
 
-def _means(table: Table, names: tuple[str, ...]) -> tuple[Floats, Floats, float]:
+def _means(table: MeasurementTable, names: tuple[str, ...]) -> tuple[Floats, Floats, float]:
     """Distinct points, the mean of all repetitions there, and the relative variance of such a mean
     (0 where no point was repeated)."""
     columns = np.column_stack([table.inputs.numbers(name) for name in names])

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autotune.learning.models.base import Floats
-from autotune.learning.pmnf.goodness_of_fit import Figures, figures
+from autotune.learning.pmnf.goodness_of_fit import GoodnessOfFit, figures
 from autotune.learning.pmnf.one_parameter import CONTRIBUTION, Exponents, Single
 
 Form = tuple[tuple[int, ...], ...]
@@ -25,7 +25,7 @@ class Combined:
     form: Form
     exponents: tuple[Exponents | None, ...]
     coefficients: tuple[float, ...]
-    figures: Figures
+    figures: GoodnessOfFit
 
 
 def line(points: Floats, values: Floats, axis: int) -> tuple[Floats, Floats]:

@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from autotune.learning.models.base import Forecast
-from autotune.learning.scaling.scaling_runs import Points, Runs, Variables, logs
+from autotune.learning.scaling.scaling_runs import Runs, ScalingPoints, Variables, logs
 from autotune.learning.scaling.weighted_regression import Bools, Floats
 from autotune.units import Unbounded
 
@@ -119,13 +119,13 @@ class Box:
         names = runs.variables.logarithms[1:]
         return cls(names=names, low=rows.min(axis=0), high=rows.max(axis=0))
 
-    def outside(self, points: Points) -> Bools:
+    def outside(self, points: ScalingPoints) -> Bools:
         """Which points are extrapolated to, (n,)."""
         rows = logs(points)[:, 1:]
         beyond = (rows < self.low - 1e-9) | (rows > self.high + 1e-9)
         return np.asarray(beyond.any(axis=1), dtype=np.bool_)
 
-    def notes(self, points: Points) -> tuple[str, ...]:
+    def notes(self, points: ScalingPoints) -> tuple[str, ...]:
         """In words how far beyond the runs the farthest of the points is, for each regressor."""
         rows = logs(points)[:, 1:]
         told = []
@@ -182,7 +182,7 @@ class ScalingModel(Protocol):
         """The runs that Cook's distance deleted."""
         ...
 
-    def band(self, points: Points, level: float) -> Band:
+    def band(self, points: ScalingPoints, level: float) -> Band:
         """Expected log2 time and its prediction interval."""
         ...
 
@@ -193,7 +193,7 @@ class ScalingModel(Protocol):
         ...
 
 
-def forecast(model: ScalingModel, points: Points, level: float = 0.9) -> Forecast:
+def forecast(model: ScalingModel, points: ScalingPoints, level: float = 0.9) -> Forecast:
     """Median times of single runs with prediction intervals, in the unit of the time variable.
 
     The median, not the mean: 2 to the expected logarithm.

@@ -27,7 +27,7 @@ from autotune.learning.scaling.base import (
 )
 from autotune.learning.scaling.inversion import by_band
 from autotune.learning.scaling.loglinear import deletable, quality, quantile, told
-from autotune.learning.scaling.scaling_runs import Points, Runs, Variables, logs
+from autotune.learning.scaling.scaling_runs import Runs, ScalingPoints, Variables, logs
 from autotune.learning.scaling.weighted_regression import Bools, Floats, Regression, fit, recounted
 
 COMPUTATION, COMMUNICATION = "computation", "communication"
@@ -38,7 +38,7 @@ communication; else one regression of the whole serves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Split:
+class ComponentShares:
     """A regression of each component, and of the ratio of the time to their sum unless None.
 
     ``covariance``: (k, k) of the residuals of one run, in log2. ``discrepancy``: median of
@@ -71,14 +71,14 @@ class Split:
         """Of each component, then of the ratio."""
         return tuple(quality(found, name) for name, found in self._named)
 
-    def shares(self, points: Points) -> Floats:
+    def shares(self, points: ScalingPoints) -> Floats:
         """The expected share of communication in the sum of the components, (n,)."""
         rows = logs(points)
         comm, comp = self.communication.at(rows), self.computation.at(rows)
         share: Floats = 1 / (1 + np.exp2(comp - comm))
         return share
 
-    def band(self, points: Points, level: float) -> Band:
+    def band(self, points: ScalingPoints, level: float) -> Band:
         """Expected log2 time and its prediction interval by the delta method.
 
         d log2 T = (1 - q) d log2 Tcomp + q d log2 Tcomm + d log2 rho, q the share of communication.
@@ -113,7 +113,7 @@ def fitted(
     rest: Rest = "ratio",
     weights: Floats | None = None,
     delete: bool = True,
-) -> Split:
+) -> ComponentShares:
     """Regressions of both components on the same runs.
 
     Runs without communication or computation time (one processor) are left out. A run that Cook's
@@ -145,7 +145,7 @@ def fitted(
             notes.append(f"{int(gone.sum())} runs deleted: Cook's D above 2p/n of a component")
     discrepancy = float(np.median(1 - sum(chosen.parts.values()) / chosen.time))
     notes.append(_told(discrepancy, rest))
-    return Split(
+    return ComponentShares(
         name=name,
         variables=runs.variables,
         box=Box.of(chosen),

@@ -29,7 +29,7 @@ from autotune.learning.scaling.base import (
 from autotune.learning.scaling.forecast_accuracy import BackTest
 from autotune.learning.scaling.inversion import by_band
 from autotune.learning.scaling.loglinear import quantile
-from autotune.learning.scaling.scaling_runs import Points, Variables
+from autotune.learning.scaling.scaling_runs import ScalingPoints, Variables
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +104,7 @@ class Widened:
         """Those of the model."""
         return self.model.deleted
 
-    def band(self, points: Points, level: float) -> Band:
+    def band(self, points: ScalingPoints, level: float) -> Band:
         """The band of the model, its halves widened by ``Discrepancy.reach``."""
         own = self.model.band(points, level)
         added = np.array([self.known.reach(float(p), level) for p in points.processors])

@@ -35,7 +35,7 @@ class SizeGrid:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class GenerationPlan:
     """What is to be reached: T0 at ``processors``, from runs on fewer.
 
     ``spread``: share by which the sizes around a centre differ from it, or by which their expected

@@ -12,7 +12,7 @@ import scipy.optimize
 
 from autotune.errors import Fault, InputError
 from autotune.learning.scaling.base import Inverse, Rule, ScalingModel
-from autotune.learning.scaling.scaling_runs import Points, points
+from autotune.learning.scaling.scaling_runs import ScalingPoints, points
 
 _FARTHEST = 64.0
 """Doublings of the size beyond the runs within which a solution is looked for."""
@@ -29,7 +29,7 @@ def by_band(
     place = model.box.names.index(model.variables.size.logarithm)
     start = float(model.box.low[place] + model.box.high[place]) / 2
 
-    def at(x: float) -> Points:
+    def at(x: float) -> ScalingPoints:
         return points([processors], [2.0**x], [[value] for value in covariates])
 
     def middle(x: float) -> float:

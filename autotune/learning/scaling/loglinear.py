@@ -17,7 +17,7 @@ from autotune.learning.scaling.base import (
     deleted,
 )
 from autotune.learning.scaling.inversion import no_growth, sized
-from autotune.learning.scaling.scaling_runs import Points, Runs, Variables, logs
+from autotune.learning.scaling.scaling_runs import Runs, ScalingPoints, Variables, logs
 from autotune.learning.scaling.weighted_regression import (
     Bools,
     Floats,
@@ -62,7 +62,7 @@ class LogLinear:
         b = self.regression.coefficients
         return float(-b[_P] / b[_SIZE])
 
-    def band(self, points: Points, level: float) -> Band:
+    def band(self, points: ScalingPoints, level: float) -> Band:
         """Expected log2 time and its prediction interval (Student's t)."""
         rows = logs(points)
         return student_band(self.regression, rows, level)

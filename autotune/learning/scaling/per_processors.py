@@ -22,7 +22,7 @@ from autotune.learning.scaling.base import (
 )
 from autotune.learning.scaling.inversion import by_band
 from autotune.learning.scaling.loglinear import deletable, quality, quantile, told
-from autotune.learning.scaling.scaling_runs import Points, Runs, Variables, logs
+from autotune.learning.scaling.scaling_runs import Runs, ScalingPoints, Variables, logs
 from autotune.learning.scaling.weighted_regression import Bools, Floats, Regression, fit
 
 _WITHIN = (0, 2)
@@ -73,7 +73,7 @@ class Projected:
         """Of the regression of each level."""
         return tuple(quality(f, f"T at P = {p:g}") for p, f in self._by_level())
 
-    def band(self, points: Points, level: float) -> Band:
+    def band(self, points: ScalingPoints, level: float) -> Band:
         """Expected log2 time and its prediction interval.
 
         For one size the levels' regressions give L times, and the projection is the line through

@@ -8,7 +8,7 @@ from autotune.learning.scaling.discrepancy import Discrepancy
 from autotune.learning.scaling.forecast_accuracy import BackTest
 from autotune.learning.scaling.generation_plan import Stage
 from autotune.learning.scaling.scaling_methods import Method, Settings
-from autotune.learning.scaling.scaling_runs import Points, Runs
+from autotune.learning.scaling.scaling_runs import Runs, ScalingPoints
 
 BackTests = tuple[tuple[Method, BackTest | str], ...]
 """Of each method, or why there is none."""
@@ -18,13 +18,13 @@ BackTests = tuple[tuple[Method, BackTest | str], ...]
 class ForecastAt:
     """Forecast times at some processors and sizes: ``told`` is ``regression``, widened."""
 
-    points: Points
+    points: ScalingPoints
     told: Forecast
     regression: Forecast
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scaled:
+class RegionAnswer:
     """One region: its runs, its model, what it says, how it fares on runs that are known."""
 
     label: str

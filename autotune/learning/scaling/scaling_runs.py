@@ -13,7 +13,7 @@ Indices = NDArray[np.intp] | Bools
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Points:
+class ScalingPoints:
     """What a time is asked for, (n,) each: processors, sizes, and the covariates of the model.
 
     All are positive, in the units of the ``Variables``.
@@ -33,9 +33,9 @@ class Points:
     def __len__(self) -> int:
         return len(self.processors)
 
-    def take(self, rows: Indices) -> "Points":
+    def take(self, rows: Indices) -> "ScalingPoints":
         """These points, by number or by a mask."""
-        return Points(
+        return ScalingPoints(
             processors=self.processors[rows],
             size=self.size[rows],
             covariates=tuple(values[rows] for values in self.covariates),
@@ -66,7 +66,7 @@ class Runs:
     for conditions. ``treated``: what was done to rows that could not be used, in words.
     """
 
-    points: Points
+    points: ScalingPoints
     time: Floats
     variables: Variables
     parts: Mapping[str, Floats] = field(default_factory=dict)
@@ -115,7 +115,7 @@ class Runs:
         return replace(self, time=self.parts[part], parts={})
 
 
-def logs(points: Points) -> Floats:
+def logs(points: ScalingPoints) -> Floats:
     """The rows of the full regression, (n, 3 + covariates): 1, log2 P, log2 SIZE, log2 X."""
     columns = [np.ones(len(points)), np.log2(points.processors), np.log2(points.size)]
     return np.column_stack([*columns, *(np.log2(values) for values in points.covariates)])
@@ -123,9 +123,9 @@ def logs(points: Points) -> Floats:
 
 def points(
     processors: Sequence[float], size: Sequence[float], covariates: Sequence[Sequence[float]] = ()
-) -> Points:
+) -> ScalingPoints:
     """Points of plain numbers."""
-    return Points(
+    return ScalingPoints(
         processors=np.asarray(processors, dtype=np.float64),
         size=np.asarray(size, dtype=np.float64),
         covariates=tuple(np.asarray(values, dtype=np.float64) for values in covariates),

@@ -20,7 +20,12 @@ import numpy as np
 from autotune.errors import Fault, InputError
 from autotune.learning.scaling import focal, loglinear
 from autotune.learning.scaling.base import forecast
-from autotune.learning.scaling.generation_plan import DesignPoint, Plan, Stage, lower_levels
+from autotune.learning.scaling.generation_plan import (
+    DesignPoint,
+    GenerationPlan,
+    Stage,
+    lower_levels,
+)
 from autotune.learning.scaling.loglinear import LogLinear
 from autotune.learning.scaling.scaling_runs import Runs, points
 from autotune.learning.scaling.variables import Variable
@@ -34,7 +39,7 @@ _NEAR = 0.55
 """Doublings of the processors: a level this near stands for one that was not named."""
 
 
-def next_stage(runs: Runs, plan: Plan, *, delete: bool = False) -> Stage:
+def next_stage(runs: Runs, plan: GenerationPlan, *, delete: bool = False) -> Stage:
     """The next runs of a plan after those there are.
 
     InputError for covariates (they must be held constant by conditions), for runs at or above the
@@ -67,7 +72,7 @@ def next_stage(runs: Runs, plan: Plan, *, delete: bool = False) -> Stage:
     return Stage(name="forecast", asked=_checks(plan, model), model=model, notes=notes)
 
 
-def _known_near(runs: Runs, level: float, plan: Plan) -> bool:
+def _known_near(runs: Runs, level: float, plan: GenerationPlan) -> bool:
     """Whether another number of processors, near a level that nobody named, has its three sizes."""
     return plan.lower is None and any(
         p != level
@@ -77,7 +82,7 @@ def _known_near(runs: Runs, level: float, plan: Plan) -> bool:
     )
 
 
-def _check(runs: Runs, plan: Plan) -> None:
+def _check(runs: Runs, plan: GenerationPlan) -> None:
     if runs.variables.covariates:
         raise InputError(
             Fault(
@@ -106,14 +111,14 @@ def _check(runs: Runs, plan: Plan) -> None:
         )
 
 
-def _nearest_of(runs: Runs, plan: Plan, levels: Sequence[float]) -> Bools:
+def _nearest_of(runs: Runs, plan: GenerationPlan, levels: Sequence[float]) -> Bools:
     """The three runs of each of the levels that take the time nearest to T0."""
     chosen = focal.nearest(runs, runs.time, plan.time, _EACH)
     kept: Bools = chosen & np.isin(runs.points.processors, levels)
     return kept
 
 
-def _brackets(runs: Runs, plan: Plan, levels: Sequence[float]) -> tuple[DesignPoint, ...]:
+def _brackets(runs: Runs, plan: GenerationPlan, levels: Sequence[float]) -> tuple[DesignPoint, ...]:
     """The sizes around the run nearest to T0 of each level, as far as they are not there."""
     asked = []
     for level in levels:
@@ -129,7 +134,7 @@ def _brackets(runs: Runs, plan: Plan, levels: Sequence[float]) -> tuple[DesignPo
     return tuple(asked)
 
 
-def _second(runs: Runs, plan: Plan) -> DesignPoint:
+def _second(runs: Runs, plan: GenerationPlan) -> DesignPoint:
     """Half the processors, with the size that perfect speed-up would finish in T0."""
     highest = runs.levels[-1]
     lower = plan.lower or lower_levels(2 * highest, highest, 1) or (highest / 2,)
@@ -140,7 +145,7 @@ def _second(runs: Runs, plan: Plan) -> DesignPoint:
     return _point(runs, plan, (lower[0], size), plan.time, "a second number of processors")
 
 
-def _level(runs: Runs, plan: Plan, first: LogLinear, level: float) -> list[DesignPoint]:
+def _level(runs: Runs, plan: GenerationPlan, first: LogLinear, level: float) -> list[DesignPoint]:
     """Three sizes at a lower level by the regression on the six runs, those not there."""
     here = runs.take(runs.at_level(level))
     if len(np.unique(here.points.size)) >= _EACH:
@@ -157,7 +162,9 @@ def _level(runs: Runs, plan: Plan, first: LogLinear, level: float) -> list[Desig
     return [_expecting(point, first) for point in moved]
 
 
-def _recentred(runs: Runs, plan: Plan, model: LogLinear, level: float) -> list[DesignPoint]:
+def _recentred(
+    runs: Runs, plan: GenerationPlan, model: LogLinear, level: float
+) -> list[DesignPoint]:
     """Three sizes about the one that the level's own runs let expect T0, those not there yet."""
     here = runs.take(runs.at_level(level))
     nearest = int(np.argmin(np.abs(np.log2(here.time / plan.time))))
@@ -174,7 +181,9 @@ def _recentred(runs: Runs, plan: Plan, model: LogLinear, level: float) -> list[D
     return [p for p in moved if not np.isclose(here.points.size, p.size, rtol=1e-9).any()]
 
 
-def _apart(asked: Sequence[DesignPoint], variable: Variable, plan: Plan) -> list[DesignPoint]:
+def _apart(
+    asked: Sequence[DesignPoint], variable: Variable, plan: GenerationPlan
+) -> list[DesignPoint]:
     """Points that fell on one size of a coarse grid, moved to the next larger one."""
     found: list[DesignPoint] = []
     for point in asked:
@@ -187,7 +196,7 @@ def _apart(asked: Sequence[DesignPoint], variable: Variable, plan: Plan) -> list
     return found
 
 
-def _checks(plan: Plan, model: LogLinear) -> tuple[DesignPoint, ...]:
+def _checks(plan: GenerationPlan, model: LogLinear) -> tuple[DesignPoint, ...]:
     """Runs on the processors asked for that would show whether the forecast holds."""
     return tuple(
         _placed(
@@ -201,7 +210,7 @@ def _checks(plan: Plan, model: LogLinear) -> tuple[DesignPoint, ...]:
     )
 
 
-def _centred(runs: Runs, plan: Plan, level: float) -> bool:
+def _centred(runs: Runs, plan: GenerationPlan, level: float) -> bool:
     times = runs.time[runs.at_level(level)]
     return bool(times.min() <= plan.time <= times.max())
 
@@ -218,7 +227,7 @@ def _model_slope(model: LogLinear) -> float:
     return float(model.regression.coefficients[2])
 
 
-def _there(here: Runs, plan: Plan, point: DesignPoint) -> bool:
+def _there(here: Runs, plan: GenerationPlan, point: DesignPoint) -> bool:
     """Whether a run of about that size is among those of its level."""
     if not len(here):
         return False
@@ -227,13 +236,17 @@ def _there(here: Runs, plan: Plan, point: DesignPoint) -> bool:
 
 
 def _point(
-    runs: Runs, plan: Plan, at: tuple[float, float], expected: float | None, why: str
+    runs: Runs, plan: GenerationPlan, at: tuple[float, float], expected: float | None, why: str
 ) -> DesignPoint:
     return _placed(runs.variables.size, plan, at, expected, why)
 
 
 def _placed(
-    variable: Variable, plan: Plan, at: tuple[float, float], expected: float | None, why: str
+    variable: Variable,
+    plan: GenerationPlan,
+    at: tuple[float, float],
+    expected: float | None,
+    why: str,
 ) -> DesignPoint:
     """A run of a size that the program can have, nearest to the one wanted."""
     processors, size = at

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune.domain.tables.parameter import Value
-from autotune.domain.tables.table import Table
+from autotune.domain.tables.table import MeasurementTable
 from autotune.learning.models.base import Floats
 from autotune.learning.scaling.loglinear import quantile
 
@@ -136,7 +136,7 @@ class GroupMeans:
     @classmethod
     def of(
         cls,
-        table: Table,
+        table: MeasurementTable,
         name: str,
         matters: Collection[str],
         where: tuple[str, Value] | None = None,

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune.domain.tables.parameter import Parameter, Value
-from autotune.domain.tables.table import Inputs, Table
+from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.errors import InputError
 from autotune.files.tables.cleaning import Heading, Record, assemble
 from autotune.learning.influence import Influence, InfluencePredictor
@@ -117,15 +117,15 @@ class _Said:
 class _Fitted:
     """The model of all candidates, those of the folds, and what these said of what they lacked."""
 
-    table: Table
+    table: MeasurementTable
     whole: InfluencePredictor
     parts: tuple[InfluencePredictor, ...]
     held_out: Floats
-    asked: Inputs
+    asked: ParameterRows
     """The candidates that effects are averaged over."""
 
     @classmethod
-    def of(cls, table: Table) -> "_Fitted":
+    def of(cls, table: MeasurementTable) -> "_Fitted":
         model = Influence(shapes=("log2",), degree=1)
         fold, held = folds(len(table), 0), np.full(len(table), np.nan)
         parts = []
@@ -262,7 +262,7 @@ class _Fitted:
                 tuple(one.get(n, v) for n, v in zip(self.asked.names, row, strict=True))
                 for row in self.asked.rows
             ]
-        inputs = Inputs(parameters=self.asked.parameters, rows=tuple(rows))
+        inputs = ParameterRows(parameters=self.asked.parameters, rows=tuple(rows))
         said = [np.log2(model.predict(inputs)) for model in (self.whole, *self.parts)]
         return np.array([each.reshape(len(settings), -1).mean(axis=1) for each in said])
 
@@ -329,7 +329,7 @@ def _differ(one: tuple[float, GroupDifference], other: tuple[float, GroupDiffere
 # --- values ------------------------------------------------------------------------------
 
 
-def _values(table: Table, parameter: Parameter) -> list[Value]:
+def _values(table: MeasurementTable, parameter: Parameter) -> list[Value]:
     """What occurs, numbers in order."""
     place = table.inputs.place(parameter.name)
     found = {row[place] for row in table.inputs.rows}
@@ -344,7 +344,7 @@ def _option(values: list[Value]) -> bool:
 # --- what it learns from --------------------------------------------------------------------
 
 
-def _table(rows: list[EvaluatedCandidate], label: str) -> Table:
+def _table(rows: list[EvaluatedCandidate], label: str) -> MeasurementTable:
     settings = [varied(row.candidate) for row in rows]
     names = list(dict.fromkeys(name for one in settings for name in one))
     options = {n for n in names if all(one.get(n) in (0, 1) for one in settings)}
@@ -367,7 +367,7 @@ def _setting(value: Value | None, option: bool) -> Value:
     return str(int(value)) if option else value
 
 
-def _middle(table: Table) -> Floats:
+def _middle(table: MeasurementTable) -> Floats:
     """(n,) the geometric mean of the other responses."""
     logs = np.log(table.response)
     others: Floats = np.exp((logs.sum() - logs) / (len(logs) - 1))

@@ -7,8 +7,8 @@ import numpy as np
 
 from autotune.tuning.maps import losses, visits
 from autotune.tuning.maps.losses import Verdict
-from autotune.tuning.maps.map_posterior import Posterior, Seen
-from autotune.tuning.maps.map_prior import Flags, Floats, Prior
+from autotune.tuning.maps.map_posterior import MapObservations, MapPosterior
+from autotune.tuning.maps.map_prior import Flags, Floats, MapPrior
 from autotune.tuning.maps.visits import Visit
 
 _DRAWS = 512
@@ -53,19 +53,21 @@ class Explorer:
     ``cost``: of a visit, by cell, in any unit; equal where none is given.
     """
 
-    def __init__(self, prior: Prior, aim: Aim, cost: Sequence[float] = ()) -> None:
+    def __init__(self, prior: MapPrior, aim: Aim, cost: Sequence[float] = ()) -> None:
         self.prior = prior
         self.aim = aim
-        self.seen: list[Seen] = []
+        self.seen: list[MapObservations] = []
         self.legal: Flags = prior.legal.copy()
         self.blocked: Flags = np.zeros_like(prior.legal)
         """(K, C): not to be measured there: it failed, or other processes took the cores."""
         self._cost = tuple(cost) or (1.0,) * len(prior.cells)
-        self._posterior = Posterior(prior, aim.seed)
+        self._posterior = MapPosterior(prior, aim.seed)
         self._idle = 0
         self._refresh(0)
 
-    def tell(self, seen: Sequence[Seen], failed: Sequence[tuple[int, int | None]] = ()) -> None:
+    def tell(
+        self, seen: Sequence[MapObservations], failed: Sequence[tuple[int, int | None]] = ()
+    ) -> None:
         """Times of a visit, and who failed: (contender, cell), None for everywhere.
 
         A contender that fails does not win there. A cell whose last contender fails keeps it: a map

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
-from autotune.tuning.maps.map_prior import Floats, Prior, Whole
+from autotune.tuning.maps.map_prior import Floats, MapPrior, Whole
 
 _LEAST = 0.005
 """Standard deviation of the log of a measured time that is never believed to be smaller."""
@@ -39,7 +39,7 @@ _SETTINGS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class MapObservations:
     """One measured time: contender, cell, log seconds and their standard deviation."""
 
     contender: int
@@ -62,7 +62,7 @@ class Data:
     visit: Whole
 
     @classmethod
-    def of(cls, seen: Sequence[Seen]) -> "Data":
+    def of(cls, seen: Sequence[MapObservations]) -> "Data":
         sigmas = np.array([s.sigma for s in seen], dtype=np.float64)
         return cls(
             np.array([s.contender for s in seen], dtype=np.intp),
@@ -73,13 +73,13 @@ class Data:
         )
 
 
-class Posterior:
+class MapPosterior:
     """Draws of all times given the measured ones; told one visit after the other.
 
     ``seed`` makes it deterministic: the same data in the same order give the same draws.
     """
 
-    def __init__(self, prior: Prior, seed: int = 1) -> None:
+    def __init__(self, prior: MapPrior, seed: int = 1) -> None:
         self.prior = prior
         self.data = Data.of(())
         self._chance = np.random.default_rng(seed)
@@ -89,7 +89,7 @@ class Posterior:
         self._apart = np.abs(sizes[:, None] - sizes), np.abs(threads[:, None] - threads)
         self._trend = prior.trend @ prior.trend.T
 
-    def tell(self, seen: Sequence[Seen], sweeps: int = 12) -> None:
+    def tell(self, seen: Sequence[MapObservations], sweeps: int = 12) -> None:
         """All times that were measured so far."""
         self.data = Data.of(seen)
         if seen:
@@ -246,7 +246,7 @@ class Posterior:
         return np.asarray((moved / spread).T.reshape(count, *prior.mean.shape))
 
 
-def _all(prior: Prior) -> Data:
+def _all(prior: MapPrior) -> Data:
     """Every contender in every cell."""
     contenders, cells = prior.mean.shape
     nothing = np.zeros(prior.mean.size)
@@ -273,7 +273,7 @@ class _Parts:
     cells: tuple[Whole, ...]
 
     @classmethod
-    def between(cls, prior: Prior, rows: Data, columns: Data) -> "_Parts":
+    def between(cls, prior: MapPrior, rows: Data, columns: Data) -> "_Parts":
         mine, other = (rows.contender, rows.cell), (columns.contender, columns.cell)
         same = rows.contender[:, None] == columns.contender
         own = np.multiply.outer(prior.own[mine], prior.own[other])

@@ -58,7 +58,7 @@ class Cells:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prior:
+class MapPrior:
     """Predicted log times with what they are unsure of; K contenders, C cells, F figures."""
 
     cells: Cells
@@ -104,7 +104,7 @@ def prior(
     parameters: Sequence[Mapping[str, Value]],
     predictions: Sequence[Sequence[Prediction | None]],
     twins: Mapping[tuple[int, int], int] | None = None,
-) -> Prior:
+) -> MapPrior:
     """The prior of K contenders; ``predictions`` has C for each, None where it is not legal.
 
     ``twins``: (contender, cell) to the legal contender that is the same program there.
@@ -132,7 +132,7 @@ def prior(
         twin[contender, cell] = other
     mean = _filled(np.log(seconds)) if told else np.zeros(seconds.shape)
     own[np.isnan(seconds)] = UNTOLD * (2 if told else 1)
-    return Prior(
+    return MapPrior(
         cells=cells,
         mean=mean,
         shifts=shifts,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autotune.tuning.maps.losses import Verdict
-from autotune.tuning.maps.map_posterior import Posterior
+from autotune.tuning.maps.map_posterior import MapPosterior
 from autotune.tuning.maps.map_prior import Flags, Floats, Whole
 
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
@@ -35,7 +35,7 @@ class Visit:
 
 
 def next_visit(
-    posterior: Posterior,
+    posterior: MapPosterior,
     mean: Floats,
     verdict: Verdict,
     free: Flags,

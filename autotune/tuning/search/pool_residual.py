@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from autotune.domain.tables.parameter import Parameter, Value, categorical, is_number, numeric
-from autotune.domain.tables.table import Inputs, Table
+from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.errors import InputError
 from autotune.learning.models.base import Fitted
 from autotune.learning.models.conformal import Calibrated
@@ -77,7 +77,7 @@ class Candidates:
             predicted=np.log(points.predicted),
         )
 
-    def inputs(self, rows: Indices, foreign: Floats | None) -> Inputs:
+    def inputs(self, rows: Indices, foreign: Floats | None) -> ParameterRows:
         """Rows to learn from or to ask about; ``foreign``: (len(rows),) which are of elsewhere,
         None where all are of here and nothing else was learned from."""
         chosen = [self.rows[row] for row in rows.tolist()]
@@ -88,7 +88,7 @@ class Candidates:
             chosen = [(*values, place) for values, place in zip(chosen, places, strict=True)]
         predicted = self.predicted[rows]
         known = None if np.isnan(self.predicted).all() else np.exp(predicted)
-        return Inputs(parameters=parameters, rows=tuple(chosen), analytical=known)
+        return ParameterRows(parameters=parameters, rows=tuple(chosen), analytical=known)
 
 
 class PoolResidual:
@@ -152,7 +152,7 @@ class PoolResidual:
         part = observed.pick(np.flatnonzero(kept))
         told = bool(part.foreign.any()) and len(own) > 0
         base = self._candidates.base
-        table = Table(
+        table = MeasurementTable(
             name="told",
             inputs=self._candidates.inputs(part.rows, part.foreign if told else None),
             response=np.exp(base[part.rows] + np.clip(part.values, -_FARTHEST, _FARTHEST)),
@@ -164,7 +164,7 @@ class PoolResidual:
         asked = self._candidates.inputs(self._columns, here)
         self._take(Pool().fit(table, self._seed), asked)
 
-    def _take(self, fitted: Calibrated, asked: Inputs) -> None:
+    def _take(self, fitted: Calibrated, asked: ParameterRows) -> None:
         base = self._candidates.base[self._columns]
         said, variance = forecast(fitted, asked)
         left = np.clip(said - base, -_FARTHEST, _FARTHEST)
@@ -188,7 +188,7 @@ class PoolResidual:
         return self._place[self._observed.rows[own]], self._observed.noise[own] + _NOISE**2
 
 
-def forecast(fitted: Fitted, inputs: Inputs) -> tuple[Floats, Floats]:
+def forecast(fitted: Fitted, inputs: ParameterRows) -> tuple[Floats, Floats]:
     """(n,) log of what a pool expects, and its variance; nan where it says nothing.
 
     The variance is that of its held-out errors and of its members among one another.
@@ -205,7 +205,7 @@ def forecast(fitted: Fitted, inputs: Inputs) -> tuple[Floats, Floats]:
     return middle, np.maximum(half**2 + spread, _NOISE**2)
 
 
-def _disagreement(pool: PoolPredictor, inputs: Inputs, middle: Floats) -> Floats:
+def _disagreement(pool: PoolPredictor, inputs: ParameterRows, middle: Floats) -> Floats:
     """(n,) the weighted variance of the members' logarithms about that of the pool."""
     weights = pool.weights()
     total = np.zeros(len(inputs))

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autotune.domain.tables.parameter import numeric
-from autotune.domain.tables.parameter_constraint import Constraint
-from autotune.domain.tables.table import Statistic, Table
+from autotune.domain.tables.parameter_constraint import ParameterConstraint
+from autotune.domain.tables.table import MeasurementTable, Statistic
 from autotune.errors import InputError
 from autotune.files.tables.cleaning import Cell, Heading, Record, assemble
 
@@ -23,7 +23,7 @@ def records(*more: tuple[dict[str, Cell], float]) -> list[Record]:
     ]
 
 
-def made(*more: tuple[dict[str, Cell], float], **heading: object) -> Table:
+def made(*more: tuple[dict[str, Cell], float], **heading: object) -> MeasurementTable:
     return assemble(records(*more), Heading(name="t", where="file", source="file", **heading))
 
 
@@ -135,11 +135,11 @@ def test_a_model_gives_domains_and_what_lies_outside_is_said() -> None:
 
 
 def test_rows_that_break_a_constraint_are_counted() -> None:
-    table = made(constraints=(Constraint("n <= 16"),))
+    table = made(constraints=(ParameterConstraint("n <= 16"),))
     assert len(table) == 3
     assert table.treated == ("1 row breaks the constraint n <= 16; kept",)
     with pytest.raises(InputError, match="constraint m == 1: unknown name 'm'"):
-        made(constraints=(Constraint("m == 1"),))
+        made(constraints=(ParameterConstraint("m == 1"),))
 
 
 @pytest.mark.parametrize(

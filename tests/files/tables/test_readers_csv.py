@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autotune.domain.tables.table import Table
+from autotune.domain.tables.table import MeasurementTable
 from autotune.errors import InputError
 from autotune.files.recorded import text_content
 from autotune.files.tables import Columns, delimited, read, read_one, read_table
@@ -24,7 +24,7 @@ def write(tmp_path: Path, text: str, name: str = "m.csv") -> Path:
     return path
 
 
-def one(tmp_path: Path, text: str, **options: object) -> Table:
+def one(tmp_path: Path, text: str, **options: object) -> MeasurementTable:
     return read_one(write(tmp_path, text), **options)
 
 
@@ -240,7 +240,7 @@ def test_whatever_is_written_is_read_back(
     np.testing.assert_array_equal(again.response, table.response)
 
 
-def made(rows: list[tuple[float, str, float]]) -> Table | None:
+def made(rows: list[tuple[float, str, float]]) -> MeasurementTable | None:
     from autotune.files.tables.cleaning import Heading, Record, assemble
 
     records = [

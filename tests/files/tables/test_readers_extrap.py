@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autotune.domain.tables.table import Table, Tables
+from autotune.domain.tables.table import MeasurementTable, Tables
 from autotune.errors import InputError
 from autotune.files.tables import read, read_one
 
@@ -140,7 +140,7 @@ def test_a_response_is_chosen_by_name(tmp_path: Path, kind: str, response: str) 
 def test_one_parameter_needs_no_brackets(tmp_path: Path) -> None:
     text = "PARAMETER p\nPOINTS 4 8 16\nDATA 1\nDATA 2 2\nDATA 3\n"
     table = read(write(tmp_path, text))
-    assert isinstance(table, Table)
+    assert isinstance(table, MeasurementTable)
     assert table.inputs.rows == ((4,), (8,), (16,))
     assert table.repetitions == ((1.0,), (2.0, 2.0), (3.0,))
     assert (table.part, table.quantity, table.unit) == ("", "time", "")
@@ -149,7 +149,7 @@ def test_one_parameter_needs_no_brackets(tmp_path: Path) -> None:
 def test_several_parameters_on_a_line_and_points_without_data(tmp_path: Path) -> None:
     text = "PARAMETER p n\nPOINTS (4 1) (8 1) (8 2)\nMETRIC flops\nDATA 1\nDATA 2\n"
     table = read(write(tmp_path, text))
-    assert isinstance(table, Table)
+    assert isinstance(table, MeasurementTable)
     assert table.quantity == "flops"
     assert table.treated[0] == "the last 1 of 3 point has no DATA: left out"
     assert table.constants == (("n", 1),)
@@ -167,7 +167,7 @@ def test_a_metric_that_no_model_can_use_is_named(tmp_path: Path) -> None:
 def test_one_json_line_and_defaults(tmp_path: Path) -> None:
     text = '{"params": {"p": 2}, "value": 1.5}\n{"params": {"p": 4}, "value": 2.5}\n\n'
     table = read(write(tmp_path, text, "x.jsonl"))
-    assert isinstance(table, Table)
+    assert isinstance(table, MeasurementTable)
     assert (table.part, table.quantity) == ("", "time")
     with pytest.raises(InputError, match="the same values in every row"):
         read(write(tmp_path, text.splitlines()[0], "y.jsonl"))
@@ -176,7 +176,7 @@ def test_one_json_line_and_defaults(tmp_path: Path) -> None:
 def test_talpas_keeps_semicolons_inside_of_names(tmp_path: Path) -> None:
     row = '{"parameters": {"p": %d};"callpath": "a;b";"metric": "time";"value": 1.0}'
     table = read(write(tmp_path, f"{row % 2}\n{row % 4}\n"))
-    assert isinstance(table, Table)
+    assert isinstance(table, MeasurementTable)
     assert table.part == "a;b"
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from autotune.domain.tables.table import Table, Tables
+from autotune.domain.tables.table import MeasurementTable, Tables
 from autotune.errors import InputError
 from autotune.files.tables import read, read_model, spl_model
 
@@ -91,9 +91,9 @@ def write(tmp_path: Path, text: str, name: str = "results.xml") -> Path:
     return path
 
 
-def one(path: Path, **options: object) -> Table:
+def one(path: Path, **options: object) -> MeasurementTable:
     found = read(path, **options)
-    assert isinstance(found, Table)
+    assert isinstance(found, MeasurementTable)
     return found
 
 

@@ -9,7 +9,13 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from autotune.domain.tables.table import Inputs, Table, Tables, categorical, numeric
+from autotune.domain.tables.table import (
+    MeasurementTable,
+    ParameterRows,
+    Tables,
+    categorical,
+    numeric,
+)
 from autotune.errors import InputError
 from autotune.files.tables import Columns, read, read_one
 from autotune.files.tables.writers import to_csv, to_extrap
@@ -18,8 +24,8 @@ POINTS = ((4, 1.5), (8, 1.5), (8, 2.5))
 TIMES = ((1.0, 1.5), (2.0, 2.5), (3.0, 4.0))
 
 
-def table(part: str = "", **changes: object) -> Table:
-    inputs = Inputs(
+def table(part: str = "", **changes: object) -> MeasurementTable:
+    inputs = ParameterRows(
         parameters=(numeric("p", [4, 8]), numeric("x", [1.5, 2.5])),
         rows=POINTS,
         analytical=np.array([1.0, np.nan, 3.0]),
@@ -32,7 +38,7 @@ def table(part: str = "", **changes: object) -> Table:
         "part": part,
         "constants": (("fixed", 3),),
     }
-    return Table(**(values | changes))
+    return MeasurementTable(**(values | changes))
 
 
 def test_csv_has_a_line_for_each_repetition(tmp_path: Path) -> None:
@@ -64,7 +70,7 @@ TIME = st.floats(1e-12, 1e12)
 
 
 @st.composite
-def any_table(draw: st.DrawFn) -> Table:
+def any_table(draw: st.DrawFn) -> MeasurementTable:
     """Parameters of any name, each of numbers or of texts."""
     names = draw(st.lists(TEXTS.filter(bool), min_size=1, max_size=3, unique=True))
     kinds = [draw(st.sampled_from([NUMBERS, TEXTS])) for _ in names]
@@ -75,9 +81,9 @@ def any_table(draw: st.DrawFn) -> Table:
     ]
     times = tuple(tuple(draw(st.lists(TIME, min_size=1, max_size=3))) for _ in rows)
     said = np.array([draw(st.one_of(TIME, st.just(math.nan))) for _ in rows])
-    return Table(
+    return MeasurementTable(
         name="t",
-        inputs=Inputs(parameters=tuple(columns), rows=rows, analytical=said),
+        inputs=ParameterRows(parameters=tuple(columns), rows=rows, analytical=said),
         response=np.array([math.fsum(each) / len(each) for each in times]),
         repetitions=times,
     )
@@ -85,7 +91,7 @@ def any_table(draw: st.DrawFn) -> Table:
 
 @settings(max_examples=150, deadline=None)
 @given(any_table())
-def test_csv_comes_back_as_it_was_or_is_refused(given_table: Table) -> None:
+def test_csv_comes_back_as_it_was_or_is_refused(given_table: MeasurementTable) -> None:
     varying = [len({row[i] for row in given_table.inputs.rows}) > 1
                for i in range(len(given_table.parameters))]  # fmt: skip
     assume(all(varying))
@@ -111,9 +117,11 @@ def test_csv_comes_back_as_it_was_or_is_refused(given_table: Table) -> None:
 
 
 def test_names_and_values_with_another_meaning_are_refused() -> None:
-    def named(name: str, value: str = "x") -> Table:
-        inputs = Inputs(parameters=(categorical(name, [value, "y"]),), rows=((value,), ("y",)))
-        return Table(name="t", inputs=inputs, response=np.array([1.0, 2.0]))
+    def named(name: str, value: str = "x") -> MeasurementTable:
+        inputs = ParameterRows(
+            parameters=(categorical(name, [value, "y"]),), rows=((value,), ("y",))
+        )
+        return MeasurementTable(name="t", inputs=inputs, response=np.array([1.0, 2.0]))
 
     meanings = {
         "status": "the status of a run",
@@ -152,14 +160,14 @@ def test_extra_p_text_of_several_parts(tmp_path: Path) -> None:
 
 
 def test_what_extra_p_cannot_hold_is_refused() -> None:
-    inputs = Inputs(parameters=(categorical("a b", ["x", "y"]),), rows=(("x",), ("y",)))
-    words = Table(name="t", inputs=inputs, response=np.array([1.0, 2.0]))
+    inputs = ParameterRows(parameters=(categorical("a b", ["x", "y"]),), rows=(("x",), ("y",)))
+    words = MeasurementTable(name="t", inputs=inputs, response=np.array([1.0, 2.0]))
     with pytest.raises(InputError, match=r"a b is categorical.*\n.*'a b'; expected names without"):
         to_extrap(words)
-    many = Inputs(
+    many = ParameterRows(
         parameters=tuple(numeric(f"p{i}", [1, 2]) for i in range(5)), rows=((1,) * 5, (2,) * 5)
     )
     with pytest.raises(InputError, match="5 parameters; expected at most 4"):
-        to_extrap(Table(name="t", inputs=many, response=np.array([1.0, 2.0])))
+        to_extrap(MeasurementTable(name="t", inputs=many, response=np.array([1.0, 2.0])))
     with pytest.raises(InputError, match="io has other points than solve"):
         to_extrap(Tables(tables=(table("solve"), table("io").take([0, 1]))))

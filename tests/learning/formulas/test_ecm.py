@@ -12,11 +12,11 @@ from stencil_samples import MACHINE, candidate, problem
 import autotune
 from autotune.domain.results import Part, Prediction
 from autotune.errors import InputError
-from autotune.learning.formulas.base import Factor, combined
+from autotune.learning.formulas.base import PowerFactor, combined
 from autotune.learning.formulas.ecm_formula import ecm
 from autotune.workloads.stencil.planes.planes_engine import PlanesEngine
 
-LINEAR = frozenset([Factor("power", "n", 1.0)])
+LINEAR = frozenset([PowerFactor("power", "n", 1.0)])
 
 
 def prediction(n: float, *, start: float = 0.0, extra: float = 0.0) -> Prediction:

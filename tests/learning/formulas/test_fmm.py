@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autotune.learning.formulas.base import Factor, combined
+from autotune.learning.formulas.base import PowerFactor, combined
 from autotune.learning.formulas.fmm import NEAR, SEPARATED, Fmm
 
 MODEL = Fmm(t_c=1e-10, beta=1e-9, cache=32768.0, line=8.0)
@@ -48,12 +48,12 @@ def test_with_usual_constants_memory_never_wins(N: float, q: int, k: int) -> Non
 
 def test_terms_are_of_the_side_that_counts() -> None:
     terms = combined(MODEL.terms())
-    N = Factor("power", "N", 1.0)
-    per_leaf = {N, Factor("power", "q", -1.0)}
+    N = PowerFactor("power", "N", 1.0)
+    per_leaf = {N, PowerFactor("power", "q", -1.0)}
     assert terms == pytest.approx(
         {
-            frozenset([N, Factor("power", "q", 1.0)]): 2.7e-9,
-            frozenset([*per_leaf, Factor("power", "k", 6.0)]): 1.89e-8,
+            frozenset([N, PowerFactor("power", "q", 1.0)]): 2.7e-9,
+            frozenset([*per_leaf, PowerFactor("power", "k", 6.0)]): 1.89e-8,
         }
     )
     assert {term.text for term in MODEL.terms()} == {"P2P arithmetic", "M2L arithmetic"}

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autotune.errors import InputError
-from autotune.learning.formulas.base import Factor, FormulaTerm, combined
+from autotune.learning.formulas.base import FormulaTerm, PowerFactor, combined
 from autotune.learning.formulas.term_polynomial import Polynomial, constant, log2, power, total
 
 NAMES = ("n", "p", "q")
@@ -68,7 +68,8 @@ def test_a_missing_parameter_names_the_nearest() -> None:
 
 def test_the_class_of_a_term_is_its_parameters() -> None:
     term = FormulaTerm(
-        coefficient=2.0, factors=frozenset([Factor("power", "n", 1.0), Factor("log2", "p", 1.0)])
+        coefficient=2.0,
+        factors=frozenset([PowerFactor("power", "n", 1.0), PowerFactor("log2", "p", 1.0)]),
     )
     assert term.parameters == {"n", "p"}
     assert str(term) == "2 n log2(p)"

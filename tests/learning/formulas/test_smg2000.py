@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autotune.errors import InputError
-from autotune.learning.formulas.base import Factor, combined
+from autotune.learning.formulas.base import PowerFactor, combined
 from autotune.learning.formulas.smg2000 import Dimensions, Smg2000, expansion
 from autotune.learning.formulas.term_polynomial import log2, power
 
@@ -83,9 +83,9 @@ def test_terms_merge_latency_and_bandwidth() -> None:
     sent = 500 * 2 * (MACHINE["alpha"] + MACHINE["beta"])
     assert terms == pytest.approx(
         {
-            frozenset([Factor("log2", "nx", 1.0)]): sent,
-            frozenset([Factor("log2", "px", 1.0)]): sent,
-            frozenset([Factor("power", "nx", 1.0)]): 500 * 6 * MACHINE["f"],
+            frozenset([PowerFactor("log2", "nx", 1.0)]): sent,
+            frozenset([PowerFactor("log2", "px", 1.0)]): sent,
+            frozenset([PowerFactor("power", "nx", 1.0)]): 500 * 6 * MACHINE["f"],
         }
     )
 

@@ -6,7 +6,7 @@ import pytest
 
 from autotune.errors import InputError
 from autotune.learning.scaling import self_generated
-from autotune.learning.scaling.generation_plan import Plan, SizeGrid, lower_levels
+from autotune.learning.scaling.generation_plan import GenerationPlan, SizeGrid, lower_levels
 from autotune.learning.scaling.scaling_runs import Runs, points
 from autotune.learning.scaling.variables import Variable
 
@@ -29,7 +29,7 @@ CG = [
     (1330, 256, 135.29), (1390, 256, 139.16), (1450, 256, 150.91),
 ]  # fmt: skip
 LOWER = (16, 36, 64, 100, 256)
-BT_PLAN = Plan(time=101.0, processors=1936, lower=LOWER)
+BT_PLAN = GenerationPlan(time=101.0, processors=1936, lower=LOWER)
 
 
 def runs(rows, formula="n"):
@@ -74,7 +74,9 @@ def test_twenty_one_runs_make_the_printed_regression_and_a_forecast():
 
 def test_cg_is_asked_to_recentre_where_the_source_says_it_should_have_been():
     """ "the times are not anywhere near the seconds we want, except for P = 128" """
-    plan = Plan(time=100.0, processors=2048, around="time", grid=SizeGrid(base=10, step=60))
+    plan = GenerationPlan(
+        time=100.0, processors=2048, around="time", grid=SizeGrid(base=10, step=60)
+    )
     stage = self_generated.next_stage(runs(CG, "(n + 50)/60"), plan)
     assert stage.name == "recentre"
     assert {p for p, _ in asked(stage)} == {16, 32, 64, 256}
@@ -90,7 +92,7 @@ def test_a_session_on_a_planted_program_reaches_its_size():
         return 2.0 ** (-13 - 0.9 * np.log2(p) + 0.95 * np.log2(n)) * (1 + (p / 1024) ** 2)
 
     rows = [(2.0**22.5, 1024, program(1024, 2.0**22.5))]
-    plan = Plan(time=float(rows[0][2]), processors=2048)
+    plan = GenerationPlan(time=float(rows[0][2]), processors=2048)
     stages = []
     for _ in range(8):
         stage = self_generated.next_stage(runs(rows), plan)
@@ -113,7 +115,7 @@ def test_levels_below_the_known_ones():
 
 
 def test_a_level_near_the_one_that_would_be_asked_for_stands_for_it():
-    plan = Plan(time=101.0, processors=1936)
+    plan = GenerationPlan(time=101.0, processors=1936)
     assert self_generated.next_stage(runs(BT), plan).name == "forecast"
 
 
@@ -127,7 +129,7 @@ def test_sizes_fall_on_those_that_the_program_can_have():
 def test_what_cannot_be_planned_is_refused():
     only = runs(BT[:3])
     with pytest.raises(InputError, match="no run on fewer than 512"):
-        self_generated.next_stage(only, Plan(time=101.0, processors=512))
+        self_generated.next_stage(only, GenerationPlan(time=101.0, processors=512))
     from dataclasses import replace
 
     more = replace(

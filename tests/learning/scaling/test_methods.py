@@ -205,7 +205,7 @@ def test_components_are_taken_apart_where_communication_is_most_of_the_time():
     heavy = made.split(communication=(-4.0, 0.4, 0.5))
     assert components.share_of_communication(light) < 0.5 < components.share_of_communication(heavy)
     assert isinstance(scaling_methods.fit(light, Settings()), loglinear.LogLinear)
-    assert isinstance(scaling_methods.fit(heavy, Settings()), components.Split)
+    assert isinstance(scaling_methods.fit(heavy, Settings()), components.ComponentShares)
     with pytest.raises(InputError, match="one regression per number of processors"):
         scaling_methods.fit(heavy, Settings(method="levels", apart="always"))
     with pytest.raises(InputError, match="no computation and no communication"):

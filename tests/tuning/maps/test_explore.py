@@ -8,7 +8,7 @@ import pytest
 
 from autotune.tuning.maps import losses
 from autotune.tuning.maps.explore import Aim, Explorer
-from autotune.tuning.maps.map_prior import Cells, Prior
+from autotune.tuning.maps.map_prior import Cells, MapPrior
 
 SEEDS = range(20, 24)
 
@@ -81,14 +81,14 @@ def test_random_cells_and_contenders_are_not_as_good(
     assert chosen < random
 
 
-def crossing(offset: float) -> Prior:
+def crossing(offset: float) -> MapPrior:
     """Two contenders whose times cross between 64 and 4096, and eight slow ones."""
     cells = Cells(sizes=tuple(2**k for k in range(6, 13)), threads=(1,))
     octaves, _ = cells.octaves
     slow = np.repeat((octaves + 3.0)[None], 8, axis=0)
     mean = np.concatenate([[octaves], [octaves + 0.3 * (9 - octaves) + offset], slow])
     shape = mean.shape
-    return Prior(
+    return MapPrior(
         cells=cells,
         mean=mean,
         shifts=np.zeros((*shape, 0)),

@@ -16,8 +16,8 @@ from autotune.results.maps import text
 from autotune.tuning.maps import losses, merge
 from autotune.tuning.maps.explore import Aim, Explorer
 from autotune.tuning.maps.finish import Facts, finish
-from autotune.tuning.maps.map_posterior import Seen
-from autotune.tuning.maps.map_prior import Cells, Prior
+from autotune.tuning.maps.map_posterior import MapObservations
+from autotune.tuning.maps.map_prior import Cells, MapPrior
 
 CELLS = Cells(sizes=(64, 128, 256, 512), threads=(1, 2))
 LEGAL = np.ones((3, 8), dtype=bool)
@@ -122,7 +122,7 @@ def test_a_twin_stands_for_a_contender_that_is_not_legal() -> None:
     """1 is the program of 0 at the smallest size and the faster one at the others: it is enough."""
     cells = Cells(sizes=(64, 128), threads=(1,))
     mean = np.array([[0.0, 1.0], [0.0, 0.0]])
-    made = Prior(
+    made = MapPrior(
         cells=cells,
         mean=mean,
         shifts=np.zeros((2, 2, 0)),
@@ -133,7 +133,7 @@ def test_a_twin_stands_for_a_contender_that_is_not_legal() -> None:
         told=True,
     )
     explorer = Explorer(made, Aim())
-    explorer.tell([Seen(0, 0, 0.0, 0.01, 0), Seen(1, 1, 0.0, 0.01, 1)])
+    explorer.tell([MapObservations(0, 0, 0.0, 0.01, 0), MapObservations(1, 1, 0.0, 0.01, 1)])
     chart = charted(explorer)
     assert [cell.winner.contender for cell in chart.cells] == [0, 1]
     assert [cell.merged.contender for cell in chart.cells] == [1, 1]

@@ -6,7 +6,7 @@ import made_maps
 import numpy as np
 import pytest
 
-from autotune.tuning.maps.map_posterior import Posterior, Seen
+from autotune.tuning.maps.map_posterior import MapObservations, MapPosterior
 
 
 @pytest.fixture
@@ -14,21 +14,21 @@ def made() -> made_maps.Truth:
     return made_maps.truth(3)
 
 
-def seen(made: made_maps.Truth, contender: int, cells: range, off: float) -> list[Seen]:
+def seen(made: made_maps.Truth, contender: int, cells: range, off: float) -> list[MapObservations]:
     """Times that are off by so much from what was predicted."""
     mean = made.prior.mean
-    return [Seen(contender, c, float(mean[contender, c]) + off, 0.01, c) for c in cells]
+    return [MapObservations(contender, c, float(mean[contender, c]) + off, 0.01, c) for c in cells]
 
 
 def test_before_the_first_time_the_prediction_holds(made: made_maps.Truth) -> None:
-    mean, draws = Posterior(made.prior).draws(256)
+    mean, draws = MapPosterior(made.prior).draws(256)
     assert mean == pytest.approx(made.prior.mean)
     spread = (draws - mean).std(axis=0)
     assert 0.2 < spread.mean() < 1.5
 
 
 def test_what_was_measured_is_learned_and_neighbours_with_it(made: made_maps.Truth) -> None:
-    posterior = Posterior(made.prior)
+    posterior = MapPosterior(made.prior)
     posterior.tell([*seen(made, 1, range(0, 6), 0.3), *seen(made, 2, range(0, 6), -0.3)], 60)
     mean, draws = posterior.draws(512)
     moved = mean - made.prior.mean
@@ -42,7 +42,7 @@ def test_what_was_measured_is_learned_and_neighbours_with_it(made: made_maps.Tru
 
 def test_alike_contenders_learn_from_each_other(made: made_maps.Truth) -> None:
     """0, 3 and 6 have one order; 1 and 2 have others."""
-    posterior = Posterior(made.prior)
+    posterior = MapPosterior(made.prior)
     off = {0: 0.4, 3: 0.4, 1: -0.4, 4: -0.4, 2: -0.4, 5: -0.4}
     times = [s for k, value in off.items() for s in seen(made, k, range(0, 14, 3), value)]
     posterior.tell(times, 120)
@@ -53,11 +53,11 @@ def test_alike_contenders_learn_from_each_other(made: made_maps.Truth) -> None:
 def test_the_drift_of_a_visit_does_not_move_differences(made: made_maps.Truth) -> None:
     mean = made.prior.mean
     pair = [(k, 4, float(mean[k, 4]) + 0.1) for k in (1, 2)]
-    apart = [Seen(*one, 0.01, visit) for visit, one in enumerate(pair)]
-    together = [Seen(*one, 0.01, 0) for one in pair]
+    apart = [MapObservations(*one, 0.01, visit) for visit, one in enumerate(pair)]
+    together = [MapObservations(*one, 0.01, 0) for one in pair]
     spreads = []
     for times in (apart, together):
-        posterior = Posterior(made.prior)
+        posterior = MapPosterior(made.prior)
         posterior.tell(times, 40)
         draws = posterior.draws(2048)[1]
         spreads.append(float((draws[:, 1, 4] - draws[:, 2, 4]).std()))
@@ -67,7 +67,7 @@ def test_the_drift_of_a_visit_does_not_move_differences(made: made_maps.Truth) -
 def test_the_same_seed_gives_the_same_draws(made: made_maps.Truth) -> None:
     found = []
     for seed in (1, 1, 2):
-        posterior = Posterior(made.prior, seed)
+        posterior = MapPosterior(made.prior, seed)
         posterior.tell(seen(made, 1, range(3), 0.2), 6)
         found.append(posterior.draws(16)[1])
     assert np.array_equal(found[0], found[1])
@@ -76,8 +76,8 @@ def test_the_same_seed_gives_the_same_draws(made: made_maps.Truth) -> None:
 
 def test_a_model_that_is_off_by_a_factor_is_learned_from_one_cell(made: made_maps.Truth) -> None:
     """All contenders are slower than predicted by the same: the order stays as it is."""
-    posterior = Posterior(made.prior)
-    times = [Seen(k, 4, float(made.prior.mean[k, 4]) + 0.7, 0.01, 0) for k in range(6)]
+    posterior = MapPosterior(made.prior)
+    times = [MapObservations(k, 4, float(made.prior.mean[k, 4]) + 0.7, 0.01, 0) for k in range(6)]
     posterior.tell(times, 120)
     moved = posterior.draws(16)[0] - made.prior.mean
     assert moved[7, 4] > 0.4
@@ -88,9 +88,12 @@ def test_shared_figures_move_all_that_depend_on_them(made: made_maps.Truth) -> N
     shifts = np.zeros((*made.prior.mean.shape, 1))
     shifts[::2, :, 0] = 0.3
     prior = dataclasses.replace(made.prior, shifts=shifts, own=np.full(shifts.shape[:2], 0.05))
-    posterior = Posterior(prior)
+    posterior = MapPosterior(prior)
     posterior.tell(
-        [Seen(k, 4, float(prior.mean[k, 4]) + 0.3 * (k % 2 == 0), 0.01, 0) for k in (0, 1)]
+        [
+            MapObservations(k, 4, float(prior.mean[k, 4]) + 0.3 * (k % 2 == 0), 0.01, 0)
+            for k in (0, 1)
+        ]
     )
     moved = posterior.draws(16)[0] - prior.mean
     assert moved[2, 10] - moved[3, 10] > 0.1

@@ -42,7 +42,7 @@ from autotune.commands.output import TerminalProgress, document
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from autotune.domain.tables.table import Table
+    from autotune.domain.tables.table import MeasurementTable
     from autotune.files.tables import Columns
 
 EXAMPLE = (
@@ -99,7 +99,7 @@ def compare(
     from autotune.commands.learn.compare import text
     from autotune.learning.comparison import model_comparison
     from autotune.learning.comparison.curve_fits import Scoring
-    from autotune.learning.comparison.splits import Course
+    from autotune.learning.comparison.splits import SplitPlan
     from autotune.learning.models.catalogue import DEFAULT
     from autotune.learning.models.formula_predictions import with_analytical
 
@@ -111,8 +111,8 @@ def compare(
     table, parts = _read(file, model, response, format, wanted, by_part=by_part)
     if made is not None:
         table = with_analytical(table, made)
-    request = model_comparison.Request(
-        course=Course(
+    request = model_comparison.ComparisonRequest(
+        course=SplitPlan(
             sizes=sizes_of(sizes, table, leave_out),
             repeats=repeats,
             seed=seed,
@@ -149,7 +149,7 @@ def _read(
     wanted: "Columns",
     *,
     by_part: bool,
-) -> "tuple[Table, Mapping[str, Table]]":
+) -> "tuple[MeasurementTable, Mapping[str, MeasurementTable]]":
     """The one table of a file; ``by_part``: of the whole program, and those of its parts."""
     from autotune.domain.tables.table import Tables
     from autotune.errors import Fault, InputError

@@ -6,12 +6,12 @@ from typing import Literal, get_args
 
 from autotune.commands.learn.document import TableSource
 from autotune.domain.tables.parameter import Value
-from autotune.learning.comparison.learning_curves import CurveTable, Kind, Measure, Spread
+from autotune.learning.comparison.learning_curves import CurveTable, Kind, Measure, ScoreSpread
 from autotune.learning.comparison.measures import Convention
-from autotune.learning.comparison.model_comparison import Comparison, Learned, Match
-from autotune.learning.comparison.model_evaluation import EvaluatedStudy, Evaluation
+from autotune.learning.comparison.model_comparison import Learned, Match, ModelComparison
+from autotune.learning.comparison.model_evaluation import EvaluatedStudy, ModelEvaluation
 from autotune.learning.comparison.payoff import Gain, Payoff, earliest, payoff
-from autotune.learning.comparison.splits import Course
+from autotune.learning.comparison.splits import SplitPlan
 from autotune.learning.comparison.syntactic_score import SyntacticScore
 
 MEASURES: tuple[Measure, ...] = get_args(Measure)
@@ -27,11 +27,11 @@ class CurvePoint:
     size: int
     group: Value | None
     """The value left out; null: over all of them, or none was."""
-    measures: Mapping[Measure, Spread | None]
+    measures: Mapping[Measure, ScoreSpread | None]
     """error_rate: mean absolute percentage error; mdape: its median; tau_b; coverage: the share of
     rows within their interval; half_width of it; answered: the share of rows that the model says
     something of; outside: that of rows outside the training box, where no interval is warranted."""
-    top_loss: Mapping[int, Spread | None]
+    top_loss: Mapping[int, ScoreSpread | None]
     """By k: how much slower the fastest of the k predicted best is than the fastest."""
     fit_s: float | None
     """Seconds of a fit."""
@@ -98,9 +98,9 @@ class FirstPayoff:
 class RepeatedMeasurement:
     """What half of the repetitions scores on the other half: the noise floor."""
 
-    error_rate: Spread | None
-    mdape: Spread | None
-    top_loss: Mapping[int, Spread | None]
+    error_rate: ScoreSpread | None
+    mdape: ScoreSpread | None
+    top_loss: Mapping[int, ScoreSpread | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +108,7 @@ class LearningCurves:
     """Learning curves over repeated, seeded, paired splits."""
 
     models: tuple[str, ...]
-    course: Course
+    course: SplitPlan
     level: float
     points: tuple[CurvePoint, ...]
     failures: tuple[FailedFits, ...]
@@ -158,7 +158,7 @@ class EvaluateDocument:
     notes: tuple[str, ...]
 
 
-def comparison(compared: Comparison) -> ModelComparisonDocument:
+def comparison(compared: ModelComparison) -> ModelComparisonDocument:
     """The document of a comparison."""
     formula = compared.request.formula
     return ModelComparisonDocument(
@@ -174,7 +174,7 @@ def comparison(compared: Comparison) -> ModelComparisonDocument:
     )
 
 
-def evaluation(evaluated: Evaluation, measured: int = 0) -> EvaluateDocument:
+def evaluation(evaluated: ModelEvaluation, measured: int = 0) -> EvaluateDocument:
     """The document of an evaluation; ``measured``: candidates that were measured for it."""
     return EvaluateDocument(
         study=evaluated.study,

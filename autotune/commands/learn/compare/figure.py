@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from autotune.commands.learn.compare.text import FLOOR, paying_top
-from autotune.learning.comparison.learning_curves import CurveTable, Kind, Spread
+from autotune.learning.comparison.learning_curves import CurveTable, Kind, ScoreSpread
 from autotune.results.report.draw.svg import GRID, INK, PALETTE, figure_svg, round_values
 
 _DASHES: dict[Kind, str | tuple[int, tuple[float, float]]] = {
@@ -54,7 +54,7 @@ def _panel(
     axes: Axes,
     title: str,
     found: CurveTable,
-    value: Callable[[str, int], Spread | None],
+    value: Callable[[str, int], ScoreSpread | None],
     *,
     mean: bool = False,
 ) -> None:

@@ -6,9 +6,9 @@ from functools import partial
 from typing import Literal
 
 from autotune.domain.tables.parameter import Value
-from autotune.learning.comparison.learning_curves import CurveTable, Kind, Spread
-from autotune.learning.comparison.model_comparison import ANALYTICAL, Comparison, Match
-from autotune.learning.comparison.model_evaluation import Evaluation
+from autotune.learning.comparison.learning_curves import CurveTable, Kind, ScoreSpread
+from autotune.learning.comparison.model_comparison import ANALYTICAL, Match, ModelComparison
+from autotune.learning.comparison.model_evaluation import ModelEvaluation
 from autotune.learning.comparison.payoff import Payoff, best_analytical, earliest, payoff
 from autotune.results.report.text import columns
 
@@ -22,7 +22,7 @@ _FEW = 10
 """Rows to score on below which a comparison says little."""
 
 
-def comparison(found: Comparison) -> str:
+def comparison(found: ModelComparison) -> str:
     """Curves, the semantic and syntactic comparison, what was learned, what to know of it."""
     table = found.table
     unit = f" in {table.unit}" if table.unit else ""
@@ -35,7 +35,7 @@ def comparison(found: Comparison) -> str:
     )
 
 
-def evaluation(found: Evaluation) -> str:
+def evaluation(found: ModelEvaluation) -> str:
     """Curves over the candidates of a study, and where learning starts to pay."""
     study = found.study
     problems = ", ".join(study.problems)
@@ -264,7 +264,7 @@ def beats(one: Payoff) -> str:
 # --- models ---------------------------------------------------------------------------------
 
 
-def _semantic(found: Comparison) -> list[str]:
+def _semantic(found: ModelComparison) -> list[str]:
     if not found.matches:
         return []
     head = (
@@ -295,7 +295,7 @@ def _match(match: Match) -> tuple[str, ...]:
     )
 
 
-def _syntactic(found: Comparison) -> list[str]:
+def _syntactic(found: ModelComparison) -> list[str]:
     if not found.syntactic:
         return []
     rows = [("syntactic score", "published", "normalised", "terms", "in both")]
@@ -305,7 +305,7 @@ def _syntactic(found: Comparison) -> list[str]:
     return [f"analytical: {found.request.formula}\n{columns(rows, right=range(1, 5))}"]
 
 
-def _learned(found: Comparison) -> list[str]:
+def _learned(found: ModelComparison) -> list[str]:
     lines = []
     for one in found.learned:
         if one.formula is not None:
@@ -323,11 +323,11 @@ def _learned(found: Comparison) -> list[str]:
 # --- numbers --------------------------------------------------------------------------------
 
 
-def _median(found: Spread | None) -> float | None:
+def _median(found: ScoreSpread | None) -> float | None:
     return None if found is None else found.median
 
 
-def _mean(found: Spread | None) -> float | None:
+def _mean(found: ScoreSpread | None) -> float | None:
     return None if found is None else found.mean
 
 
@@ -335,7 +335,7 @@ def _share_or_none(value: float | None) -> str:
     return _NONE if value is None else _share(value)
 
 
-def _percent(found: Spread | None) -> str:
+def _percent(found: ScoreSpread | None) -> str:
     return _NONE if found is None else _share(found.median)
 
 
@@ -343,7 +343,7 @@ def _share(value: float) -> str:
     return "inf" if math.isinf(value) else f"{100 * value:.1f} %"
 
 
-def _number(found: Spread | None) -> str:
+def _number(found: ScoreSpread | None) -> str:
     return _NONE if found is None else f"{found.median:.3f}"
 
 

@@ -11,8 +11,8 @@ from autotune.commands.learn import study_tables
 from autotune.commands.rank import ranked_space
 from autotune.commands.rank.host_machine import uncalibrated_machine
 from autotune.domain.tables.parameter import Parameter, Value, categorical, numeric
-from autotune.domain.tables.parameter_space import Rule, Space
-from autotune.domain.tables.table import Table
+from autotune.domain.tables.parameter_space import DesignSpace, RowRule
+from autotune.domain.tables.table import MeasurementTable
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError
 from autotune.files import config
@@ -20,7 +20,7 @@ from autotune.files.config.design_spaces import SCHEMA
 from autotune.files.store.store_rows import candidate_record
 from autotune.files.tables import read, read_model
 from autotune.files.tables.cleaning import Cell
-from autotune.learning.designs import Design, Members, Plan, members
+from autotune.learning.designs import Design, DesignPlan, Members, members
 from autotune.progress import Progress
 
 _YAML = (".yaml", ".yml")
@@ -33,7 +33,7 @@ _HEAD = 4096
 class DesignResult:
     """A design, and what it was chosen from."""
 
-    space: Space
+    space: DesignSpace
     design: Design
     candidates: tuple[str, ...] = ()
     """Of a config: the id of each row's candidate."""
@@ -41,7 +41,7 @@ class DesignResult:
 
 def designed(
     path: Path,
-    plan: Plan,
+    plan: DesignPlan,
     progress: Progress | None = None,
     *,
     model: Path | None = None,
@@ -85,9 +85,9 @@ def _kind(path: Path) -> str:
     return "variability model" if re.search(rb"<vm[\s>]", head) else "table"
 
 
-def _of_model(path: Path) -> Space:
+def _of_model(path: Path) -> DesignSpace:
     found = read_model(path)
-    return Space(
+    return DesignSpace(
         name=found.name,
         source=f"{path} (variability model)",
         parameters=found.parameters,
@@ -96,15 +96,15 @@ def _of_model(path: Path) -> Space:
     )
 
 
-def _of_table(path: Path, model: Path | None, *, beyond: bool) -> Space:
+def _of_table(path: Path, model: Path | None, *, beyond: bool) -> DesignSpace:
     found = read(path, model=model)
-    table = found if isinstance(found, Table) else found.tables[0]
-    rules: tuple[Rule, ...] = (members(table.inputs),)
+    table = found if isinstance(found, MeasurementTable) else found.tables[0]
+    rules: tuple[RowRule, ...] = (members(table.inputs),)
     parameters = table.parameters
     if beyond:
         parameters += tuple(_constant(name, value) for name, value in table.constants)
         rules = table.constraints
-    return Space(
+    return DesignSpace(
         name=table.name,
         source=table.source,
         parameters=parameters,
@@ -120,7 +120,7 @@ def _constant(name: str, value: Value) -> Parameter:
 # --- candidates of a config -----------------------------------------------------------------
 
 
-def _of_config(path: Path, plan: Plan, progress: Progress | None) -> DesignResult:
+def _of_config(path: Path, plan: DesignPlan, progress: Progress | None) -> DesignResult:
     setup = ranked_space.load(path)
     legal = ranked_space.enumerate_space(setup, uncalibrated_machine(setup)).legal
     settings = study_tables.candidate_settings([candidate_record(each) for each in legal])
@@ -129,7 +129,7 @@ def _of_config(path: Path, plan: Plan, progress: Progress | None) -> DesignResul
     for row, candidate in zip(rows, legal, strict=True):
         known.setdefault(row, candidate)
     names = tuple(parameter.name for parameter in parameters)
-    space = Space(
+    space = DesignSpace(
         name=path.stem,
         source=f"{path} ({len(legal)} legal candidates)",
         parameters=parameters,

@@ -4,7 +4,7 @@ import csv
 import io
 from collections.abc import Sequence
 
-from autotune.domain.tables.parameter_space import Space
+from autotune.domain.tables.parameter_space import DesignSpace
 from autotune.learning.designs import Design
 
 CANDIDATE = "candidate"
@@ -20,7 +20,7 @@ def table(design: Design, candidates: Sequence[str] = ()) -> str:
     return text.getvalue()
 
 
-def told(design: Design, space: Space) -> str:
+def told(design: Design, space: DesignSpace) -> str:
     """What the design is, and what to know before trusting it."""
     settings = ", ".join(
         f"{name.replace('_', ' ')} {_short(value)}"

@@ -21,7 +21,7 @@ from autotune.commands.output import document
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from autotune.domain.tables.table import Table
+    from autotune.domain.tables.table import MeasurementTable
 
 EXAMPLE = (
     "Example: autotune learn show measurements.csv --response time_s;"
@@ -79,12 +79,12 @@ def show(
         refuse_together("--study", others)
         from autotune.commands.learn.study_tables import read_study
 
-        tables: Sequence[Table] = [read_study(study, store, engine=engine).table]
+        tables: Sequence[MeasurementTable] = [read_study(study, store, engine=engine).table]
     elif file is None:
         raise typer.BadParameter("give a file, or --study", param_hint="FILE")
     else:
         refuse_together("--engine", {"FILE": engine is not None})
-        from autotune.domain.tables.table import Table as OneTable
+        from autotune.domain.tables.table import MeasurementTable as OneTable
         from autotune.files.tables import read
 
         wanted = columns(without, analytical, categorical)
@@ -98,7 +98,9 @@ def show(
         typer.echo(text.text(tables))
 
 
-def _content(tables: "Sequence[Table]", path: Path, to: Literal["csv", "extra-p"]) -> str:
+def _content(
+    tables: "Sequence[MeasurementTable]", path: Path, to: Literal["csv", "extra-p"]
+) -> str:
     """Tables as text; InputError where the format does not hold them."""
     from autotune.domain.tables.table import Tables
     from autotune.errors import Fault, InputError

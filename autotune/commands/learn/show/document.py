@@ -7,7 +7,7 @@ from typing import Literal
 
 from autotune.commands.learn.document import TableSource
 from autotune.domain.tables.parameter import Parameter, Value
-from autotune.domain.tables.table import Statistic, Table
+from autotune.domain.tables.table import MeasurementTable, Statistic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ class TableSummary:
     constraints: tuple[str, ...]
 
     @classmethod
-    def of(cls, table: Table) -> "TableSummary":
+    def of(cls, table: MeasurementTable) -> "TableSummary":
         """The summary of a table."""
         counts = [len(times) for times in table.repetitions]
         predictions = table.inputs.analytical
@@ -62,7 +62,7 @@ class MeasurementsDocument:
     tables: tuple[TableSummary, ...]
 
 
-def measurements(tables: Sequence[Table]) -> MeasurementsDocument:
+def measurements(tables: Sequence[MeasurementTable]) -> MeasurementsDocument:
     """The document of the tables of one source."""
     return MeasurementsDocument(
         source=tables[0].source, tables=tuple(TableSummary.of(table) for table in tables)

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from autotune.domain.tables.parameter import Parameter
-from autotune.domain.tables.table import Table
+from autotune.domain.tables.table import MeasurementTable
 from autotune.results.report.text import columns
 from autotune.results.report.words import seconds
 
@@ -14,12 +14,12 @@ _SHOWN = 8
 _TABLES = 20
 
 
-def text(tables: Sequence[Table]) -> str:
+def text(tables: Sequence[MeasurementTable]) -> str:
     """One table in full; of several a line each, with what was done to each."""
     return one(tables[0]) if len(tables) == 1 else several(tables)
 
 
-def one(table: Table) -> str:
+def one(table: MeasurementTable) -> str:
     """Parameters, domains, rows, response, and what was done to the data."""
     head = [f"{table.name}: {rows(len(table))}, {len(table.parameters)} parameters"]
     head.append(f"  source       {table.source}")
@@ -40,7 +40,7 @@ def one(table: Table) -> str:
     return "\n\n".join(blocks)
 
 
-def several(tables: Sequence[Table]) -> str:
+def several(tables: Sequence[MeasurementTable]) -> str:
     """A line for each response, and what was done to the data of each."""
     found = [(f"  {table.name}", rows(len(table)), response(table)) for table in tables[:_TABLES]]
     more = len(tables) - _TABLES
@@ -62,7 +62,7 @@ def rows(count: int) -> str:
     return "1 row" if count == 1 else f"{count} rows"
 
 
-def response(table: Table) -> str:
+def response(table: MeasurementTable) -> str:
     """What was measured, from the smallest to the largest."""
     low, high = float(table.response.min()), float(table.response.max())
     unit = "" if table.unit in ("", "s") else f" {table.unit}"
@@ -71,7 +71,7 @@ def response(table: Table) -> str:
     return f"{table.quantity} from {show(low)} to {show(high)}{unit}{doubt}"
 
 
-def repetitions(table: Table) -> str:
+def repetitions(table: MeasurementTable) -> str:
     """How many, and how far apart."""
     counts = sorted({len(times) for times in table.repetitions})
     if counts == [1]:
@@ -82,7 +82,7 @@ def repetitions(table: Table) -> str:
     return f"{many} a row, {100 * float(np.median(spread)):.2g} % apart in the median row{kept}"
 
 
-def analytical(table: Table) -> str:
+def analytical(table: MeasurementTable) -> str:
     """How many rows the analytical model speaks of, and how far off it is."""
     said = table.inputs.analytical
     if said is None or np.isnan(said).all():

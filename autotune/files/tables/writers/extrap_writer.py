@@ -2,20 +2,20 @@
 
 from collections.abc import Sequence
 
-from autotune.domain.tables.table import Table, Tables
+from autotune.domain.tables.table import MeasurementTable, Tables
 from autotune.errors import Fault, InputError
 
 _MOST_PARAMETERS = 4
 """Extra-P 4 reads no more from text."""
 
 
-def to_extrap(tables: Table | Tables) -> str:
+def to_extrap(tables: MeasurementTable | Tables) -> str:
     """The tables as text that Extra-P 4 reads: a region and a metric for each.
 
     InputError for categorical parameters, more than four of them, names with blanks, or tables of
     different points.
     """
-    every = [tables] if isinstance(tables, Table) else list(tables)
+    every = [tables] if isinstance(tables, MeasurementTable) else list(tables)
     faults = _faults(every)
     if faults:
         raise InputError(*faults)
@@ -28,7 +28,7 @@ def to_extrap(tables: Table | Tables) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _faults(tables: Sequence[Table]) -> list[Fault]:
+def _faults(tables: Sequence[MeasurementTable]) -> list[Fault]:
     first, found = tables[0], []
     for parameter in first.parameters:
         if not parameter.numeric:

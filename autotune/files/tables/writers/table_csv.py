@@ -5,13 +5,13 @@ import io
 import math
 import unicodedata
 
-from autotune.domain.tables.table import Table
+from autotune.domain.tables.table import MeasurementTable
 from autotune.errors import Fault, InputError
 from autotune.files.tables.csv_columns import taken_for
 from autotune.files.tables.delimited import same, separator_of
 
 
-def to_csv(table: Table) -> str:
+def to_csv(table: MeasurementTable) -> str:
     """The table as text: a line for each repetition, the response in the last column.
 
     Columns of one value stand behind the parameters. The unit is in the title of the response
@@ -45,7 +45,7 @@ def to_csv(table: Table) -> str:
     return text.getvalue()
 
 
-def _faults(table: Table, title: str, header: str) -> list[Fault]:
+def _faults(table: MeasurementTable, title: str, header: str) -> list[Fault]:
     """What a reader of this text would take for something else."""
     found = []
     constants = dict(table.constants)

@@ -1,6 +1,13 @@
-"""A skipped test is a failure unless its reason begins with ``optional:``."""
+"""Caches and data of the session, the command line, and a rule on skipped tests.
+
+A skipped test is a failure unless its reason begins with ``optional:``.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from command_line import CommandLine
 
 _skipped: list[str] = []
 
@@ -20,3 +27,21 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     for text in _skipped:
         terminalreporter.write_line(f"skipped, but needed: {text}")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Builds, analyses (``cache``) and calibrations (``data``) of the session, none the user's."""
+    folder = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AUTOTUNE_CACHE", str(folder / "cache"))
+        patch.setenv("AUTOTUNE_DATA", str(folder / "data"))
+        yield folder
+
+
+@pytest.fixture(scope="session")
+def command_line() -> Iterator[CommandLine]:
+    """Runs commands of the package as processes that start at once."""
+    line = CommandLine()
+    yield line
+    line.close()

@@ -1,14 +1,11 @@
 """A small study that runs in seconds on any host, and a way to run the command line."""
 
-import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from command_line import CommandLine, Finished
 
 SMALL = """\
 schema: autotune.config/1
@@ -25,50 +22,16 @@ measuring: {{rounds: 3, samples: 2, min_sample: 1 ms, busy: 0, verify_steps: 2}}
 """
 
 
-@dataclass(frozen=True)
-class Run:
-    code: int
-    out: str
-    err: str
-
-    def json(self) -> dict[str, object]:
-        document = json.loads(self.out)
-        assert isinstance(document, dict)
-        return document
-
-
 @pytest.fixture
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Caches shared by the tests of a session, apart from the user's."""
-    base = tmp_path_factory.getbasetemp() / "autotune-home"
-    base.mkdir(exist_ok=True)
-    return base
-
-
-@pytest.fixture
-def autotune(home: Path, tmp_path: Path) -> Callable[..., Run]:
+def autotune(command_line: CommandLine, tmp_path: Path) -> Callable[..., Finished]:
     """Run ``autotune`` as a user would, in ``tmp_path``."""
 
-    def run(*arguments: str, check: int | None = 0) -> Run:
-        environment = {
-            **os.environ,
-            "AUTOTUNE_CACHE": str(home / "cache"),
-            "AUTOTUNE_DATA": str(home / "data"),
-        }
-        done = subprocess.run(
-            [sys.executable, "-m", "autotune", *arguments],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
+    def run(*arguments: str, check: int | None = 0) -> Finished:
+        done = command_line.run(arguments, folder=tmp_path, environment=os.environ)
         if check is not None:
-            assert done.returncode == check, done.stderr[-3000:]
-        assert "Traceback" not in done.stderr
-        return Run(done.returncode, done.stdout, done.stderr)
+            assert done.code == check, done.err[-3000:]
+        assert "Traceback" not in done.err
+        return done
 
     return run
 

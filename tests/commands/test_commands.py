@@ -203,16 +203,10 @@ def test_options_of_jobs_that_exclude_each_other(
     assert options[2] in refused.err
 
 
-def _stopped_while_measuring(folder: Path, home: Path, number: signal.Signals) -> None:
-    environment = {
-        **os.environ,
-        "AUTOTUNE_CACHE": str(home / "cache"),
-        "AUTOTUNE_DATA": str(home / "data"),
-    }
+def _stopped_while_measuring(folder: Path, number: signal.Signals) -> None:
     child = subprocess.Popen(
         [sys.executable, "-m", "autotune", "tune", "small.yaml"],
         cwd=folder,
-        env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -229,18 +223,18 @@ def _stopped_while_measuring(folder: Path, home: Path, number: signal.Signals) -
     assert "Traceback" not in err
 
 
-def test_the_end_of_a_batch_job_is_a_ctrl_c(config: Path, tmp_path: Path, home: Path) -> None:
+def test_the_end_of_a_batch_job_is_a_ctrl_c(config: Path, tmp_path: Path) -> None:
     text = config.read_text(encoding="utf-8")
     config.write_text(text.replace("rounds: 3", "rounds: 40"), encoding="utf-8")
-    _stopped_while_measuring(tmp_path, home, signal.SIGTERM)
+    _stopped_while_measuring(tmp_path, signal.SIGTERM)
 
 
 def test_ctrl_c_keeps_what_was_measured_and_resume_goes_on(
-    autotune: Cli, config: Path, tmp_path: Path, home: Path
+    autotune: Cli, config: Path, tmp_path: Path
 ) -> None:
     text = config.read_text(encoding="utf-8")
     config.write_text(text.replace("rounds: 3", "rounds: 40"), encoding="utf-8")
-    _stopped_while_measuring(tmp_path, home, signal.SIGINT)
+    _stopped_while_measuring(tmp_path, signal.SIGINT)
     config.write_text(text, encoding="utf-8")
     changed = autotune("tune", "small.yaml", "--resume", check=2)
     assert "another content" in changed.err

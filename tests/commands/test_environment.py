@@ -1,18 +1,19 @@
 """A wrong environment: exit code 2 with what to set, never a traceback."""
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from command_line import CommandLine
 
 from autotune import paths
 from autotune.errors import InputError
 
 
 @pytest.mark.parametrize("variable", ["AUTOTUNE_CACHE", "AUTOTUNE_DATA"])
-def test_a_folder_that_cannot_be_written(config: Path, tmp_path: Path, variable: str) -> None:
+def test_a_folder_that_cannot_be_written(
+    command_line: CommandLine, config: Path, tmp_path: Path, variable: str
+) -> None:
     environment = {
         **os.environ,
         "AUTOTUNE_CACHE": str(tmp_path / "cache"),
@@ -21,18 +22,11 @@ def test_a_folder_that_cannot_be_written(config: Path, tmp_path: Path, variable:
     }
     command = "tune" if variable == "AUTOTUNE_CACHE" else "machine"
     arguments = [str(config)] if command == "tune" else ["calibrate", "--budget-seconds", "8"]
-    done = subprocess.run(
-        [sys.executable, "-m", "autotune", command, *arguments],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 2, done.stderr
-    assert "Traceback" not in done.stderr
-    assert "/dev/null/x" in done.stderr
-    assert variable in done.stderr
+    done = command_line.run([command, *arguments], folder=tmp_path, environment=environment)
+    assert done.code == 2, done.err
+    assert "Traceback" not in done.err
+    assert "/dev/null/x" in done.err
+    assert variable in done.err
 
 
 def test_no_home_directory(monkeypatch: pytest.MonkeyPatch) -> None:

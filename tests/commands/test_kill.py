@@ -1,6 +1,5 @@
 """kill -9 at any moment: the store opens, what was acknowledged is there, resume finishes."""
 
-import os
 import random
 import signal
 import sqlite3
@@ -37,15 +36,9 @@ def test_a_killed_run_loses_nothing_and_resumes(
     autotune: Cli, config: Path, tmp_path: Path, home: Path, seed: int
 ) -> None:
     autotune("rank", "small.yaml")  # analysed, so that the kill falls into building or measuring
-    environment = {
-        **os.environ,
-        "AUTOTUNE_CACHE": str(home / "cache"),
-        "AUTOTUNE_DATA": str(home / "data"),
-    }
     child = subprocess.Popen(
         [sys.executable, "-m", "autotune", "tune", "small.yaml"],
         cwd=tmp_path,
-        env=environment,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,

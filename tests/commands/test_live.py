@@ -150,14 +150,13 @@ def test_a_line_on_a_terminal_is_not_wider_than_it(monkeypatch: pytest.MonkeyPat
     assert len(Terminal(written.getvalue()).text) < 80
 
 
-def test_ctrl_c_on_a_terminal_leaves_it_as_it_was(config: Path, tmp_path: Path, home: Path) -> None:
+def test_ctrl_c_on_a_terminal_leaves_it_as_it_was(config: Path, tmp_path: Path) -> None:
     """A real terminal: the table comes up, Ctrl-C takes it away, the cursor is there."""
     config.write_text(config.read_text().replace("rounds: 3", "rounds: 400"))
     child, terminal = pty.fork()
     if child == 0:
         os.chdir(tmp_path)
         os.environ |= {
-            "AUTOTUNE_CACHE": str(home / "cache"), "AUTOTUNE_DATA": str(home / "data"),
             "TERM": "xterm", "COLUMNS": "120", "LINES": "24",
         }  # fmt: skip
         os.execv(sys.executable, [sys.executable, "-m", "autotune", "tune", "small.yaml"])

@@ -49,11 +49,9 @@ def study(tmp_path):
 
 
 @pytest.fixture
-def inside(tmp_path, home, monkeypatch):
+def inside(tmp_path, monkeypatch):
     """Commands that start no program, run in this process."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("AUTOTUNE_CACHE", str(home / "cache"))
-    monkeypatch.setenv("AUTOTUNE_DATA", str(home / "data"))
 
     def run(*arguments):
         result = CliRunner().invoke(app, arguments, catch_exceptions=False)

@@ -33,7 +33,15 @@ def _fetch(place: Path) -> None:
     place.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=place.parent) as scratch:
         command = [sys.executable, "-m", "pip", "download", f"kerncraft=={_VERSION}"]
-        command += ["--no-binary", ":all:", "--no-deps", "--quiet", "--dest", scratch]
+        command += [
+            "--no-binary",
+            "kerncraft",
+            "--no-build-isolation",
+            "--no-deps",
+            "--quiet",
+            "--dest",
+            scratch,
+        ]
         subprocess.run(command, check=True, capture_output=True, timeout=300)
         archive = next(Path(scratch).glob("kerncraft-*.tar.gz"))
         fresh = Path(scratch) / "files"

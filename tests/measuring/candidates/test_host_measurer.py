@@ -134,10 +134,10 @@ def test_the_time_limit_follows_the_expectation():
     assert measurer.time_limit(float("inf")) == 20.0
 
 
-def test_a_program_that_vanished_from_the_cache(cache_folder: Path):
+def test_a_program_that_vanished_from_the_cache(home: Path):
     measurer = make_measurer()
     prepared = measurer.prepare(make_candidate("banner"))
-    for entry in (cache_folder / "build" / "program").glob(f"*/{prepared.build}"):
+    for entry in (home / "cache" / "build" / "program").glob(f"*/{prepared.build}"):
         entry.unlink()
     launch = measurer.launch(
         prepared, round_number=0, launch=0, expected=None, on_sample=lambda sample: None
@@ -154,9 +154,9 @@ def test_phases():
     assert make_measurer().phases(make_candidate("crash")).status == "crashed"
 
 
-def test_nothing_of_a_verification_stays(cache_folder: Path):
+def test_nothing_of_a_verification_stays(home: Path):
     make_measurer().prepare(make_candidate())
-    assert list((cache_folder / "verify").iterdir()) == []
+    assert list((home / "cache" / "verify").iterdir()) == []
 
 
 def test_openmp_settings():

@@ -21,8 +21,7 @@ SMALL = {"sizes": (8, 1024, 1 << 17), "repeats": 2, "budget_seconds": 6.0}
 
 @pytest.fixture(autouse=True)
 def folders(environment, monkeypatch):
-    for name in ("AUTOTUNE_DATA", "AUTOTUNE_CACHE"):
-        monkeypatch.setenv(name, environment[name])
+    monkeypatch.setenv("AUTOTUNE_DATA", environment["AUTOTUNE_DATA"])
 
 
 def silent(*_):

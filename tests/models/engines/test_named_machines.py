@@ -1,8 +1,7 @@
 """The named machines: port tables by documented cycles, write-through caches, overlap rules."""
 
 import json
-import subprocess
-import sys
+import os
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -297,14 +296,13 @@ threads: [1, {cores}]
 
 
 @pytest.mark.parametrize("name", NAMED)
-def test_every_named_machine_ranks(name, tmp_path):
+def test_every_named_machine_ranks(command_line, name, tmp_path):
     machine = config.machine(name)
     study = tmp_path / "study.yaml"
     study.write_text(STUDY.format(name=name, cores=machine.cores), encoding="utf-8")
-    command = [sys.executable, "-m", "autotune", "rank", str(study), "--json"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr
-    entries = json.loads(done.stdout)["ranking"]
+    done = command_line.run(["rank", str(study), "--json"], folder=tmp_path, environment=os.environ)
+    assert done.code == 0, done.err
+    entries = json.loads(done.out)["ranking"]
     assert {entry["threads"] for entry in entries} == {1, machine.cores}
     for entry in entries:
         low, high = entry["interval_s"]

@@ -95,7 +95,7 @@ def test_through_mpi4py_where_there_is_no_mpicc(tmp_path, monkeypatch):
 
 
 def test_points_leave_out_what_memory_cannot_hold_in_all_buffers(monkeypatch):
-    monkeypatch.setattr(mpi_benchmark.facts, "available_memory", lambda: 1 << 30)
+    monkeypatch.setattr(mpi_benchmark.host_facts, "available_memory", lambda: 1 << 30)
     kept = BenchmarkPlan(
         ranks=4, sizes=(1 << 20, 1 << 21), operations=("allgather", "neighbour")
     ).points()

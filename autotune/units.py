@@ -34,6 +34,12 @@ _FACTORS: dict[Dimension, dict[str, float]] = {
     "cycles": {"cy": 1.0},
 }
 
+_STEPS = {
+    "time": (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)),
+    "bandwidth": (("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1.0)),
+}
+"""Readable prefixes, the largest first."""
+
 _QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s.].*?)\s*")
 
 
@@ -74,12 +80,27 @@ def show(value: float, dimension: Dimension) -> str:
     return _scaled(value, [("G" + unit, 1e9), ("M" + unit, 1e6), ("k" + unit, 1e3), (unit, 1.0)])
 
 
-def exact(value: float, dimension: Dimension) -> str:
-    """A quantity as text that ``parse`` reads back as the same number, the shortest there is.
+def readable(value: float, dimension: Literal["time", "bandwidth"]) -> str:
+    """A quantity with a readable prefix and six digits at most: what curves are rounded to.
 
-    >>> exact(2.3e9, "frequency"), exact(1 / 3, "time")
-    ('2.3 GHz', '0.3333333333333333 s')
+    >>> readable(2.30356e-07, "time")
+    '230.356 ns'
     """
+    steps = _STEPS[dimension]
+    unit, factor = next((step for step in steps if abs(value) >= step[1]), steps[-1])
+    return f"{value / factor:.6g} {unit}"
+
+
+def exact(value: float, dimension: Dimension) -> str:
+    """A quantity as text that ``parse`` reads back as the same number, as short as can be.
+
+    >>> exact(2.3e9, "frequency"), exact(1 / 3, "time"), exact(2.30356e-07, "time")
+    ('2.3 GHz', '0.3333333333333333 s', '230.356 ns')
+    """
+    if dimension in ("time", "bandwidth"):
+        text = readable(value, dimension)
+        if parse(text, dimension) == value:
+            return text
     texts = [f"{value / factor!r} {unit}" for unit, factor in _FACTORS[dimension].items()]
     texts = [text.replace(".0 ", " ") for text in texts]
     return min((text for text in texts if parse(text, dimension) == value), key=len)

@@ -8,7 +8,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Annotated
 
+from autotune.domain.annotations import Bounds, Count, FileColumn, FileKey, Text
 from autotune.units import Bytes, BytesPerCycle, Hertz, Seconds
 
 Z80 = 1.2816
@@ -88,7 +90,7 @@ class Constant:
     value: float
     low: float
     high: float
-    unit: str
+    unit: Text
     """``cy``, ``s``, or ``1`` for a share."""
     source: str
     """How it was found."""
@@ -136,14 +138,14 @@ class Refined:
 class BandwidthCurve:
     """Measured inbound bandwidth of one thread over its working set, with ``threads`` running."""
 
-    threads: int
-    streams: int = 1
+    threads: Count
+    streams: Count = 1
     """Arrays that a thread reads at once, a vector of each in turn; they share the working set."""
-    working_set: tuple[Bytes, ...]
+    working_set: Annotated[tuple[Bytes, ...], FileColumn("points", "size")]
     """Bytes per thread, all streams together, ascending."""
-    bandwidth: tuple[BytesPerCycle, ...]
+    bandwidth: Annotated[tuple[BytesPerCycle, ...], FileColumn("points", "bandwidth")]
     """Bytes per cycle and thread, all streams together."""
-    spread: tuple[float, ...]
+    spread: Annotated[tuple[Annotated[float, Bounds(least=0)], ...], FileColumn("points", "spread")]
     """Relative interquartile range of the repeats at each point."""
 
     def __post_init__(self) -> None:
@@ -167,18 +169,18 @@ class BandwidthCurve:
 class Calibration:
     """What was measured on a host, with its conditions."""
 
-    identity: str
+    identity: Text
     """CPU model, cache topology and number of cores, as a hash."""
-    taken: str
+    taken: Text
     """Time of day, ISO 8601, UTC."""
     seconds: Seconds
     """How long it took."""
     clock: Hertz
-    clock_spread: float
+    clock_spread: Annotated[float, Bounds(least=0)]
     """Relative interquartile range of the chains."""
     curves: tuple[BandwidthCurve, ...]
     """Those of one stream first."""
-    barriers: Mapping[int, Seconds]
+    barriers: Annotated[Mapping[int, Seconds], FileKey(entries="a number of threads")]
     """Threads to the time of one OpenMP barrier."""
     exposed: Mapping[str, float]
     """Level name to the measured exposed share."""

@@ -7,8 +7,18 @@ the calibration wins, and the prediction says so.
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
+from autotune.domain.annotations import (
+    Bounds,
+    Count,
+    Derived,
+    FileKey,
+    Fraction,
+    InNotation,
+    OneOf,
+    Text,
+)
 from autotune.domain.calibration import Calibration
 from autotune.domain.network import Network
 from autotune.units import Bytes, BytesPerCycle, BytesPerSecond, Cycles, Hertz, Seconds, show
@@ -25,6 +35,10 @@ OVERLAP_RULES: Mapping[OverlapRule, str] = {
 """Each rule by name, and its formula (Stengel et al. 2015 for ``serial``)."""
 UNVERIFIED = "(unverified)"
 """The end of a source that says so of its number."""
+Rate = Annotated[float, Bounds(above=0)]
+"""Operations per cycle of one core."""
+Port = Annotated[str, InNotation("port")]
+"""The name of a port, as OSACA calls it."""
 BENCHMARKS = ("copy", "update", "triad", "daxpy")
 """Streaming kernels whose raw bandwidth may be given beside that of loads."""
 
@@ -33,11 +47,17 @@ BENCHMARKS = ("copy", "update", "triad", "daxpy")
 class CacheLevel:
     """One cache of the hierarchy, as one core sees it."""
 
-    name: str
-    size: Bytes
-    line: Bytes
-    ways: int
-    cores: int
+    name: Text
+    size: Annotated[
+        Bytes, FileKey(about="a size such as 32 KiB: decides which reuse hits this level")
+    ]
+    line: Annotated[Bytes, FileKey(about="a size such as 64 B: the unit of transfers")]
+    ways: Annotated[Count, FileKey(about="the associativity: decides where padding matters")]
+    sets: Annotated[
+        Count, FileKey(about="the number of sets; sets x ways x line is the size", required=True)
+    ] = field(default=0, compare=False, repr=False)
+    """Number of sets; 0: as the size gives it."""
+    cores: Count = 1
     """How many cores share one instance."""
     inbound: BytesPerCycle | None = None
     """Towards the core from this level, sustained, per core; None for L1 or where unknown."""
@@ -49,7 +69,7 @@ class CacheLevel:
     write_allocate: bool = True
     write_back: bool = True
     victim: bool = False
-    exposed: float = 1.0
+    exposed: Fraction = 1.0
     """Share of transfers from this level that does *not* overlap with loads and stores: 1 serial
     (classic ECM), 0 full overlap."""
 
@@ -63,6 +83,10 @@ class CacheLevel:
                 f"{self.name}: size {show(self.size, 'size')} is not sets x {self.ways} ways"
                 f" x {self.line} B"
             )
+        sets = self.size // (self.ways * self.line)
+        if self.sets not in (0, sets):
+            raise ValueError(f"{self.name}: {self.sets} sets are stated, its size gives {sets}")
+        object.__setattr__(self, "sets", sets)
         if self.cores < 1:
             raise ValueError(f"{self.name}: must be shared by at least one core, not {self.cores}")
         if not 0 <= self.exposed <= 1:
@@ -71,11 +95,6 @@ class CacheLevel:
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise ValueError(f"{self.name}: {name} {value} B/cy is not positive")
-
-    @property
-    def sets(self) -> int:
-        """Number of sets."""
-        return self.size // (self.ways * self.line)
 
     @property
     def outward(self) -> BytesPerCycle | None:
@@ -89,7 +108,9 @@ class CacheLevel:
 class Streaming:
     """Raw bandwidth of a streaming kernel: what it names, without the lines of write-allocates."""
 
-    saturated: BytesPerSecond
+    saturated: Annotated[
+        BytesPerSecond, FileKey(about="a bandwidth such as 29.3 GB/s, with all cores")
+    ]
     """With all cores of the NUMA domain."""
     single: BytesPerSecond | None = None
     """With one core."""
@@ -107,18 +128,18 @@ class Memory:
     """Load bandwidth with all cores of the domain."""
     single: BytesPerSecond | None = None
     """Load bandwidth of one core."""
-    cores: int = 1
+    cores: Count = 1
     """Cores of the domain."""
-    exposed: float = 1.0
+    exposed: Fraction = 1.0
     outbound: BytesPerSecond | None = None
     """Store bandwidth with all cores of the domain; None: as ``duplex`` says."""
     duplex: Duplex | None = None
     """As of a cache level."""
     peak: BytesPerSecond | None = None
     """Of the channels of the domain, nominal: a bound for what is measured."""
-    penalty_load: Cycles | None = None
+    penalty_load: Annotated[Cycles, Bounds(least=0)] | None = None
     """Added to every line loaded from memory (a fit, Hammer et al. 2017)."""
-    penalty_store: Cycles | None = None
+    penalty_store: Annotated[Cycles, Bounds(least=0)] | None = None
     """Added to every line stored to memory."""
     benchmarks: Mapping[str, Streaming] = field(default_factory=dict)
     """Raw bandwidths by the name of the kernel, one of ``BENCHMARKS``."""
@@ -155,35 +176,35 @@ class PortTable:
     """
 
     vector: Bytes
-    loads: float
-    stores: float
-    memory_operations: float
+    loads: Rate
+    stores: Rate
+    memory_operations: Rate
     """Loads and stores together."""
-    adds: float
-    multiplies: float
-    fused: float
+    adds: Rate
+    multiplies: Rate
+    fused: Annotated[float, Bounds(least=0)]
     """Fused multiply-adds; 0 where there are none."""
-    floating: float
+    floating: Rate
     """Floating-point operations of any kind."""
-    divide: float
+    divide: Annotated[float, InNotation("cycles")]
     """Cycles per divide or square root of one vector."""
-    issue: float
+    issue: Rate
     """Instructions of any kind."""
-    latency: float = 0.0
+    latency: Annotated[float, InNotation("cycles or zero")] = 0.0
     """Cycles until the next operation of a chain of dependent ones can start; 0: not known."""
     folds: bool = False
     """A load is part of the instruction that computes with it: it takes no slot of its own."""
     stores_compute: bool = False
     """The data of a store passes a floating-point unit."""
-    dispatch: int = 0
+    dispatch: Annotated[int, Bounds(least=0)] = 0
     """Slots of a dispatch group, filled in program order; a branch ends the group in a slot of its
     own. 0: no groups."""
-    unroll: int = 1
+    unroll: Count = 1
     """Vectors of a pass of a compiled loop, where loops are counted without a compiler."""
-    shared: tuple[str, ...] = ()
+    shared: tuple[Annotated[str, OneOf(("floating", "issue"))], ...] = ()
     """Units that ``shared_by`` cores have together: ``floating`` (adds, multiplies and divides with
     it), ``issue``."""
-    shared_by: int = 1
+    shared_by: Count = 1
 
     def __post_init__(self) -> None:
         may_be_zero = ("fused", "latency", "folds", "stores_compute", "dispatch")
@@ -200,14 +221,14 @@ class PortTable:
 class InCore:
     """How the in-core time of a loop is found on this machine."""
 
-    osaca: str | None = None
+    osaca: Text | None = None
     """OSACA's name of the architecture."""
     approximate: bool = False
     """The architecture is the nearest known one, not this one."""
     ports: PortTable | None = None
-    overlapping: tuple[str, ...] = ()
+    overlapping: tuple[Port, ...] = ()
     """OSACA's ports whose time is T_OL in kerncraft's model; empty: not known."""
-    non_overlapping: tuple[str, ...] = ()
+    non_overlapping: tuple[Port, ...] = ()
     """OSACA's ports whose time is T_nOL there."""
 
 
@@ -215,8 +236,8 @@ class InCore:
 class StorePath:
     """Where the stores of a write-through cache go: every byte stored, wherever its line lies."""
 
-    throughput: BytesPerCycle
-    cores: int = 1
+    throughput: Annotated[BytesPerCycle, FileKey(about="a throughput such as 5.3 B/cy")]
+    cores: Count = 1
     """How many cores have the path together."""
 
     def __post_init__(self) -> None:
@@ -237,28 +258,32 @@ class Overlap:
 class Machine:
     """A node: its cores, caches, memory, in-core model and, for a host, its calibration."""
 
-    name: str
+    name: Text
+    """The name of its file unless the file says otherwise."""
     title: str = ""
-    architecture: str
-    """``x86_64``, ``aarch64`` or ``ppc64``."""
-    clock: Hertz
-    cores: int
-    threads_per_core: int = 1
-    sockets: int = 1
-    caches: tuple[CacheLevel, ...]
+    architecture: Annotated[str, OneOf(("x86_64", "aarch64", "ppc64"))]
+    clock: Annotated[Hertz, FileKey(about="a frequency such as 2.3 GHz: turns cycles into seconds")]
+    cores: Annotated[Count, FileKey(about="how many cores: bounds the number of threads")]
+    threads_per_core: Count = 1
+    sockets: Count = 1
+    caches: Annotated[
+        tuple[CacheLevel, ...],
+        Bounds(least=1),
+        FileKey(about="the caches from the core outwards: the time of transfers"),
+    ]
     """From the core outwards."""
-    memory: Memory
-    in_core: InCore
+    memory: Annotated[Memory, FileKey(about="the main memory: the time of transfers from it")]
+    in_core: Annotated[InCore, FileKey(about="osaca or ports: the in-core time of a loop")]
     overlap: Overlap = field(default_factory=Overlap)
-    compilers: Mapping[str, str] = field(default_factory=dict)
+    compilers: Mapping[str, Text] = field(default_factory=dict)
     """Compiler to its flags for this machine."""
     barrier: Seconds | None = None
     """One OpenMP barrier of all cores, where documented."""
     network: Network | None = None
-    sources: Mapping[str, str] = field(default_factory=dict)
-    """Key of the machine file to where its number comes from."""
+    sources: Annotated[Mapping[str, str], Derived()] = field(default_factory=dict)
+    """FileKey of the machine file to where its number comes from."""
     calibration: Calibration | None = None
-    kerncraft: str | None = None
+    kerncraft: Text | None = None
     """The text of kerncraft's machine file that this machine was read from."""
 
     def __post_init__(self) -> None:

@@ -11,8 +11,9 @@ import math
 from bisect import bisect_right
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Literal
+from typing import Annotated, Literal, NamedTuple
 
+from autotune.domain.annotations import Bounds, Count, FileKey, Signed, Text
 from autotune.units import Bytes, BytesPerSecond, Seconds
 
 Operation = Literal["barrier", "allgather", "neighbour", "sparse", "pingpong"]
@@ -28,8 +29,8 @@ _RINGS = ("imb", "b_eff")
 class Segment:
     """Sizes from ``lower`` on, up to the next segment."""
 
-    lower: Bytes
-    latency: Seconds
+    lower: Annotated[Bytes, Bounds(least=0), FileKey(name="from")]
+    latency: Annotated[Seconds, Signed()]
     """The line at 0 B; below zero in a segment that begins at larger sizes."""
     bandwidth: BytesPerSecond | None = None
     """Bytes of one rank's contribution over seconds; None: the size does not matter."""
@@ -51,31 +52,44 @@ class Segment:
         return self.latency + (size / self.bandwidth if self.bandwidth else 0.0)
 
 
+class CurvePoint(NamedTuple):
+    """The median of the samples of one size."""
+
+    size: Annotated[Bytes, Bounds(least=0)]
+    time: Seconds
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostCurve:
     """Seconds of one operation over the size of its messages, for one number of ranks and nodes."""
 
     operation: Operation
-    benchmark: str
+    benchmark: Text
     """What was measured: ``autotune``, ``osu``, ``imb``, ``b_eff`` (a loaded ring), ``anchor``
     (figures of a paper). Times of different kinds of benchmark do not compare."""
-    nodes: int
-    ranks: int
+    nodes: Count
+    ranks: Count
     """On all nodes together."""
-    segments: tuple[Segment, ...]
-    measured: tuple[Bytes, Bytes]
+    segments: Annotated[tuple[Segment, ...], Bounds(least=1)]
+    measured: tuple[Annotated[Bytes, Bounds(least=0)], Annotated[Bytes, Bounds(least=0)]]
     """Smallest and largest size that the curve was fitted to."""
     residual: Interval = (1.0, 1.0)
     """Measured over fitted: 5 % and 95 % quantiles of the samples, or what the source allows."""
-    points: tuple[tuple[Bytes, Seconds], ...] = ()
-    """Median of the samples at each size, ascending; empty where they are not known."""
+    points: tuple[CurvePoint, ...] = ()
+    """In ascending order of size; empty where they are not known."""
     source: str = ""
-    fitted_to: tuple[str, ...] = ()
+    fitted_to: tuple[Text, ...] = ()
     """Rows of published tables that fed the curve: it must not be scored on them."""
 
     def __post_init__(self) -> None:
         if self.operation not in OPERATIONS:
             raise ValueError(f"{self.operation!r} is not one of {', '.join(OPERATIONS)}")
+        try:
+            self._check()
+        except ValueError as error:
+            raise ValueError(f"{self.operation}: {error}") from error
+
+    def _check(self) -> None:
         if not 1 <= self.nodes <= self.ranks or self.ranks % self.nodes:
             raise ValueError(f"{self.ranks} ranks cannot be spread evenly over {self.nodes} nodes")
         if not self.segments or self.segments[0].lower != 0:
@@ -136,7 +150,7 @@ class Network:
     """The cost curves of a machine, in its file or measured beside it."""
 
     title: str = ""
-    curves: tuple[CostCurve, ...] = ()
+    curves: Annotated[tuple[CostCurve, ...], FileKey(required=True)] = ()
 
     def __post_init__(self) -> None:
         seen: set[tuple[Operation, int, int]] = set()

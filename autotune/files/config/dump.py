@@ -1,189 +1,84 @@
-"""Machines and calibrations to YAML that reads back as the same values."""
+"""Machines, calibrations and networks to YAML that reads back as the same values."""
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import cast, get_args
 
 import yaml
 
+from autotune.domain.annotations import FileColumn
 from autotune.domain.calibration import Calibration
-from autotune.domain.machine import UNVERIFIED, InCore, Machine, Overlap, Streaming
-from autotune.domain.network import Network
-from autotune.files.config import calibrations, networks
-from autotune.files.config.machine_schema import SCHEMA
-from autotune.files.config.networks import Tree
-from autotune.files.config.yaml_document import scalar
-from autotune.units import exact
+from autotune.domain.machine import UNVERIFIED, Machine
+from autotune.domain.network import OPERATIONS, Network
+from autotune.files.config import calibrations, machines, networks
+from autotune.files.config.facts import fields_of, is_record, notation_of, required, split
+from autotune.files.config.yaml_document import Plain, scalar
 
 
 def dump_machine(machine: Machine) -> str:
     """A machine file; each number with its source where there is one."""
-    tree: dict[str, Tree] = {
-        "schema": SCHEMA,
-        "name": machine.name,
-        "title": machine.title,
-        "architecture": machine.architecture,
-        "clock": exact(machine.clock, "frequency"),
-        "cores": machine.cores,
-        "threads_per_core": machine.threads_per_core,
-        "sockets": machine.sockets,
-        "caches": _caches(machine),
-        "memory": _memory(machine),
-        "in_core": _in_core(machine.in_core),
-    }
-    if machine.overlap != Overlap():
-        tree["overlap"] = _overlap(machine.overlap)
-    if machine.compilers:
-        tree["compilers"] = dict(machine.compilers)
-    if machine.barrier is not None:
-        tree["barrier"] = exact(machine.barrier, "time")
-    tree = {name: _sourced(value, name, machine) for name, value in tree.items()}
+    tree = {name: _sourced(value, name, machine) for name, value in tree_of(machine).items()}
     if machine.network is not None:
-        tree["network"] = networks.network_tree(machine.network)
-    if machine.calibration is not None:
-        tree["calibration"] = _calibration(machine.calibration)
-    if machine.kerncraft is not None:
-        tree["kerncraft"] = machine.kerncraft
-    return _text(tree)
+        tree["network"] = _network_tree(machine.network)
+    return _text({"schema": machines.SCHEMA, **tree})
 
 
 def dump_calibration(calibration: Calibration) -> str:
     """A calibration file."""
-    return _text({"schema": calibrations.SCHEMA, **_calibration(calibration)})
+    return _text({"schema": calibrations.SCHEMA, **tree_of(calibration)})
 
 
 def dump_network(network: Network) -> str:
     """A network file."""
-    return _text({"schema": networks.SCHEMA, **networks.network_tree(network)})
+    return _text({"schema": networks.SCHEMA, **_network_tree(network)})
 
 
-def _caches(machine: Machine) -> list[Tree]:
-    levels: list[Tree] = []
-    for cache in machine.caches:
-        level: dict[str, Tree] = {
-            "name": cache.name,
-            "size": exact(cache.size, "size"),
-            "line": exact(cache.line, "size"),
-            "ways": cache.ways,
-            "sets": cache.sets,
-            "cores": cache.cores,
-        }
-        for way, throughput in (("inbound", cache.inbound), ("outbound", cache.outbound)):
-            if throughput is not None:
-                level[way] = exact(throughput, "throughput")
-        if cache.duplex is not None:
-            level["duplex"] = cache.duplex
-        for name in ("write_allocate", "write_back", "victim", "exposed"):
-            level[name] = getattr(cache, name)
-        levels.append(level)
-    return levels
+def _network_tree(network: Network) -> dict[str, Plain]:
+    """The curves in the order of operations, nodes, ranks."""
+    order = sorted(network.curves, key=lambda c: (OPERATIONS.index(c.operation), c.nodes, c.ranks))
+    return tree_of(replace(network, curves=tuple(order)))
 
 
-def _memory(machine: Machine) -> dict[str, Tree]:
-    memory = machine.memory
-    tree: dict[str, Tree] = {}
-    for name, bandwidth in (
-        ("saturated", memory.saturated),
-        ("single", memory.single),
-        ("outbound", memory.outbound),
-        ("peak", memory.peak),
-    ):
-        if bandwidth is not None:
-            tree[name] = exact(bandwidth, "bandwidth")
-    if memory.duplex is not None:
-        tree["duplex"] = memory.duplex
-    for name, cycles in (
-        ("penalty_load", memory.penalty_load),
-        ("penalty_store", memory.penalty_store),
-    ):
-        if cycles is not None:
-            tree[name] = exact(cycles, "cycles")
-    if memory.benchmarks:
-        tree["benchmarks"] = {name: _streaming(found) for name, found in memory.benchmarks.items()}
-    return tree | {"cores": memory.cores, "exposed": memory.exposed}
-
-
-def _streaming(found: Streaming) -> dict[str, Tree]:
-    tree: dict[str, Tree] = {"saturated": exact(found.saturated, "bandwidth")}
-    if found.single is not None:
-        tree["single"] = exact(found.single, "bandwidth")
+def tree_of(value: object) -> dict[str, Plain]:
+    """A frozen value as the plain values of its keys, without what is empty or None."""
+    tree: dict[str, Plain] = {}
+    rows: dict[str, list[dict[str, Plain]]] = {}
+    for field in fields_of(type(value)):
+        item = getattr(value, field.name)
+        empty = not field.required and item == field.default and item in ("", (), {})
+        if field.derived or item is None or empty:
+            continue
+        column = field.note(FileColumn)
+        if column is None:
+            tree[field.key] = _plain(item, field.kind, field.notes)
+            continue
+        kind, notes = split(get_args(field.kind)[0])
+        cells = rows.setdefault(column.key, [{} for _ in item])
+        tree[column.key] = cast("list[Plain]", cells)
+        for row, cell in zip(cells, item, strict=True):
+            row[column.part] = _plain(cell, kind, notes)
     return tree
 
 
-def _overlap(overlap: Overlap) -> dict[str, Tree]:
-    tree: dict[str, Tree] = {"rule": overlap.rule}
-    if overlap.store_path is not None:
-        tree["store_path"] = {
-            "throughput": exact(overlap.store_path.throughput, "throughput"),
-            "cores": overlap.store_path.cores,
-        }
-    return tree
+def _plain(value: object, annotation: object, notes: Sequence[object]) -> Plain:
+    """A value of a type with annotations as a file has it."""
+    kind, inner = required(annotation)
+    notation = notation_of(kind, (*inner, *notes))
+    if notation is not None:
+        return notation.write(value)
+    if is_record(kind):
+        value = value if isinstance(value, kind) else kind(*cast("Sequence[object]", value))
+        return tree_of(value)
+    arguments = get_args(kind)
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item, *split(arguments[-1])) for key, item in value.items()}
+    if isinstance(value, tuple):
+        kinds = arguments if arguments[-1] is not Ellipsis else arguments[:1] * len(value)
+        return [_plain(item, *split(of)) for item, of in zip(value, kinds, strict=True)]
+    return cast(Plain, value)
 
 
-def _in_core(in_core: InCore) -> dict[str, Tree]:
-    tree: dict[str, Tree] = {}
-    if in_core.osaca is not None:
-        tree["osaca"] = in_core.osaca
-    tree["approximate"] = in_core.approximate
-    if in_core.overlapping:
-        tree["overlapping"] = list(in_core.overlapping)
-    if in_core.non_overlapping:
-        tree["non_overlapping"] = list(in_core.non_overlapping)
-    if in_core.ports is not None:
-        ports: dict[str, Tree] = {
-            name: getattr(in_core.ports, name) for name in in_core.ports.__dataclass_fields__
-        }
-        ports["vector"] = exact(in_core.ports.vector, "size")
-        for name in ("divide", "latency"):
-            ports[name] = exact(getattr(in_core.ports, name), "cycles")
-        ports["shared"] = list(in_core.ports.shared)
-        tree["ports"] = ports
-    return tree
-
-
-def _calibration(calibration: Calibration) -> dict[str, Tree]:
-    tree: dict[str, Tree] = {
-        "identity": calibration.identity,
-        "taken": calibration.taken,
-        "seconds": exact(calibration.seconds, "time"),
-        "clock": exact(calibration.clock, "frequency"),
-        "clock_spread": calibration.clock_spread,
-        "curves": [
-            {
-                "threads": curve.threads,
-                "streams": curve.streams,
-                "points": [
-                    {
-                        "size": exact(size, "size"),
-                        "bandwidth": exact(bandwidth, "throughput"),
-                        "spread": spread,
-                    }
-                    for size, bandwidth, spread in zip(
-                        curve.working_set, curve.bandwidth, curve.spread, strict=True
-                    )
-                ],
-            }
-            for curve in calibration.curves
-        ],
-        "barriers": {str(n): exact(t, "time") for n, t in calibration.barriers.items()},
-        "exposed": dict(calibration.exposed),
-        "contended": calibration.contended,
-        "priority": calibration.priority,
-        "compiler": calibration.compiler,
-    }
-    return tree | _figures(calibration)
-
-
-def _figures(calibration: Calibration) -> dict[str, Tree]:
-    """Constants and what studies made of them; nothing where there are none."""
-    tree: dict[str, Tree] = {}
-    if calibration.constants:
-        tree["constants"] = {name: asdict(c) for name, c in calibration.constants.items()}
-    if calibration.refined:
-        tree["refined"] = {name: asdict(r) for name, r in calibration.refined.items()}
-    return tree
-
-
-def _sourced(value: Tree, key: str, machine: Machine) -> Tree:
+def _sourced(value: Plain, key: str, machine: Machine) -> Plain:
     """The value, and the values inside it, with their sources beside them."""
     source = machine.sources.get(key)
     if isinstance(value, list) and key == "caches":
@@ -197,9 +92,9 @@ def _sourced(value: Tree, key: str, machine: Machine) -> Tree:
     return value if source is None else _with_source(value, source)
 
 
-def _with_source(value: Tree, source: str) -> dict[str, Tree]:
+def _with_source(value: Plain, source: str) -> dict[str, Plain]:
     bare = source.removesuffix(UNVERIFIED)
-    tree: dict[str, Tree] = {"value": value}
+    tree: dict[str, Plain] = {"value": value}
     if bare == source:
         return tree | {"source": source}
     if bare.strip():
@@ -219,7 +114,7 @@ def _represent_text(dumper: yaml.SafeDumper, value: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
 
 
-def _represent_flat(dumper: yaml.SafeDumper, value: Mapping[str, Tree]) -> yaml.MappingNode:
+def _represent_flat(dumper: yaml.SafeDumper, value: Mapping[str, Plain]) -> yaml.MappingNode:
     flat = 0 < len(value) <= 4 and not any(isinstance(v, dict | list) for v in value.values())
     return dumper.represent_mapping("tag:yaml.org,2002:map", value.items(), flow_style=flat)
 
@@ -228,5 +123,5 @@ _Dumper.add_representer(str, _represent_text)
 _Dumper.add_representer(dict, _represent_flat)
 
 
-def _text(tree: dict[str, Tree]) -> str:
+def _text(tree: dict[str, Plain]) -> str:
     return yaml.dump(tree, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)

@@ -6,37 +6,19 @@ A machine file of kerncraft is read as well.
 
 from pathlib import Path
 
-from autotune.domain.machine import (
-    BENCHMARKS,
-    UNVERIFIED,
-    CacheLevel,
-    InCore,
-    Machine,
-    Memory,
-    Overlap,
-    PortTable,
-    StorePath,
-    Streaming,
-    exposed_by,
-)
+from autotune.domain.machine import BENCHMARKS, UNVERIFIED, Machine, Memory, exposed_by
 from autotune.domain.network import Network
 from autotune.errors import nearest, one_of
-from autotune.files.config.calibrations import build_calibration
+from autotune.files.config.calibrations import check_calibration
+from autotune.files.config.facts import altered, draft, settle
 from autotune.files.config.kerncraft_machines import is_kerncraft, read_kerncraft
 from autotune.files.config.machine_checks import check_physics
-from autotune.files.config.machine_schema import (
-    SCHEMA,
-    InCoreModel,
-    MachineModel,
-    MemoryModel,
-    OverlapModel,
-    PortsModel,
-)
-from autotune.files.config.networks import build_network, read_network
+from autotune.files.config.networks import check_network, read_network
 from autotune.files.config.session import Session
-from autotune.files.config.validation import validate
 from autotune.files.config.yaml_document import Document, Keys, Plain, describe, text_of
 from autotune.units import show
+
+SCHEMA = "autotune.machine/1"
 
 
 def read_machine(session: Session, path: Path) -> Machine | None:
@@ -74,46 +56,24 @@ def _read(session: Session, path: Path) -> tuple[Document | None, Machine | None
         return None, None
     sources = _take_sources(session, document)
     network = _network_beside(session, document)
-    model = validate(session, document, MachineModel)
-    if model is None:
+    _pass_over_null(document)
+    stated = draft(session, document, Machine, name=path.stem)
+    if stated is None:
         return document, None
-    innermost, beyond = exposed_by(model.overlap.rule)
-    caches = [
-        _cache(session, document, model, i, beyond if i else innermost)
-        for i in range(len(model.caches))
-    ]
-    _check_benchmarks(session, document, model.memory)
-    calibration = None
-    if model.calibration is not None:
-        calibration = build_calibration(session, document, model.calibration, ("calibration",))
-    if model.network is not None:
-        network = build_network(session, document, model.network, ("network",))
+    stated = _completed(session, document, stated)
+    _check_benchmarks(session, document, stated.memory)
+    if stated.calibration is not None:
+        check_calibration(session, document, stated.calibration, ("calibration",))
+    if stated.network is not None:
+        check_network(session, document, stated.network, ("network",))
     if len(session.faults) > known:
         return document, None
-    try:
-        machine = Machine(
-            name=model.name or path.stem,
-            title=model.title,
-            architecture=model.architecture,
-            clock=model.clock,
-            cores=model.cores,
-            threads_per_core=model.threads_per_core,
-            sockets=model.sockets,
-            caches=tuple(cache for cache in caches if cache),
-            memory=_memory(model.memory, beyond),
-            in_core=_in_core(model.in_core),
-            overlap=_overlap(model.overlap),
-            compilers=model.compilers,
-            barrier=model.barrier,
-            network=network,
-            sources={_key(model, keys): source for keys, source in sources.items()},
-            calibration=calibration,
-            kerncraft=model.kerncraft,
-        )
-    except ValueError as error:
-        session.add(document.place(("caches",)), str(error))
-        return document, None
-    return document, machine
+    stated = altered(
+        stated,
+        network=network or stated.network,
+        sources={_key(stated, keys): source for keys, source in sources.items()},
+    )
+    return document, settle(session, document, stated, at=("caches",))
 
 
 def _network_beside(session: Session, document: Document) -> Network | None:
@@ -133,11 +93,37 @@ def _network_beside(session: Session, document: Document) -> Network | None:
     return session.once(path, read_network)
 
 
-def _cache(
-    session: Session, document: Document, model: MachineModel, i: int, exposed: float
-) -> CacheLevel | None:
-    cache = model.caches[i]
-    if cache.name == "MEM" or cache.name in [other.name for other in model.caches[:i]]:
+def _completed(session: Session, document: Document, stated: Machine) -> Machine:
+    """The draft of a machine with the exposed shares that its overlap rule gives."""
+    innermost, beyond = exposed_by(stated.overlap.rule)
+    caches = []
+    for i, cache in enumerate(stated.caches):
+        _check_cache(session, document, stated, i)
+        ruled = beyond if i else innermost
+        given = ("caches", i, "exposed") in document.keys
+        caches.append(cache if given else altered(cache, exposed=ruled))
+    memory = stated.memory
+    if ("memory", "exposed") not in document.keys:
+        memory = altered(memory, exposed=beyond)
+    return altered(stated, caches=tuple(caches), memory=memory)
+
+
+def _pass_over_null(document: Document) -> None:
+    """An exposed share that is null is one that the file does not give."""
+    root = document.root
+    caches = root.get("caches")
+    levels = enumerate(caches if isinstance(caches, list) else [])
+    holders: dict[Keys, Plain] = {("caches", i): level for i, level in levels}
+    holders["memory",] = root.get("memory")
+    for keys, holder in holders.items():
+        if isinstance(holder, dict) and holder.get("exposed", "") is None:
+            del holder["exposed"]
+            document.keys.pop((*keys, "exposed"))
+
+
+def _check_cache(session: Session, document: Document, machine: Machine, i: int) -> None:
+    cache = machine.caches[i]
+    if cache.name == "MEM" or cache.name in [other.name for other in machine.caches[:i]]:
         where = document.place(("caches", i, "name"))
         session.add(where, f"the name {cache.name} is taken", "a name of its own per level")
     product = cache.sets * cache.ways * cache.line
@@ -148,47 +134,10 @@ def _cache(
             f" {cache.ways} ways x {cache.line} B are {show(product, 'size')}",
             "size = sets x ways x line",
         )
-        return None
-    try:
-        return CacheLevel(
-            name=cache.name,
-            size=cache.size,
-            line=cache.line,
-            ways=cache.ways,
-            cores=cache.cores,
-            inbound=cache.inbound,
-            outbound=cache.outbound,
-            duplex=cache.duplex,
-            write_allocate=cache.write_allocate,
-            write_back=cache.write_back,
-            victim=cache.victim,
-            exposed=exposed if cache.exposed is None else cache.exposed,
-        )
-    except ValueError as error:
-        session.add(document.place(("caches", i)), str(error))
-        return None
 
 
-def _memory(model: MemoryModel, exposed: float) -> Memory:
-    return Memory(
-        saturated=model.saturated,
-        single=model.single,
-        cores=model.cores,
-        exposed=exposed if model.exposed is None else model.exposed,
-        outbound=model.outbound,
-        duplex=model.duplex,
-        peak=model.peak,
-        penalty_load=model.penalty_load,
-        penalty_store=model.penalty_store,
-        benchmarks={
-            name: Streaming(saturated=found.saturated, single=found.single)
-            for name, found in model.benchmarks.items()
-        },
-    )
-
-
-def _check_benchmarks(session: Session, document: Document, model: MemoryModel) -> None:
-    for name in model.benchmarks:
+def _check_benchmarks(session: Session, document: Document, memory: Memory) -> None:
+    for name in memory.benchmarks:
         if name not in BENCHMARKS:
             hint = "the bandwidth of loads is memory.saturated" if name == "load" else ""
             session.add(
@@ -197,28 +146,6 @@ def _check_benchmarks(session: Session, document: Document, model: MemoryModel) 
                 one_of(BENCHMARKS),
                 hint or nearest(name, BENCHMARKS),
             )
-
-
-def _in_core(model: InCoreModel) -> InCore:
-    return InCore(
-        osaca=model.osaca,
-        approximate=model.approximate,
-        ports=_ports(model.ports) if model.ports else None,
-        overlapping=tuple(model.overlapping),
-        non_overlapping=tuple(model.non_overlapping),
-    )
-
-
-def _ports(model: PortsModel) -> PortTable:
-    return PortTable(**{**dict(model), "shared": tuple(model.shared)})
-
-
-def _overlap(model: OverlapModel) -> Overlap:
-    path = model.store_path
-    return Overlap(
-        rule=model.rule,
-        store_path=StorePath(throughput=path.throughput, cores=path.cores) if path else None,
-    )
 
 
 def _check_figures(session: Session, document: Document) -> None:
@@ -280,8 +207,8 @@ def _take_sources(session: Session, document: Document) -> dict[Keys, str]:
     return sources
 
 
-def _key(model: MachineModel, keys: Keys) -> str:
+def _key(machine: Machine, keys: Keys) -> str:
     """A place in the file as text, cache levels by name: ``caches.L2.inbound``."""
     if keys[0] == "caches" and len(keys) > 1 and isinstance(keys[1], int):
-        keys = ("caches", model.caches[keys[1]].name, *keys[2:])
+        keys = ("caches", machine.caches[keys[1]].name, *keys[2:])
     return ".".join(str(key) for key in keys)

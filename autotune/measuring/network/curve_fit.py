@@ -6,18 +6,18 @@ that of all samples that were not contended.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from autotune.domain.network import OPERATIONS, CostCurve, Operation, Segment
+from autotune.domain.network import OPERATIONS, CostCurve, CurvePoint, Operation, Segment
 from autotune.errors import Fault, InputError
-from autotune.files.config.networks import readable
 from autotune.measuring.network import curve_validation, piecewise_regression
 from autotune.measuring.network.curve_validation import CurveValidation, ValidationErrors, medians
 from autotune.measuring.network.outliers import Outlier, SamplePoints, far_off, outliers, spread
 from autotune.measuring.network.piecewise_regression import LinearPiece
 from autotune.measuring.network.samples import BenchmarkRun, BenchmarkSample, RecordedRun
-from autotune.units import Bytes, BytesPerSecond, Dimension, Seconds, parse, show
+from autotune.units import Bytes, BytesPerSecond, Seconds, parse, readable, show
 
 _QUANTILES = (0.05, 0.95)
 
@@ -154,7 +154,9 @@ def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> FittedCu
         measured=(Bytes(int(points.x.min())), Bytes(int(points.x.max()))),
         residual=_residual(segments, points),
         points=tuple(
-            (Bytes(int(x)), Seconds(_rounded(float(np.median(points.y[points.x == x])), "time")))
+            CurvePoint(
+                Bytes(int(x)), Seconds(_rounded(float(np.median(points.y[points.x == x])), "time"))
+            )
             for x in np.unique(points.x)
         ),
         source=_source(run, members),
@@ -204,7 +206,7 @@ def _residual(segments: Sequence[Segment], points: SamplePoints) -> tuple[float,
     return min(float(f"{low:.4g}"), 1.0), max(float(f"{high:.4g}"), 1.0)
 
 
-def _rounded(value: float, dimension: Dimension) -> float:
+def _rounded(value: float, dimension: Literal["time", "bandwidth"]) -> float:
     """As a file holds it."""
     return parse(readable(value, dimension), dimension)
 

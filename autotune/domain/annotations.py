@@ -1,0 +1,95 @@
+"""Annotations of the fields of frozen classes: what a file says that the type alone does not.
+
+A frozen class of the domain is the schema of its YAML: its fields are the keys, their types the
+kinds of values. Quantities (``Bytes``, ``Hertz``, ``Seconds``, ...) are text with a unit. An
+annotation adds a bound, another name of the key, or what the key is for:
+
+    size: Annotated[Bytes, FileKey(about="a size such as 32 KiB")]
+    cores: Count = 1
+
+Nothing here reads a file: the reader of YAML looks these annotations up.
+"""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """The numbers that are allowed, or how many items of a list or mapping; None: no bound."""
+
+    least: float | None = None
+    above: float | None = None
+    most: float | None = None
+    below: float | None = None
+
+    def words(self, value: float) -> str:
+        """The bound that a number exceeds, in words; empty where it exceeds none.
+
+        >>> Bounds(least=1).words(0), Bounds(least=1).words(2)
+        ('at least 1', '')
+        """
+        if self.above is not None and not value > self.above:
+            return f"more than {self.above}"
+        if self.least is not None and not value >= self.least:
+            return f"at least {self.least}"
+        if self.most is not None and not value <= self.most:
+            return f"at most {self.most}"
+        if self.below is not None and not value < self.below:
+            return f"less than {self.below}"
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileKey:
+    """How a field is called in a file, and what it is for."""
+
+    name: str = ""
+    """The key; empty: the name of the field."""
+    about: str = ""
+    """What the key states and what it is used for, for the reader whose file lacks it."""
+    required: bool = False
+    """A file must have the key although the class has a default."""
+    entries: str = ""
+    """What the keys of a mapping are, where they are whole numbers: ``a number of threads``."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileColumn:
+    """A field that is one column of a list of rows: the file has ``points: [{size: 1 KiB}, ...]``.
+
+    The fields of a class that name the same ``key`` have equal length.
+    """
+
+    key: str
+    part: str
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """The texts that are allowed."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class InNotation:
+    """A value in a notation of its own, by the name of the notation: ``coefficient``."""
+
+    notation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """A field without a key: the reader of the file works it out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """A quantity that may be negative or zero; any other is positive."""
+
+
+Text = Annotated[str, Bounds(least=1)]
+"""Text that is not empty."""
+Count = Annotated[int, Bounds(least=1)]
+Fraction = Annotated[float, Bounds(least=0, most=1)]

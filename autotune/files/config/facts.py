@@ -1,0 +1,452 @@
+"""Frozen classes from YAML: each fault with its place, what was found and what is allowed.
+
+``draft`` reads the keys of a class into an instance whose ``__post_init__`` has not run, so that
+what keys say about one another can be checked first, each fault at its place. ``settle`` constructs
+the instance anew, with the checks of the class. ``fact`` does both.
+"""
+
+import dataclasses
+import types
+import typing
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, dataclass
+from functools import cache
+from typing import Annotated, Literal, TypeGuard, TypeVar, Union, cast, get_args, get_origin
+
+from autotune.domain.annotations import (
+    Bounds,
+    Derived,
+    FileColumn,
+    FileKey,
+    InNotation,
+    OneOf,
+    Signed,
+)
+from autotune.errors import nearest, one_of
+from autotune.files.config.notations import ATOMS, DIMENSIONS, NOTATIONS, Notation, quantity
+from autotune.files.config.session import Session
+from autotune.files.config.yaml_document import Document, Keys, describe
+
+T = TypeVar("T")
+
+_LOST = object()
+"""Stands for a value that has a fault."""
+_PLAIN = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+
+
+@dataclass(frozen=True, slots=True)
+class FileField:
+    """One field of a class as files have it."""
+
+    name: str
+    key: str
+    kind: object
+    """Its type without annotations."""
+    notes: tuple[object, ...]
+    """Its annotations."""
+    about: str
+    required: bool
+    derived: bool
+    default: object
+    """The value where the key is absent; MISSING where there is none."""
+
+    def note(self, kind: type[T]) -> T | None:
+        """The annotation of a kind, or None."""
+        return note(self.notes, kind)
+
+
+def note(notes: Sequence[object], kind: type[T]) -> T | None:
+    """The first annotation of a kind, or None."""
+    return next((each for each in notes if isinstance(each, kind)), None)
+
+
+def split(annotation: object) -> tuple[object, tuple[object, ...]]:
+    """A type and its annotations."""
+    if get_origin(annotation) is Annotated:
+        kind, *notes = get_args(annotation)
+        return kind, tuple(notes)
+    return annotation, ()
+
+
+def required(annotation: object) -> tuple[object, tuple[object, ...]]:
+    """A type and its annotations, without the None that it may be."""
+    if get_origin(annotation) in (Union, types.UnionType):
+        rest = tuple(each for each in get_args(annotation) if each is not types.NoneType)
+        return split(Union[rest])  # noqa: UP007
+    return split(annotation)
+
+
+def fields_of(kind: type) -> tuple[FileField, ...]:
+    """The fields of a frozen class, or of a NamedTuple, without those that it computes itself."""
+    return _fields(kind)
+
+
+@cache
+def _fields(kind: type) -> tuple[FileField, ...]:
+    hints = typing.get_type_hints(kind, include_extras=True)
+    if not dataclasses.is_dataclass(kind):
+        usual = getattr(kind, "_field_defaults", {})
+        return tuple(_field(n, hints[n], usual.get(n, MISSING)) for n in kind._fields)  # type: ignore[attr-defined]
+    return tuple(
+        _field(
+            each.name,
+            hints[each.name],
+            each.default if each.default_factory is MISSING else each.default_factory(),
+        )
+        for each in dataclasses.fields(kind)
+        if each.init
+    )
+
+
+def _field(name: str, annotation: object, default: object) -> FileField:
+    kind, notes = split(annotation)
+    key = note(notes, FileKey) or FileKey()
+    return FileField(
+        name=name,
+        key=key.name or name,
+        kind=kind,
+        notes=notes,
+        about=key.about,
+        required=key.required or default is MISSING,
+        derived=note(notes, Derived) is not None,
+        default=default,
+    )
+
+
+def notation_of(kind: object, notes: Sequence[object]) -> Notation | None:
+    """How values of a type with annotations are written, where that is a notation of its own."""
+    written = note(notes, InNotation)
+    if written is not None:
+        return NOTATIONS[written.notation]
+    if isinstance(kind, typing.NewType) and kind in DIMENSIONS:
+        bound = note(notes, Bounds)
+        zero = bound is not None and bound.least == 0
+        return quantity(kind, zero=zero, signed=note(notes, Signed) is not None)
+    try:
+        return NOTATIONS.get(kind)
+    except TypeError:
+        return None
+
+
+def is_record(kind: object) -> TypeGuard[type]:
+    """The type is a frozen class or a NamedTuple: keys and values in a file."""
+    return isinstance(kind, type) and (dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"))
+
+
+def draft(
+    session: Session, document: Document, kind: type[T], keys: Keys = (), **given: object
+) -> T | None:
+    """The values of a class as a document has them, unchecked; None where that is not possible.
+
+    ``given`` are fields that the file need not or cannot state. Where the faults can be left out
+    (unknown keys, optional values, expressions), there is a draft without them beside the faults,
+    so that the rest is checked too.
+    """
+    reader = _Reader(session, document)
+    value: object = document.root
+    for key in keys:
+        value = value[key]  # type: ignore[index]
+    made = reader.record(kind, value, keys, given)
+    return None if reader.broken or made is _LOST else cast(T, made)
+
+
+def settle(
+    session: Session,
+    document: Document,
+    draft: T,
+    keys: Keys = (),
+    at: Keys = (),
+) -> T | None:
+    """The instance that a draft stands for, as the checks of its class allow, or None and faults.
+
+    Drafts inside it are settled first. ``at`` is the place of what the outermost class refuses.
+    """
+    known = len(session.faults)
+    values = {}
+    for field in fields_of(type(draft)):
+        value = getattr(draft, field.name)
+        if not field.derived:
+            value = _settled(session, document, value, (*keys, field.key))
+        values[field.name] = value
+    if len(session.faults) > known:
+        return None
+    try:
+        return type(draft)(**values)
+    except ValueError as error:
+        session.add(document.place((*keys, *at)), str(error))
+        return None
+
+
+def altered(draft: T, **values: object) -> T:
+    """A draft with other values of some fields."""
+    kind = type(draft)
+    kept = {f.name: getattr(draft, f.name) for f in fields_of(kind) if hasattr(draft, f.name)}
+    return cast(T, _instance(kind, {**kept, **values}))
+
+
+def fact(
+    session: Session, document: Document, kind: type[T], at: Keys = (), **given: object
+) -> T | None:
+    """The instance of a class that a document states, or None and faults."""
+    known = len(session.faults)
+    made = draft(session, document, kind, (), **given)
+    if made is None or len(session.faults) > known:
+        return None
+    return settle(session, document, made, at=at)
+
+
+def _settled(session: Session, document: Document, value: object, keys: Keys) -> object:
+    if isinstance(value, ATOMS):
+        return value
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return settle(session, document, value, keys)
+    if type(value) is tuple:
+        return tuple(_settled(session, document, item, (*keys, i)) for i, item in enumerate(value))
+    if isinstance(value, Mapping):
+        return {
+            key: _settled(session, document, item, (*keys, str(key))) for key, item in value.items()
+        }
+    return value
+
+
+class _Reader:
+    """Reads values by their types; notes a fault and goes on where one cannot be read."""
+
+    def __init__(self, session: Session, document: Document) -> None:
+        self.session = session
+        self.document = document
+        self.broken = False
+        """A fault that cannot be left out: there is no draft."""
+
+    # --- records ----------------------------------------------------------------------------
+
+    def record(self, kind: type, value: object, keys: Keys, given: Mapping[str, object]) -> object:
+        """An unchecked instance of a frozen class."""
+        if not isinstance(value, dict):
+            return self._fault(keys, value, "keys and values")
+        fields = [f for f in fields_of(kind) if not (f.derived and f.required) or f.name in given]
+        values: dict[str, object] = {}
+        rows: dict[str, list[FileField]] = {}
+        for field in fields:
+            column = field.note(FileColumn)
+            if column is not None:
+                rows.setdefault(column.key, []).append(field)
+            else:
+                values[field.name] = self._field(field, value, keys, given)
+        for key, columns in rows.items():
+            values |= self._columns(key, columns, value, keys)
+        self._refuse_others(kind, value, keys)
+        if any(item is _LOST for item in values.values()):
+            self.broken = True
+            return _LOST
+        return _instance(kind, values)
+
+    def _field(
+        self,
+        field: FileField,
+        holder: Mapping[str, object],
+        keys: Keys,
+        given: Mapping[str, object],
+    ) -> object:
+        usual = given.get(field.name, field.default)
+        if field.derived:
+            return usual
+        if field.key not in holder:
+            if field.name in given or not field.required:
+                return usual
+            self._missing(field.key, field.about, keys)
+            return _LOST
+        value = self.value(field.kind, field.notes, holder[field.key], (*keys, field.key))
+        if value is _LOST and (field.name in given or not field.required):
+            return usual
+        return value
+
+    def _missing(self, key: str, about: str, keys: Keys) -> None:
+        self.session.add(self.document.place(keys), f"the key {key!r} is missing", about)
+
+    def _refuse_others(self, kind: type, value: Mapping[str, object], keys: Keys) -> None:
+        names = keys_of(kind)
+        for key in value:
+            if key not in names:
+                where = self.document.key((*keys, key))
+                hint = nearest(key, names)
+                self.session.add(where, f"unknown key {key!r}", one_of(sorted(names)), hint)
+
+    def _columns(
+        self, key: str, columns: Sequence[FileField], holder: Mapping[str, object], keys: Keys
+    ) -> dict[str, object]:
+        """The columns of a list of rows, by the names of their fields."""
+        lost = {field.name: _LOST for field in columns}
+        if key not in holder:
+            self._missing(key, columns[0].about, keys)
+            return lost
+        rows = holder[key]
+        if not isinstance(rows, list):
+            self._fault((*keys, key), rows, "a list")
+            return lost
+        if not rows:
+            self._bound((*keys, key), "0 values", "at least 1")
+            return lost
+        row = _row(tuple(columns))
+        read = [self.record(row, item, (*keys, key, i), {}) for i, item in enumerate(rows)]
+        if any(item is _LOST for item in read):
+            return lost
+        table = zip(*cast("list[tuple[object, ...]]", read), strict=True)
+        return {field.name: tuple(column) for field, column in zip(columns, table, strict=True)}
+
+    # --- values -----------------------------------------------------------------------------
+
+    def value(self, kind: object, notes: Sequence[object], value: object, keys: Keys) -> object:
+        """A value of a type with annotations; ``_LOST`` after a fault."""
+        notation = notation_of(kind, notes)
+        if notation is not None:
+            return self._noted(notation, value, keys)
+        while isinstance(kind, typing.NewType):
+            kind = kind.__supertype__
+        if is_record(kind):
+            return self.record(kind, value, keys, {})
+        if isinstance(kind, type):
+            return self._plain(kind, notes, value, keys)
+        origin, arguments = get_origin(kind), get_args(kind)
+        if origin is Literal:
+            return self._choice(arguments, value, keys)
+        if origin in (Union, types.UnionType):
+            return self._optional(arguments, notes, value, keys)
+        if origin is tuple:
+            return self._list(arguments, notes, value, keys)
+        return self._mapping(arguments, notes, value, keys)
+
+    def _fault(self, keys: Keys, value: object, expected: str, hint: str = "") -> object:
+        where, found = self.document.place(keys), f"{subject(keys)}{describe(value)}"
+        self.session.add(where, found, expected, hint)
+        return _LOST
+
+    def _bound(self, keys: Keys, found: str, expected: str) -> object:
+        self.session.add(self.document.place(keys), f"{subject(keys)}{found}", expected)
+        return _LOST
+
+    def _noted(self, notation: Notation, value: object, keys: Keys) -> object:
+        try:
+            return notation.read(value)
+        except ValueError as error:
+            self.session.add(self.document.place(keys), f"{subject(keys)}{error}")
+        return _LOST if notation.stand_in is None else notation.read(notation.stand_in)
+
+    def _plain(self, kind: type, notes: Sequence[object], value: object, keys: Keys) -> object:
+        accepted = (int, float) if kind is float else (kind,)
+        if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
+            return self._fault(keys, value, _PLAIN[kind])
+        names = note(notes, OneOf)
+        if names is not None:
+            return self._choice(names.names, value, keys)
+        bound = note(notes, Bounds)
+        if bound is None or isinstance(value, bool):
+            return float(cast(float, value)) if kind is float else value
+        if isinstance(value, str):
+            good = bool(value)
+            return value if good else self._fault(keys, value, "text that is not empty")
+        assert isinstance(value, int | float)
+        words = bound.words(value)
+        if words:
+            return self._fault(keys, value, words)
+        return float(value) if kind is float else value
+
+    def _choice(self, names: Sequence[object], value: object, keys: Keys) -> object:
+        if any(type(value) is type(name) and value == name for name in names):
+            return value
+        quoted = [repr(name) for name in names]
+        *others, last = quoted
+        expected = f"{', '.join(others)} or {last}" if others else last
+        hint = nearest(value, [str(n) for n in names]) if isinstance(value, str) else ""
+        return self._fault(keys, value, expected, hint)
+
+    def _optional(
+        self, arguments: Sequence[object], notes: Sequence[object], value: object, keys: Keys
+    ) -> object:
+        if value is None:
+            return None
+        kind, inner = required(Union[tuple(arguments)])  # noqa: UP007
+        return self.value(kind, (*inner, *notes), value, keys)
+
+    def _list(
+        self, arguments: Sequence[object], notes: Sequence[object], value: object, keys: Keys
+    ) -> object:
+        if not isinstance(value, list):
+            return self._fault(keys, value, "a list")
+        known = len(self.session.faults)
+        open_ = arguments[-1] is Ellipsis
+        bound = note(notes, Bounds) if open_ else Bounds(least=len(arguments), most=len(arguments))
+        kinds = [arguments[0]] * len(value) if open_ else arguments
+        items = tuple(
+            self.value(*split(kind), item, (*keys, i))
+            for i, (kind, item) in enumerate(zip(kinds, value, strict=False))
+        )
+        if any(item is _LOST for item in items):
+            self.broken = True
+            return _LOST
+        faultless = len(self.session.faults) == known
+        words = bound.words(len(value)) if bound and faultless else ""
+        return self._bound(keys, f"{len(value)} values", words) if words else items
+
+    def _mapping(
+        self, arguments: Sequence[object], notes: Sequence[object], value: object, keys: Keys
+    ) -> object:
+        if not isinstance(value, dict):
+            return self._fault(keys, value, "keys and values")
+        bound = note(notes, Bounds)
+        words = bound.words(len(value)) if bound else ""
+        if words:
+            return self._bound(keys, f"{len(value)} values", words)
+        kind, inner = split(arguments[1])
+        items: dict[object, object] = {}
+        for name, item in value.items():
+            read = self.value(kind, inner, item, (*keys, name))
+            key = self._whole(name, notes, (*keys, name)) if arguments[0] is int else name
+            if read is not _LOST and key is not _LOST:
+                items[key] = read
+        return items
+
+    def _whole(self, name: str, notes: Sequence[object], keys: Keys) -> object:
+        if name.isascii() and name.isdigit() and int(name) >= 1:
+            return int(name)
+        key = note(notes, FileKey) or FileKey()
+        self.session.add(self.document.key(keys), f"{name!r} is not {key.entries}", "at least 1")
+        return _LOST
+
+
+def subject(keys: Keys) -> str:
+    """The innermost key by name, as the subject of a fault."""
+    names = [key for key in keys if isinstance(key, str)]
+    return f"{names[-1]}: " if names else ""
+
+
+@cache
+def keys_of(kind: type) -> tuple[str, ...]:
+    """The keys that a file may have for a class."""
+    fields = [field for field in fields_of(kind) if not field.derived]
+    columns = [field.note(FileColumn) for field in fields]
+    names = [
+        column.key if column else field.key for column, field in zip(columns, fields, strict=True)
+    ]
+    return tuple(dict.fromkeys(names))
+
+
+@cache
+def _row(columns: tuple[FileField, ...]) -> type:
+    """The class of a row, from the fields that are its columns."""
+    parts = []
+    for field in columns:
+        column, item = field.note(FileColumn), get_args(field.kind)[0]
+        assert column is not None
+        parts.append((column.part, item))
+    return cast(type, typing.NamedTuple("row", parts))
+
+
+def _instance(kind: type, values: Mapping[str, object]) -> object:
+    """An instance with these values, without the checks of its class."""
+    if not dataclasses.is_dataclass(kind):
+        return kind(**values)
+    made = object.__new__(kind)
+    for name, value in values.items():
+        object.__setattr__(made, name, value)
+    return made

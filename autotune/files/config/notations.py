@@ -1,0 +1,187 @@
+"""The notations of values in YAML files: quantities with units, expressions, coefficients, names.
+
+Each is a function that reads a plain value, raising ValueError in words, and one that writes it.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from autotune.domain.variant import Value
+from autotune.files.config.yaml_document import Plain, describe
+from autotune.language.constraint import Condition
+from autotune.language.expression import (
+    Bin,
+    Call,
+    Cond,
+    Expr,
+    Neg,
+    Num,
+    Ref,
+    Sym,
+    number,
+    parse,
+)
+from autotune.units import (
+    Bytes,
+    BytesPerCycle,
+    BytesPerSecond,
+    Cycles,
+    Dimension,
+    Hertz,
+    Seconds,
+    exact,
+)
+from autotune.units import parse as parse_quantity
+
+DIMENSIONS: Mapping[object, Dimension] = {
+    Bytes: "size",
+    Hertz: "frequency",
+    Seconds: "time",
+    BytesPerSecond: "bandwidth",
+    BytesPerCycle: "throughput",
+    Cycles: "cycles",
+}
+"""Types of quantities, which files state with a unit."""
+
+_EXAMPLES: Mapping[Dimension, str] = {
+    "size": "32 KiB",
+    "frequency": "2.3 GHz",
+    "time": "20 ms",
+    "bandwidth": "51 GB/s",
+    "throughput": "32 B/cy",
+    "cycles": "4 cy",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notation:
+    """How one kind of value stands in a file."""
+
+    read: Callable[[object], object]
+    """From a plain value; ValueError, in words, where it cannot be read."""
+    stand_in: object = None
+    """A plain value that can be read, for one that cannot, so that the rest is checked all the
+    same; None: there is none."""
+    write: Callable[[object], Plain] = str
+    schema: Mapping[str, object]
+    """The JSON Schema of its plain values."""
+
+
+@cache
+def quantity(kind: object, *, zero: bool = False, signed: bool = False) -> Notation:
+    """The notation of a quantity by its type; positive unless zero or any sign is allowed."""
+    dimension = DIMENSIONS[kind]
+    stand_in = None
+    if dimension == "size" and zero:
+        stand_in = "0 B"
+    elif signed:
+        stand_in = f"0 {'s' if dimension == 'time' else 'B'}"
+    return Notation(
+        read=lambda value: _quantity(value, dimension, zero=zero, signed=signed),
+        stand_in=stand_in,
+        write=lambda value: exact(value, dimension),  # type: ignore[arg-type]
+        schema={"type": "string", "description": f"{dimension} with a unit",
+                "examples": [_EXAMPLES[dimension]]},
+    )  # fmt: skip
+
+
+def _quantity(value: object, dimension: Dimension, *, zero: bool, signed: bool) -> float:
+    if not isinstance(value, str):
+        raise ValueError(f"{describe(value)} has no unit of {dimension}")
+    result = parse_quantity(value, dimension)
+    if not signed and (result < 0 or (result == 0 and not zero)):
+        raise ValueError(f"{value!r} is not positive")
+    if dimension != "size":
+        return result
+    if result != int(result):
+        raise ValueError(f"{value!r} is not a whole number of bytes")
+    return int(result)
+
+
+def expression(value: object) -> Expr:
+    """An expression from its text, or from a plain number."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"{describe(value)} is not an expression")
+    return Num(value) if not isinstance(value, str) else parse(value)
+
+
+def reference(value: object) -> Ref:
+    """An array or array element: ``y``, ``Y[l]``."""
+    match expression(value):
+        case Sym(name=name):
+            return Ref(name, ())
+        case Ref() as ref:
+            return ref
+    raise ValueError(f"{describe(value)} is not an array or an element of one")
+
+
+def coefficient(value: object) -> float:
+    """A coefficient: a number, or the text of an exact expression such as ``(4 - sqrt(6))/10``."""
+    try:
+        return float(number(expression(value), {}))
+    except OverflowError as error:
+        raise ValueError(f"{describe(value)} is too large") from error
+
+
+def range_(value: object) -> tuple[Expr, Expr]:
+    """A half-open range: ``[N, n - N)``."""
+    if not isinstance(value, str):
+        raise ValueError(f'{describe(value)} is not a range such as "[0, n)"')
+    text = value.strip()
+    comma = _top_comma(text[1:-1])
+    if not (text.startswith("[") and text.endswith(")")) or comma is None:
+        raise ValueError(f'{describe(value)} is not a range such as "[0, n)"')
+    return parse(text[1 : comma + 1]), parse(text[comma + 2 : -1])
+
+
+def _top_comma(text: str) -> int | None:
+    """The position of the only comma outside brackets."""
+    depth, places = 0, []
+    for i, character in enumerate(text):
+        depth += (character in "([") - (character in ")]")
+        if character == "," and depth == 0:
+            places.append(i)
+    return places[0] if len(places) == 1 else None
+
+
+def plain(value: object) -> Value:
+    """Text, a whole number, true, false or null."""
+    if isinstance(value, str | bool | int) or value is None:
+        return value
+    raise ValueError(f"{describe(value)} is not text, a whole number, true or false")
+
+
+def choices(value: object) -> tuple[Value, ...]:
+    """One plain value or a list of them."""
+    return tuple(plain(v) for v in value) if isinstance(value, list) else (plain(value),)
+
+
+def port(value: object) -> str:
+    """The name of a port; plain ``0`` is one too."""
+    if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
+        raise ValueError(f"{describe(value)} is not the name of a port")
+    return str(value)
+
+
+ATOMS = (Num, Sym, Ref, Neg, Bin, Call, Cond, Condition)
+"""Classes of values with a notation of their own."""
+_EXPRESSION = {"type": ["string", "number"]}
+_PLAIN = {"type": ["string", "integer", "boolean", "null"]}
+
+NOTATIONS: dict[object, Notation] = {
+    Expr: Notation(read=expression, stand_in=0, schema=_EXPRESSION),
+    Ref: Notation(read=reference, schema={"type": "string", "examples": ["Y[l]"]}),
+    "coefficient": Notation(read=coefficient, schema=_EXPRESSION),
+    "range": Notation(
+        read=range_, stand_in="[0, 0)", schema={"type": "string", "examples": ["[0, n)"]}
+    ),
+    "plain": Notation(read=plain, schema=_PLAIN),
+    "choices": Notation(
+        read=choices, schema={"anyOf": [_PLAIN, {"type": "array", "items": _PLAIN}]}
+    ),
+    "cycles": quantity(Cycles),
+    "cycles or zero": quantity(Cycles, zero=True),
+    "port": Notation(read=port, stand_in="0", schema={"type": ["string", "integer"]}),
+}
+"""By the type of the value, or by the name that ``InNotation`` gives."""

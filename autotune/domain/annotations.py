@@ -66,6 +66,14 @@ class FileColumn:
 
 
 @dataclass(frozen=True, slots=True)
+class FileHalf:
+    """A field that is one half of a pair: the file has ``range: "[0, n)"``."""
+
+    key: str
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
 class OneOf:
     """The texts that are allowed."""
 

@@ -5,14 +5,17 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Protocol, Self
+from typing import Annotated, ClassVar, Literal, Protocol, Self
 
+from autotune.domain.annotations import Bounds, Count, Derived, FileHalf, InNotation, Text
 from autotune.domain.problem_facts import ProblemFacts
 from autotune.domain.program import Program, written
 from autotune.domain.stencil import Stencil
 from autotune.language.constraint import Value
 from autotune.language.expression import Expr, Num, Ref, number, references, show, symbols
 
+Coefficient = Annotated[float, InNotation("coefficient")]
+"""A number, or an exact expression such as ``(4 - sqrt(6))/10``."""
 _LARGEST = 2**53
 """Of the sizes of programs: whole numbers that every double tells apart."""
 ROW_SUM_TOLERANCE = 1e-14
@@ -31,13 +34,13 @@ class ButcherTableau:
     Checked: shapes, row sums of A equal c, and the order by the order conditions themselves.
     """
 
-    name: str
-    title: str
-    order: int
-    A: tuple[tuple[float, ...], ...]
-    b: tuple[float, ...]
-    c: tuple[float, ...]
-    source: str
+    name: Annotated[str, Derived()]
+    title: Text
+    order: Count
+    A: Annotated[tuple[tuple[Coefficient, ...], ...], Bounds(least=1)]
+    b: Annotated[tuple[Coefficient, ...], Bounds(least=1)]
+    c: Annotated[tuple[Coefficient, ...], Bounds(least=1)]
+    source: Text
 
     def __post_init__(self) -> None:
         s = self.stages
@@ -159,9 +162,9 @@ class Region:
     their row (j % row length of the problem) lies in ``columns[0] <= position < columns[1]``.
     """
 
-    lower: Expr
-    upper: Expr
-    columns: tuple[Expr, Expr] | None = None
+    lower: Annotated[Expr, FileHalf("range", 0)]
+    upper: Annotated[Expr, FileHalf("range", 1)]
+    columns: Annotated[tuple[Expr, Expr], InNotation("range")] | None = None
     body: Expr
 
     def __str__(self) -> str:
@@ -179,12 +182,12 @@ class Ivp:
     are per-component temporaries (name to expression, in order) that bodies may use.
     """
 
-    name: str
-    title: str
-    source: str
+    name: Annotated[str, Derived()]
+    title: Text
+    source: Text
     dimension: Expr
     """n as a function of the size N."""
-    constants: Mapping[str, Expr]
+    constants: Mapping[str, Expr] = field(default_factory=dict)
     """In order; each may use N and those before it."""
     locals: Mapping[str, Expr] = field(default_factory=dict)
     row: Expr | None = None
@@ -193,12 +196,12 @@ class Ivp:
     """d(f): f_j reads only y[j-d] .. y[j+d]."""
     limited: bool
     """The access distance is limited: small against n (Scherg et al. 2019, section 3.2)."""
-    regions: tuple[Region, ...]
-    initial: tuple[Region, ...]
+    regions: Annotated[tuple[Region, ...], Bounds(least=1)]
+    initial: Annotated[tuple[Region, ...], Bounds(least=1)]
     start: float = 0.0
     stability: Expr
     """An upper bound of |lambda| over the spectrum of the Jacobian, in 1/seconds of t."""
-    minimum: int = 2
+    minimum: Annotated[int, Bounds(least=2, most=64)] = 2
     """The smallest sensible size N."""
 
     def __post_init__(self) -> None:

@@ -3,7 +3,9 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Annotated
 
+from autotune.domain.annotations import Bounds, Derived, Text
 from autotune.language.expression import Expr, Ref, Sym, children, number, references, show, symbols
 
 SOURCE = "u"
@@ -25,10 +27,10 @@ class Stencil:
     as the radius surround the interior on all sides; they keep their initial values.
     """
 
-    name: str
-    title: str
-    source: str
-    dimensions: tuple[str, ...]
+    name: Annotated[str, Derived()]
+    title: Text
+    source: Text
+    dimensions: Annotated[tuple[Text, ...], Bounds(least=2, most=3)]
     """Slowest first: ``("k", "j", "i")``; the last has unit stride."""
     constants: Mapping[str, Expr] = field(default_factory=dict)
     """In order; each may use the extents and those before it."""

@@ -17,6 +17,7 @@ from autotune.domain.annotations import (
     Bounds,
     Derived,
     FileColumn,
+    FileHalf,
     FileKey,
     InNotation,
     OneOf,
@@ -228,9 +229,11 @@ class _Reader:
         values: dict[str, object] = {}
         rows: dict[str, list[FileField]] = {}
         for field in fields:
-            column = field.note(FileColumn)
+            column, half = field.note(FileColumn), field.note(FileHalf)
             if column is not None:
                 rows.setdefault(column.key, []).append(field)
+            elif half is not None:
+                values[field.name] = self._half(field, half, value, keys)
             else:
                 values[field.name] = self._field(field, value, keys, given)
         for key, columns in rows.items():
@@ -271,6 +274,21 @@ class _Reader:
                 where = self.document.key((*keys, key))
                 hint = nearest(key, names)
                 self.session.add(where, f"unknown key {key!r}", one_of(sorted(names)), hint)
+
+    def _half(
+        self, field: FileField, half: FileHalf, holder: Mapping[str, object], keys: Keys
+    ) -> object:
+        """One half of a pair; the faults of the pair are noted with its first half."""
+        known = len(self.session.faults)
+        place = (*keys, half.key)
+        if half.key in holder:
+            pair = self._noted(NOTATIONS[half.key], holder[half.key], place)
+        else:
+            self._missing(half.key, field.about, keys)
+            pair = _LOST
+        if half.index > 0:
+            del self.session.faults[known:]
+        return pair if pair is _LOST else cast("tuple[object, ...]", pair)[half.index]
 
     def _columns(
         self, key: str, columns: Sequence[FileField], holder: Mapping[str, object], keys: Keys
@@ -424,11 +442,8 @@ def subject(keys: Keys) -> str:
 def keys_of(kind: type) -> tuple[str, ...]:
     """The keys that a file may have for a class."""
     fields = [field for field in fields_of(kind) if not field.derived]
-    columns = [field.note(FileColumn) for field in fields]
-    names = [
-        column.key if column else field.key for column, field in zip(columns, fields, strict=True)
-    ]
-    return tuple(dict.fromkeys(names))
+    parts = [(field, field.note(FileColumn) or field.note(FileHalf)) for field in fields]
+    return tuple(dict.fromkeys(part.key if part else field.key for field, part in parts))
 
 
 @cache

@@ -1,15 +1,13 @@
 """Initial value problems from YAML (schema autotune.ivp/1)."""
 
+import dataclasses
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from pydantic import Field
-
 from autotune.domain.problem import Ivp, Region, offset
 from autotune.errors import nearest
-from autotune.files.config.fields import Expression, Model, Range, Text
+from autotune.files.config.facts import draft
 from autotune.files.config.session import Session
-from autotune.files.config.validation import validate
 from autotune.files.config.yaml_document import Document, Keys
 from autotune.language.expression import Expr, Ref, number, references, show, symbols
 
@@ -19,74 +17,31 @@ _LARGEST_CHECK = 1_000_000
 """Components at most at the small sizes where regions are checked."""
 
 
-class _Region(Model):
-    range: Range
-    columns: Range | None = None
-    body: Expression
-
-
-class _Ivp(Model):
-    title: Text
-    source: Text
-    dimension: Expression
-    row: Expression | None = None
-    constants: dict[str, Expression] = Field(default_factory=dict)
-    locals: dict[str, Expression] = Field(default_factory=dict)
-    access_distance: Expression
-    limited: bool
-    minimum: int = Field(default=2, ge=2, le=64)
-    start: float = 0.0
-    stability: Expression
-    regions: list[_Region] = Field(min_length=1)
-    initial: list[_Region] = Field(min_length=1)
-
-
 def read_ivp(session: Session, path: Path) -> Ivp | None:
     """The problem of a file, or None and faults."""
     known = len(session.faults)
     document = session.open(path, SCHEMA)
-    model = validate(session, document, _Ivp) if document else None
-    if document is None or model is None:
+    stated = draft(session, document, Ivp, name=path.stem) if document else None
+    if document is None or stated is None:
         return None
-    _check_names(session, document, model)
+    _check_names(session, document, stated)
     if len(session.faults) == known:
-        _check_dimension(session, document, model)
+        _check_dimension(session, document, stated)
     if len(session.faults) > known:
         return None
-    ivp = _build(session, document, model)
+    ivp = _build(session, document, stated)
     if ivp is not None:
         _check_distance(session, document, ivp)
     return ivp if len(session.faults) == known else None
 
 
-def _build(session: Session, document: Document, model: _Ivp) -> Ivp | None:
-    regions, initial = _regions(model.regions), _regions(model.initial)
+def _build(session: Session, document: Document, stated: Ivp) -> Ivp | None:
     try:
-        return Ivp(
-            name=document.path.stem,
-            title=model.title,
-            source=model.source,
-            dimension=model.dimension,
-            constants=model.constants,
-            locals=model.locals,
-            row=model.row,
-            access_distance=model.access_distance,
-            limited=model.limited,
-            regions=regions,
-            initial=initial,
-            start=model.start,
-            stability=model.stability,
-            minimum=model.minimum,
-        )
+        return dataclasses.replace(stated)
     except ValueError as error:
-        session.add(document.place(_region_keys(str(error), regions, initial)), str(error))
+        keys = _region_keys(str(error), stated.regions, stated.initial)
+        session.add(document.place(keys), str(error))
         return None
-
-
-def _regions(models: Iterable[_Region]) -> tuple[Region, ...]:
-    return tuple(
-        Region(lower=m.range[0], upper=m.range[1], columns=m.columns, body=m.body) for m in models
-    )
 
 
 def _region_keys(message: str, regions: tuple[Region, ...], initial: tuple[Region, ...]) -> Keys:
@@ -96,7 +51,7 @@ def _region_keys(message: str, regions: tuple[Region, ...], initial: tuple[Regio
     return (name, max(named)[1]) if named else (name,)
 
 
-def _check_names(session: Session, document: Document, model: _Ivp) -> None:
+def _check_names(session: Session, document: Document, ivp: Ivp) -> None:
     """Every symbol must be known where it is used, and bodies read only elements of y."""
 
     def check(keys: Keys, expr: Expr, names: set[str], *, reads: bool = False) -> None:
@@ -113,30 +68,29 @@ def _check_names(session: Session, document: Document, model: _Ivp) -> None:
                 session.add(place, f"{show(ref)} is not known", "elements of y: y[j - 1]")
 
     names = {"N", "n"}
-    check(("dimension",), model.dimension, {"N"})
-    for name, expr in model.constants.items():
+    check(("dimension",), ivp.dimension, {"N"})
+    for name, expr in ivp.constants.items():
         _check_new(session, document, ("constants", name), names)
         check(("constants", name), expr, names)
         names = names | {name}
     scalars = names
     for keys, bound in (
-        (("row",), model.row),
-        (("access_distance",), model.access_distance),
-        (("stability",), model.stability),
+        (("row",), ivp.row),
+        (("access_distance",), ivp.access_distance),
+        (("stability",), ivp.stability),
     ):
         if bound is not None:
             check(keys, bound, scalars)
     names = scalars | {"j", "t"}
-    for name, expr in model.locals.items():
+    for name, expr in ivp.locals.items():
         _check_new(session, document, ("locals", name), names)
         check(("locals", name), expr, names)
         names = names | {name}
-    for key, listed in (("regions", model.regions), ("initial", model.initial)):
+    for key, listed in (("regions", ivp.regions), ("initial", ivp.initial)):
         for i, region in enumerate(listed):
-            for part, bounds in (("range", region.range), ("columns", region.columns)):
-                for bound in bounds or ():
-                    check((key, i, part), bound, scalars)
-            if region.columns is not None and model.row is None:
+            for part, bound in _bounds_of(region):
+                check((key, i, part), bound, scalars)
+            if region.columns is not None and ivp.row is None:
                 where = document.place((key, i, "columns"))
                 session.add(where, "columns without a row length", "the key row")
             check((key, i, "body"), region.body, names, reads=key == "regions")
@@ -150,27 +104,27 @@ def _check_new(session: Session, document: Document, keys: Keys, names: set[str]
         session.add(document.key(keys), f"the name {name!r} is taken", "a name of its own")
 
 
-def _check_dimension(session: Session, document: Document, model: _Ivp) -> None:
+def _check_dimension(session: Session, document: Document, ivp: Ivp) -> None:
     """Numbers that are used to check regions must be whole and sane at the small sizes."""
-    for size in _sizes(model.minimum):
+    for size in _sizes(ivp.minimum):
         values: dict[str, float | int] = {"N": size}
         try:
             keys: Keys = ("dimension",)
-            n = _whole(model.dimension, values)
+            n = _whole(ivp.dimension, values)
             if not 1 <= n <= _LARGEST_CHECK:
                 raise ValueError(f"n = {n}, not in 1 .. {_LARGEST_CHECK}")
             values["n"] = n
-            for name, expr in model.constants.items():
+            for name, expr in ivp.constants.items():
                 keys = ("constants", name)
                 values[name] = number(expr, values)
-            for key, bound in (("row", model.row), ("access_distance", model.access_distance)):
+            for key, bound in (("row", ivp.row), ("access_distance", ivp.access_distance)):
                 keys = (key,)
                 if bound is not None and _whole(bound, values) < (1 if key == "row" else 0):
                     raise ValueError(f"{show(bound)} = {_whole(bound, values)} is too small")
             keys = ("stability",)
-            if not number(model.stability, values) > 0:
-                raise ValueError(f"{show(model.stability)} is not positive")
-            for inner, bound in _bounds(model):
+            if not number(ivp.stability, values) > 0:
+                raise ValueError(f"{show(ivp.stability)} is not positive")
+            for inner, bound in _bounds(ivp):
                 keys = inner
                 _whole(bound, values)
         except ValueError as error:
@@ -178,12 +132,17 @@ def _check_dimension(session: Session, document: Document, model: _Ivp) -> None:
             return
 
 
-def _bounds(model: _Ivp) -> Iterable[tuple[Keys, Expr]]:
-    for key, listed in (("regions", model.regions), ("initial", model.initial)):
+def _bounds(ivp: Ivp) -> Iterable[tuple[Keys, Expr]]:
+    for key, listed in (("regions", ivp.regions), ("initial", ivp.initial)):
         for i, region in enumerate(listed):
-            for part, bounds in (("range", region.range), ("columns", region.columns)):
-                for bound in bounds or ():
-                    yield (key, i, part), bound
+            for part, bound in _bounds_of(region):
+                yield (key, i, part), bound
+
+
+def _bounds_of(region: Region) -> Iterable[tuple[str, Expr]]:
+    """The bounds of a region with the keys that state them."""
+    yield from (("range", region.lower), ("range", region.upper))
+    yield from (("columns", bound) for bound in region.columns or ())
 
 
 def _whole(expr: Expr, values: Mapping[str, float | int]) -> int:

@@ -6,13 +6,10 @@ from collections.abc import Mapping
 from itertools import product
 from pathlib import Path
 
-from pydantic import Field
-
 from autotune.domain.stencil import SOURCE, TARGET, Stencil, bare_symbols, check_dimension, offsets
 from autotune.errors import nearest, one_of
-from autotune.files.config.fields import Expression, Model, Text
+from autotune.files.config.facts import draft, settle
 from autotune.files.config.session import Session
-from autotune.files.config.validation import validate
 from autotune.files.config.yaml_document import Document, Keys
 from autotune.language.expression import Expr, Ref, number, references, show, symbols
 
@@ -24,43 +21,22 @@ _SMALL = 5
 """Points per dimension at least where expressions are tried."""
 
 
-class _Stencil(Model):
-    title: Text
-    source: Text
-    dimensions: list[Text] = Field(min_length=2, max_length=3)
-    constants: dict[str, Expression] = Field(default_factory=dict)
-    coefficients: dict[str, Expression] = Field(default_factory=dict)
-    body: Expression
-    initial: Expression
-
-
 def read_stencil(session: Session, path: Path) -> Stencil | None:
     """The stencil of a file, or None and faults."""
     known = len(session.faults)
     document = session.open(path, SCHEMA)
-    model = validate(session, document, _Stencil) if document else None
-    if document is None or model is None:
+    stated = draft(session, document, Stencil, name=path.stem) if document else None
+    if document is None or stated is None:
         return None
-    check = _Check(session, document, model)
+    check = _Check(session, document, stated)
     check.dimensions()
     if len(session.faults) == known:
         check.names()
         check.body()
     if len(session.faults) > known:
         return None
-    try:
-        stencil = Stencil(
-            name=path.stem,
-            title=model.title,
-            source=model.source,
-            dimensions=tuple(model.dimensions),
-            constants=model.constants,
-            coefficients=model.coefficients,
-            body=model.body,
-            initial=model.initial,
-        )
-    except ValueError as error:
-        session.add(document.place(("body",)), str(error))
+    stencil = settle(session, document, stated, at=("body",))
+    if stencil is None:
         return None
     check.values(stencil)
     return stencil if len(session.faults) == known else None
@@ -69,18 +45,18 @@ def read_stencil(session: Session, path: Path) -> Stencil | None:
 class _Check:
     """Faults of one stencil, each at its place."""
 
-    def __init__(self, session: Session, document: Document, model: _Stencil) -> None:
+    def __init__(self, session: Session, document: Document, stencil: Stencil) -> None:
         self.session = session
         self.document = document
-        self.model = model
-        self.points = set(model.dimensions)
-        self.extents = {name.upper() for name in model.dimensions}
+        self.stencil = stencil
+        self.points = set(stencil.dimensions)
+        self.extents = {name.upper() for name in stencil.dimensions}
 
     def add(self, keys: Keys, found: str, expected: str = "", hint: str = "") -> None:
         self.session.add(self.document.place(keys), found, expected, hint)
 
     def dimensions(self) -> None:
-        names = self.model.dimensions
+        names = self.stencil.dimensions
         for i, name in enumerate(names):
             try:
                 check_dimension(name)
@@ -92,14 +68,14 @@ class _Check:
     def names(self) -> None:
         """Every symbol must be known where it is used; what is not a body reads no element."""
         scalars = set(self.extents)
-        for name, expr in self.model.constants.items():
+        for name, expr in self.stencil.constants.items():
             self._new(("constants", name), scalars)
             self._scalar(("constants", name), expr, scalars)
             scalars = scalars | {name}
-        for name, expr in self.model.coefficients.items():
+        for name, expr in self.stencil.coefficients.items():
             self._new(("coefficients", name), scalars)
             self._scalar(("coefficients", name), expr, scalars | self.points)
-        self._scalar(("initial",), self.model.initial, scalars | self.points)
+        self._scalar(("initial",), self.stencil.initial, scalars | self.points)
 
     def _new(self, keys: Keys, names: set[str]) -> None:
         name = str(keys[-1])
@@ -120,10 +96,10 @@ class _Check:
 
     def body(self) -> None:
         """It reads u and coefficients at whole offsets from the point, not what it writes."""
-        body, keys = self.model.body, ("body",)
-        arrays = {SOURCE, *self.model.coefficients}
-        form = f"{SOURCE}{''.join(f'[{name}+number]' for name in self.model.dimensions)}"
-        scalars = self.extents | set(self.model.constants)
+        body, keys = self.stencil.body, ("body",)
+        arrays = {SOURCE, *self.stencil.coefficients}
+        form = f"{SOURCE}{''.join(f'[{name}+number]' for name in self.stencil.dimensions)}"
+        scalars = self.extents | set(self.stencil.constants)
         for name in sorted(bare_symbols(body) - scalars):
             if name in arrays | self.points:
                 self.add(
@@ -149,7 +125,7 @@ class _Check:
                 self.add(keys, found, one_of(sorted(self.points)), hint)
                 return
         try:
-            steps = offsets(ref, tuple(self.model.dimensions))
+            steps = offsets(ref, self.stencil.dimensions)
         except ValueError as error:
             self.add(keys, str(error))
             return

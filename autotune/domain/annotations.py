@@ -10,6 +10,7 @@ annotation adds a bound, another name of the key, or what the key is for:
 Nothing here reads a file: the reader of YAML looks these annotations up.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -71,6 +72,15 @@ class FileHalf:
 
     key: str
     index: int
+
+
+@dataclass(frozen=True, slots=True)
+class OneKey:
+    """A field whose value stands under one of several keys, each with a class of its own."""
+
+    classes: Mapping[str, type]
+    both: str
+    """What to say where there is more than one."""
 
 
 @dataclass(frozen=True, slots=True)

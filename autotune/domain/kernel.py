@@ -5,7 +5,9 @@ tiles are transformations of the loop tree that is made from it.
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
+from autotune.domain.annotations import Bounds, Derived, OneKey, Text
 from autotune.language.expression import Expr, Ref, references, show, symbols
 
 
@@ -22,7 +24,7 @@ class Evaluation:
 class Application:
     """The stencil of the problem, applied to the grid array ``argument``, point by point."""
 
-    argument: str
+    argument: Text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,14 +36,20 @@ class Kernel:
     right-hand side of the problem, or its stencil.
     """
 
-    name: str
-    loops: tuple[str, ...]
+    name: Annotated[str, Derived()]
+    loops: Annotated[tuple[Text, ...], Bounds(least=1)]
     """Named dimensions in their default order."""
     target: Ref
     value: Expr | None = None
-    reduce: str | None = None
+    reduce: Text | None = None
     result: Expr | None = None
-    evaluation: Evaluation | Application | None = None
+    evaluation: Annotated[
+        Evaluation | Application | None,
+        OneKey(
+            {"evaluate": Evaluation, "stencil": Application},
+            both="a kernel evaluates a right-hand side or applies a stencil, not both",
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         if (self.value is None) == (self.evaluation is None):

@@ -3,11 +3,13 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
+from autotune.domain.annotations import Bounds, Derived, OneOf, Text
 from autotune.domain.kernel import Application, Kernel
 from autotune.language.expression import Expr
 
+Extent = Annotated[str, OneOf(("s", "n", "grid"))]
 GRID = "grid"
 """The extent of dimensions and arrays that are the problem's grid."""
 
@@ -16,14 +18,14 @@ GRID = "grid"
 class CallStep:
     """Run a kernel over the whole block of the thread."""
 
-    kernel: str
+    kernel: Text
 
 
 @dataclass(frozen=True, slots=True)
 class CommStep:
     """Make the remote parts of an array available that the next right-hand side reads."""
 
-    array: str
+    array: Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +37,8 @@ class SyncStep:
 class SwapStep:
     """Two arrays of the grid exchange their storage."""
 
-    first: str
-    second: str
+    first: Text
+    second: Text
 
     def __post_init__(self) -> None:
         if self.first == self.second:
@@ -47,9 +49,9 @@ class SwapStep:
 class LoopStep:
     """Repeat steps ``count`` times (an expression of s and m)."""
 
-    variable: str
+    variable: Text
     count: Expr
-    body: tuple["Step", ...]
+    body: Annotated[tuple["Step", ...], Bounds(least=1)]
 
 
 Step = CallStep | CommStep | SyncStep | SwapStep | LoopStep
@@ -65,13 +67,13 @@ class Skeleton:
     stencils are applied, the only extent is ``grid``: all points of the problem's grid.
     """
 
-    name: str
-    title: str
-    source: str
-    dimensions: Mapping[str, str]
-    arrays: Mapping[str, tuple[str, ...]]
-    kernels: Mapping[str, Kernel]
-    steps: tuple[Step, ...]
+    name: Annotated[str, Derived()]
+    title: Text
+    source: Text
+    dimensions: Annotated[Mapping[str, Extent], Bounds(least=1)]
+    arrays: Annotated[Mapping[str, tuple[Extent, ...]], Bounds(least=1)]
+    kernels: Annotated[Mapping[str, Kernel], Bounds(least=1)]
+    steps: Annotated[tuple[Step, ...], Bounds(least=1)]
     definition: str = field(init=False, default="")
     """12 hexadecimal digits over what a step computes, whatever its name."""
 

@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from itertools import product
+from typing import Annotated
 
+from autotune.domain.annotations import Bounds, Derived, FileKey, InNotation, OneOf, Text
 from autotune.domain.variant import (
     Block,
     Fuse,
@@ -16,6 +18,10 @@ from autotune.domain.variant import (
     Value,
 )
 
+Choice = Annotated[Value, InNotation("plain")]
+"""Text, a whole number, true, false or null."""
+When = Mapping[str, Annotated[tuple[Value, ...], InNotation("choices")]]
+"""Parameters to the values that they may have."""
 TRANSFORMATIONS: Mapping[str, type[Transformation]] = {
     "interchange": Interchange,
     "fuse": Fuse,
@@ -54,7 +60,7 @@ class Rule:
 
     kind: str
     arguments: Mapping[str, Value]
-    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    when: When = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if self.kind not in TRANSFORMATIONS:
@@ -113,9 +119,9 @@ class Constraint:
     ``require`` is ``limited`` (the problem has a limited access distance) or ``never``.
     """
 
-    when: Mapping[str, tuple[Value, ...]]
-    require: str
-    reason: str
+    when: Annotated[When, Bounds(least=1)]
+    require: Annotated[str, OneOf(("limited", "never"))]
+    reason: Text
 
     def __post_init__(self) -> None:
         if self.require not in ("limited", "never"):
@@ -126,13 +132,13 @@ class Constraint:
 class Space:
     """Parameters with their domains, the transformations they stand for, and constraints."""
 
-    name: str
-    title: str
-    skeleton: str
-    parameters: Mapping[str, tuple[Value, ...]]
+    name: Annotated[str, Derived()]
+    title: Text
+    skeleton: Text
+    parameters: Annotated[Mapping[str, tuple[Choice, ...]], Bounds(least=1)]
     rules: tuple[Rule, ...]
     constraints: tuple[Constraint, ...] = ()
-    baseline: Mapping[str, Value] = field(default_factory=dict)
+    baseline: Annotated[Mapping[str, Choice], FileKey(required=True)] = field(default_factory=dict)
     """Parameter values of the baseline variant: all of them, or none where there is no baseline."""
 
     def __post_init__(self) -> None:

@@ -8,7 +8,7 @@ the instance anew, with the checks of the class. ``fact`` does both.
 import dataclasses
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from functools import cache
 from typing import Annotated, Literal, TypeGuard, TypeVar, Union, cast, get_args, get_origin
@@ -20,6 +20,7 @@ from autotune.domain.annotations import (
     FileHalf,
     FileKey,
     InNotation,
+    OneKey,
     OneOf,
     Signed,
 )
@@ -30,7 +31,7 @@ from autotune.files.config.yaml_document import Document, Keys, describe
 
 T = TypeVar("T")
 
-_LOST = object()
+LOST = object()
 """Stands for a value that has a fault."""
 _PLAIN = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 
@@ -143,12 +144,12 @@ def draft(
     (unknown keys, optional values, expressions), there is a draft without them beside the faults,
     so that the rest is checked too.
     """
-    reader = _Reader(session, document)
+    reader = FactReader(session, document)
     value: object = document.root
     for key in keys:
         value = value[key]  # type: ignore[index]
     made = reader.record(kind, value, keys, given)
-    return None if reader.broken or made is _LOST else cast(T, made)
+    return None if reader.broken or made is LOST else cast(T, made)
 
 
 def settle(
@@ -210,7 +211,26 @@ def _settled(session: Session, document: Document, value: object, keys: Keys) ->
     return value
 
 
-class _Reader:
+@dataclass(frozen=True, slots=True)
+class FileForm:
+    """How a class is read whose YAML is another language than its fields."""
+
+    read: Callable[["FactReader", object, Keys], object]
+    """Reads a plain value at a place; ``LOST`` after a fault."""
+    schema: Callable[[Callable[[object], dict[str, object]]], dict[str, object]]
+    """The JSON Schema of such values, given the schema of a type."""
+
+
+FORMS: dict[object, FileForm] = {}
+"""By class or union of classes; each is entered where its family is read."""
+
+
+def named(kind: type) -> bool:
+    """The class has a name that a file states as the key that its values stand under."""
+    return any(field.name == "name" and field.derived for field in fields_of(kind))
+
+
+class FactReader:
     """Reads values by their types; notes a fault and goes on where one cannot be read."""
 
     def __init__(self, session: Session, document: Document) -> None:
@@ -224,13 +244,15 @@ class _Reader:
     def record(self, kind: type, value: object, keys: Keys, given: Mapping[str, object]) -> object:
         """An unchecked instance of a frozen class."""
         if not isinstance(value, dict):
-            return self._fault(keys, value, "keys and values")
+            return self.refuse(keys, value, "keys and values")
         fields = [f for f in fields_of(kind) if not (f.derived and f.required) or f.name in given]
         values: dict[str, object] = {}
         rows: dict[str, list[FileField]] = {}
         for field in fields:
             column, half = field.note(FileColumn), field.note(FileHalf)
-            if column is not None:
+            if field.note(OneKey) is not None:
+                values[field.name] = self._under_one_key(field, value, keys)
+            elif column is not None:
                 rows.setdefault(column.key, []).append(field)
             elif half is not None:
                 values[field.name] = self._half(field, half, value, keys)
@@ -238,10 +260,10 @@ class _Reader:
                 values[field.name] = self._field(field, value, keys, given)
         for key, columns in rows.items():
             values |= self._columns(key, columns, value, keys)
-        self._refuse_others(kind, value, keys)
-        if any(item is _LOST for item in values.values()):
+        self.refuse_others(keys_of(kind), value, keys)
+        if any(item is LOST for item in values.values()):
             self.broken = True
-            return _LOST
+            return LOST
         return _instance(kind, values)
 
     def _field(
@@ -257,23 +279,37 @@ class _Reader:
         if field.key not in holder:
             if field.name in given or not field.required:
                 return usual
-            self._missing(field.key, field.about, keys)
-            return _LOST
+            self.missing(field.key, field.about, keys)
+            return LOST
         value = self.value(field.kind, field.notes, holder[field.key], (*keys, field.key))
-        if value is _LOST and (field.name in given or not field.required):
+        if value is LOST and (field.name in given or not field.required):
             return usual
         return value
 
-    def _missing(self, key: str, about: str, keys: Keys) -> None:
+    def missing(self, key: str, about: str, keys: Keys) -> None:
+        """Note that a mapping lacks a key."""
         self.session.add(self.document.place(keys), f"the key {key!r} is missing", about)
 
-    def _refuse_others(self, kind: type, value: Mapping[str, object], keys: Keys) -> None:
-        names = keys_of(kind)
+    def refuse_others(self, names: Sequence[str], value: Mapping[str, object], keys: Keys) -> None:
+        """Note the keys of a mapping that are none of these names."""
         for key in value:
             if key not in names:
                 where = self.document.key((*keys, key))
                 hint = nearest(key, names)
                 self.session.add(where, f"unknown key {key!r}", one_of(sorted(names)), hint)
+
+    def _under_one_key(self, field: FileField, holder: Mapping[str, object], keys: Keys) -> object:
+        """The value under one of several keys; the usual one where there is none."""
+        choice = field.note(OneKey)
+        assert choice is not None
+        given = [key for key in choice.classes if holder.get(key) is not None]
+        values = [self.record(choice.classes[k], holder[k], (*keys, k), {}) for k in given]
+        if any(value is LOST for value in values):
+            return LOST
+        if len(given) > 1:
+            self.fault(keys, choice.both)
+            return LOST
+        return values[0] if values else field.default
 
     def _half(
         self, field: FileField, half: FileHalf, holder: Mapping[str, object], keys: Keys
@@ -284,30 +320,30 @@ class _Reader:
         if half.key in holder:
             pair = self._noted(NOTATIONS[half.key], holder[half.key], place)
         else:
-            self._missing(half.key, field.about, keys)
-            pair = _LOST
+            self.missing(half.key, field.about, keys)
+            pair = LOST
         if half.index > 0:
             del self.session.faults[known:]
-        return pair if pair is _LOST else cast("tuple[object, ...]", pair)[half.index]
+        return pair if pair is LOST else cast("tuple[object, ...]", pair)[half.index]
 
     def _columns(
         self, key: str, columns: Sequence[FileField], holder: Mapping[str, object], keys: Keys
     ) -> dict[str, object]:
         """The columns of a list of rows, by the names of their fields."""
-        lost = {field.name: _LOST for field in columns}
+        lost = {field.name: LOST for field in columns}
         if key not in holder:
-            self._missing(key, columns[0].about, keys)
+            self.missing(key, columns[0].about, keys)
             return lost
         rows = holder[key]
         if not isinstance(rows, list):
-            self._fault((*keys, key), rows, "a list")
+            self.refuse((*keys, key), rows, "a list")
             return lost
         if not rows:
             self._bound((*keys, key), "0 values", "at least 1")
             return lost
         row = _row(tuple(columns))
         read = [self.record(row, item, (*keys, key, i), {}) for i, item in enumerate(rows)]
-        if any(item is _LOST for item in read):
+        if any(item is LOST for item in read):
             return lost
         table = zip(*cast("list[tuple[object, ...]]", read), strict=True)
         return {field.name: tuple(column) for field, column in zip(columns, table, strict=True)}
@@ -315,14 +351,17 @@ class _Reader:
     # --- values -----------------------------------------------------------------------------
 
     def value(self, kind: object, notes: Sequence[object], value: object, keys: Keys) -> object:
-        """A value of a type with annotations; ``_LOST`` after a fault."""
+        """A value of a type with annotations; ``LOST`` after a fault."""
         notation = notation_of(kind, notes)
         if notation is not None:
             return self._noted(notation, value, keys)
         while isinstance(kind, typing.NewType):
             kind = kind.__supertype__
+        if kind in FORMS:
+            return FORMS[kind].read(self, value, keys)
         if is_record(kind):
-            return self.record(kind, value, keys, {})
+            given = {"name": keys[-1]} if named(kind) else {}
+            return self.record(kind, value, keys, given)
         if isinstance(kind, type):
             return self._plain(kind, notes, value, keys)
         origin, arguments = get_origin(kind), get_args(kind)
@@ -334,39 +373,45 @@ class _Reader:
             return self._list(arguments, notes, value, keys)
         return self._mapping(arguments, notes, value, keys)
 
-    def _fault(self, keys: Keys, value: object, expected: str, hint: str = "") -> object:
+    def refuse(self, keys: Keys, value: object, expected: str, hint: str = "") -> object:
+        """Note that a value is not what is expected."""
         where, found = self.document.place(keys), f"{subject(keys)}{describe(value)}"
         self.session.add(where, found, expected, hint)
-        return _LOST
+        return LOST
+
+    def fault(self, keys: Keys, message: str) -> object:
+        """Note what is wrong at a place, and stand for its value."""
+        self.session.add(self.document.place(keys), f"{subject(keys)}{message}")
+        return LOST
 
     def _bound(self, keys: Keys, found: str, expected: str) -> object:
         self.session.add(self.document.place(keys), f"{subject(keys)}{found}", expected)
-        return _LOST
+        return LOST
 
     def _noted(self, notation: Notation, value: object, keys: Keys) -> object:
         try:
             return notation.read(value)
         except ValueError as error:
             self.session.add(self.document.place(keys), f"{subject(keys)}{error}")
-        return _LOST if notation.stand_in is None else notation.read(notation.stand_in)
+        return LOST if notation.stand_in is None else notation.read(notation.stand_in)
 
     def _plain(self, kind: type, notes: Sequence[object], value: object, keys: Keys) -> object:
-        accepted = (int, float) if kind is float else (kind,)
-        if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
-            return self._fault(keys, value, _PLAIN[kind])
         names = note(notes, OneOf)
         if names is not None:
             return self._choice(names.names, value, keys)
+        accepted = (int, float) if kind is float else (kind,)
+        if not isinstance(value, accepted) or (isinstance(value, bool) and kind is not bool):
+            return self.refuse(keys, value, _PLAIN[kind])
         bound = note(notes, Bounds)
         if bound is None or isinstance(value, bool):
             return float(cast(float, value)) if kind is float else value
         if isinstance(value, str):
             good = bool(value)
-            return value if good else self._fault(keys, value, "text that is not empty")
+            return value if good else self.refuse(keys, value, "text that is not empty")
         assert isinstance(value, int | float)
         words = bound.words(value)
         if words:
-            return self._fault(keys, value, words)
+            return self.refuse(keys, value, words)
         return float(value) if kind is float else value
 
     def _choice(self, names: Sequence[object], value: object, keys: Keys) -> object:
@@ -376,7 +421,7 @@ class _Reader:
         *others, last = quoted
         expected = f"{', '.join(others)} or {last}" if others else last
         hint = nearest(value, [str(n) for n in names]) if isinstance(value, str) else ""
-        return self._fault(keys, value, expected, hint)
+        return self.refuse(keys, value, expected, hint)
 
     def _optional(
         self, arguments: Sequence[object], notes: Sequence[object], value: object, keys: Keys
@@ -390,7 +435,7 @@ class _Reader:
         self, arguments: Sequence[object], notes: Sequence[object], value: object, keys: Keys
     ) -> object:
         if not isinstance(value, list):
-            return self._fault(keys, value, "a list")
+            return self.refuse(keys, value, "a list")
         known = len(self.session.faults)
         open_ = arguments[-1] is Ellipsis
         bound = note(notes, Bounds) if open_ else Bounds(least=len(arguments), most=len(arguments))
@@ -399,9 +444,9 @@ class _Reader:
             self.value(*split(kind), item, (*keys, i))
             for i, (kind, item) in enumerate(zip(kinds, value, strict=False))
         )
-        if any(item is _LOST for item in items):
+        if any(item is LOST for item in items):
             self.broken = True
-            return _LOST
+            return LOST
         faultless = len(self.session.faults) == known
         words = bound.words(len(value)) if bound and faultless else ""
         return self._bound(keys, f"{len(value)} values", words) if words else items
@@ -410,7 +455,7 @@ class _Reader:
         self, arguments: Sequence[object], notes: Sequence[object], value: object, keys: Keys
     ) -> object:
         if not isinstance(value, dict):
-            return self._fault(keys, value, "keys and values")
+            return self.refuse(keys, value, "keys and values")
         bound = note(notes, Bounds)
         words = bound.words(len(value)) if bound else ""
         if words:
@@ -420,8 +465,10 @@ class _Reader:
         for name, item in value.items():
             read = self.value(kind, inner, item, (*keys, name))
             key = self._whole(name, notes, (*keys, name)) if arguments[0] is int else name
-            if read is not _LOST and key is not _LOST:
+            if read is not LOST and key is not LOST:
                 items[key] = read
+        if bound and bound.words(len(items)):
+            self.broken = True
         return items
 
     def _whole(self, name: str, notes: Sequence[object], keys: Keys) -> object:
@@ -429,7 +476,7 @@ class _Reader:
             return int(name)
         key = note(notes, FileKey) or FileKey()
         self.session.add(self.document.key(keys), f"{name!r} is not {key.entries}", "at least 1")
-        return _LOST
+        return LOST
 
 
 def subject(keys: Keys) -> str:
@@ -442,8 +489,11 @@ def subject(keys: Keys) -> str:
 def keys_of(kind: type) -> tuple[str, ...]:
     """The keys that a file may have for a class."""
     fields = [field for field in fields_of(kind) if not field.derived]
-    parts = [(field, field.note(FileColumn) or field.note(FileHalf)) for field in fields]
-    return tuple(dict.fromkeys(part.key if part else field.key for field, part in parts))
+    names: list[str] = []
+    for field in fields:
+        choice, part = field.note(OneKey), field.note(FileColumn) or field.note(FileHalf)
+        names += choice.classes if choice else [part.key if part else field.key]
+    return tuple(dict.fromkeys(names))
 
 
 @cache
@@ -455,6 +505,12 @@ def _row(columns: tuple[FileField, ...]) -> type:
         assert column is not None
         parts.append((column.part, item))
     return cast(type, typing.NamedTuple("row", parts))
+
+
+def unchecked(kind: type[T], *values: object) -> T:
+    """An instance with these values of its fields, in order, without the checks of its class."""
+    names = [field.name for field in fields_of(kind)]
+    return cast(T, _instance(kind, dict(zip(names, values, strict=True))))
 
 
 def _instance(kind: type, values: Mapping[str, object]) -> object:

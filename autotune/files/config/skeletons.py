@@ -1,10 +1,10 @@
 """Skeletons from YAML (schema autotune.skeleton/1)."""
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal, cast
 
-from pydantic import BeforeValidator, Field, model_validator
-
+from autotune.domain.annotations import Text
 from autotune.domain.kernel import Application, Evaluation, Kernel
 from autotune.domain.skeleton import (
     GRID,
@@ -17,9 +17,17 @@ from autotune.domain.skeleton import (
     SyncStep,
 )
 from autotune.errors import nearest, one_of, unknown_name
-from autotune.files.config.fields import Expression, Model, Reference, Text
+from autotune.files.config.facts import (
+    FORMS,
+    LOST,
+    FactReader,
+    FileForm,
+    draft,
+    settle,
+    split,
+    unchecked,
+)
 from autotune.files.config.session import Session
-from autotune.files.config.validation import validate
 from autotune.files.config.yaml_document import Document, Keys
 from autotune.language.expression import Expr, Ref, references, show, symbols
 
@@ -29,136 +37,116 @@ _SCALARS = {"s", "n", "m", "h", "t"}
 """Stages, components, correctors, step size, time."""
 
 
-class _Evaluation(Model):
-    argument: Reference
-    time: Expression
+_STEPS: Mapping[str, object] = {
+    "call": CallStep,
+    "loop": LoopStep,
+    "comm": CommStep,
+    "sync": SyncStep,
+    "swap": SwapStep,
+}
+"""Kinds of steps by their key. A loop is keys and values; of the others a value stands alone."""
 
 
-class _Application(Model):
-    argument: Text
+def _read_step(reader: FactReader, value: object, keys: Keys) -> object:
+    """``{call: lc}``, ``{swap: [u, v]}``, ``{loop: {...}}``; ``sync`` for ``{sync: true}``."""
+    value = {"sync": True} if value == "sync" else value
+    if not isinstance(value, dict):
+        return reader.refuse(keys, value, "keys and values")
+    known = len(reader.session.faults)
+    given = [key for key in _STEPS if key in value]
+    reader.refuse_others(tuple(_STEPS), value, keys)
+    steps = [_step(reader, key, value[key], (*keys, key)) for key in given]
+    if len(reader.session.faults) > known:
+        reader.broken = True
+        return LOST
+    if len(value) != 1 or None in value.values():
+        reader.broken = True
+        return reader.fault(keys, "a step is exactly one of call, loop, comm, sync, swap")
+    return steps[0]
 
 
-class _Kernel(Model):
-    loops: list[Text] = Field(min_length=1)
-    target: Reference
-    value: Expression | None = None
-    reduce: Text | None = None
-    result: Expression | None = None
-    evaluate: _Evaluation | None = None
-    stencil: _Application | None = None
-
-    @model_validator(mode="after")
-    def _one(self) -> "_Kernel":
-        if self.evaluate is not None and self.stencil is not None:
-            raise ValueError("a kernel evaluates a right-hand side or applies a stencil, not both")
-        return self
+def _step(reader: FactReader, key: str, value: object, keys: Keys) -> object:
+    if value is None:
+        return LOST
+    if key == "loop":
+        return reader.record(LoopStep, value, keys, {})
+    if key == "sync":
+        return LOST if reader.value(Literal[True], (), value, keys) is LOST else SyncStep()
+    if key == "swap":
+        pair = reader.value(tuple[Text, Text], (), value, keys)
+        return LOST if pair is LOST else unchecked(SwapStep, *cast(tuple[str, str], pair))
+    text = reader.value(*split(Text), value, keys)
+    return LOST if text is LOST else unchecked(CallStep if key == "call" else CommStep, text)
 
 
-class _Loop(Model):
-    variable: Text
-    count: Expression
-    body: "list[_Step]" = Field(min_length=1)
+def _step_schema(of: Callable[[object], dict[str, object]]) -> dict[str, object]:
+    kinds: dict[str, object] = {
+        "call": Text,
+        "loop": LoopStep,
+        "comm": Text,
+        "sync": Literal[True],
+        "swap": tuple[Text, Text],
+    }
+    keys = {key: of(kind) for key, kind in kinds.items()}
+    single = {"type": "object", "properties": keys, "additionalProperties": False,
+              "minProperties": 1, "maxProperties": 1}  # fmt: skip
+    return {"anyOf": [{"const": "sync"}, single]}
 
 
-def _spell_out(value: object) -> object:
-    """``sync`` stands for ``{sync: true}``."""
-    return {"sync": True} if value == "sync" else value
-
-
-class _PlainStep(Model):
-    call: Text | None = None
-    loop: _Loop | None = None
-    comm: Text | None = None
-    sync: Literal[True] | None = None
-    swap: list[Text] | None = Field(default=None, min_length=2, max_length=2)
-
-    @model_validator(mode="after")
-    def _one(self) -> "_PlainStep":
-        if len(self.model_fields_set) != 1 or None in self._given():
-            raise ValueError("a step is exactly one of call, loop, comm, sync, swap")
-        return self
-
-    def _given(self) -> list[object]:
-        return [getattr(self, name) for name in self.model_fields_set]
-
-
-_Step = Annotated[_PlainStep, BeforeValidator(_spell_out)]
-
-
-class _Skeleton(Model):
-    title: Text
-    source: Text
-    dimensions: dict[str, Literal["s", "n", "grid"]] = Field(min_length=1)
-    arrays: dict[str, list[Literal["s", "n", "grid"]]] = Field(min_length=1)
-    kernels: dict[str, _Kernel] = Field(min_length=1)
-    steps: list[_Step] = Field(min_length=1)
-
-
-_Loop.model_rebuild()
+FORMS[Step] = FileForm(_read_step, _step_schema)
 
 
 def read_skeleton(session: Session, path: Path) -> Skeleton | None:
     """The skeleton of a file, or None and faults."""
     known = len(session.faults)
     document = session.open(path, SCHEMA)
-    model = validate(session, document, _Skeleton) if document else None
-    if document is None or model is None:
+    stated = draft(session, document, Skeleton, name=path.stem) if document else None
+    if document is None or stated is None:
         return None
-    check = _Check(session, document, model)
+    check = _Check(session, document, stated)
     _check_extents(check)
-    kernels = {name: _kernel(check, name, kernel) for name, kernel in model.kernels.items()}
-    steps = _steps(check, model.steps, ("steps",))
+    for name, kernel in stated.kernels.items():
+        _check_kernel(check, name, kernel)
+    _check_steps(check, stated.steps, ("steps",))
     if len(session.faults) > known:
         return None
-    try:
-        return Skeleton(
-            name=path.stem,
-            title=model.title,
-            source=model.source,
-            dimensions=model.dimensions,
-            arrays={name: tuple(extents) for name, extents in model.arrays.items()},
-            kernels={name: kernel for name, kernel in kernels.items() if kernel},
-            steps=steps,
-        )
-    except ValueError as error:
-        session.add(document.place(("kernels",)), str(error))
-        return None
+    return settle(session, document, stated, at=("kernels",))
 
 
 def _check_extents(check: "_Check") -> None:
     """A grid goes with stencils only, s and n with IVPs only."""
-    if GRID not in (*check.model.dimensions.values(), *_extents(check.model.arrays)):
-        for name, kernel in check.model.kernels.items():
-            if kernel.stencil is not None:
+    if GRID not in (*check.skeleton.dimensions.values(), *_extents(check.skeleton.arrays)):
+        for name, kernel in check.skeleton.kernels.items():
+            if kernel.on_grid:
                 check.add(
                     ("kernels", name, "stencil"),
                     "a stencil is applied, but no dimension is the grid",
                     "a dimension of extent grid",
                 )
         return
-    for name, extent in check.model.dimensions.items():
+    for name, extent in check.skeleton.dimensions.items():
         if extent != GRID:
             check.add(("dimensions", name), f"{name}: {extent} beside a grid", "grid everywhere")
-    for name, extents in check.model.arrays.items():
-        if extents != [GRID]:
+    for name, extents in check.skeleton.arrays.items():
+        if extents != (GRID,):
             found = f"{name}: [{', '.join(extents)}] beside a grid"
             check.add(("arrays", name), found, "[grid] everywhere")
-    for name, kernel in check.model.kernels.items():
-        if kernel.stencil is None:
+    for name, kernel in check.skeleton.kernels.items():
+        if not kernel.on_grid:
             check.add(("kernels", name), f"{name} applies no stencil", "the key stencil")
 
 
-def _extents(arrays: dict[str, list[Literal["s", "n", "grid"]]]) -> list[str]:
+def _extents(arrays: Mapping[str, tuple[str, ...]]) -> list[str]:
     return [extent for extents in arrays.values() for extent in extents]
 
 
 class _Check:
     """Faults of names and array elements in one skeleton."""
 
-    def __init__(self, session: Session, document: Document, model: _Skeleton) -> None:
+    def __init__(self, session: Session, document: Document, skeleton: Skeleton) -> None:
         self.session = session
         self.document = document
-        self.model = model
+        self.skeleton = skeleton
 
     def add(self, keys: Keys, found: str, expected: str = "", hint: str = "") -> None:
         self.session.add(self.document.place(keys), found, expected, hint)
@@ -175,12 +163,12 @@ class _Check:
 
     def reference(self, keys: Keys, ref: Ref, *, whole: bool = False) -> None:
         """An array element; with ``whole`` a vector, without its last index."""
-        if ref.array not in self.model.arrays:
-            self.name(keys, "array", ref.array, set(self.model.arrays))
+        if ref.array not in self.skeleton.arrays:
+            self.name(keys, "array", ref.array, set(self.skeleton.arrays))
             return
-        extents = self.model.arrays[ref.array]
+        extents = self.skeleton.arrays[ref.array]
         needed = len(extents) - whole
-        if whole and extents[-1:] != ["n"]:
+        if whole and extents[-1:] != ("n",):
             self.add(keys, f"{ref.array} is not stored", "an array whose last extent is n")
         elif len(ref.indices) != needed:
             found = f"{show(ref)} has {len(ref.indices)} indices"
@@ -189,7 +177,7 @@ class _Check:
             self._index(keys, ref, index, extents[position])
 
     def _index(self, keys: Keys, ref: Ref, index: Expr, extent: str) -> None:
-        loops = self.model.dimensions
+        loops = self.skeleton.dimensions
         for name in symbols(index):
             if name in loops and loops[name] != extent:
                 self.add(
@@ -199,84 +187,56 @@ class _Check:
                 )
 
 
-def _kernel(check: _Check, name: str, model: _Kernel) -> Kernel | None:
+def _check_kernel(check: _Check, name: str, kernel: Kernel) -> None:
     keys: Keys = ("kernels", name)
-    faults = len(check.session.faults)
-    loops = set(check.model.dimensions)
-    for i, loop in enumerate(model.loops):
+    known = len(check.session.faults)
+    loops = set(check.skeleton.dimensions)
+    for i, loop in enumerate(kernel.loops):
         check.name((*keys, "loops", i), "dimension", loop, loops)
-        if loop in model.loops[:i]:
+        if loop in kernel.loops[:i]:
             check.add((*keys, "loops", i), f"the loop {loop!r} is here again", "each loop once")
-    names = _SCALARS | set(model.loops)
-    check.expression((*keys, "target"), model.target, names)
-    if model.value is not None:
-        check.expression((*keys, "value"), model.value, names)
-    if model.result is not None:
-        check.expression((*keys, "result"), model.result, names | {"sum"})
-    if model.evaluate is not None:
-        check.reference((*keys, "evaluate", "argument"), model.evaluate.argument, whole=True)
-        for index in model.evaluate.argument.indices:
+    names = _SCALARS | set(kernel.loops)
+    check.expression((*keys, "target"), kernel.target, names)
+    if kernel.value is not None:
+        check.expression((*keys, "value"), kernel.value, names)
+    if kernel.result is not None:
+        check.expression((*keys, "result"), kernel.result, names | {"sum"})
+    evaluation = kernel.evaluation
+    if isinstance(evaluation, Evaluation):
+        check.reference((*keys, "evaluate", "argument"), evaluation.argument, whole=True)
+        for index in evaluation.argument.indices:
             check.expression((*keys, "evaluate", "argument"), index, names)
-        check.expression((*keys, "evaluate", "time"), model.evaluate.time, names)
-    if model.stencil is not None:
+        check.expression((*keys, "evaluate", "time"), evaluation.time, names)
+    if isinstance(evaluation, Application):
         argument = (*keys, "stencil", "argument")
-        check.name(argument, "array", model.stencil.argument, set(check.model.arrays))
-        if model.stencil.argument == model.target.array:
-            found = f"{name} reads and writes {model.target.array}"
+        check.name(argument, "array", evaluation.argument, set(check.skeleton.arrays))
+        if evaluation.argument == kernel.target.array:
+            found = f"{name} reads and writes {kernel.target.array}"
             check.add(argument, found, "another array: points would be read that were written")
-    if len(check.session.faults) > faults:
-        return None
-    try:
-        return Kernel(
-            name=name,
-            loops=tuple(model.loops),
-            target=model.target,
-            value=model.value,
-            reduce=model.reduce,
-            result=model.result,
-            evaluation=_evaluation(model),
-        )
-    except ValueError as error:
-        check.add(keys, str(error))
-        return None
+    if len(check.session.faults) == known:
+        settle(check.session, check.document, kernel, keys)
 
 
-def _evaluation(model: _Kernel) -> Evaluation | Application | None:
-    if model.stencil is not None:
-        return Application(argument=model.stencil.argument)
-    if model.evaluate is not None:
-        return Evaluation(argument=model.evaluate.argument, time=model.evaluate.time)
-    return None
-
-
-def _steps(check: _Check, models: list[_PlainStep], keys: Keys) -> tuple[Step, ...]:
-    stored = {name for name, extents in check.model.arrays.items() if extents[-1:] == ["n"]}
-    steps: list[Step] = []
-    for i, model in enumerate(models):
+def _check_steps(check: _Check, steps: Sequence[Step], keys: Keys) -> None:
+    arrays = check.skeleton.arrays
+    stored = {name for name, extents in arrays.items() if extents[-1:] == ("n",)}
+    for i, step in enumerate(steps):
         here = (*keys, i)
-        if model.call is not None:
-            check.name((*here, "call"), "kernel", model.call, set(check.model.kernels))
-            steps.append(CallStep(model.call))
-        elif model.comm is not None:
-            check.name((*here, "comm"), "stored array", model.comm, stored)
-            steps.append(CommStep(model.comm))
-        elif model.swap is not None:
-            steps += _swap(check, model.swap, (*here, "swap"))
-        elif model.loop is not None:
-            loop = model.loop
-            check.expression((*here, "loop", "count"), loop.count, {"s", "m"})
-            body = _steps(check, loop.body, (*here, "loop", "body"))
-            steps.append(LoopStep(loop.variable, loop.count, body))
-        else:
-            steps.append(SyncStep())
-    return tuple(steps)
+        match step:
+            case CallStep(kernel=kernel):
+                check.name((*here, "call"), "kernel", kernel, set(check.skeleton.kernels))
+            case CommStep(array=array):
+                check.name((*here, "comm"), "stored array", array, stored)
+            case SwapStep(first=first, second=second):
+                _check_swap(check, (first, second), (*here, "swap"))
+            case LoopStep(count=count, body=body):
+                check.expression((*here, "loop", "count"), count, {"s", "m"})
+                _check_steps(check, body, (*here, "loop", "body"))
 
 
-def _swap(check: _Check, names: list[str], keys: Keys) -> list[Step]:
-    grids = {name for name, extents in check.model.arrays.items() if extents == [GRID]}
+def _check_swap(check: _Check, names: tuple[str, str], keys: Keys) -> None:
+    grids = {name for name, extents in check.skeleton.arrays.items() if extents == (GRID,)}
     for i, name in enumerate(names):
         check.name((*keys, i), "array of the grid", name, grids)
     if names[0] == names[1]:
         check.add(keys, f"{names[0]} is exchanged with itself", "two arrays")
-        return []
-    return [SwapStep(names[0], names[1])]

@@ -1,177 +1,145 @@
 """Spaces of variants from YAML (schema autotune.space/1)."""
 
+from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import Literal
-
-from pydantic import Field, model_validator
 
 from autotune.domain.skeleton import Skeleton
-from autotune.domain.space import TRANSFORMATIONS, Constraint, Rule, Space, within
+from autotune.domain.space import TRANSFORMATIONS, Choice, Rule, Space, When, within
 from autotune.domain.variant import Interchange, Value
 from autotune.errors import nearest, one_of, unknown_name
-from autotune.files.config.fields import Choices, Model, PlainValue, Text
+from autotune.files.config.facts import (
+    FORMS,
+    LOST,
+    FactReader,
+    FileForm,
+    altered,
+    draft,
+    settle,
+    split,
+    unchecked,
+)
 from autotune.files.config.session import Session
 from autotune.files.config.skeletons import read_skeleton
-from autotune.files.config.validation import validate
 from autotune.files.config.yaml_document import Document, Keys, describe
 
 SCHEMA = "autotune.space/1"
-
-When = dict[str, tuple[Value, ...]]
 
 _OF_GRIDS = ("block", "unroll")
 """The kinds of transformation of kernels that apply stencils."""
 
 
-class _Interchange(Model):
-    kernel: PlainValue
-    order: PlainValue
+def _read_rule(reader: FactReader, value: object, keys: Keys) -> object:
+    """``{tile: {kernel: lc, size: $tile}, when: {tile: 256}}``: its kind is a key."""
+    if not isinstance(value, dict):
+        return reader.refuse(keys, value, "keys and values")
+    known = len(reader.session.faults)
+    reader.refuse_others((*TRANSFORMATIONS, "when"), value, keys)
+    given = [kind for kind in TRANSFORMATIONS if kind in value]
+    arguments = [
+        _arguments(reader, kind, value[kind], (*keys, kind))
+        for kind in given
+        if value[kind] is not None
+    ]
+    when = reader.value(When, (), value.get("when", {}), (*keys, "when"))
+    if len(given) == len(arguments) == 1 and arguments[0] is not LOST:
+        return unchecked(Rule, given[0], arguments[0], when)
+    reader.broken = True
+    if len(reader.session.faults) > known:
+        return LOST
+    return reader.fault(keys, f"a rule is exactly {one_of(sorted(TRANSFORMATIONS))}, and when")
 
 
-class _Fuse(Model):
-    first: PlainValue
-    second: PlainValue
+def _arguments(reader: FactReader, kind: str, value: object, keys: Keys) -> object:
+    """The fields of a transformation; each is a plain value or the name of a parameter."""
+    if not isinstance(value, dict):
+        return reader.refuse(keys, value, "keys and values")
+    names = [each.name for each in fields(TRANSFORMATIONS[kind])]
+    reader.refuse_others(names, value, keys)
+    arguments: dict[str, object] = {}
+    for name in names:
+        if name not in value:
+            reader.missing(name, "", keys)
+            return LOST
+        arguments[name] = reader.value(*split(Choice), value[name], (*keys, name))
+    return LOST if LOST in arguments.values() else arguments
 
 
-class _Tile(Model):
-    kernel: PlainValue
-    size: PlainValue
+def _rule_schema(of: Callable[[object], dict[str, object]]) -> dict[str, object]:
+    kinds = {
+        kind: {
+            "type": "object",
+            "properties": {each.name: of(Choice) for each in fields(made)},
+            "required": [each.name for each in fields(made)],
+            "additionalProperties": False,
+        }
+        for kind, made in TRANSFORMATIONS.items()
+    }
+    return {
+        "type": "object",
+        "properties": {**kinds, "when": of(When)},
+        "additionalProperties": False,
+    }
 
 
-class _FuseTiles(Model):
-    first: PlainValue
-    second: PlainValue
-    size: PlainValue
-    buffer: PlainValue
-
-
-class _Pad(Model):
-    lines: PlainValue
-
-
-class _Block(Model):
-    kernel: PlainValue
-    dimension: PlainValue
-    size: PlainValue
-
-
-class _Unroll(Model):
-    kernel: PlainValue
-    dimension: PlainValue
-    factor: PlainValue
-
-
-class _Rule(Model):
-    interchange: _Interchange | None = None
-    fuse: _Fuse | None = None
-    tile: _Tile | None = None
-    fuse_tiles: _FuseTiles | None = None
-    pad: _Pad | None = None
-    block: _Block | None = None
-    unroll: _Unroll | None = None
-    when: dict[str, Choices] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _one(self) -> "_Rule":
-        if len(self.model_fields_set & set(TRANSFORMATIONS)) != 1 or self.kind is None:
-            raise ValueError(f"a rule is exactly {one_of(sorted(TRANSFORMATIONS))}, and when")
-        return self
-
-    @property
-    def kind(self) -> str | None:
-        given = (name for name in TRANSFORMATIONS if getattr(self, name) is not None)
-        return next(given, None)
-
-
-class _Constraint(Model):
-    when: dict[str, Choices] = Field(min_length=1)
-    require: Literal["limited", "never"]
-    reason: Text
-
-
-class _Space(Model):
-    title: Text
-    skeleton: Text
-    parameters: dict[str, list[PlainValue]] = Field(min_length=1)
-    rules: list[_Rule]
-    constraints: list[_Constraint] = Field(default_factory=list)
-    baseline: dict[str, PlainValue]
+FORMS[Rule] = FileForm(_read_rule, _rule_schema)
 
 
 def read_space(session: Session, path: Path) -> Space | None:
     """The space of a file, checked against its skeleton, or None and faults."""
     known = len(session.faults)
     document = session.open(path, SCHEMA)
-    model = validate(session, document, _Space) if document else None
-    if document is None or model is None:
+    stated = draft(session, document, Space, name=path.stem) if document else None
+    if document is None or stated is None:
         return None
     where = document.place(("skeleton",))
-    skeleton_path = session.resolve(model.skeleton, "variants/skeleton", path.parent, where)
+    skeleton_path = session.resolve(stated.skeleton, "variants/skeleton", path.parent, where)
     skeleton = session.once(skeleton_path, read_skeleton) if skeleton_path else None
-    _check_domains(session, document, model)
-    rules = [_rule(session, document, model, i) for i in range(len(model.rules))]
-    constraints = [
-        Constraint(
-            when=_when(session, document, model, ("constraints", i, "when")),
-            require=constraint.require,
-            reason=constraint.reason,
-        )
-        for i, constraint in enumerate(model.constraints)
-    ]
+    _check_domains(session, document, stated)
+    sound = [_check_rule(session, document, stated, i) for i in range(len(stated.rules))]
+    for i, constraint in enumerate(stated.constraints):
+        _check_when(session, document, stated, constraint.when, ("constraints", i, "when"))
     if skeleton is not None:
-        for i, rule in enumerate(rules):
-            if rule is not None:
-                _check_names(session, document, model, rule, i, skeleton)
+        for i, rule in enumerate(stated.rules):
+            if sound[i]:
+                _check_names(session, document, stated, rule, i, skeleton)
     if skeleton is None or len(session.faults) > known:
         return None
-    try:
-        return Space(
-            name=path.stem,
-            title=model.title,
-            skeleton=skeleton.name,
-            parameters={name: tuple(domain) for name, domain in model.parameters.items()},
-            rules=tuple(rule for rule in rules if rule),
-            constraints=tuple(constraints),
-            baseline=model.baseline,
-        )
-    except ValueError as error:
-        session.add(document.place(("rules",)), str(error))
-        return None
+    return settle(session, document, altered(stated, skeleton=skeleton.name), at=("rules",))
 
 
-def _check_domains(session: Session, document: Document, model: _Space) -> None:
-    for name, domain in model.parameters.items():
+def _check_domains(session: Session, document: Document, space: Space) -> None:
+    for name, domain in space.parameters.items():
         if not domain:
             session.add(document.place(("parameters", name)), f"{name} has no values")
         for i, value in enumerate(domain):
-            if within(value, tuple(domain[:i])):
+            if within(value, domain[:i]):
                 where = document.place(("parameters", name, i))
                 session.add(where, f"{name}: {describe(value)} is here again", "each value once")
-    for name in model.parameters:
-        if name not in model.baseline:
+    for name in space.parameters:
+        if name not in space.baseline:
             where = document.place(("baseline",))
             session.add(where, f"the baseline has no value of {name}", "a value per parameter")
-    for name, value in model.baseline.items():
-        _check_value(session, document, model, ("baseline", name), name, (value,))
+    for name, value in space.baseline.items():
+        _check_value(session, document, space, ("baseline", name), name, (value,))
 
 
 def _check_value(
     session: Session,
     document: Document,
-    model: _Space,
+    space: Space,
     keys: Keys,
     name: str,
     values: tuple[Value, ...],
 ) -> None:
     """The name must be a parameter, the values in its domain."""
-    if name not in model.parameters:
+    if name not in space.parameters:
         where = document.key(keys)
-        session.faults.append(unknown_name(where, "parameter", name, model.parameters))
+        session.faults.append(unknown_name(where, "parameter", name, space.parameters))
         return
-    domain = model.parameters[name]
+    domain = space.parameters[name]
     for value in values:
-        if not within(value, tuple(domain)):
+        if not within(value, domain):
             allowed = ["null" if v is None else str(v).lower() if isinstance(v, bool) else str(v)
                        for v in domain]  # fmt: skip
             hint = nearest(str(value), allowed)
@@ -179,50 +147,45 @@ def _check_value(
             session.add(document.place(keys), found, one_of(allowed), hint)
 
 
-def _when(session: Session, document: Document, model: _Space, keys: Keys) -> When:
-    """A condition, checked against the parameters."""
-    when: When = getattr(model, str(keys[0]))[keys[1]].when
+def _check_when(session: Session, document: Document, space: Space, when: When, keys: Keys) -> None:
+    """A condition names parameters and their values."""
     for name, values in when.items():
-        _check_value(session, document, model, (*keys, name), name, values)
-    return when
+        _check_value(session, document, space, (*keys, name), name, values)
 
 
-def _rule(session: Session, document: Document, model: _Space, i: int) -> Rule | None:
-    rule = model.rules[i]
-    kind = rule.kind or ""
+def _check_rule(session: Session, document: Document, space: Space, i: int) -> bool:
+    """Whether a rule makes a transformation for every value with which it applies."""
+    rule = space.rules[i]
     known = len(session.faults)
-    when = _when(session, document, model, ("rules", i, "when"))
-    section = getattr(rule, kind)
-    arguments = {f.name: getattr(section, f.name) for f in fields(TRANSFORMATIONS[kind])}
-    keys: Keys = ("rules", i, kind)
-    for name, value in arguments.items():
-        if isinstance(value, str) and value.startswith("$") and value[1:] not in model.parameters:
-            where, names = document.place((*keys, name)), [f"${p}" for p in model.parameters]
+    _check_when(session, document, space, rule.when, ("rules", i, "when"))
+    keys: Keys = ("rules", i, rule.kind)
+    for name, value in rule.arguments.items():
+        if isinstance(value, str) and value.startswith("$") and value[1:] not in space.parameters:
+            where, names = document.place((*keys, name)), [f"${p}" for p in space.parameters]
             session.faults.append(unknown_name(where, "parameter", value, names))
-    made = Rule(kind=kind, arguments=arguments, when=when)
     if len(session.faults) > known:
-        return None
+        return False
     try:
-        _values(model, made)
+        _alone(space, rule)
     except ValueError as error:
         session.add(document.place(keys), str(error))
-        return None
-    return made
+        return False
+    return True
 
 
-def _values(model: _Space, rule: Rule) -> Space:
+def _alone(space: Space, rule: Rule) -> Space:
     """A space of this one rule: its construction says whether the rule fits its parameters."""
     return Space(
         name="",
         title="",
         skeleton="",
-        parameters={name: tuple(domain) for name, domain in model.parameters.items()},
+        parameters=space.parameters,
         rules=(rule,),
     )
 
 
 def _check_names(
-    session: Session, document: Document, model: _Space, rule: Rule, i: int, skeleton: Skeleton
+    session: Session, document: Document, space: Space, rule: Rule, i: int, skeleton: Skeleton
 ) -> None:
     """Kernels and arrays that a rule names must be in the skeleton, orders those of its loops."""
     for name, value in rule.arguments.items():
@@ -248,7 +211,7 @@ def _check_names(
         return
     loops = skeleton.kernels[kernel].loops
     parameter = str(order)[1:] if str(order).startswith("$") else ""
-    choices = model.parameters[parameter] if parameter else [order]
+    choices = space.parameters[parameter] if parameter else (order,)
     for k, choice in enumerate(choices):
         made = Interchange(kernel, tuple(str(choice)))
         if sorted(made.order) != sorted(loops):

@@ -75,6 +75,15 @@ class FileHalf:
 
 
 @dataclass(frozen=True, slots=True)
+class FileSection:
+    """A field that stands in a section of the file: ``rule: {variant: jli, source: ...}``."""
+
+    section: str
+    key: str = ""
+    """Its key there; empty: the name of the field."""
+
+
+@dataclass(frozen=True, slots=True)
 class OneKey:
     """A field whose value stands under one of several keys, each with a class of its own."""
 

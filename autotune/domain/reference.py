@@ -7,7 +7,17 @@ printed; a correction or a doubt stands beside them with its reason.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Annotated
 
+from autotune.domain.annotations import (
+    Bounds,
+    Count,
+    Derived,
+    FileKey,
+    FileSection,
+    InNotation,
+    Text,
+)
 from autotune.domain.problem import AnyProblem, Problem
 from autotune.domain.variant import Communication
 from autotune.units import Seconds
@@ -45,13 +55,17 @@ class Figure:
         return self.corrected is not None or self.suspect
 
 
+PrintedTime = Annotated[Figure, InNotation("printed time")]
+PrintedShare = Annotated[Figure, InNotation("printed share")]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Share:
     """The part of a time step that was spent in one thing: predicted and measured seconds."""
 
-    predicted: Figure
-    measured: Figure
-    deviation: Figure | None = None
+    predicted: PrintedTime
+    measured: PrintedTime
+    deviation: PrintedShare | None = None
     """As printed, as a share: (predicted - measured) / measured."""
 
 
@@ -59,11 +73,11 @@ class Share:
 class PublishedRow:
     """One variant: seconds per time step as its authors predicted and as they measured them."""
 
-    variant: str
+    variant: Text
     """Value of the parameter that the table runs over."""
-    predicted: Figure
-    measured: Figure
-    deviation: Figure | None = None
+    predicted: PrintedTime
+    measured: PrintedTime
+    deviation: PrintedShare | None = None
     """As printed, as a share: (predicted - measured) / measured."""
     application: Share | None = None
     communication: Share | None = None
@@ -92,11 +106,11 @@ class PublishedGroup:
     """The rows of one communication."""
 
     communication: Communication
-    source: str
+    source: Text
     """Where they are printed."""
-    resolution: Seconds
+    resolution: Annotated[Seconds, FileKey(about="the unit of the last printed digit: 10 ms")]
     """Unit of the last digit that is printed."""
-    rows: tuple[PublishedRow, ...]
+    rows: Annotated[tuple[PublishedRow, ...], Bounds(least=1)]
 
     def __post_init__(self) -> None:
         if not self.rows:
@@ -139,33 +153,37 @@ class PublishedGroup:
 class Reference:
     """One published table: what was computed, where and with what, and its rows."""
 
-    name: str
-    title: str
-    source: str
-    machine: str
+    name: Annotated[str, Derived()]
+    title: Text
+    source: Text
+    machine: Text
     """Name of the machine that it was measured on."""
-    compiler: str
+    compiler: Text
     """What the authors compiled with."""
-    model: str
+    model: Text
     """What the authors predicted with."""
-    ivp: str
-    method: str
-    correctors: int
-    n: int
-    """Components of the problem."""
-    nodes: int
-    ranks: int
+    ivp: Annotated[Text, FileSection("problem")]
+    method: Annotated[Text, FileSection("problem")]
+    correctors: Annotated[Count, FileSection("problem")]
+    n: Annotated[Count, FileSection("problem"), FileKey(about="the number of components")]
+    nodes: Annotated[Count, FileSection("layout")] = 1
+    ranks: Annotated[Count, FileSection("layout")] = 1
     """Per node."""
-    threads: int
+    threads: Annotated[Count, FileSection("layout")]
     """Of each rank."""
-    parameter: str
-    """The parameter of the space whose values name the rows."""
-    rule: str
+    parameter: Annotated[
+        Text, FileKey(about="the parameter of the space whose values name the rows")
+    ]
+    rule: Annotated[
+        Text,
+        FileSection("rule", "variant"),
+        FileKey(about="the variant that the constant rule always chooses"),
+    ]
     """The variant of the constant rule that predictions must beat."""
-    rule_source: str
+    rule_source: Annotated[Text, FileSection("rule", "source")]
     """Where that rule comes from: not from this table."""
-    groups: tuple[PublishedGroup, ...]
-    notes: tuple[str, ...] = ()
+    groups: Annotated[tuple[PublishedGroup, ...], Bounds(least=1)]
+    notes: tuple[Text, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.groups:

@@ -19,6 +19,7 @@ from autotune.domain.annotations import (
     FileColumn,
     FileHalf,
     FileKey,
+    FileSection,
     InNotation,
     OneKey,
     OneOf,
@@ -102,10 +103,10 @@ def _fields(kind: type) -> tuple[FileField, ...]:
 
 def _field(name: str, annotation: object, default: object) -> FileField:
     kind, notes = split(annotation)
-    key = note(notes, FileKey) or FileKey()
+    key, section = note(notes, FileKey) or FileKey(), note(notes, FileSection)
     return FileField(
         name=name,
-        key=key.name or name,
+        key=key.name or (section.key if section else "") or name,
         kind=kind,
         notes=notes,
         about=key.about,
@@ -211,6 +212,13 @@ def _settled(session: Session, document: Document, value: object, keys: Keys) ->
     return value
 
 
+def literals(arguments: Sequence[object]) -> tuple[object, ...]:
+    """The values of a union of literals; empty for any other union."""
+    if not all(get_origin(each) is Literal for each in arguments):
+        return ()
+    return tuple(name for each in arguments for name in get_args(each))
+
+
 @dataclass(frozen=True, slots=True)
 class FileForm:
     """How a class is read whose YAML is another language than its fields."""
@@ -248,9 +256,13 @@ class FactReader:
         fields = [f for f in fields_of(kind) if not (f.derived and f.required) or f.name in given]
         values: dict[str, object] = {}
         rows: dict[str, list[FileField]] = {}
+        sections: dict[str, list[FileField]] = {}
         for field in fields:
             column, half = field.note(FileColumn), field.note(FileHalf)
-            if field.note(OneKey) is not None:
+            section = field.note(FileSection)
+            if section is not None:
+                sections.setdefault(section.section, []).append(field)
+            elif field.note(OneKey) is not None:
                 values[field.name] = self._under_one_key(field, value, keys)
             elif column is not None:
                 rows.setdefault(column.key, []).append(field)
@@ -260,6 +272,8 @@ class FactReader:
                 values[field.name] = self._field(field, value, keys, given)
         for key, columns in rows.items():
             values |= self._columns(key, columns, value, keys)
+        for key, inner in sections.items():
+            values |= self._section(key, inner, value, keys)
         self.refuse_others(keys_of(kind), value, keys)
         if any(item is LOST for item in values.values()):
             self.broken = True
@@ -310,6 +324,22 @@ class FactReader:
             self.fault(keys, choice.both)
             return LOST
         return values[0] if values else field.default
+
+    def _section(
+        self, key: str, fields: Sequence[FileField], holder: Mapping[str, object], keys: Keys
+    ) -> dict[str, object]:
+        """The fields of a section by their names."""
+        here = (*keys, key)
+        lost = {field.name: LOST for field in fields}
+        if key not in holder:
+            self.missing(key, fields[0].about, keys)
+            return lost
+        section = holder[key]
+        if not isinstance(section, dict):
+            self.refuse(here, section, "keys and values")
+            return lost
+        self.refuse_others([field.key for field in fields], section, here)
+        return {field.name: self._field(field, section, here, {}) for field in fields}
 
     def _half(
         self, field: FileField, half: FileHalf, holder: Mapping[str, object], keys: Keys
@@ -368,6 +398,9 @@ class FactReader:
         if origin is Literal:
             return self._choice(arguments, value, keys)
         if origin in (Union, types.UnionType):
+            names = literals(arguments)
+            if names:
+                return self._choice(names, value, keys)
             return self._optional(arguments, notes, value, keys)
         if origin is tuple:
             return self._list(arguments, notes, value, keys)
@@ -491,8 +524,14 @@ def keys_of(kind: type) -> tuple[str, ...]:
     fields = [field for field in fields_of(kind) if not field.derived]
     names: list[str] = []
     for field in fields:
-        choice, part = field.note(OneKey), field.note(FileColumn) or field.note(FileHalf)
-        names += choice.classes if choice else [part.key if part else field.key]
+        choice, section = field.note(OneKey), field.note(FileSection)
+        part = field.note(FileColumn) or field.note(FileHalf)
+        if choice is not None:
+            names += choice.classes
+        elif section is not None:
+            names.append(section.section)
+        else:
+            names.append(part.key if part else field.key)
     return tuple(dict.fromkeys(names))
 
 

@@ -3,11 +3,14 @@
 Each is a function that reads a plain value, raising ValueError in words, and one that writes it.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
+from autotune.domain.reference import Figure
 from autotune.domain.variant import Value
+from autotune.errors import nearest, one_of
 from autotune.files.config.yaml_document import Plain, describe
 from autotune.language.constraint import Condition
 from autotune.language.expression import (
@@ -164,7 +167,55 @@ def port(value: object) -> str:
     return str(value)
 
 
-ATOMS = (Num, Sym, Ref, Neg, Bin, Call, Cond, Condition)
+_PERCENT = re.compile(r"\s*([-+]?\d+(?:\.\d+)?)\s*%\s*")
+_PRINTED = ("printed", "corrected", "suspect", "reason")
+
+
+def _printed_time(value: object) -> float:
+    return _quantity(value, "time", zero=False, signed=False)
+
+
+def _printed_share(value: object) -> float:
+    match = _PERCENT.fullmatch(value) if isinstance(value, str) else None
+    if match is None:
+        raise ValueError(f"{describe(value)} is not a percentage such as -3.6 %")
+    return float(f"{match.group(1)}e-2")
+
+
+def printed(number: Callable[[object], float]) -> Callable[[object], Figure]:
+    """A reader of a number as it was printed, or of a mapping that marks its erratum."""
+
+    def read(value: object) -> Figure:
+        if not isinstance(value, dict):
+            return Figure(printed=number(value))
+        for key in value:
+            if key not in _PRINTED:
+                hint = nearest(str(key), _PRINTED)
+                raise ValueError(f"unknown key {key!r}; {one_of(_PRINTED)} {hint and f'({hint})'}")
+        suspect, reason = value.get("suspect", False), value.get("reason", "")
+        if not isinstance(suspect, bool) or not isinstance(reason, str):
+            raise ValueError("suspect is true or false, reason is text")
+        corrected = value.get("corrected")
+        return Figure(
+            printed=number(value.get("printed")),
+            corrected=None if corrected is None else number(corrected),
+            suspect=suspect,
+            reason=reason,
+        )
+
+    return read
+
+
+def _printed_schema(example: str) -> Mapping[str, object]:
+    number = {"type": "string", "examples": [example]}
+    keys = {"printed": number, "corrected": number, "suspect": {"type": "boolean"},
+            "reason": {"type": "string"}}  # fmt: skip
+    marked = {"type": "object", "properties": keys, "required": ["printed"],
+              "additionalProperties": False}  # fmt: skip
+    return {"anyOf": [number, marked]}
+
+
+ATOMS = (Num, Sym, Ref, Neg, Bin, Call, Cond, Condition, Figure)
 """Classes of values with a notation of their own."""
 _EXPRESSION = {"type": ["string", "number"]}
 _PLAIN = {"type": ["string", "integer", "boolean", "null"]}
@@ -182,6 +233,8 @@ NOTATIONS: dict[object, Notation] = {
     ),
     "cycles": quantity(Cycles),
     "cycles or zero": quantity(Cycles, zero=True),
+    "printed time": Notation(read=printed(_printed_time), schema=_printed_schema("2.48 s")),
+    "printed share": Notation(read=printed(_printed_share), schema=_printed_schema("-3.6 %")),
     "port": Notation(read=port, stand_in="0", schema={"type": ["string", "integer"]}),
 }
 """By the type of the value, or by the name that ``InNotation`` gives."""

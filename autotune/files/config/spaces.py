@@ -43,7 +43,7 @@ def _read_rule(reader: FactReader, value: object, keys: Keys) -> object:
     ]
     when = reader.value(When, (), value.get("when", {}), (*keys, "when"))
     if len(given) == len(arguments) == 1 and arguments[0] is not LOST:
-        return unchecked(Rule, given[0], arguments[0], when)
+        return unchecked(Rule, given[0], arguments[0], {} if when is LOST else when)
     reader.broken = True
     if len(reader.session.faults) > known:
         return LOST

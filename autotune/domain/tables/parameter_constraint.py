@@ -40,9 +40,9 @@ class ParameterConstraint:
 
         ValueError, in words, where a parameter is missing or it is neither true nor false.
         """
-        known = {**dict(self.fixed), **values}
-        more = {alias: known[name] for alias, name in self.aliases if name in known}
-        return self._condition.holds({**known, **more})
+        all_values = {**dict(self.fixed), **values}
+        more = {alias: all_values[name] for alias, name in self.aliases if name in all_values}
+        return self._condition.holds({**all_values, **more})
 
     def fix(self, values: Mapping[str, Value]) -> "ParameterConstraint":
         """The same with these parameters fixed, as far as it is about them."""
@@ -51,4 +51,4 @@ class ParameterConstraint:
 
     def __str__(self) -> str:
         named = dict(self.aliases)
-        return re.sub(r"\w+", lambda found: named.get(found.group(), found.group()), self.text)
+        return re.sub(r"\w+", lambda match: named.get(match.group(), match.group()), self.text)

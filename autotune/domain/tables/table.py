@@ -195,11 +195,11 @@ class MeasurementTable:
     def groups(self, name: str) -> dict[Value, NDArray[np.intp]]:
         """The rows of each value of a parameter, by value: what a split by group leaves out."""
         place = self.inputs.place(name)
-        found: dict[Value, list[int]] = {}
+        rows_of: dict[Value, list[int]] = {}
         for i, row in enumerate(self.inputs.rows):
-            found.setdefault(row[place], []).append(i)
-        ordered = sorted(found, key=lambda value: (isinstance(value, str), value))
-        return {value: np.array(found[value], dtype=np.intp) for value in ordered}
+            rows_of.setdefault(row[place], []).append(i)
+        ordered = sorted(rows_of, key=lambda value: (isinstance(value, str), value))
+        return {value: np.array(rows_of[value], dtype=np.intp) for value in ordered}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -80,21 +80,21 @@ def learning_curve(
     if not contenders:
         raise InputError(Fault(where="models", found="none", expected="at least one to score"))
     table = contenders[0].table
-    if any(one.table.inputs.rows != table.inputs.rows for one in contenders):
+    if any(contender.table.inputs.rows != table.inputs.rows for contender in contenders):
         raise ValueError("contenders need tables of the same rows")
     splits = course.splits(table, scoring.eligible, scoring.problems)
     if not splits:
         found = "no row that may be scored on"
         raise InputError(Fault(where=table.name, found=found))
-    work = [(split, one) for split in splits for one in contenders]
+    work = [(split, contender) for split in splits for contender in contenders]
     with threadpool_limits(limits=1):
         trials = _made(work, course, scoring, progress)
     done = {(t.repeat, t.group) for t in trials}
     tests = {(s.repeat, s.group): s for s in splits if (s.repeat, s.group) in done}
     floor = [_floor(scoring, split) for split in tests.values()]
     return CurveTable(
-        models=tuple(one.name for one in contenders),
-        kinds=tuple(one.kind for one in contenders),
+        models=tuple(contender.name for contender in contenders),
+        kinds=tuple(contender.kind for contender in contenders),
         course=course,
         trials=trials,
         tops=scoring.tops,
@@ -113,16 +113,16 @@ def _made(
     """The trials; those that were made before an interruption if they reach to say something."""
     trials: list[Trial] = []
     pace = Pace()
-    needed = {(one.name, size) for _, one in work for size in course.sizes}
+    needed = {(contender.name, size) for _, contender in work for size in course.sizes}
     try:
-        for number, (split, one) in enumerate(work):
+        for number, (split, contender) in enumerate(work):
             if progress is not None:
                 left = told(pace.left((c.name, s.size) for s, c in work[number:]))
-                detail = ", ".join(filter(None, (f"{one.name}, {split.size} rows", left)))
+                detail = ", ".join(filter(None, (f"{contender.name}, {split.size} rows", left)))
                 progress(STAGE, number, len(work), detail)
             began = time.perf_counter()
-            trials.append(trial(one, split, course.seed, scoring))
-            pace.add(one.name, split.size, time.perf_counter() - began)
+            trials.append(trial(contender, split, course.seed, scoring))
+            pace.add(contender.name, split.size, time.perf_counter() - began)
     except KeyboardInterrupt:
         if needed - {(t.model, t.size) for t in trials}:
             raise
@@ -168,9 +168,9 @@ def scored(
     problems: Sequence[str] = (),
 ) -> ModelScore:
     """The measures of a forecast of rows that were measured; rankings within each problem."""
-    known = np.isfinite(forecast.median)
-    answered, outside = float(known.mean()), float(forecast.outside.mean())
-    if not known.any():
+    predicted = np.isfinite(forecast.median)
+    answered, outside = float(predicted.mean()), float(forecast.outside.mean())
+    if not predicted.any():
         return ModelScore(
             rows=len(measured),
             answered=0.0,
@@ -182,10 +182,10 @@ def scored(
             half_width=None,
             outside=outside,
         )
-    median, truth = forecast.median[known], measured[known]
+    median, truth = forecast.median[predicted], measured[predicted]
     last = 2 * float(np.abs(median).max()) + 1
-    ranked = np.where(known, forecast.median, last)
-    within = (forecast.low[known] <= truth) & (truth <= forecast.high[known])
+    ranked = np.where(predicted, forecast.median, last)
+    within = (forecast.low[predicted] <= truth) & (truth <= forecast.high[predicted])
     places = _places(problems, len(measured))
     return ModelScore(
         rows=len(measured),
@@ -195,7 +195,7 @@ def scored(
         tau_b=_tau(forecast.median, measured, places),
         top_loss={k: v for k in tops if (v := _loss(ranked, measured, places, k)) is not None},
         coverage=float(within.mean()),
-        half_width=float(np.median(forecast.half_width[known])),
+        half_width=float(np.median(forecast.half_width[predicted])),
         outside=outside,
     )
 
@@ -209,12 +209,12 @@ def _places(problems: Sequence[str], count: int) -> list[NDArray[np.intp]]:
 
 
 def _tau(said: Floats, measured: Floats, places: Sequence[NDArray[np.intp]]) -> float | None:
-    found = []
+    coefficients = []
     for rows in places:
         answered = rows[np.isfinite(said[rows])]
         if len(answered) > 1:
-            found.append(rank_correlation.kendall(said[answered], measured[answered]))
-    values = [tau for tau in found if tau is not None]
+            coefficients.append(rank_correlation.kendall(said[answered], measured[answered]))
+    values = [tau for tau in coefficients if tau is not None]
     return float(np.mean(values)) if values else None
 
 
@@ -226,8 +226,8 @@ def _loss(
         for rows in places
         if len(rows) > k
     ]
-    known = [loss for loss in losses if loss is not None]
-    return float(np.mean(known)) if known else None
+    defined = [loss for loss in losses if loss is not None]
+    return float(np.mean(defined)) if defined else None
 
 
 def _floor(scoring: Scoring, split: TrainTestSplit) -> ModelScore | None:

@@ -143,24 +143,24 @@ class CurveTable:
 
     def failures(self) -> dict[tuple[str, str], tuple[int, ...]]:
         """Why models could not be fitted: model and reason to the sizes where it was so."""
-        found: dict[tuple[str, str], list[int]] = {}
+        repeats_of: dict[tuple[str, str], list[int]] = {}
         for trial in self.trials:
             if trial.failure:
-                found.setdefault((trial.model, trial.failure), []).append(trial.size)
-        return {key: tuple(sorted(set(sizes))) for key, sizes in found.items()}
+                repeats_of.setdefault((trial.model, trial.failure), []).append(trial.size)
+        return {key: tuple(sorted(set(sizes))) for key, sizes in repeats_of.items()}
 
 
 def spread(values: Iterable[float | None]) -> ScoreSpread | None:
     """Median, quartiles and mean of the values that are there; None where none is."""
-    found = sorted(number for number in values if number is not None)
-    if not found:
+    ascending = sorted(number for number in values if number is not None)
+    if not ascending:
         return None
     return ScoreSpread(
-        median=_quantile(found, 0.5),
-        low=_quantile(found, 0.25),
-        high=_quantile(found, 0.75),
-        mean=math.fsum(found) / len(found) if math.isfinite(found[-1]) else math.inf,
-        trials=len(found),
+        median=_quantile(ascending, 0.5),
+        low=_quantile(ascending, 0.25),
+        high=_quantile(ascending, 0.75),
+        mean=math.fsum(ascending) / len(ascending) if math.isfinite(ascending[-1]) else math.inf,
+        trials=len(ascending),
     )
 
 

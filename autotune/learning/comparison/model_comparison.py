@@ -95,12 +95,12 @@ def default_models(table: MeasurementTable, formula: Formula | None = None) -> t
     learned ones that are sums of terms."""
     varying = [p for p in table.parameters if p.numeric]
     few = len(varying) == len(table.parameters) <= 3
-    found = [*_ALWAYS, *(["pmnf"] if few else [])]
+    names = [*_ALWAYS, *(["pmnf"] if few else [])]
     if formula is not None:
-        found.append("influence-raw")
+        names.append("influence-raw")
     if has_analytical(table):
-        found = [ANALYTICAL, found[0], LEARNED_POOL, *found[1:], *_HYBRID]
-    return tuple(found)
+        names = [ANALYTICAL, names[0], LEARNED_POOL, *names[1:], *_HYBRID]
+    return tuple(names)
 
 
 def has_analytical(table: MeasurementTable) -> bool:
@@ -111,7 +111,7 @@ def has_analytical(table: MeasurementTable) -> bool:
 def contenders(table: MeasurementTable, names: Sequence[str]) -> tuple[ComparedModel, ...]:
     """Models by name, ``analytical`` among them; InputError for unknown ones, and for those that
     need an analytical model where there is none."""
-    found = []
+    compared = []
     for name in dict.fromkeys(names):
         if name not in NAMES:
             raise InputError(unknown_name("models", "model", name, NAMES))
@@ -124,8 +124,8 @@ def contenders(table: MeasurementTable, names: Sequence[str]) -> tuple[ComparedM
                     hint="a column predicted_s, --analytical COLUMN, or --formula NAME",
                 )
             )
-        found.append(_contender(table, name))
-    return tuple(found)
+        compared.append(_contender(table, name))
+    return tuple(compared)
 
 
 def by_part(
@@ -142,7 +142,7 @@ def by_part(
         expected = "a learned model with held-out rows, such as pool or ridge"
         raise InputError(Fault(where="models", found=found, expected=expected))
     made = [ByPart(parts=parts, model=catalogue.CALIBRATING[name]()) for name in summed]
-    return tuple(ComparedModel(name=one.name, model=one, table=bare) for one in made)
+    return tuple(ComparedModel(name=model.name, model=model, table=bare) for model in made)
 
 
 def _contender(table: MeasurementTable, name: str) -> ComparedModel:
@@ -202,11 +202,11 @@ def _fits(
     entered: Sequence[ComparedModel], split: TrainTestSplit, seed: int, notes: list[str]
 ) -> dict[str, Fitted]:
     fits: dict[str, Fitted] = {}
-    for one in entered:
+    for contender in entered:
         try:
-            fits[one.name] = one.model.fit(one.table.take(split.train), seed)
+            fits[contender.name] = contender.model.fit(contender.table.take(split.train), seed)
         except InputError as error:
-            notes.append(f"{one.name}: {error}")
+            notes.append(f"{contender.name}: {error}")
     return fits
 
 
@@ -214,35 +214,39 @@ def _against_measured(
     name: str, fitted: Fitted, test: MeasurementTable, convention: Convention
 ) -> Match | None:
     forecast: Forecast = fitted.predict(test.inputs)
-    known = np.isfinite(forecast.median)
-    if not known.any():
+    predicted = np.isfinite(forecast.median)
+    if not predicted.any():
         return None
-    found = semantics(
-        forecast.median[known],
-        test.response[known],
+    similarities = semantics(
+        forecast.median[predicted],
+        test.response[predicted],
         name=MEASURED,
         unit=test.unit,
         convention=convention,
     )
-    return Match(model=name, semantics=found)
+    return Match(model=name, semantics=similarities)
 
 
 def _against_learned(
     fits: dict[str, Fitted], table: MeasurementTable, guess: Floats, convention: Convention
 ) -> list[Match]:
     """The analytical model relative to each learned one, over all rows that both predict."""
-    found = []
+    rows = []
     for name, fitted in fits.items():
         if name == ANALYTICAL:
             continue
         learned = fitted.predict(table.inputs).median
-        known = np.isfinite(learned) & np.isfinite(guess)
-        if known.any():
+        both_finite = np.isfinite(learned) & np.isfinite(guess)
+        if both_finite.any():
             measured = semantics(
-                guess[known], learned[known], name=name, unit=table.unit, convention=convention
+                guess[both_finite],
+                learned[both_finite],
+                name=name,
+                unit=table.unit,
+                convention=convention,
             )
-            found.append(Match(model=ANALYTICAL, semantics=measured))
-    return found
+            rows.append(Match(model=ANALYTICAL, semantics=measured))
+    return rows
 
 
 def terms_learned(fitted: Fitted) -> Sum | None:

@@ -38,8 +38,8 @@ class Halves:
 def halves_of(table: MeasurementTable) -> Halves | None:
     """The repetitions of a table in the order that it gives them; None where no row has two."""
     pairs = [_halved(repetitions, table) for repetitions in table.repetitions]
-    found = Halves(early=np.array([a for a, _ in pairs]), late=np.array([b for _, b in pairs]))
-    return found if found.known else None
+    halves = Halves(early=np.array([a for a, _ in pairs]), late=np.array([b for _, b in pairs]))
+    return halves if halves.known else None
 
 
 def _halved(repetitions: Sequence[float], table: MeasurementTable) -> tuple[float, float]:

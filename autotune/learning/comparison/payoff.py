@@ -74,53 +74,57 @@ class Payoff:
         return reached
 
 
-def payoff(found: CurveTable, model: str, against: str, k: int | None = None) -> Payoff:
+def payoff(curves: CurveTable, model: str, against: str, k: int | None = None) -> Payoff:
     """A model against another one, for the error rate or the top-k loss."""
-    gains = [_gain(found, model, against, size, k) for size in found.course.sizes]
+    gains = [_gain(curves, model, against, size, k) for size in curves.course.sizes]
     return Payoff(
         model=model,
         against=against,
         k=k,
-        sizes=found.course.sizes,
+        sizes=curves.course.sizes,
         gains=tuple(gain for gain in gains if gain is not None),
     )
 
 
-def best_analytical(found: CurveTable, k: int | None = None) -> str | None:
+def best_analytical(curves: CurveTable, k: int | None = None) -> str | None:
     """The analytical model with the least error or loss at the largest size; None without one."""
-    size = found.course.sizes[-1]
+    size = curves.course.sizes[-1]
     values = {}
-    for name in found.of_kind("analytical"):
+    for name in curves.of_kind("analytical"):
         point = (
-            found.point(name, size, "error_rate") if k is None else found.top_loss(name, size, k)
+            curves.point(name, size, "error_rate") if k is None else curves.top_loss(name, size, k)
         )
         if point is not None:
             values[name] = point.median if k is None else point.mean
     return min(values, key=lambda name: values[name]) if values else None
 
 
-def earliest(found: CurveTable, kind: Kind, k: int | None = None) -> Payoff | None:
+def earliest(curves: CurveTable, kind: Kind, k: int | None = None) -> Payoff | None:
     """Of all models of a kind the one that pays first against the best analytical one.
 
     First surely, then seemingly, then by the gain at the largest size. Chosen among several: the
     smaller the lead of the first, the more it is luck. None without models of both kinds.
     """
-    rival = best_analytical(found, k)
+    rival = best_analytical(curves, k)
     if rival is None:
         return None
-    tried = [payoff(found, model, rival, k) for model in found.of_kind(kind)]
-    never = 2 * found.course.sizes[-1]
+    tried = [payoff(curves, model, rival, k) for model in curves.of_kind(kind)]
+    never = 2 * curves.course.sizes[-1]
     return min(
-        (one for one in tried if one.gains),
-        key=lambda one: (one.sure or never, one.seems or never, -one.gains[-1].value),
+        (candidate for candidate in tried if candidate.gains),
+        key=lambda candidate: (
+            candidate.sure or never,
+            candidate.seems or never,
+            -candidate.gains[-1].value,
+        ),
         default=None,
     )
 
 
-def _gain(found: CurveTable, model: str, against: str, size: int, k: int | None) -> Gain | None:
-    others = {(t.repeat, t.group): _value(t, k) for t in found.of(against, size)}
+def _gain(curves: CurveTable, model: str, against: str, size: int, k: int | None) -> Gain | None:
+    others = {(t.repeat, t.group): _value(t, k) for t in curves.of(against, size)}
     by_unit: dict[object, list[float]] = {}
-    for trial in found.of(model, size):
+    for trial in curves.of(model, size):
         ours, theirs = _value(trial, k), others.get((trial.repeat, trial.group))
         if ours is not None and theirs is not None:
             unit = trial.repeat if trial.group is None else trial.group
@@ -129,7 +133,7 @@ def _gain(found: CurveTable, model: str, against: str, size: int, k: int | None)
         return None
     centre = np.median if k is None else np.mean
     differences = np.array([float(centre(values)) for values in by_unit.values()])
-    low, high = _interval(differences, found, k)
+    low, high = _interval(differences, curves, k)
     return Gain(
         size=size,
         value=float(centre(differences)),
@@ -146,13 +150,13 @@ def _value(trial: Trial, k: int | None) -> float | None:
 
 
 def _interval(
-    differences: "np.ndarray[tuple[int], np.dtype[np.float64]]", found: CurveTable, k: int | None
+    differences: "np.ndarray[tuple[int], np.dtype[np.float64]]", curves: CurveTable, k: int | None
 ) -> tuple[float | None, float | None]:
     if len(differences) < FEWEST:
         return None, None
-    generator = np.random.default_rng([found.course.seed, len(differences)])
+    generator = np.random.default_rng([curves.course.seed, len(differences)])
     drawn = differences[generator.integers(len(differences), size=(RESAMPLES, len(differences)))]
     centres = np.median(drawn, axis=1) if k is None else np.mean(drawn, axis=1)
-    tail = (1 - found.level) / 2
+    tail = (1 - curves.level) / 2
     low, high = np.quantile(centres, [tail, 1 - tail])
     return float(low), float(high)

@@ -76,14 +76,14 @@ class SplitPlan:
         may = np.ones(len(table), dtype=np.bool_) if eligible is None else eligible
         if self.leave_out:
             return self._by_group(table, may, problems)
-        found = []
+        drawn = []
         for repeat in range(self.repeats):
             generator = np.random.default_rng([self.seed, repeat])
             order = generator.permutation(np.flatnonzero(may))
             test = order[: held_out(len(table), may, self.sizes[-1])]
             pool = np.setdiff1d(np.arange(len(table)), test)
-            found += self._grown(table, pool, test, repeat, None)
-        return tuple(found)
+            drawn += self._grown(table, pool, test, repeat, None)
+        return tuple(drawn)
 
     def _by_group(
         self, table: MeasurementTable, may: Bools, problems: Sequence[str]
@@ -149,15 +149,15 @@ def groups_of(
     if name == PROBLEM and name not in table.inputs.names and problems:
         names = np.array(problems)
         groups: dict[Value, Indices] = {
-            each: np.flatnonzero(names == each) for each in dict.fromkeys(problems)
+            problem: np.flatnonzero(names == problem) for problem in dict.fromkeys(problems)
         }
     elif name in constant:
         groups = {constant[name]: np.arange(len(table))}
     elif name in table.inputs.names:
         groups = table.groups(name)
     else:
-        known = (*table.inputs.names, *([PROBLEM] if problems else []))
-        raise InputError(unknown_name("leave-out", "parameter", name, known))
+        names_allowed = (*table.inputs.names, *([PROBLEM] if problems else []))
+        raise InputError(unknown_name("leave-out", "parameter", name, names_allowed))
     if len(groups) < 2:
         found = f"one value, {next(iter(groups))}, in all rows of {table.name}"
         raise InputError(Fault(where=name, found=found, expected="two, to leave one out"))
@@ -200,5 +200,5 @@ def usual_sizes(most_rows: int, most: int = 5) -> tuple[int, ...]:
     ((8, 16, 32, 64), (7,), (16, 32, 64, 128, 256))
     """
     limit = min(_LARGEST, most_rows)
-    found = [_FEWEST * 2**k for k in range(10) if _FEWEST * 2**k <= limit]
-    return tuple(found[-most:]) or (max(2, limit),)
+    doubled = [_FEWEST * 2**k for k in range(10) if _FEWEST * 2**k <= limit]
+    return tuple(doubled[-most:]) or (max(2, limit),)

@@ -29,7 +29,7 @@ class Pace:
             tried = [(s, t) for (m, s), t in self.taken.items() if m == model]
             if not tried:
                 return None
-            nearest, seconds = min(tried, key=lambda one: abs(one[0] - size))
+            nearest, seconds = min(tried, key=lambda timed: abs(timed[0] - size))
             total += statistics.median(seconds) * max(1.0, size / nearest)
         return total
 

@@ -86,10 +86,10 @@ def product_text(factors: Monomial) -> str:
 
 def combined(terms: Iterable[FormulaTerm]) -> dict[Monomial, float]:
     """The coefficient of every distinct product of factors: what a syntactic score compares."""
-    found: dict[Monomial, float] = {}
+    coefficients: dict[Monomial, float] = {}
     for term in terms:
-        found[term.factors] = found.get(term.factors, 0.0) + term.coefficient
-    return found
+        coefficients[term.factors] = coefficients.get(term.factors, 0.0) + term.coefficient
+    return coefficients
 
 
 def column(values: Values, name: str, formula: str) -> Floats:

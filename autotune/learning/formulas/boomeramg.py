@@ -116,7 +116,9 @@ class BoomerAmg:
         """The names of those that count."""
         every = ("distance", "bandwidth", "multicore")
         given = (self.distance, self.bandwidth, self.multicore)
-        return tuple(name for name, each in zip(every, given, strict=True) if each is not None)
+        return tuple(
+            name for name, penalty in zip(every, given, strict=True) if penalty is not None
+        )
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -191,11 +193,11 @@ class BoomerAmg:
 
     def _latency(self, i: int) -> Polynomial:
         several = power(f"k_{i}") if self.multicore else constant(1)
-        found = power("alpha") * several
+        latency = power("alpha") * several
         if self.distance is None:
-            return found
+            return latency
         further = self.distance.gamma * (power(f"h_{i}") + constant(-self.distance.fewest))
-        return found + further * (several if self.multicore and self.multicore.distance else 1)
+        return latency + further * (several if self.multicore and self.multicore.distance else 1)
 
     def _double(self, i: int) -> Polynomial:
         if self.bandwidth is None:

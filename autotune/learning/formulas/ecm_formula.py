@@ -111,7 +111,7 @@ class Ecm:
         n = self._point
         place = int(np.searchsorted(self.sizes, n))
         grows = frozenset([PowerFactor("power", self.size, self.exponent)])
-        found = []
+        terms = []
         for part, (constant, slope) in zip(
             self.parts, self._lines()[:, :, place].T.tolist(), strict=True
         ):
@@ -119,23 +119,23 @@ class Ecm:
             value = constant + slope * x
             for number, share, factors in ((slope, slope * x, grows), (constant, constant, None)):
                 if abs(share) > _NOTHING * value:
-                    found.append(
+                    terms.append(
                         FormulaTerm(
                             coefficient=self.scale * number,
                             factors=factors or frozenset(),
                             text=_label(part, place),
                         )
                     )
-        return tuple(found)
+        return tuple(terms)
 
     def __str__(self) -> str:
         factor = "" if self.scale == 1 else f"{self.scale:.4g} "
-        told = " + ".join(f"{term} [{term.text}]" for term in self.terms()).replace("+ -", "- ")
-        asked = ", ".join(f"{n:g}" for n in self.sizes)
+        terms = " + ".join(f"{term} [{term.text}]" for term in self.terms()).replace("+ -", "- ")
+        sizes = ", ".join(f"{n:g}" for n in self.sizes)
         off = "" if np.isnan(self.between) else f", within {100 * self.between:.1f} % between"
         return (
-            f"T = {factor}({told}) s near {self.size} = {self._point:g};"
-            f" {self.engine} at {self.size} = {asked}{off}"
+            f"T = {factor}({terms}) s near {self.size} = {self._point:g};"
+            f" {self.engine} at {self.size} = {sizes}{off}"
         )
 
     @property
@@ -193,16 +193,16 @@ def _shares(n: float, prediction: Prediction) -> dict[str, tuple[str, float]]:
     where = f"prediction at {n:g}"
     if prediction.seconds is None:
         raise InputError(Fault(where=where, found=prediction.reason))
-    found: dict[str, tuple[str, float]] = {}
+    seconds_of: dict[str, tuple[str, float]] = {}
     for part in prediction.parts:
         if part.kind in WHOLE:
             name = _name(part)
-            found[name] = (part.kind, found.get(name, ("", 0.0))[1] + part.seconds)
-    whole = sum(seconds for _, seconds in found.values())
+            seconds_of[name] = (part.kind, seconds_of.get(name, ("", 0.0))[1] + part.seconds)
+    whole = sum(seconds for _, seconds in seconds_of.values())
     if not np.isclose(whole, prediction.seconds, rtol=1e-6):
-        told = f"parts of {whole:.6g} s for a step of {prediction.seconds:.6g} s"
-        raise InputError(Fault(where=where, found=told, expected="all of it"))
-    return found
+        sums = f"parts of {whole:.6g} s for a step of {prediction.seconds:.6g} s"
+        raise InputError(Fault(where=where, found=sums, expected="all of it"))
+    return seconds_of
 
 
 def _name(part: Part) -> str:

@@ -80,11 +80,11 @@ class Fmm:
 
     def terms(self) -> tuple[FormulaTerm, ...]:
         """The larger side of each phase where ``at`` says."""
-        found: list[FormulaTerm] = []
+        terms: list[FormulaTerm] = []
         for phase in PHASES:
             side, larger = self._larger(phase)
-            found += (self.scale * larger).terms(f"{phase} {side}")
-        return tuple(found)
+            terms += (self.scale * larger).terms(f"{phase} {side}")
+        return tuple(terms)
 
     def __str__(self) -> str:
         factor = "" if self.scale == 1 else f"{self.scale:.4g} "

@@ -41,20 +41,22 @@ def make(name: str, constants: Constants) -> Formula:
     """
     if name not in FORMULAS:
         raise InputError(unknown_name("formula", "formula", name, FORMULAS))
-    found = FORMULAS[name]
-    known = (*found.required, *found.optional, "scale")
+    maker = FORMULAS[name]
+    allowed = (*maker.required, *maker.optional, "scale")
     faults = [
-        unknown_name(name, "constant", each, known) for each in constants if each not in known
+        unknown_name(name, "constant", constant, allowed)
+        for constant in constants
+        if constant not in allowed
     ]
     faults += [
-        Fault(where=name, found=f"no {each}", expected=f"{one_of(found.required)}, all of them")
-        for each in found.required
-        if each not in constants
+        Fault(where=name, found=f"no {constant}", expected=f"{one_of(maker.required)}, all of them")
+        for constant in maker.required
+        if constant not in constants
     ]
     if faults:
         raise InputError(*faults)
     try:
-        return found.make(constants)
+        return maker.make(constants)
     except ValueError as error:
         raise InputError(Fault(where=name, found=str(error))) from error
 

@@ -56,14 +56,14 @@ def planes_read(grids: Grids, caches: Floats, allocates: Sequence[bool], W: int)
     II = np.ceil((grids.blocks[:, 0] + 2 * l) / W) * W
     J, JJ = grids.blocks[:, 1], grids.blocks[:, 1] + 2 * l * ~grids.planar
     S_read, R_col = II * JJ, P / (2 * P - 1)
-    found = np.empty_like(caches)
+    planes = np.empty_like(caches)
     for level, allocate in enumerate(allocates):
         S_total = P * S_read + allocate * I * J
         corners = np.stack([P * II / R_col, S_read / R_col, S_total, S_total / R_col])
         corners = np.minimum(corners, np.append(corners[1:], corners[-1:], axis=0))
         values = np.stack([_referred(grids), P, P - 1, np.ones_like(P)])
-        found[:, level] = _piecewise(caches[:, level], corners, values)
-    return found
+        planes[:, level] = _piecewise(caches[:, level], corners, values)
+    return planes
 
 
 def _referred(grids: Grids) -> Floats:
@@ -151,7 +151,7 @@ class Planes:
     def lines(self, values: Values) -> Floats:
         """(n, levels + 1): lines that each level delivers (Eq. 6), the memory last."""
         extents = np.broadcast_arrays(*(column(values, q, self.name) for q in self.parameters))
-        whole = np.column_stack([np.atleast_1d(each) for each in extents])
+        whole = np.column_stack([np.atleast_1d(extent) for extent in extents])
         count = len(whole)
         blocks = whole.copy()
         for place, name in enumerate(("TI", "TJ", "TK")):
@@ -183,9 +183,9 @@ class Planes:
         point = ", ".join(f"{name} = {self.at[name]:g}" for name in self.parameters)
         names = [f"L{i + 1}" for i in range(len(self.caches))] + ["memory"]
         parts = zip(self._planes(), self.costs, names, strict=True)
-        told = " + ".join(f"{n:.3g} x {cost:.4g} s ({name})" for n, cost, name in parts)
+        terms = " + ".join(f"{n:.3g} x {cost:.4g} s ({name})" for n, cost, name in parts)
         return (
-            f"T = {factor}ceil((I+{l2})/{self.elements_per_line}) (J+{l2}) (K+{l2}) ({told}),"
+            f"T = {factor}ceil((I+{l2})/{self.elements_per_line}) (J+{l2}) (K+{l2}) ({terms}),"
             f" the planes at {point}"
         )
 

@@ -69,7 +69,7 @@ class Smg2000:
         alpha = np.where(parallel, values.get("alpha", np.asarray(self.alpha)), 0.0)
         beta = np.where(parallel, values.get("beta", np.asarray(self.beta)), 0.0)
         f = values.get("f", np.asarray(self.f))
-        L = [np.log2(each * nx) for each in p]
+        L = [np.log2(processors * nx) for processors in p]
         if self.dimensions == 1:
             time = 2 * L[0] * (alpha + beta) + 6 * nx * f
         elif self.dimensions == 2:

@@ -31,18 +31,18 @@ class Polynomial:
     coefficients: Mapping[Monomial, float]
 
     def __add__(self, other: "Polynomial | float") -> "Polynomial":
-        found = dict(self.coefficients)
+        coefficients = dict(self.coefficients)
         for factors, number in _polynomial(other).coefficients.items():
-            found[factors] = found.get(factors, 0.0) + number
-        return Polynomial({factors: number for factors, number in found.items() if number})
+            coefficients[factors] = coefficients.get(factors, 0.0) + number
+        return Polynomial({factors: number for factors, number in coefficients.items() if number})
 
     def __mul__(self, other: "Polynomial | float") -> "Polynomial":
-        found: dict[Monomial, float] = {}
+        coefficients: dict[Monomial, float] = {}
         for left, a in self.coefficients.items():
             for right, b in _polynomial(other).coefficients.items():
                 product = _product(left, right)
-                found[product] = found.get(product, 0.0) + a * b
-        return Polynomial({factors: number for factors, number in found.items() if number})
+                coefficients[product] = coefficients.get(product, 0.0) + a * b
+        return Polynomial({factors: number for factors, number in coefficients.items() if number})
 
     __radd__ = __add__
     __rmul__ = __mul__
@@ -56,21 +56,25 @@ class Polynomial:
         """(n,) for arrays (n,) of the parameters; shape () where it is a constant."""
         total: Floats = np.zeros(())
         for factors, number in self.coefficients.items():
-            each = [_value(factor, values) for factor in sorted(factors)]
-            total = total + number * functools.reduce(operator.mul, each, np.ones(()))
+            factor_values = [_value(factor, values) for factor in sorted(factors)]
+            total = total + number * functools.reduce(operator.mul, factor_values, np.ones(()))
         return total
 
     def at(self, constants: Mapping[str, float]) -> "Polynomial":
         """The same with numbers in place of some parameters."""
-        known = {name: np.asarray(value, dtype=np.float64) for name, value in constants.items()}
-        found = Polynomial({})
+        constant_values = {
+            name: np.asarray(value, dtype=np.float64) for name, value in constants.items()
+        }
+        total = Polynomial({})
         for factors, number in self.coefficients.items():
-            kept = frozenset(factor for factor in factors if factor.parameter not in known)
+            kept = frozenset(
+                factor for factor in factors if factor.parameter not in constant_values
+            )
             value = number
             for factor in sorted(factors - kept):
-                value *= float(_value(factor, known))
-            found = found + Polynomial({kept: value})
-        return found
+                value *= float(_value(factor, constant_values))
+            total = total + Polynomial({kept: value})
+        return total
 
     def terms(self, text: str = "") -> tuple[FormulaTerm, ...]:
         """Its terms, in the order in which it prints."""

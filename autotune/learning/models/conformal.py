@@ -70,9 +70,9 @@ def folds(count: int, seed: int, most: int = FOLDS) -> Indices:
     [0, 0, 1, 1, 2, 3, 4]
     """
     order = np.random.default_rng([seed, count]).permutation(count)
-    found = np.empty(count, dtype=np.intp)
-    found[order] = np.arange(count) % min(most, max(count, 1))
-    return found
+    fold_of = np.empty(count, dtype=np.intp)
+    fold_of[order] = np.arange(count) % min(most, max(count, 1))
+    return fold_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -96,10 +96,10 @@ def cut(table: MeasurementTable, seed: int) -> tuple[Fold, ...]:
     )
 
 
-def _fold(table: MeasurementTable, own: Bools) -> Fold:
-    others, asked = table.take(~own), table.inputs.take(own)
-    outside = Encoder.fit(others.inputs).outside(asked)
-    return Fold(own=own, others=others, asked=asked, outside=outside)
+def _fold(table: MeasurementTable, held_out: Bools) -> Fold:
+    others, held_inputs = table.take(~held_out), table.inputs.take(held_out)
+    outside = Encoder.fit(others.inputs).outside(held_inputs)
+    return Fold(own=held_out, others=others, asked=held_inputs, outside=outside)
 
 
 def hold_out(

@@ -28,16 +28,16 @@ def total_effects(
     inputs = table.inputs.take(np.arange(min(len(table), _ROWS)))
     order = np.random.default_rng(0).permutation(len(inputs))
     usual = _log2(predict(inputs))
-    found: dict[str, float] = {}
+    effects: dict[str, float] = {}
     for place, name in enumerate(inputs.names):
-        found[name] = _change(usual, _log2(predict(_exchanged(inputs, place, order))))
+        effects[name] = _change(usual, _log2(predict(_exchanged(inputs, place, order))))
     if inputs.analytical is not None:
         other = replace(inputs, analytical=inputs.analytical[order])
-        found[ANALYTICAL] = _change(usual, _log2(predict(other)))
-    total = sum(found.values()) or 1.0
+        effects[ANALYTICAL] = _change(usual, _log2(predict(other)))
+    total = sum(effects.values()) or 1.0
     terms = [
         ModelTerm(text=name, coefficient=np.nan, influence=value / total)
-        for name, value in found.items()
+        for name, value in effects.items()
         if value > 0
     ]
     return Explanation.of(terms, notes)
@@ -58,5 +58,5 @@ def _change(usual: Floats, other: Floats) -> float:
 
 def _log2(values: Floats) -> Floats:
     positive = np.where(values > 0, values, np.nan)
-    found: Floats = np.log2(positive)
-    return found
+    logarithm: Floats = np.log2(positive)
+    return logarithm

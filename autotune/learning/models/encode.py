@@ -57,12 +57,12 @@ class Column:
             return np.array([_log2(str(value), self.other) for value in values])
         numbers = np.array(values, dtype=np.float64)
         if self.scale == "log2(x)":
-            found: Floats = np.log2(np.maximum(numbers, _SMALLEST))
+            column: Floats = np.log2(np.maximum(numbers, _SMALLEST))
         elif self.scale == "log2(1 + x)":
-            found = np.log2(1 + np.maximum(numbers, 0.0))
+            column = np.log2(1 + np.maximum(numbers, 0.0))
         else:
-            found = np.clip(numbers, -_LARGEST, _LARGEST)
-        return found
+            column = np.clip(numbers, -_LARGEST, _LARGEST)
+        return column
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,9 +99,9 @@ class Encoder:
                 ranges.append((name, float(min(distinct)), float(max(distinct))))
             elif not parameter.numeric:
                 seen.append((name, frozenset(map(str, distinct))))
-            found = _columns(name, distinct, parameter.numeric)
-            columns += found
-            constant += [] if found else [name]
+            encoded = _columns(name, distinct, parameter.numeric)
+            columns += encoded
+            constant += [] if encoded else [name]
         return cls(
             columns=tuple(columns),
             ranges=tuple(ranges),
@@ -142,15 +142,15 @@ class Encoder:
         return self._out(inputs, set(self.constant))
 
     def _out(self, inputs: ParameterRows, names: Collection[str]) -> Bools:
-        found = np.zeros(len(inputs), dtype=bool)
+        outside = np.zeros(len(inputs), dtype=bool)
         for name, low, high in self.ranges:
             if name in names:
                 numbers = inputs.numbers(name)
-                found |= (numbers < low) | (numbers > high)
+                outside |= (numbers < low) | (numbers > high)
         for name, values in self.seen:
             if name in names:
-                found |= np.array([text not in values for text in inputs.texts(name)], dtype=bool)
-        return found
+                outside |= np.array([text not in values for text in inputs.texts(name)], dtype=bool)
+        return outside
 
     def unseen(self, inputs: ParameterRows) -> tuple[str, ...]:
         """In words, what of these rows was not seen in training."""
@@ -196,9 +196,9 @@ def _columns(name: str, distinct: Collection[Value], numeric: bool) -> list[Colu
         return [Column(parameter=name, scale=_scale(min(map(float, distinct))))]
     values = sorted(map(str, distinct))
     columns = [Column(parameter=name, scale="is", value=value) for value in values]
-    known = [x for x in (_log2(value, math.nan) for value in values) if not math.isnan(x)]
-    if len(known) >= _NUMBERS:
-        other = math.fsum(known) / len(known)
+    logarithms = [x for x in (_log2(value, math.nan) for value in values) if not math.isnan(x)]
+    if len(logarithms) >= _NUMBERS:
+        other = math.fsum(logarithms) / len(logarithms)
         columns.append(Column(parameter=name, scale="log2 of texts", other=other))
     return columns
 

@@ -88,25 +88,25 @@ def fit_all(
     interrupted = False
     try:
         with one_thread():
-            for number, one in enumerate(entered):
+            for number, item in enumerate(entered):
                 if progress is not None:
-                    progress("fit", number, len(entered), f"{one.name}, {len(one.table)} rows")
-                done.append(_fit(one))
+                    progress("fit", number, len(entered), f"{item.name}, {len(item.table)} rows")
+                done.append(_fit(item))
     except KeyboardInterrupt:
-        if not any(one.fitted for one in done):
+        if not any(item.fitted for item in done):
             raise
         interrupted = True
     if progress is not None:
         progress("fit", len(done), len(done))
-    if not any(one.fitted for one in done):
-        raise InputError(*(_unfitted(one) for one in done))
+    if not any(item.fitted for item in done):
+        raise InputError(*(_unfitted(item) for item in done))
     again = _measured_again(table)
     return Fits(table=table, models=tuple(done), measured_again=again, interrupted=interrupted)
 
 
-def predict(found: Fits, rows: Rows, level: float) -> Predicted:
+def predict(fits: Fits, rows: Rows, level: float) -> Predicted:
     """What the first of the models says of the rows; InputError where it could not be fitted."""
-    first = found.models[0]
+    first = fits.models[0]
     if first.fitted is None:
         raise InputError(_unfitted(first))
     with one_thread():
@@ -126,26 +126,26 @@ def predict(found: Fits, rows: Rows, level: float) -> Predicted:
     )
 
 
-def _unfitted(one: Fit) -> Fault:
-    return Fault(where="--models", found=f"{one.model} could not be fitted: {one.reason}")
+def _unfitted(fit: Fit) -> Fault:
+    return Fault(where="--models", found=f"{fit.model} could not be fitted: {fit.reason}")
 
 
-def _fit(one: ComparedModel) -> Fit:
+def _fit(contender: ComparedModel) -> Fit:
     try:
-        fitted = one.model.fit(one.table)
+        fitted = contender.model.fit(contender.table)
     except InputError as error:
-        return Fit(model=one.name, reason=str(error))
-    return Fit(model=one.name, fitted=fitted, error=_error(fitted, one.table.response))
+        return Fit(model=contender.name, reason=str(error))
+    return Fit(model=contender.name, fitted=fitted, error=_error(fitted, contender.table.response))
 
 
 def _error(fitted: Fitted, response: Floats) -> HeldOutError | None:
     if not isinstance(fitted, Calibrated):
         return None
-    known = np.isfinite(fitted.held_out) & (fitted.held_out > 0)
-    count = int(known.sum())
+    usable = np.isfinite(fitted.held_out) & (fitted.held_out > 0)
+    count = int(usable.sum())
     if not count:
         return None
-    errors = absolute_percentage_errors(fitted.held_out[known], response[known])
+    errors = absolute_percentage_errors(fitted.held_out[usable], response[usable])
     return HeldOutError(
         rows=len(response),
         answered=count,
@@ -160,8 +160,8 @@ def _measured_again(table: MeasurementTable) -> float | None:
     halves = halves_of(table)
     if halves is None:
         return None
-    known = np.isfinite(halves.early) & np.isfinite(halves.late)
-    early, late = halves.early[known], halves.late[known]
+    repeated = np.isfinite(halves.early) & np.isfinite(halves.late)
+    early, late = halves.early[repeated], halves.late[repeated]
     both = (
         absolute_percentage_errors(early, late),
         absolute_percentage_errors(late, early),

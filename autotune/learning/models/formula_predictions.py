@@ -34,8 +34,8 @@ def predictions(formula: Formula, inputs: ParameterRows) -> Floats:
             )
         )
     with np.errstate(all="ignore"):
-        found = np.broadcast_to(formula.evaluate(values), (len(inputs),))
-    return np.where(np.isfinite(found), found, np.nan)
+        predicted = np.broadcast_to(formula.evaluate(values), (len(inputs),))
+    return np.where(np.isfinite(predicted), predicted, np.nan)
 
 
 def with_analytical(table: MeasurementTable, formula: Formula) -> MeasurementTable:

@@ -84,8 +84,8 @@ class ScaledPredictor:
     def predict(self, inputs: ParameterRows) -> Floats:
         """See Predictor."""
         with np.errstate(over="ignore"):
-            found: Floats = self.scale * analytical(inputs)
-        return found
+            scaled: Floats = self.scale * analytical(inputs)
+        return scaled
 
     def explain(self) -> Explanation:
         """One term: the analytical model and its scale."""
@@ -129,13 +129,13 @@ class StackedPredictor:
         """See Predictor."""
         values = analytical(inputs)
         silent = np.isnan(values)
-        found = self.inner.predict(_with(inputs, self.parameter, np.where(silent, 1.0, values)))
-        return np.where(silent, np.nan, found)
+        predicted = self.inner.predict(_with(inputs, self.parameter, np.where(silent, 1.0, values)))
+        return np.where(silent, np.nan, predicted)
 
     def explain(self) -> Explanation:
         """That of the predictor."""
-        found = self.inner.explain()
-        return replace(found, notes=(*self.notes, *found.notes))
+        explanation = self.inner.explain()
+        return replace(explanation, notes=(*self.notes, *explanation.notes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -192,8 +192,8 @@ class ResidualPredictor:
     def predict(self, inputs: ParameterRows) -> Floats:
         """See Predictor."""
         with np.errstate(over="ignore", invalid="ignore"):
-            found: Floats = self.scaled.predict(inputs) * self.inner.predict(inputs)
-        return found
+            predicted: Floats = self.scaled.predict(inputs) * self.inner.predict(inputs)
+        return predicted
 
     def explain(self) -> Explanation:
         """The analytical model, then the terms that correct it."""
@@ -247,8 +247,8 @@ class AveragedPredictor:
 
     def predict(self, inputs: ParameterRows) -> Floats:
         """See Predictor."""
-        found: Floats = np.mean([member.predict(inputs) for member in self.members], axis=0)
-        return found
+        average: Floats = np.mean([member.predict(inputs) for member in self.members], axis=0)
+        return average
 
     def explain(self) -> Explanation:
         """Total effects of the parameters and of the analytical model."""

@@ -45,13 +45,21 @@ class FittedSum:
         self, inputs: ParameterRows | Mapping[str, ParameterRows], level: float = 0.9
     ) -> Forecast:
         """The whole. ``inputs``: of each part where analytical predictions differ, else of all."""
-        asked = self._asked(inputs)
-        found = {name: part.predict(asked[name], level) for name, part in self.parts.items()}
-        total: Floats = self.scale * np.sum([each.median for each in found.values()], axis=0)
-        outside = np.any([each.outside for each in found.values()], axis=0)
-        unknown = np.any([np.isinf(each.high) for each in found.values()], axis=0)
+        inputs_of = self._asked(inputs)
+        forecasts = {
+            name: part.predict(inputs_of[name], level) for name, part in self.parts.items()
+        }
+        total: Floats = self.scale * np.sum(
+            [part_forecast.median for part_forecast in forecasts.values()], axis=0
+        )
+        outside = np.any([part_forecast.outside for part_forecast in forecasts.values()], axis=0)
+        unknown = np.any(
+            [np.isinf(part_forecast.high) for part_forecast in forecasts.values()], axis=0
+        )
         reached = reaches(self.errors, self.held_outside, level, outside)
-        notes = dict.fromkeys(note for each in found.values() for note in each.notes)
+        notes = dict.fromkeys(
+            note for part_forecast in forecasts.values() for note in part_forecast.notes
+        )
         reached = np.where(unknown & outside, np.inf, reached)
         return forecast(total, reached, outside, tuple(notes))
 
@@ -72,13 +80,13 @@ class FittedSum:
         terms: list[ModelTerm] = []
         notes = [] if self.scale == 1 else [f"the whole is {self.scale:.3g} times its parts"]
         for name, fitted in self.parts.items():
-            found = fitted.explain()
+            explanation = fitted.explain()
             terms += [
                 replace(t, text=f"{name}: {t.text}", influence=t.influence * self.shares[name])
-                for t in found.terms
+                for t in explanation.terms
             ]
             notes.append(f"{name}: {100 * self.shares[name]:.0f} % of the whole")
-            notes += [f"{name}: {note}" for note in found.notes]
+            notes += [f"{name}: {note}" for note in explanation.notes]
         return Explanation.of(terms, notes)
 
 
@@ -98,8 +106,8 @@ class Sum:
         total = measured if whole is None else whole
         fitted = {name: self.model.fit(table, seed) for name, table in tables.items()}
         scale = 1.0 if whole is None else float(np.median(whole / measured))
-        held: Floats = scale * np.sum([each.held_out for each in fitted.values()], axis=0)
-        outside = np.any([each.held_outside for each in fitted.values()], axis=0)
+        held: Floats = scale * np.sum([part.held_out for part in fitted.values()], axis=0)
+        outside = np.any([part.held_outside for part in fitted.values()], axis=0)
         sums = {name: float(table.response.sum()) for name, table in tables.items()}
         everything = math.fsum(sums.values())
         return FittedSum(
@@ -175,11 +183,12 @@ def whole_and_parts(tables: Tables) -> tuple[MeasurementTable, dict[str, Measure
         raise InputError(Fault(where=where, found=found, expected=expected))
     every = [*named.values(), *(table for table in tables if not table.part)]
     places = [{row: place for place, row in enumerate(t.inputs.rows)} for t in every]
-    rows = [row for row in every[0].inputs.rows if all(row in known for known in places)]
+    rows = [row for row in every[0].inputs.rows if all(row in place_of for place_of in places)]
     if not rows:
         raise InputError(Fault(where=where, found="no row of which all parts were measured"))
     aligned = [
-        table.take([known[row] for row in rows]) for table, known in zip(every, places, strict=True)
+        table.take([place_of[row] for row in rows])
+        for table, place_of in zip(every, places, strict=True)
     ]
     parts = _matched(dict(zip(named, aligned, strict=False)))
     whole = aligned[-1] if len(aligned) > len(parts) else _total(aligned)

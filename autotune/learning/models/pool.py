@@ -90,22 +90,22 @@ class PoolPredictor:
         """See Predictor."""
         said = [member.predictor.predict(inputs) for member in self.members]
         beyond, novel = self.encoder.beyond(inputs), self.encoder.novel(inputs)
-        known = np.zeros(len(inputs), dtype=bool)
+        predicted = np.zeros(len(inputs), dtype=bool)
         for member, values in zip(self.members, said, strict=True):
             if member.relative and member.weight > 0:
-                known |= _usable(values) & (member.extrapolates | ~beyond)
+                predicted |= _usable(values) & (member.extrapolates | ~beyond)
         silent = []
         for member in self.members:
             away = beyond if member.relative else beyond | novel
             barred = away & (not member.extrapolates)
-            silent.append(barred if member.relative else barred | (novel & known))
+            silent.append(barred if member.relative else barred | (novel & predicted))
         return self._mean(said, silent)
 
     def held_out(self) -> Floats:
         """(n,) what the pool says of its training rows by members that have not seen them."""
         held = [member.held_out for member in self.members]
         silent = [m.held_out.outside & (not m.extrapolates) for m in self.members]
-        return self._mean([each.median for each in held], silent)
+        return self._mean([forecast.median for forecast in held], silent)
 
     def _mean(self, said: Sequence[Floats], silent: Sequence[Bools]) -> Floats:
         """``silent``: the rows of which a member is not asked."""
@@ -117,8 +117,8 @@ class PoolPredictor:
             weight = weights[member.name] * counts
             sums += weight * np.log(np.where(counts, values, 1.0))
             total += weight
-        found: Floats = np.where(total > 0, np.exp(sums / np.where(total > 0, total, 1.0)), np.nan)
-        return found
+        mean: Floats = np.where(total > 0, np.exp(sums / np.where(total > 0, total, 1.0)), np.nan)
+        return mean
 
     def explain(self) -> Explanation:
         """Total effects of the parameters and the analytical model; the weights as notes."""

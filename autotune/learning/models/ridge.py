@@ -35,8 +35,8 @@ class Linear:
 
     def predict(self, matrix: Floats) -> Floats:
         """(n,) intercept + matrix @ coefficients."""
-        found: Floats = self.intercept + matrix @ self.coefficients
-        return found
+        predicted: Floats = self.intercept + matrix @ self.coefficients
+        return predicted
 
 
 def fit(matrix: Floats, target: Floats) -> Linear:
@@ -91,8 +91,8 @@ class RidgePredictor:
 
     def predict(self, inputs: ParameterRows) -> Floats:
         """See Predictor."""
-        found: Floats = np.exp2(np.clip(self.linear.predict(self._matrix(inputs)), -1000, 1000))
-        return found
+        predicted: Floats = np.exp2(np.clip(self.linear.predict(self._matrix(inputs)), -1000, 1000))
+        return predicted
 
     def _matrix(self, inputs: ParameterRows) -> Floats:
         return self.encoder.matrix(inputs)

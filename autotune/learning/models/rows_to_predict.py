@@ -109,19 +109,19 @@ def _sheet(text: str, faults: Faults) -> _Sheet:
     separator = separator_of(text.split("\n", 1)[0])
     reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=separator)
     try:
-        found = [(reader.line_num, tuple(line)) for line in reader if line]
+        numbered = [(reader.line_num, tuple(line)) for line in reader if line]
     except csv.Error as error:
         expected = "values between commas, semicolons or tabs"
         raise faults.fail(str(reader.line_num), f"not CSV: {error}", expected) from error
-    if len(found) < 2:
+    if len(numbered) < 2:
         raise faults.fail("", "no rows", "a header, and a row for each prediction")
-    header = tuple(name.strip() for name in found[0][1])
-    for number, row in found[1:]:
+    header = tuple(name.strip() for name in numbered[0][1])
+    for number, row in numbered[1:]:
         if len(row) != len(header):
             expected = f"{len(header)}, as the header"
             faults.add(str(number), f"{len(row)} values", expected, "cut off?")
     faults.settle()
-    lines, cells = zip(*found[1:], strict=True)
+    lines, cells = zip(*numbered[1:], strict=True)
     return _Sheet(separator=separator, header=header, cells=cells, lines=lines)
 
 
@@ -152,33 +152,33 @@ def _values(sheet: _Sheet, parameter: Parameter, faults: Faults) -> list[Value]:
 
 def _plain(text: str, sheet: _Sheet) -> Value | None:
     """As in a table: truth values and whole numbers are integers; None for nothing."""
-    found = setting(text, sheet.decimal_comma)
-    if found is None or isinstance(found, str):
-        return found
-    return int(found) if float(found).is_integer() else found
+    value = setting(text, sheet.decimal_comma)
+    if value is None or isinstance(value, str):
+        return value
+    return int(value) if float(value).is_integer() else value
 
 
 def _differ(sheet: _Sheet, constants: Mapping[str, Value], notes: list[str]) -> Bools:
-    found = np.zeros(len(sheet.cells), dtype=bool)
+    different = np.zeros(len(sheet.cells), dtype=bool)
     for name, value in constants.items():
         if name in sheet.header:
             other = [str(_plain(text, sheet)) != str(value) for text in sheet.column(name)]
-            found |= np.array(other)
+            different |= np.array(other)
             if any(other):
                 notes.append(
                     f"{name} was {value} in every row learned from: nothing is known of others"
                     f" ({sum(other)} rows)"
                 )
-    return found
+    return different
 
 
 def _said(
-    sheet: _Sheet, table: MeasurementTable, asked: str | None, faults: Faults, notes: list[str]
+    sheet: _Sheet, table: MeasurementTable, analytical: str | None, faults: Faults, notes: list[str]
 ) -> Floats | None:
     """(n,) the analytical model's predictions in the unit of the table; None without a column."""
-    wanted = (asked,) if asked else PREDICTED
-    known = {quantity(name)[0] for name in wanted}
-    name = next((n for n in sheet.header if n in wanted or quantity(n)[0] in known), None)
+    wanted = (analytical,) if analytical else PREDICTED
+    quantities = {quantity(name)[0] for name in wanted}
+    name = next((n for n in sheet.header if n in wanted or quantity(n)[0] in quantities), None)
     if name is None:
         notes.append(f"no column {wanted[0]}: predicted without the analytical model")
         return None
@@ -189,5 +189,5 @@ def _said(
             raise faults.fail("1", f"{name} states no unit", f"a name like {name}_s or {name}_ms")
         factor = UNITS[unit]
     numbers = [number_of(text, sheet.decimal_comma) for text in sheet.column(name)]
-    found = factor * np.array([x if x is not None and x > 0 else np.nan for x in numbers])
-    return np.where(np.isfinite(found), found, np.nan)
+    predicted = factor * np.array([x if x is not None and x > 0 else np.nan for x in numbers])
+    return np.where(np.isfinite(predicted), predicted, np.nan)

@@ -134,13 +134,13 @@ def columns(inputs: ParameterRows) -> Columns:
 
 def matrix(terms: Sequence[Product], values: Columns, rows: int) -> Floats:
     """The value of each product at each row, (n, terms); nan where one has no real value."""
-    known: dict[Factor, Floats] = {}
+    evaluated: dict[Factor, Floats] = {}
     result = np.ones((rows, len(terms)))
     for place, term in enumerate(terms):
         for factor in sorted(term, key=str):
-            if factor not in known:
-                known[factor] = factor.evaluate(values)
-            result[:, place] *= known[factor]
+            if factor not in evaluated:
+                evaluated[factor] = factor.evaluate(values)
+            result[:, place] *= evaluated[factor]
     return result
 
 

@@ -39,17 +39,17 @@ class TreesPredictor:
 
     def predict(self, inputs: ParameterRows) -> Floats:
         """See Predictor."""
-        asked = _single(self.encoder.matrix(inputs))
+        encoded = _single(self.encoder.matrix(inputs))
         total = np.zeros(len(inputs))
         for tree in self.trees:
-            total += tree.predict(asked)[:, 0]
-        found: Floats = total / len(self.trees)
-        return np.exp2(found) if self.log else self.unit * found
+            total += tree.predict(encoded)[:, 0]
+        mean: Floats = total / len(self.trees)
+        return np.exp2(mean) if self.log else self.unit * mean
 
     def explain(self) -> Explanation:
         """The share of the variance that the splits by a column explain (Breiman 2001)."""
-        found = np.mean([tree.compute_feature_importances() for tree in self.trees], axis=0)
-        shares = found / (found.sum() or 1.0)
+        importances = np.mean([tree.compute_feature_importances() for tree in self.trees], axis=0)
+        shares = importances / (importances.sum() or 1.0)
         terms = [
             ModelTerm(text=column.text, coefficient=np.nan, influence=float(share))
             for column, share in zip(self.encoder.columns, shares, strict=True)
@@ -91,10 +91,10 @@ def _grown(matrix: NDArray[np.float32], target: Floats, count: int, seed: int) -
     column = target.reshape(-1, 1)
     seeds = np.random.RandomState(seed).randint(np.iinfo(np.int32).max, size=count)
     return [
-        ExtraTreeRegressor(max_features=1.0, random_state=int(own))
+        ExtraTreeRegressor(max_features=1.0, random_state=int(tree_seed))
         .fit(matrix, column, check_input=False)
         .tree_
-        for own in seeds
+        for tree_seed in seeds
     ]
 
 

@@ -52,11 +52,12 @@ def runs_of(table: MeasurementTable, columns: ScalingColumns) -> Runs:
     names = list(rows[0])
     covariates = zip(_symbols(len(columns.covariates)), columns.covariates, strict=True)
     variables = Variables(
-        processors=variable("P", columns.processors, where="--processors", known=names),
-        size=variable("SIZE", columns.size, where="--size", known=names, unit=columns.size_unit),
+        processors=variable("P", columns.processors, where="--processors", columns=names),
+        size=variable("SIZE", columns.size, where="--size", columns=names, unit=columns.size_unit),
         time=Variable(symbol="T", formula=columns.time or "T", unit=table.unit, plain=True),
         covariates=tuple(
-            variable(symbol, text, where="--covariate", known=names) for symbol, text in covariates
+            variable(symbol, text, where="--covariate", columns=names)
+            for symbol, text in covariates
         ),
     )
     given = ScalingPoints(

@@ -39,11 +39,11 @@ def _given(parameters: Sequence[Parameter], rules: Sequence[RowRule]) -> tuple[R
             continue
         order = [rule.names.index(name) for name in names]
         rest = [other for other in rules if other is not rule]
-        found = dict.fromkeys(tuple(row[i] for i in order) for row in rule.rows)
+        projected = dict.fromkeys(tuple(row[i] for i in order) for row in rule.rows)
         return tuple(
             row
-            for row in found
-            if all(value in each for value, each in zip(row, parameters, strict=True))
+            for row in projected
+            if all(value in allowed for value, allowed in zip(row, parameters, strict=True))
             and all(fulfils(other, dict(zip(names, row, strict=True))) for other in rest)
         )
     return None

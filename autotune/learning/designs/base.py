@@ -160,8 +160,8 @@ def check_rows(where: str, rows: int, most: int = LARGEST) -> None:
         raise InputError(Fault(where=where, found=str(rows), expected=f"from 1 to {most} rows"))
 
 
-def check_choice(where: str, value: str | None, known: Sequence[str]) -> None:
+def check_choice(where: str, value: str | None, choices: Sequence[str]) -> None:
     """Raise InputError for a choice that is not known; None is no choice."""
-    if value is not None and value not in known:
-        expected, hint = one_of(known), nearest(value, known)
+    if value is not None and value not in choices:
+        expected, hint = one_of(choices), nearest(value, choices)
         raise InputError(Fault(where=where, found=repr(value), expected=expected, hint=hint))

@@ -22,14 +22,14 @@ def crossed(domain: Domain, places: Sequence[int], points: Sequence[Row]) -> lis
         rest = [i for i in component.places if i not in places]
         if not rest:
             continue
-        found: Iterable[Row]
+        combinations: Iterable[Row]
         if component.rows is None:
-            found = product(*(values_of(domain.parameters[i]) for i in rest))
+            combinations = product(*(values_of(domain.parameters[i]) for i in rest))
         else:
             at = [component.places.index(i) for i in rest]
-            found = dict.fromkeys(tuple(row[i] for i in at) for row in component.rows)
+            combinations = dict.fromkeys(tuple(row[i] for i in at) for row in component.rows)
         others += rest
-        choices.append(list(found))
+        choices.append(list(combinations))
     total = len(points) * math.prod(len(choice) for choice in choices)
     if total > LARGEST:
         raise _too_many(domain, others, len(points), total)

@@ -90,13 +90,13 @@ def _candidates(domain: Domain, rows: int, rng: np.random.Generator) -> list[Row
     count = domain.count
     if count is not None and count <= wanted:
         return sorted(drawn(domain, wanted, rng), key=lambda row: [str(value) for value in row])
-    found = dict.fromkeys(drawn(domain, wanted // 2, rng))
+    candidates = dict.fromkeys(drawn(domain, wanted // 2, rng))
     try:
         few = Domain(parameters=tuple(map(_few, domain.parameters)), rules=domain.rules)
-        found |= dict.fromkeys(drawn(few, wanted // 2, rng))
+        candidates |= dict.fromkeys(drawn(few, wanted // 2, rng))
     except InputError:
         pass  # no row of extreme values is allowed
-    return list(found)
+    return list(candidates)
 
 
 def _few(parameter: Parameter) -> Parameter:
@@ -131,9 +131,9 @@ def _best(
             if progress is not None and step % FRESH == FRESH - 1:
                 progress("D-optimal design", number, starts, f"{step} exchanges")
 
-        found = exchanged(matrix, start, told)
-        if not best or efficiency(matrix[found]) > efficiency(matrix[best]) * (1 + GAIN):
-            best = found
+        design = exchanged(matrix, start, told)
+        if not best or efficiency(matrix[design]) > efficiency(matrix[best]) * (1 + GAIN):
+            best = design
     return best, float(np.mean(random_ones))
 
 

@@ -64,8 +64,8 @@ def _columns(
     if terms == "linear":
         return
     for (first, ones), (second, others) in combinations(blocks, 2):
-        for one, other in product(ones, others):
-            yield f"{first.name} * {second.name}", one * other
+        for single, other in product(ones, others):
+            yield f"{first.name} * {second.name}", single * other
     if terms == "quadratic":
         for parameter, block in blocks:
             if parameter.numeric:
@@ -96,6 +96,6 @@ def _coded(parameter: Parameter, values: Sequence[Value]) -> list[Floats]:
         return [2 * (numbers - low) / (high - low) - 1]
     last = np.array([float(value == parameter.values[-1]) for value in values])
     return [
-        np.array([float(value == known) for value in values]) - last
-        for known in parameter.values[:-1]
+        np.array([float(value == category) for value in values]) - last
+        for category in parameter.values[:-1]
     ]

@@ -46,8 +46,8 @@ class Domain:
 
     def __post_init__(self) -> None:
         _check(self.parameters, self.rules)
-        found = tuple(_components(self.parameters, self.rules, self.progress))
-        object.__setattr__(self, "components", found)
+        components = tuple(_components(self.parameters, self.rules, self.progress))
+        object.__setattr__(self, "components", components)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -57,7 +57,7 @@ class Domain:
     @property
     def varied(self) -> tuple[int, ...]:
         """The places of the parameters that have more than one value."""
-        return tuple(i for i, each in enumerate(self.parameters) if not each.constant)
+        return tuple(i for i, parameter in enumerate(self.parameters) if not parameter.constant)
 
     @property
     def combinations(self) -> int | None:
@@ -151,11 +151,13 @@ def _components(
         if min(group[first]) < first:
             continue
         together = tuple(sorted(group[first]))
-        own = tuple(rule for rule in rules if rule.names and places[rule.names[0]] in together)
-        rows = listed([parameters[place] for place in together], own, progress)
+        component_rules = tuple(
+            rule for rule in rules if rule.names and places[rule.names[0]] in together
+        )
+        rows = listed([parameters[place] for place in together], component_rules, progress)
         if rows is not None and not rows:
-            raise _nothing(own)
-        yield Component(places=together, rules=own, rows=rows)
+            raise _nothing(component_rules)
+        yield Component(places=together, rules=component_rules, rows=rows)
 
 
 def _nothing(rules: Sequence[RowRule]) -> InputError:
@@ -176,10 +178,10 @@ def drawn_part(
 
     None after ``tries``.
     """
-    own = [parameters[place] for place in component.places]
-    names = [parameter.name for parameter in own]
+    members = [parameters[place] for place in component.places]
+    names = [parameter.name for parameter in members]
     for used in range(tries + 1):
-        row = tuple(drawn_value(parameter, float(rng.random())) for parameter in own)
+        row = tuple(drawn_value(parameter, float(rng.random())) for parameter in members)
         values = dict(zip(names, row, strict=True))
         if all(fulfils(rule, values) for rule in component.rules):
             return row, used

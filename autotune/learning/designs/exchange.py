@@ -44,11 +44,11 @@ class _Exchange:
 
         It multiplies det(M) by 1 + d_j - d_i - (d_i d_j - d_ij^2), d = x' M^-1 x.
         """
-        own = self.d[self.rows]
+        variances = self.d[self.rows]
         gain = self.across**2
-        gain -= self.d[:, None] * own
+        gain -= self.d[:, None] * variances
         gain += self.d[:, None]
-        gain -= own
+        gain -= variances
         gain[self.rows] = -np.inf
         j, i = np.unravel_index(int(gain.argmax()), gain.shape)
         return int(i), int(j), float(gain[j, i])
@@ -61,15 +61,15 @@ class _Exchange:
         self.across[:, i] = self.matrix @ self.spread[j]
 
     def _update(self, row: int, sign: float) -> None:
-        own, others = self.spread[row].copy(), self.across[row].copy()
-        weight = self.matrix @ own
+        spread_of_row, others = self.spread[row].copy(), self.across[row].copy()
+        weight = self.matrix @ spread_of_row
         scaled = weight * (sign / (1 + sign * self.d[row]))
-        self.spread -= np.outer(scaled, own)
+        self.spread -= np.outer(scaled, spread_of_row)
         self.across -= np.outer(scaled, others)
         self.d -= scaled * weight
 
 
-def exchanged(matrix: Floats, start: NDArray[np.intp], told: Callable[[int], None]) -> list[int]:
+def exchanged(matrix: Floats, start: NDArray[np.intp], report: Callable[[int], None]) -> list[int]:
     """Fedorov's exchange: at each step the pair that raises the determinant most."""
     state = _Exchange(matrix, start.copy())
     for step in range(_EXCHANGES):
@@ -79,5 +79,5 @@ def exchanged(matrix: Floats, start: NDArray[np.intp], told: Callable[[int], Non
         state.swap(i, j)
         if step % FRESH == FRESH - 1:
             state.refresh()
-        told(step)
+        report(step)
     return sorted(int(row) for row in state.rows)

@@ -143,12 +143,12 @@ def _check(rows: int, levels: int, columns: int) -> None:
 
 
 def _unknown(rows: int | None, levels: int | None) -> Fault:
-    found = [f"n = {rows} rows"] * (rows is not None) + [f"l = {levels} levels"] * (
+    wishes = [f"n = {rows} rows"] * (rows is not None) + [f"l = {levels} levels"] * (
         levels is not None
     )
     return Fault(
         where="plackett-burman",
-        found=f"there is no design of {' and '.join(found)}",
+        found=f"there is no design of {' and '.join(wishes)}",
         expected=f"(n, l) = {_shown(SEEDS)}",
     )
 
@@ -169,9 +169,9 @@ def _chosen(size: tuple[int | None, int | None], columns: int) -> tuple[int, int
     fitting.sort()
     clear = [key for key in fitting if columns <= clear_columns(*key)]
     enough = [key for key in fitting if columns <= key[0] - 1]
-    found = (clear or enough or fitting[-1:])[0]
-    _check(*found, columns)
-    return found
+    best = (clear or enough or fitting[-1:])[0]
+    _check(*best, columns)
+    return best
 
 
 def _alias_notes(rows: int, levels: int, designed: Sequence[Parameter]) -> list[str]:

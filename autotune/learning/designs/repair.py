@@ -52,36 +52,40 @@ class Repair:
         return self.domain.join(parts)
 
     def _part(self, component: Component, part: Row) -> Row | None:
-        own = [self.domain.parameters[place] for place in component.places]
-        names = [parameter.name for parameter in own]
+        members = [self.domain.parameters[place] for place in component.places]
+        names = [parameter.name for parameter in members]
         if _allowed(component, names, part):
             return part
         if component.rows is None:
-            return self._neighbour(own, component, part) or self._towards(own, component, part)
+            return self._neighbour(members, component, part) or self._towards(
+                members, component, part
+            )
         if component.places not in self._listed:
-            self._listed[component.places] = _positions(own, component.rows)
-        return component.rows[_closest(own, self._listed[component.places], part)]
+            self._listed[component.places] = _positions(members, component.rows)
+        return component.rows[_closest(members, self._listed[component.places], part)]
 
-    def _neighbour(self, own: Sequence[Parameter], component: Component, part: Row) -> Row | None:
+    def _neighbour(
+        self, members: Sequence[Parameter], component: Component, part: Row
+    ) -> Row | None:
         """The nearest allowed one with few values changed, of the first so many."""
         if self._left <= 0:
             return None
-        names = [parameter.name for parameter in own]
-        for row, _ in zip(_neighbours(own, part), range(_LOOKED_AT), strict=False):
+        names = [parameter.name for parameter in members]
+        for row, _ in zip(_neighbours(members, part), range(_LOOKED_AT), strict=False):
             self._left -= 1
             if _allowed(component, names, row):
                 return row
         return None
 
-    def _towards(self, own: Sequence[Parameter], component: Component, part: Row) -> Row | None:
+    def _towards(self, members: Sequence[Parameter], component: Component, part: Row) -> Row | None:
         """A random allowed one, brought as near as its values may be put back one by one."""
         if component.places not in self._samples:
             self._samples[component.places] = self._drawn(component)
-        known = self._samples[component.places]
-        if not known:
+        samples = self._samples[component.places]
+        if not samples:
             return None
-        names = [parameter.name for parameter in own]
-        row = known[_closest(own, _positions(own, known), part)]
+        names = [parameter.name for parameter in members]
+        row = samples[_closest(members, _positions(members, samples), part)]
         for place, value in enumerate(part):
             nearer = (*row[:place], value, *row[place + 1 :])
             row = nearer if _allowed(component, names, nearer) else row
@@ -89,13 +93,13 @@ class Repair:
 
     def _drawn(self, component: Component) -> list[Row]:
         rng, tries = np.random.default_rng(0), _TRIES
-        found: list[Row] = []
-        while tries > 0 and len(found) < _SAMPLES:
+        rows: list[Row] = []
+        while tries > 0 and len(rows) < _SAMPLES:
             row, used = drawn_part(self.domain.parameters, component, rng, tries)
             tries -= used + 1
             if row is not None:
-                found.append(row)
-        return found
+                rows.append(row)
+        return rows
 
 
 def _allowed(component: Component, names: Sequence[str], row: Row) -> bool:
@@ -103,9 +107,9 @@ def _allowed(component: Component, names: Sequence[str], row: Row) -> bool:
     return all(fulfils(rule, values) for rule in component.rules)
 
 
-def _closest(parameters: Sequence[Parameter], known: NDArray[np.float64], part: Row) -> int:
+def _closest(parameters: Sequence[Parameter], positions: NDArray[np.float64], part: Row) -> int:
     """Which of these positions is nearest to a row."""
-    gap = np.abs(known - _positions(parameters, [part]))
+    gap = np.abs(positions - _positions(parameters, [part]))
     text = np.array([not parameter.numeric for parameter in parameters])
     return int(np.where(text & (gap > 0), 1.0, gap).sum(axis=1).argmin())
 
@@ -114,25 +118,25 @@ def _positions(parameters: Sequence[Parameter], rows: Sequence[Row]) -> NDArray[
     """Where the values of rows lie in their domains, (n, parameters)."""
     columns = []
     for i, parameter in enumerate(parameters):
-        known = {value: position(parameter, value) for value in {row[i] for row in rows}}
-        columns.append([known[row[i]] for row in rows])
+        position_of = {value: position(parameter, value) for value in {row[i] for row in rows}}
+        columns.append([position_of[row[i]] for row in rows])
     return np.array(columns, dtype=np.float64).T
 
 
 def _neighbours(parameters: Sequence[Parameter], part: Row) -> Iterator[Row]:
     """Rows with one value changed, then with two, the nearest first in each."""
     for changed in range(1, _CHANGED + 1):
-        found: list[tuple[float, Row]] = []
+        nearby: list[tuple[float, Row]] = []
         for places in combinations(range(len(parameters)), changed):
             others = [_others(parameters[place], part[place]) for place in places]
             for choice in product(*others):
                 row = list(part)
                 for place, (_, value) in zip(places, choice, strict=True):
                     row[place] = value
-                found.append((sum(distance for distance, _ in choice), tuple(row)))
-                if len(found) >= _LOOKED_AT:
+                nearby.append((sum(distance for distance, _ in choice), tuple(row)))
+                if len(nearby) >= _LOOKED_AT:
                     break
-        yield from (row for _, row in sorted(found, key=lambda each: each[0]))
+        yield from (row for _, row in sorted(nearby, key=lambda distant: distant[0]))
 
 
 def _others(parameter: Parameter, value: Value) -> list[tuple[float, Value]]:

@@ -127,7 +127,7 @@ def _power(rows: int) -> int:
 
 
 def _notes(rows: int, taken: _Taken) -> list[str]:
-    notes, found = [], len(taken.rows)
+    notes, count = [], len(taken.rows)
     if taken.forbidden or taken.again:
         passed = [f"{taken.forbidden} forbidden by constraints"] * bool(taken.forbidden)
         passed += [f"{taken.again} that repeat a row"] * bool(taken.again)
@@ -136,8 +136,8 @@ def _notes(rows: int, taken: _Taken) -> list[str]:
         notes.append(
             f"constraints forbid {taken.moved} more: moved to the nearest allowed row each"
         )
-    if found < rows:
-        notes.append(f"{found} of {rows} rows: no more different ones were found")
+    if count < rows:
+        notes.append(f"{count} of {rows} rows: no more different ones were found")
     elif rows & (rows - 1):
         notes.append(
             f"{rows} is no power of two: {1 << _power(rows)} rows would keep the sequence balanced"

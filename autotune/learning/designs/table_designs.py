@@ -18,10 +18,10 @@ def chosen(design: Design, inputs: ParameterRows) -> NDArray[np.intp]:
 
     ValueError for a row that they lack.
     """
-    known = {row: place for place, row in enumerate(inputs.rows)}
+    place_of = {row: place for place, row in enumerate(inputs.rows)}
     order = [design.names.index(name) for name in inputs.names]
     rows = [tuple(row[i] for i in order) for row in design.rows]
-    missing = next((row for row in rows if row not in known), None)
+    missing = next((row for row in rows if row not in place_of), None)
     if missing is not None:
         raise ValueError(f"the design holds {missing}, which is none of {len(inputs)} rows")
-    return np.array([known[row] for row in rows], dtype=np.intp)
+    return np.array([place_of[row] for row in rows], dtype=np.intp)

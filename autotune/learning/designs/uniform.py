@@ -33,14 +33,14 @@ def random(
     """
     check_rows("rows", rows)
     domain = Domain(parameters=tuple(parameters), rules=tuple(constraints), progress=progress)
-    found = drawn(domain, rows, np.random.default_rng(seed))
+    rows_drawn = drawn(domain, rows, np.random.default_rng(seed))
     notes = []
-    if len(found) < rows:
-        why = "no more are allowed" if domain.count == len(found) else "no more were found"
-        notes = [f"{len(found)} of {rows} rows: {why}"]
+    if len(rows_drawn) < rows:
+        why = "no more are allowed" if domain.count == len(rows_drawn) else "no more were found"
+        notes = [f"{len(rows_drawn)} of {rows} rows: {why}"]
     made = Made(
         kind="random",
-        points=found,
+        points=rows_drawn,
         notes=tuple(notes),
         settings={"rows": rows, "seed": seed},
     )
@@ -56,14 +56,14 @@ def drawn(domain: Domain, count: int, rng: np.random.Generator) -> list[Row]:
     if allowed is not None and allowed <= _DENSE * count:
         order = rng.permutation(allowed)[:count]
         return [_at(domain, int(index)) for index in order]
-    found: dict[Row, None] = {}
+    rows: dict[Row, None] = {}
     tries = max(_TRIES, 10 * count)
-    while len(found) < count and tries > 0:
+    while len(rows) < count and tries > 0:
         row, used = domain.draw(rng, tries)
         tries -= used
         if row is not None:
-            found[row] = None
-    if not found:
+            rows[row] = None
+    if not rows:
         raise InputError(
             Fault(
                 where="constraints",
@@ -72,7 +72,7 @@ def drawn(domain: Domain, count: int, rng: np.random.Generator) -> list[Row]:
                 hint="; ".join(str(rule) for rule in domain.rules[:3]),
             )
         )
-    return list(found)
+    return list(rows)
 
 
 def _at(domain: Domain, index: int) -> Row:

@@ -163,11 +163,11 @@ def ecm(predictions: Mapping[float, Prediction], size: str = "n", exponent: floa
         found = f"predictions of {' and '.join(engines)}"
         raise InputError(Fault(where="ecm", found=found, expected="of one engine"))
     shares = [_shares(n, made) for n, made in zip(sizes, given, strict=True)]
-    kinds = {name: kind for each in shares for name, (kind, _) in each.items()}
+    kinds = {name: kind for share in shares for name, (kind, _) in share.items()}
     parts = tuple(
         SizeTerm(
             name=name,
-            seconds=tuple(each[name][1] if name in each else 0.0 for each in shares),
+            seconds=tuple(share[name][1] if name in share else 0.0 for share in shares),
             bounds=tuple(_bound(made, name) for made in given),
             fixed=kind != "sweep",
         )

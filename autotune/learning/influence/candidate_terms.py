@@ -51,8 +51,8 @@ class CandidateTerms:
 
     def grown(self, term: Product) -> tuple[Product, ...]:
         """The term times each single, but for those of too many parameters or too high a power."""
-        found = (product(*sorted(term, key=str), single) for single in self.singles)
-        return tuple(made for made in found if made and self._allowed(made, term))
+        products = (product(*sorted(term, key=str), single) for single in self.singles)
+        return tuple(made for made in products if made and self._allowed(made, term))
 
     def _allowed(self, candidate: Product, term: Product) -> bool:
         return (

@@ -139,7 +139,11 @@ class _State:
         self.beside = self.beside - np.outer(column, column @ self.beside)
         kept = np.linalg.norm(self.beside, axis=0) > _INDEPENDENT
         kept[place] = True
-        follows = [each for each, keep in zip(self.terms, kept.tolist(), strict=True) if not keep]
+        follows = [
+            term_before
+            for term_before, keep in zip(self.terms, kept.tolist(), strict=True)
+            if not keep
+        ]
         kept[place] = False
         self._drop(kept)
         return term, gain**2, follows
@@ -179,16 +183,16 @@ def select(
     while len(rounds) < min(rule.rounds, count - 2) and state.terms and last >= rule.threshold:
         errors = state.errors(error, rule.criterion)
         place = int(np.argmin(errors))
-        found = float(errors[place])
-        if not found < last:
+        error_after = float(errors[place])
+        if not error_after < last:
             break
         term, gain, follows = state.add(place)
         share = gain / total if total else 0.0
         also = _others(follows, [*(step.term for step in rounds), term])
-        rounds.append(Round(term=term, error=found, share=share, stands_for=also))
-        if last - found < rule.margin:
+        rounds.append(Round(term=term, error=error_after, share=share, stands_for=also))
+        if last - error_after < rule.margin:
             break
-        last = found
+        last = error_after
         state.offer(grown(term))
     unsettled = bool(state.terms) and last >= rule.threshold
     resting = len(errors) > 0 and bool(np.isinf(errors).all())  # each candidate on a single row
@@ -205,13 +209,13 @@ def select(
 
 def _others(follows: Sequence[Product], model: Sequence[Product]) -> tuple[Product, ...]:
     """Of the terms that follow from a model, the first of each one parameter that is not in it."""
-    known = {name for term in model for name in parameters(term)}
-    found: dict[frozenset[str], Product] = {}
+    names = {name for term in model for name in parameters(term)}
+    others: dict[frozenset[str], Product] = {}
     for term in follows:
         about = parameters(term)
-        if len(about) == 1 and not about & known:
-            found.setdefault(about, term)
-    return tuple(found.values())
+        if len(about) == 1 and not about & names:
+            others.setdefault(about, term)
+    return tuple(others.values())
 
 
 def _coefficients(matrix: Floats, target: Floats) -> Floats:

@@ -70,8 +70,10 @@ class InfluencePredictor:
         """
         values = matrix(list(self.terms), columns(inputs), len(inputs))
         low, high = (np.array(bounds) for bounds in zip(*self.spans.values(), strict=True))
-        found = np.clip(values, low, high) @ np.array(list(self.terms.values()))
-        return np.asarray(found if self.target == "raw" else np.exp2(np.clip(found, -999, 999)))
+        predicted = np.clip(values, low, high) @ np.array(list(self.terms.values()))
+        return np.asarray(
+            predicted if self.target == "raw" else np.exp2(np.clip(predicted, -999, 999))
+        )
 
     def explain(self) -> Explanation:
         """The terms by what they explain beside those selected before them; the constant has no
@@ -98,11 +100,11 @@ class InfluencePredictor:
         return tuple(self._sentence(step.term) + _beside(step) for step in steps[:_WORDS])
 
     def _sentence(self, term: Product) -> str:
-        slope, (low, high), found = self.terms[term], self.spans[term], effect(term)
-        if self.target == "log" and found and found[0] == LOG2:
-            return f"doubling {found[1]} multiplies the {self.quantity} by {2**slope:.3g}"
-        if found and found[0].startswith(IS):
-            name = f"{found[1]} = {found[0][len(IS) :]}"
+        slope, (low, high), influence = self.terms[term], self.spans[term], effect(term)
+        if self.target == "log" and influence and influence[0] == LOG2:
+            return f"doubling {influence[1]} multiplies the {self.quantity} by {2**slope:.3g}"
+        if influence and influence[0].startswith(IS):
+            name = f"{influence[1]} = {influence[0][len(IS) :]}"
             return f"{name} {self._change(slope)}"
         return f"{text(term)}, from {low:.4g} to {high:.4g}, {self._change(slope * (high - low))}"
 
@@ -138,18 +140,20 @@ class Influence:
     def train(self, table: MeasurementTable, seed: int = 0) -> InfluencePredictor:  # noqa: ARG002
         """Deterministic; needs two rows, and InputError says so."""
         encoder = encoder_of(table, 2)
-        known = columns(table.inputs)
-        found = candidates(table.inputs, self.shapes, order=self.order, degree=self.degree)
+        columns_of = columns(table.inputs)
+        candidate_terms = candidates(
+            table.inputs, self.shapes, order=self.order, degree=self.degree
+        )
         raw = self.target == "raw"
         selection = select(
             table.response if raw else np.log2(table.response),
-            lambda terms: matrix(terms, known, len(table)),
-            found.first(),
-            found.grown,
+            lambda terms: matrix(terms, columns_of, len(table)),
+            candidate_terms.first(),
+            candidate_terms.grown,
             _relative(table.response) if raw else _ratio,
             self.rule,
         )
-        values = matrix(selection.terms, known, len(table))
+        values = matrix(selection.terms, columns_of, len(table))
         spans = zip(values.min(axis=0).tolist(), values.max(axis=0).tolist(), strict=True)
         return InfluencePredictor(
             target=self.target,
@@ -188,14 +192,14 @@ def _as_product(terms: dict[Product, float]) -> str:
     factors: list[str] = []
     rest: dict[Product, float] = {}
     for term, slope in terms.items():
-        found = effect(term)
+        influence = effect(term)
         if not term:
             factors.append(f"{2.0**slope:.5g}")
-        elif found and found[0] == LOG2:
-            factors.append(f"{found[1]}^{_signed(slope)}")
-        elif found and found[0] == LOG2_1:
-            factors.append(f"(1 + {found[1]})^{_signed(slope)}")
-        elif found and found[0].startswith(IS):
+        elif influence and influence[0] == LOG2:
+            factors.append(f"{influence[1]}^{_signed(slope)}")
+        elif influence and influence[0] == LOG2_1:
+            factors.append(f"(1 + {influence[1]})^{_signed(slope)}")
+        elif influence and influence[0].startswith(IS):
             factors.append(f"{2.0**slope:.5g}^{text(term)}")
         else:
             rest[term] = slope

@@ -30,8 +30,8 @@ class Exponents(NamedTuple):
 
     def factors(self, parameter: str) -> frozenset[Factor]:
         """The term of this parameter."""
-        found = {power(parameter, self.power)} if self.power else set()
-        return frozenset(found | ({log2(parameter, self.log)} if self.log else set()))
+        factors = {power(parameter, self.power)} if self.power else set()
+        return frozenset(factors | ({log2(parameter, self.log)} if self.log else set()))
 
     def of(self, points: Floats) -> Floats:
         """The term at the points, (n,)."""

@@ -63,8 +63,8 @@ class FittedPmnf:
         Beyond the points seen, the interval holds as far as the true growth is of the family.
         """
         if not 0 < level < 1:
-            found = Fault(where="level", found=str(level), expected="a share between 0 and 1")
-            raise InputError(found)
+            fault = Fault(where="level", found=str(level), expected="a share between 0 and 1")
+            raise InputError(fault)
         points = np.column_stack([inputs.numbers(name) for name in self.names])
         usable = (points > 0).all(axis=1)
         median = np.full(len(inputs), np.nan)
@@ -199,11 +199,11 @@ def _means(table: MeasurementTable, names: tuple[str, ...]) -> tuple[Floats, Flo
     gathered: dict[tuple[float, ...], list[float]] = {}
     for point, repetitions in zip(columns.tolist(), table.repetitions, strict=True):
         gathered.setdefault(tuple(point), []).extend(repetitions)
-    values = np.array([np.mean(found) for found in gathered.values()])
+    values = np.array([np.mean(repeated) for repeated in gathered.values()])
     variances = [
-        float(np.var(found, ddof=1)) / len(found) / float(np.mean(found)) ** 2
-        for found in gathered.values()
-        if len(found) > 1
+        float(np.var(repeated, ddof=1)) / len(repeated) / float(np.mean(repeated)) ** 2
+        for repeated in gathered.values()
+        if len(repeated) > 1
     ]
     return np.array(list(gathered)), values, float(np.mean(variances)) if variances else 0.0
 

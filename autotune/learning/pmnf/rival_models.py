@@ -71,10 +71,10 @@ class Rivals:
 
     def values(self, points: Floats, level: float) -> Bounds:
         """From which to which value the rivals go at points (n, parameters)."""
-        found = [model.at(points)[0] for model in self.plausible(level)]
-        if not found:
+        predicted = [model.at(points)[0] for model in self.plausible(level)]
+        if not predicted:
             return np.full(len(points), -math.inf), np.full(len(points), math.inf)
-        return np.min(found, axis=0), np.max(found, axis=0)
+        return np.min(predicted, axis=0), np.max(predicted, axis=0)
 
     def interval(self, points: Floats, level: float) -> Bounds:
         """Where the mean time of a new point lies, (n,) each; 0 and inf where nothing is known."""
@@ -96,17 +96,17 @@ def rivals(points: Floats, values: Floats, chosen: Combined, noise: float) -> Ri
 
     ``noise``: the relative variance of the values as their repetitions show it; 0 if unknown.
     """
-    found = [
+    alternatives = [
         model
         for form, exponents in _family(chosen, points)
         if (model := _fitted(form, exponents, points, values)) is not None
     ]
-    found.sort(key=lambda model: model.rrss)
-    if not found:
+    alternatives.sort(key=lambda model: model.rrss)
+    if not alternatives:
         return Rivals(models=(), freedom=0, scatter=noise)
-    freedom = len(values) - len(found[0].coefficients) - 1
-    scatter = max(found[0].rrss / freedom, noise) if freedom > 0 else noise
-    return Rivals(models=tuple(found), freedom=freedom, scatter=scatter)
+    freedom = len(values) - len(alternatives[0].coefficients) - 1
+    scatter = max(alternatives[0].rrss / freedom, noise) if freedom > 0 else noise
+    return Rivals(models=tuple(alternatives), freedom=freedom, scatter=scatter)
 
 
 def _family(chosen: Combined, points: Floats) -> Iterator[Shape]:
@@ -121,11 +121,11 @@ def _family(chosen: Combined, points: Floats) -> Iterator[Shape]:
         yield from ((form, exponents) for form in forms(varying) if form != chosen.form)
     if chosen.form:
         yield chosen.form, exponents
-    for place, own in enumerate(exponents):
+    for place, exponent in enumerate(exponents):
         present = any(place in term for term in chosen.form)
         form = chosen.form if present else (*chosen.form, (place,))
         for pair in allowed(points[:, place], EXPONENTS + FALLING):
-            if pair != own:
+            if pair != exponent:
                 yield form, (*exponents[:place], pair, *exponents[place + 1 :])
 
 

@@ -39,13 +39,15 @@ def line(points: Floats, values: Floats, axis: int) -> tuple[Floats, Floats]:
     for point, value in zip(points.tolist(), values.tolist(), strict=True):
         rest = (*point[:axis], *point[axis + 1 :])
         lines.setdefault(rest, {})[point[axis]] = value
-    longest = max(len(found) for found in lines.values())
-    kept = [found for found in lines.values() if len(found) == longest]
+    longest = max(len(along_line) for along_line in lines.values())
+    kept = [along_line for along_line in lines.values() if len(along_line) == longest]
     first = next(iter(kept[0]))
-    through = [found for found in kept if first in found]
-    coordinates = sorted({coordinate for found in through for coordinate in found})
+    through = [along_line for along_line in kept if first in along_line]
+    coordinates = sorted({coordinate for along_line in through for coordinate in along_line})
     means = [
-        float(np.mean([found[coordinate] for found in through if coordinate in found]))
+        float(
+            np.mean([along_line[coordinate] for along_line in through if coordinate in along_line])
+        )
         for coordinate in coordinates
     ]
     return np.array(coordinates), np.array(means)
@@ -61,19 +63,19 @@ def forms(parameters: tuple[int, ...]) -> tuple[Form, ...]:
     alone: Form = tuple((p,) for p in parameters)
     if len(parameters) < 2:
         return (alone,)
-    found: list[Form] = [(every,), alone]
+    shapes: list[Form] = [(every,), alone]
     if len(parameters) == 2:
-        return (*found, *((single, every) for single in alone))
+        return (*shapes, *((single, every) for single in alone))
     pairs = tuple(itertools.combinations(parameters, 2))
     rest = {pair: next((p,) for p in parameters if p not in pair) for pair in pairs}
-    found += [(every, single) for single in alone]
-    found += [(every, pair) for pair in pairs]
-    found += [(every, pair, rest[pair]) for pair in pairs]
-    found += [(every, *two) for two in itertools.combinations(alone, 2)]
+    shapes += [(every, single) for single in alone]
+    shapes += [(every, pair) for pair in pairs]
+    shapes += [(every, pair, rest[pair]) for pair in pairs]
+    shapes += [(every, *two) for two in itertools.combinations(alone, 2)]
     for pair in pairs:
-        found.append((pair, rest[pair]))
-        found += [(pair, rest[pair], (p,)) for p in pair]
-    return tuple(found)
+        shapes.append((pair, rest[pair]))
+        shapes += [(pair, rest[pair], (p,)) for p in pair]
+    return tuple(shapes)
 
 
 def combine(points: Floats, values: Floats, singles: tuple[Single, ...]) -> Combined:
@@ -82,8 +84,8 @@ def combine(points: Floats, values: Floats, singles: tuple[Single, ...]) -> Comb
     varying = tuple(place for place, pair in enumerate(exponents) if pair is not None)
     if not varying:
         mean = float(values.mean())
-        found = figures(np.full(len(values), mean), values, terms=0)
-        return Combined(form=(), exponents=exponents, coefficients=(mean,), figures=found)
+        fit = figures(np.full(len(values), mean), values, terms=0)
+        return Combined(form=(), exponents=exponents, coefficients=(mean,), figures=fit)
     if len(varying) == 1:
         return _one(points, values, singles, varying[0])
     best: Combined | None = None
@@ -93,10 +95,10 @@ def combine(points: Floats, values: Floats, singles: tuple[Single, ...]) -> Comb
         shares = np.abs(matrix * coefficients / values[:, None]).max(axis=0)
         if best is not None and (shares[1:] < CONTRIBUTION).any():
             continue
-        found = figures(matrix @ coefficients, values, terms=sum(map(len, form)))
-        if best is None or found.smape < best.figures.smape:
+        fit = figures(matrix @ coefficients, values, terms=sum(map(len, form)))
+        if best is None or fit.smape < best.figures.smape:
             fitted = tuple(coefficients.tolist())
-            best = Combined(form=form, exponents=exponents, coefficients=fitted, figures=found)
+            best = Combined(form=form, exponents=exponents, coefficients=fitted, figures=fit)
     assert best is not None
     return best
 
@@ -108,13 +110,13 @@ def _one(points: Floats, values: Floats, singles: tuple[Single, ...], place: int
     matrix = design(form, exponents, points)
     along = np.array([single.constant, single.slope])
     again = least_squares(matrix, values)
-    known, refitted = (figures(matrix @ c, values, terms=1) for c in (along, again))
-    better = refitted.smape < known.smape
+    kept, refitted = (figures(matrix @ c, values, terms=1) for c in (along, again))
+    better = refitted.smape < kept.smape
     return Combined(
         form=form,
         exponents=exponents,
         coefficients=tuple((again if better else along).tolist()),
-        figures=refitted if better else known,
+        figures=refitted if better else kept,
     )
 
 

@@ -128,20 +128,22 @@ class Box:
     def notes(self, points: ScalingPoints) -> tuple[str, ...]:
         """In words how far beyond the runs the farthest of the points is, for each regressor."""
         rows = logs(points)[:, 1:]
-        told = []
+        sentences = []
         for k, name in enumerate(self.names):
             above, below = rows[:, k].max() - self.high[k], self.low[k] - rows[:, k].min()
             farthest = max(above, below)
             if farthest > 1e-9:
                 side = "above" if above >= below else "below"
-                told.append(f"extrapolated: {name} lies {farthest:.2g} {side} that of the runs")
+                sentences.append(
+                    f"extrapolated: {name} lies {farthest:.2g} {side} that of the runs"
+                )
         beyond = float(rows[:, 0].max() - self.high[0])
         if beyond > 1 + 1e-9:
-            told.append(
+            sentences.append(
                 "more than one doubling of the processors beyond the runs: the source of the method"
                 " never tested such forecasts"
             )
-        return tuple(told)
+        return tuple(sentences)
 
 
 class ScalingModel(Protocol):

@@ -26,7 +26,7 @@ from autotune.learning.scaling.base import (
     deleted,
 )
 from autotune.learning.scaling.inversion import by_band
-from autotune.learning.scaling.loglinear import deletable, quality, quantile, told
+from autotune.learning.scaling.loglinear import coefficients_of, deletable, quality, quantile
 from autotune.learning.scaling.scaling_runs import Runs, ScalingPoints, Variables, logs
 from autotune.learning.scaling.weighted_regression import Bools, Floats, Regression, fit, recounted
 
@@ -64,12 +64,16 @@ class ComponentShares:
     @property
     def coefficients(self) -> tuple[Coefficient, ...]:
         """Of each component, then of the ratio."""
-        return tuple(one for name, found in self._named for one in told(found, name))
+        return tuple(
+            coefficient
+            for name, regression in self._named
+            for coefficient in coefficients_of(regression, name)
+        )
 
     @property
     def quality(self) -> tuple[Quality, ...]:
         """Of each component, then of the ratio."""
-        return tuple(quality(found, name) for name, found in self._named)
+        return tuple(quality(regression, name) for name, regression in self._named)
 
     def shares(self, points: ScalingPoints) -> Floats:
         """The expected share of communication in the sum of the components, (n,)."""
@@ -92,7 +96,7 @@ class ComponentShares:
             gradient.append(np.ones(len(points)))
         g = np.column_stack(gradient)
         variance = np.einsum("ni,ij,nj->n", g, self.covariance, g)
-        freedom = min(found.freedom for _, found in self._named)
+        freedom = min(regression.freedom for _, regression in self._named)
         if freedom <= 0:
             return Band(middle=middle, low=middle - np.inf, high=middle + np.inf)
         remote = self.computation.remoteness(rows)
@@ -130,14 +134,14 @@ def fitted(
     rows, names = logs(chosen.points), runs.variables.logarithms
     fits = [fit(rows, response, names, w) for response in responses]
     if delete:
-        gone = np.logical_or.reduce([deletable(found, rows) for found in fits])
+        gone = np.logical_or.reduce([deletable(regression, rows) for regression in fits])
         kept = ~gone
         if gone.any() and int(kept.sum()) > rows.shape[1]:
             w = np.ones(len(chosen)) if w is None else w
             fits = [fit(rows[kept], response[kept], names, w[kept]) for response in responses]
             fits = [
-                recounted(found, rows[gone], response[gone], w[gone] / w.max())
-                for found, response in zip(fits, responses, strict=True)
+                recounted(regression, rows[gone], response[gone], w[gone] / w.max())
+                for regression, response in zip(fits, responses, strict=True)
             ]
             w = w[kept]
             removed = deleted(chosen, gone, "components")
@@ -167,8 +171,8 @@ def share_of_communication(runs: Runs) -> float:
 
 def advised(runs: Runs) -> bool:
     """Whether the components are known and communication is more than half of the time."""
-    known = {COMPUTATION, COMMUNICATION} <= set(runs.parts)
-    return known and share_of_communication(runs) > SHARE
+    has_parts = {COMPUTATION, COMMUNICATION} <= set(runs.parts)
+    return has_parts and share_of_communication(runs) > SHARE
 
 
 def _usable(runs: Runs) -> Bools:
@@ -195,18 +199,18 @@ def _usable(runs: Runs) -> Bools:
 
 def _responses(runs: Runs, rest: Rest) -> list[Floats]:
     comp, comm = runs.parts[COMPUTATION], runs.parts[COMMUNICATION]
-    found = [np.log2(comp), np.log2(comm)]
-    return [*found, np.log2(runs.time / (comp + comm))] if rest == "ratio" else found
+    responses = [np.log2(comp), np.log2(comm)]
+    return [*responses, np.log2(runs.time / (comp + comm))] if rest == "ratio" else responses
 
 
 def _covariance(fits: Sequence[Regression], weights: Floats | None) -> Floats:
     """Of the residuals of one run: their correlations, with each regression's own spread."""
-    residuals = np.array([found.residuals for found in fits])
+    residuals = np.array([regression.residuals for regression in fits])
     w = np.ones(residuals.shape[1]) if weights is None else weights
     products = (residuals * w) @ residuals.T
     size = np.sqrt(np.diag(products))
     size[size == 0] = 1.0
-    spread = np.array([found.rmse for found in fits])
+    spread = np.array([regression.rmse for regression in fits])
     covariance: Floats = products / np.outer(size, size) * np.outer(spread, spread)
     return covariance
 

@@ -106,29 +106,29 @@ class Widened:
 
     def band(self, points: ScalingPoints, level: float) -> Band:
         """The band of the model, its halves widened by ``Discrepancy.reach``."""
-        own = self.model.band(points, level)
+        narrow = self.model.band(points, level)
         added = np.array([self.known.reach(float(p), level) for p in points.processors])
         return Band(
-            middle=own.middle,
-            low=own.middle - np.hypot(own.middle - own.low, added),
-            high=own.middle + np.hypot(own.high - own.middle, added),
+            middle=narrow.middle,
+            low=narrow.middle - np.hypot(narrow.middle - narrow.low, added),
+            high=narrow.middle + np.hypot(narrow.high - narrow.middle, added),
         )
 
     def inverse(
         self, processors: float, time: float, covariates: Sequence[float], level: float
     ) -> Inverse:
         """The size of the model; its interval widened, the model's own kept as ``regression``."""
-        own = self.model.inverse(processors, time, covariates, level)
+        narrow = self.model.inverse(processors, time, covariates, level)
         added = self.known.reach(processors, level)
         if added == 0:
-            return own
+            return narrow
         wide = by_band(self, processors, time, covariates, level)
         return replace(
-            own,
-            low=min(own.low, wide.low),
-            high=max(own.high, wide.high),
+            narrow,
+            low=min(narrow.low, wide.low),
+            high=max(narrow.high, wide.high),
             rule=wide.rule,
             widened=added,
-            regression=(own.low, own.high),
-            notes=tuple(dict.fromkeys((*own.notes, *wide.notes))),
+            regression=(narrow.low, narrow.high),
+            notes=tuple(dict.fromkeys((*narrow.notes, *wide.notes))),
         )

@@ -66,13 +66,15 @@ def meets(runs: Runs, name: str, values: Sequence[int | float | str]) -> Bools:
     if name not in runs.fields:
         raise InputError(unknown_name("--condition", "column", name, runs.fields))
     held = runs.fields[name]
-    absent = [value for value in values if not any(_same(value, one) for one in held)]
+    absent = [value for value in values if not any(_same(value, present) for present in held)]
     if absent:
-        ordered = sorted(set(held), key=lambda one: (isinstance(one, str), one))
-        known = [str(one) for one in ordered]
+        ordered = sorted(set(held), key=lambda present: (isinstance(present, str), present))
+        allowed = [str(present) for present in ordered]
         found = f"no run has {name}={absent[0]}"
-        raise InputError(Fault(where="--condition", found=found, expected=", ".join(known[:20])))
-    return np.array([any(_same(value, one) for value in values) for one in held], dtype=bool)
+        raise InputError(Fault(where="--condition", found=found, expected=", ".join(allowed[:20])))
+    return np.array(
+        [any(_same(value, present) for value in values) for present in held], dtype=bool
+    )
 
 
 def _same(first: int | float | str, second: int | float | str) -> bool:

@@ -122,16 +122,16 @@ def back_test(
         found = f"no run on {runs.levels[-1]:g} processors is near the time asked for"
         raise InputError(Fault(where="", found=found))
     train = runs.take(~top)
-    known = runs.take(held)
-    told = forecast(fit(train), known.points, level)
-    inside = (known.time >= told.low) & (known.time <= told.high)
-    coverage = float(inside.mean()) if np.isfinite(told.high).all() else math.nan
-    off = np.log2(told.median / known.time)
+    held_runs = runs.take(held)
+    forecasts = forecast(fit(train), held_runs.points, level)
+    inside = (held_runs.time >= forecasts.low) & (held_runs.time <= forecasts.high)
+    coverage = float(inside.mean()) if np.isfinite(forecasts.high).all() else math.nan
+    off = np.log2(forecasts.median / held_runs.time)
     return BackTest(
         processors=runs.levels[-1],
         below=runs.levels[-2],
         train=len(train),
-        errors=replace(errors(told.median, known.time), coverage=coverage, level=level),
+        errors=replace(errors(forecasts.median, held_runs.time), coverage=coverage, level=level),
         drift=float(off.mean()),
         drift_error=float(off.std(ddof=1) / math.sqrt(len(off))) if len(off) > 1 else 0.0,
     )

@@ -28,10 +28,10 @@ class SizeGrid:
         >>> SizeGrid(base=10, step=60).nearest(811.0)
         790.0
         """
-        found = self.base + round((value - self.base) / self.step) * self.step
-        while found <= 0:
-            found += self.step
-        return found
+        size = self.base + round((value - self.base) / self.step) * self.step
+        while size <= 0:
+            size += self.step
+        return size
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,10 +90,10 @@ def lower_levels(highest: float, second: float, depth: int = _DEPTH) -> tuple[fl
     """
     powers = all(math.log2(p).is_integer() for p in (highest, second))
     squares = not powers and all(math.sqrt(p).is_integer() for p in (highest, second))
-    found: list[float] = []
+    lower: list[float] = []
     for k in range(1, depth + 1):
         exact = (second if not squares else highest / 2) / 2**k
         whole = (2 * max(1, round(math.sqrt(exact) / 2))) ** 2 if squares else round(exact)
-        if whole >= 1 and whole < second and whole not in found:
-            found.append(whole)
-    return tuple(found)
+        if whole >= 1 and whole < second and whole not in lower:
+            lower.append(whole)
+    return tuple(lower)

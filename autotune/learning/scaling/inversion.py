@@ -52,19 +52,19 @@ def by_band(
 
 def sized(
     model: ScalingModel,
-    asked: tuple[float, float],
-    found: tuple[float, float, float],
+    wanted: tuple[float, float],
+    sizes: tuple[float, float, float],
     covariates: Sequence[float],
     rule: Rule,
 ) -> Inverse:
     """The inverse of ``asked`` processors and time from the log2 of a size and its bounds."""
-    processors, time = asked
-    size, low, high = (_power(x) for x in found)
+    processors, time = wanted
+    size, low, high = (_power(x) for x in sizes)
     if not 0 < size < math.inf:
         raise InputError(
             Fault(
                 where="",
-                found=f"{time:g} on {processors:g} processors takes a size of 2^{found[0]:.4g}",
+                found=f"{time:g} on {processors:g} processors takes a size of 2^{sizes[0]:.4g}",
                 expected="a time and processors in reach of the runs",
             )
         )

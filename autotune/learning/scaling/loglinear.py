@@ -49,7 +49,7 @@ class LogLinear:
     @property
     def coefficients(self) -> tuple[Coefficient, ...]:
         """Of the intercept, processors, size, covariates."""
-        return told(self.regression, self.response)
+        return coefficients_of(self.regression, self.response)
 
     @property
     def quality(self) -> tuple[Quality, ...]:
@@ -125,20 +125,24 @@ def fitted(
     )
 
 
-def deletable(found: Regression, rows: Floats) -> Bools:
+def deletable(regression: Regression, rows: Floats) -> Bools:
     """The rows of ``influential`` unless without them the columns cannot be told apart."""
-    chosen = influential(found)
+    chosen = influential(regression)
     rest = rows[~chosen]
     enough = len(rest) > rows.shape[1] and np.linalg.matrix_rank(rest) == rows.shape[1]
     return chosen if enough else np.zeros_like(chosen)
 
 
-def student_band(found: Regression, rows: Floats, level: float) -> Band:
+def student_band(regression: Regression, rows: Floats, level: float) -> Band:
     """The prediction interval of a single new run at each row, in log2."""
-    middle = found.at(rows)
-    if found.freedom <= 0:
+    middle = regression.at(rows)
+    if regression.freedom <= 0:
         return Band(middle=middle, low=middle - np.inf, high=middle + np.inf)
-    reach = quantile(found.freedom, level) * found.rmse * np.sqrt(1 + found.remoteness(rows))
+    reach = (
+        quantile(regression.freedom, level)
+        * regression.rmse
+        * np.sqrt(1 + regression.remoteness(rows))
+    )
     return Band(middle=middle, low=middle - reach, high=middle + reach)
 
 
@@ -149,15 +153,15 @@ def quantile(freedom: float, level: float) -> float:
     return float(scipy.stats.t.ppf((1 + level) / 2, freedom)) if freedom > 0 else math.inf
 
 
-def fieller(found: Regression, base: Floats, gap: float, level: float) -> tuple[float, float]:
+def fieller(regression: Regression, base: Floats, gap: float, level: float) -> tuple[float, float]:
     """The log2 sizes x with |gap - b2 x| <= t s sqrt(1 + z'Cz), z = base with x as its size.
 
     A quadratic in x. Unbounded, (-inf, inf), where the slope may be zero at this level.
     """
-    if found.freedom <= 0:
+    if regression.freedom <= 0:
         return -math.inf, math.inf
-    C, b2 = found.spread, float(found.coefficients[_SIZE])
-    q = (quantile(found.freedom, level) * found.rmse) ** 2
+    C, b2 = regression.spread, float(regression.coefficients[_SIZE])
+    q = (quantile(regression.freedom, level) * regression.rmse) ** 2
     a = b2 * b2 - q * float(C[_SIZE, _SIZE])
     if a <= 0:
         return -math.inf, math.inf
@@ -167,26 +171,26 @@ def fieller(found: Regression, base: Floats, gap: float, level: float) -> tuple[
     return (half - root) / a, (half + root) / a
 
 
-def told(found: Regression, response: str) -> tuple[Coefficient, ...]:
+def coefficients_of(regression: Regression, response: str) -> tuple[Coefficient, ...]:
     """The coefficients of a regression, in the order of its columns."""
     return tuple(
         Coefficient(
             response=response,
             column=name,
-            value=found.coefficient(name),
-            standard_error=found.standard_error(name),
+            value=regression.coefficient(name),
+            standard_error=regression.standard_error(name),
         )
-        for name in found.names
+        for name in regression.names
     )
 
 
-def quality(found: Regression, response: str) -> Quality:
+def quality(regression: Regression, response: str) -> Quality:
     """How well a regression fits its runs."""
     return Quality(
         response=response,
-        count=found.count,
-        r2=found.r2,
-        rmse=found.rmse,
-        freedom=found.freedom - found.recounted,
-        spread_freedom=found.freedom,
+        count=regression.count,
+        r2=regression.r2,
+        rmse=regression.rmse,
+        freedom=regression.freedom - regression.recounted,
+        spread_freedom=regression.freedom,
     )

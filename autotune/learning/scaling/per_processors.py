@@ -21,7 +21,7 @@ from autotune.learning.scaling.base import (
     deleted,
 )
 from autotune.learning.scaling.inversion import by_band
-from autotune.learning.scaling.loglinear import deletable, quality, quantile, told
+from autotune.learning.scaling.loglinear import coefficients_of, deletable, quality, quantile
 from autotune.learning.scaling.scaling_runs import Runs, ScalingPoints, Variables, logs
 from autotune.learning.scaling.weighted_regression import Bools, Floats, Regression, fit
 
@@ -62,11 +62,15 @@ class Projected:
     @property
     def coefficients(self) -> tuple[Coefficient, ...]:
         """Those of each level, then the lines that project them."""
-        found = [one for p, f in self._by_level() for one in told(f, f"T at P = {p:g}")]
+        coefficients = [
+            coefficient
+            for p, f in self._by_level()
+            for coefficient in coefficients_of(f, f"T at P = {p:g}")
+        ]
         names = self.fits[0].names
         for name, line in zip(names, self.projections, strict=True):
-            found += told(line, f"coefficient of {name}")
-        return tuple(found)
+            coefficients += coefficients_of(line, f"coefficient of {name}")
+        return tuple(coefficients)
 
     @property
     def quality(self) -> tuple[Quality, ...]:
@@ -105,11 +109,11 @@ class Projected:
         if line.freedom <= 0 or self.freedom <= 0:
             return float("inf")
         between = line.rmse**2 * (1 + float(line.remoteness(at)[0]))
-        own = self.spread**2
-        total = between + own
+        variance = self.spread**2
+        total = between + variance
         if total == 0:
             return 0.0
-        freedom = total**2 / (between**2 / line.freedom + own**2 / self.freedom)
+        freedom = total**2 / (between**2 / line.freedom + variance**2 / self.freedom)
         return quantile(freedom, level) * float(np.sqrt(total))
 
     def _by_level(self) -> list[tuple[float, Regression]]:
@@ -175,11 +179,15 @@ def _level(runs: Runs, delete: bool) -> tuple[Regression, Bools]:
     chosen = _columns(rows)
     names = tuple(runs.variables.logarithms[k] for k in chosen)
     design, response = rows[:, chosen], np.log2(runs.time)
-    found = fit(design, response, names)
-    gone = deletable(found, design) if delete and found.freedom > 0 else np.zeros(len(runs), bool)
+    regression = fit(design, response, names)
+    gone = (
+        deletable(regression, design)
+        if delete and regression.freedom > 0
+        else np.zeros(len(runs), bool)
+    )
     if gone.any():
-        found = fit(design[~gone], response[~gone], names)
-    return found, ~gone
+        regression = fit(design[~gone], response[~gone], names)
+    return regression, ~gone
 
 
 def _columns(rows: Floats) -> list[int]:

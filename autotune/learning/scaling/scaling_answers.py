@@ -51,7 +51,7 @@ class RegionAnswer:
         for method, test in self.back_tests:
             if isinstance(test, str):
                 continue
-            error, own = test.errors.mdape, method == self.settings.method
-            if best is None or error < (least := best[1].errors.mdape) or (own and error == least):
+            error, used = test.errors.mdape, method == self.settings.method
+            if best is None or error < (least := best[1].errors.mdape) or (used and error == least):
                 best = method, test
         return best

@@ -108,10 +108,10 @@ def _region(runs: Runs, settings: Settings) -> Runs:
     times, focus = _times(runs, settings), _focus(settings)
     if settings.nearest is not None:
         chosen = focal.nearest(runs, times, focus, settings.nearest)
-        told = f"the {settings.nearest} of each number of processors nearest to {focus:g}"
+        region = f"the {settings.nearest} of each number of processors nearest to {focus:g}"
     else:
         chosen = focal.within(times, focus, settings.tolerance)
-        told = f"those within {settings.tolerance:.0%} of {focus:g}"
+        region = f"those within {settings.tolerance:.0%} of {focus:g}"
     rows = logs(runs.points)[chosen]
     least = rows.shape[1] + 1
     found = f"{len(rows)} of {len(runs)} runs are in the focal region"
@@ -127,7 +127,7 @@ def _region(runs: Runs, settings: Settings) -> Runs:
         found = f"{found}, and {error.faults[0].found}"
         raise InputError(Fault(where=where, found=found, hint=hint)) from error
     by = "fitted" if settings.basis == "fitted" else "measured"
-    return runs.take(chosen, f"{int(chosen.sum())} of {len(runs)} runs: {told}, by {by} time")
+    return runs.take(chosen, f"{int(chosen.sum())} of {len(runs)} runs: {region}, by {by} time")
 
 
 def _times(runs: Runs, settings: Settings) -> Floats:

@@ -95,10 +95,10 @@ class Runs:
 
     def at_level(self, processors: float) -> Bools:
         """Which runs were on so many processors."""
-        found: Bools = self.points.processors == processors
-        return found
+        here: Bools = self.points.processors == processors
+        return here
 
-    def take(self, rows: Indices, *told: str) -> "Runs":
+    def take(self, rows: Indices, *notes: str) -> "Runs":
         """These runs, by number or by a mask; ``told`` is added to what was done."""
         chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
         return replace(
@@ -107,7 +107,7 @@ class Runs:
             time=self.time[chosen],
             parts={name: values[chosen] for name, values in self.parts.items()},
             fields={name: tuple(v[i] for i in chosen) for name, v in self.fields.items()},
-            treated=(*self.treated, *told),
+            treated=(*self.treated, *notes),
         )
 
     def of(self, part: str) -> "Runs":

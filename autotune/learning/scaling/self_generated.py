@@ -49,20 +49,20 @@ def next_stage(runs: Runs, plan: GenerationPlan, *, delete: bool = False) -> Sta
     _check(runs, plan)
     below = runs.take(runs.points.processors < plan.processors)
     top = below.levels[-2:][::-1]
-    asked = _brackets(below, plan, top)
-    if asked:
-        return Stage(name="bracket", asked=asked)
+    requested = _brackets(below, plan, top)
+    if requested:
+        return Stage(name="bracket", asked=requested)
     if len(top) < 2:
         return Stage(name="second level", asked=(_second(below, plan),))
     six = below.take(_nearest_of(below, plan, top))
     first = loglinear.fitted(six, name="self-generated", delete=False)
     wanted = plan.lower if plan.lower is not None else lower_levels(top[0], top[1])
     lower = [level for level in wanted if level < top[1] and not _known_near(below, level, plan)]
-    asked = tuple(p for level in lower for p in _level(below, plan, first, level))
+    requested = tuple(p for level in lower for p in _level(below, plan, first, level))
     chosen = focal.nearest(below, below.time, plan.time, _EACH)
     model = loglinear.fitted(below.take(chosen), name="self-generated", delete=delete)
-    if asked:
-        return Stage(name="lower levels", asked=asked, model=model)
+    if requested:
+        return Stage(name="lower levels", asked=requested, model=model)
     off = [level for level in below.levels if not _centred(below, plan, level)]
     named = ", ".join(f"{level:g}" for level in off)
     notes = (f"T0 = {plan.time:g} lies outside the times measured at P = {named}",) if off else ()
@@ -120,7 +120,7 @@ def _nearest_of(runs: Runs, plan: GenerationPlan, levels: Sequence[float]) -> Bo
 
 def _brackets(runs: Runs, plan: GenerationPlan, levels: Sequence[float]) -> tuple[DesignPoint, ...]:
     """The sizes around the run nearest to T0 of each level, as far as they are not there."""
-    asked = []
+    requested = []
     for level in levels:
         here = runs.take(runs.at_level(level))
         nearest = int(np.argmin(np.abs(np.log2(here.time / plan.time))))
@@ -130,8 +130,8 @@ def _brackets(runs: Runs, plan: GenerationPlan, levels: Sequence[float]) -> tupl
         for factor in (1 - plan.spread, 1 + plan.spread):
             point = _point(runs, plan, (level, centre * factor), None, "bracket the known run")
             if not _there(here, plan, point):
-                asked.append(point)
-    return tuple(asked)
+                requested.append(point)
+    return tuple(requested)
 
 
 def _second(runs: Runs, plan: GenerationPlan) -> DesignPoint:
@@ -150,15 +150,15 @@ def _level(runs: Runs, plan: GenerationPlan, first: LogLinear, level: float) -> 
     here = runs.take(runs.at_level(level))
     if len(np.unique(here.points.size)) >= _EACH:
         return []
-    asked = []
+    requested = []
     for factor in (1 - plan.spread, 1.0, 1 + plan.spread):
         time = plan.time * (factor if plan.around == "time" else 1.0)
         size = first.inverse(level, time, (), 0.9).size
         size *= factor if plan.around == "size" else 1.0
         point = _point(runs, plan, (level, size), None, "a lower level, from the highest two")
         if not _there(here, plan, point):
-            asked.append(point)
-    moved = _apart(asked, runs.variables.size, plan)
+            requested.append(point)
+    moved = _apart(requested, runs.variables.size, plan)
     return [_expecting(point, first) for point in moved]
 
 
@@ -170,30 +170,30 @@ def _recentred(
     nearest = int(np.argmin(np.abs(np.log2(here.time / plan.time))))
     slope = _slope(here) if len(np.unique(here.points.size)) > 1 else _model_slope(model)
     gap = plan.time / float(here.time[nearest])
-    asked = []
+    requested = []
     for factor in (1 - plan.spread, 1.0, 1 + plan.spread):
         power = (gap * (factor if plan.around == "time" else 1.0)) ** (1 / slope)
         power *= factor if plan.around == "size" else 1.0
         size = float(here.points.size[nearest]) * power
         expected = plan.time * (factor if plan.around == "time" else factor**slope)
-        asked.append(_point(runs, plan, (level, size), expected, "nearer to the time to keep"))
-    moved = _apart(asked, runs.variables.size, plan)
+        requested.append(_point(runs, plan, (level, size), expected, "nearer to the time to keep"))
+    moved = _apart(requested, runs.variables.size, plan)
     return [p for p in moved if not np.isclose(here.points.size, p.size, rtol=1e-9).any()]
 
 
 def _apart(
-    asked: Sequence[DesignPoint], variable: Variable, plan: GenerationPlan
+    requested: Sequence[DesignPoint], variable: Variable, plan: GenerationPlan
 ) -> list[DesignPoint]:
     """Points that fell on one size of a coarse grid, moved to the next larger one."""
-    found: list[DesignPoint] = []
-    for point in asked:
-        while any(one.size == point.size for one in found):
+    placed: list[DesignPoint] = []
+    for point in requested:
+        while any(other.size == point.size for other in placed):
             column = (point.size if point.column is None else point.column) + plan.grid.step
             size = column if point.column is None else variable.value({variable.columns[0]: column})
             moved = None if point.column is None else column
             point = replace(point, size=size, column=moved, expected=None)
-        found.append(point)
-    return found
+        placed.append(point)
+    return placed
 
 
 def _checks(plan: GenerationPlan, model: LogLinear) -> tuple[DesignPoint, ...]:
@@ -260,5 +260,5 @@ def _placed(
 
 
 def _expecting(point: DesignPoint, model: LogLinear) -> DesignPoint:
-    told = forecast(model, points([point.processors], [point.size]))
-    return replace(point, expected=float(told.median[0]))
+    forecasts = forecast(model, points([point.processors], [point.size]))
+    return replace(point, expected=float(forecasts.median[0]))

@@ -36,14 +36,14 @@ def inflation(runs: Runs) -> float:
 
 def check_separable(runs: Runs, limit: float = REFUSED) -> None:
     """Raise InputError where the inflation of the size is above ``limit``."""
-    found = inflation(runs)
-    if found <= limit or len(runs) < rows_needed(runs):
+    factor = inflation(runs)
+    if factor <= limit or len(runs) < rows_needed(runs):
         return
     raise InputError(
         Fault(
             where="--size",
             found="sizes grow with P: the runs do not tell log2(P) and log2(SIZE) apart"
-            f" (variance inflation {found:.3g})",
+            f" (variance inflation {factor:.3g})",
             expected=f"runs of several sizes at the same P: an inflation below {limit:g}",
             hint="the two effects cannot be separated; add runs of another size at the same P",
         )

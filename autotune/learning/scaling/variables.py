@@ -76,21 +76,21 @@ class Variable:
 
 
 def variable(
-    symbol: str, formula: str, *, where: str, known: Collection[str], unit: str = ""
+    symbol: str, formula: str, *, where: str, columns: Collection[str], unit: str = ""
 ) -> Variable:
     """The variable that an option ``where`` names, made of ``known`` columns.
 
     InputError for what is no arithmetic, or is made of other columns.
     """
     try:
-        found = Variable(symbol=symbol, formula=formula, unit=unit, plain=formula in known)
+        made = Variable(symbol=symbol, formula=formula, unit=unit, plain=formula in columns)
     except ValueError as error:
         expected = "a column, or arithmetic on columns: nx*ny*nz"
         raise InputError(Fault(where=where, found=str(error), expected=expected)) from error
-    unknown = [name for name in found.columns if name not in known]
+    unknown = [name for name in made.columns if name not in columns]
     if unknown:
-        raise InputError(unknown_name(where, "column", unknown[0], known))
-    return found
+        raise InputError(unknown_name(where, "column", unknown[0], columns))
+    return made
 
 
 def _root(at: Callable[[float], float], start: float) -> float | None:

@@ -147,7 +147,9 @@ def _cook(residuals: Floats, leverage: Floats, w: Floats, rmse: float, p: int) -
     return np.where(usable, distance, 0.0)
 
 
-def recounted(found: Regression, design: Floats, response: Floats, weights: Floats) -> Regression:
+def recounted(
+    regression: Regression, design: Floats, response: Floats, weights: Floats
+) -> Regression:
     """The regression with the spread that deleted rows leave it: (m, p), (m,), (m,).
 
     Cook's distance deletes rows that are influential, by their place as much as by their residual:
@@ -155,22 +157,22 @@ def recounted(found: Regression, design: Floats, response: Floats, weights: Floa
     of new runs (21 and 63 runs, simulated). So a deleted row counts in the spread, as a prediction
     that was made without it, unless it is an outlier: beyond Student's t at 5 % over all rows.
     """
-    if found.freedom <= 0 or found.rmse == 0 or not len(response):
-        return found
-    spread = np.sqrt(1 + found.remoteness(design))
-    off = (response - found.at(design)) / spread
-    rows = found.count + len(response)
-    limit = float(scipy.stats.t.ppf(1 - _OUTLIER / (2 * rows), found.freedom))
-    usual = np.abs(off) <= limit * found.rmse
-    squares = found.rmse**2 * found.freedom + float(weights[usual] @ off[usual] ** 2)
+    if regression.freedom <= 0 or regression.rmse == 0 or not len(response):
+        return regression
+    spread = np.sqrt(1 + regression.remoteness(design))
+    off = (response - regression.at(design)) / spread
+    rows = regression.count + len(response)
+    limit = float(scipy.stats.t.ppf(1 - _OUTLIER / (2 * rows), regression.freedom))
+    usual = np.abs(off) <= limit * regression.rmse
+    squares = regression.rmse**2 * regression.freedom + float(weights[usual] @ off[usual] ** 2)
     added = float(weights[usual].sum())
-    freedom = found.freedom + added
+    freedom = regression.freedom + added
     rmse = float(np.sqrt(squares / freedom))
-    return replace(found, rmse=rmse, freedom=freedom, recounted=found.recounted + added)
+    return replace(regression, rmse=rmse, freedom=freedom, recounted=regression.recounted + added)
 
 
-def influential(found: Regression) -> Bools:
+def influential(regression: Regression) -> Bools:
     """Rows with a Cook's distance above 2p/n, (n,): Garren 2010, section 4.2, deletes them."""
-    limit = 2 * len(found.names) / found.count
-    above: Bools = found.cook > limit
+    limit = 2 * len(regression.names) / regression.count
+    above: Bools = regression.cook > limit
     return above

@@ -48,10 +48,10 @@ def threads(text: str, cores: int) -> tuple[int, ...]:
     where = "--threads"
     words = [word.strip() for word in text.split(",")]
     plain = ",".join(str(cores) if word == "all" else word for word in words)
-    found = _listed(plain, where, "numbers between commas, or all: 1,2,all")
-    if found[-1] > cores:
-        raise _wrong(where, f"{found[-1]} threads", f"from 1 to {cores}, the cores of the machine")
-    return found
+    listed = _listed(plain, where, "numbers between commas, or all: 1,2,all")
+    if listed[-1] > cores:
+        raise _wrong(where, f"{listed[-1]} threads", f"from 1 to {cores}, the cores of the machine")
+    return listed
 
 
 def _listed(text: str, where: str, expected: str) -> tuple[int, ...]:
@@ -73,4 +73,4 @@ Team = int | Literal["all"]
 
 def teams(wanted: Sequence[Team], cores: int) -> tuple[int, ...]:
     """Numbers of threads, ascending, each once."""
-    return tuple(sorted({cores if one == "all" else one for one in wanted}))
+    return tuple(sorted({cores if team == "all" else team for team in wanted}))

@@ -127,10 +127,10 @@ class Explorer:
         A map names only what was measured, so verified: a winner by prediction alone is tried, in
         the cell of those it wins where that is least sure.
         """
-        known = {one.contender for one in self.seen}
+        contenders = {observation.contender for observation in self.seen}
         free = self.legal & ~self.blocked
         winner = self.verdict.winner
-        wanted = [c for c, k in enumerate(winner.tolist()) if k not in known and free[k, c]]
+        wanted = [c for c, k in enumerate(winner.tolist()) if k not in contenders and free[k, c]]
         if not wanted:
             return None
         cell = max(wanted, key=lambda c: float(self.bounds[c]))

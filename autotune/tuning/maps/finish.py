@@ -100,28 +100,28 @@ def _with_twins(times: Floats, twin: Whole) -> Floats:
 
 
 def _usable(trusted: Flags, twin: Whole) -> Flags:
-    found = trusted[np.maximum(twin, 0), np.arange(twin.shape[1])] & (twin >= 0)
-    return np.asarray(found & np.asarray(trusted.any(axis=1))[:, None], dtype=np.bool_)
+    usable = trusted[np.maximum(twin, 0), np.arange(twin.shape[1])] & (twin >= 0)
+    return np.asarray(usable & np.asarray(trusted.any(axis=1))[:, None], dtype=np.bool_)
 
 
 def _choices(
-    explorer: Explorer, facts: Facts, named: Whole, program: Whole, found: Floats
+    explorer: Explorer, facts: Facts, named: Whole, program: Whole, chosen_losses: Floats
 ) -> list[Choice]:
     """One per cell; ``program`` is who stands for the one that is named there."""
     aim, twin = explorer.aim, explorer.prior.twin
-    bounds = losses.bounds(found, aim.level)
+    bounds = losses.bounds(chosen_losses, aim.level)
     draws, teams = _with_twins(explorer.draws, twin), len(explorer.prior.cells.threads)
     between = losses.between(named, draws, _usable(explorer.legal, twin), teams, aim.level)
     return [
         Choice(
-            contender=int(one),
-            candidate=facts.candidates[int(one)][c],
+            contender=int(contender),
+            candidate=facts.candidates[int(contender)][c],
             seconds=float(np.exp(explorer.mean[program[c], c])),
-            loss=float(found[:, c].mean()),
+            loss=float(chosen_losses[:, c].mean()),
             bound=float(bounds[c]),
             between=float(between[c]),
         )
-        for c, one in enumerate(named.tolist())
+        for c, contender in enumerate(named.tolist())
     ]
 
 

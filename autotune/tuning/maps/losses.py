@@ -28,10 +28,10 @@ def judge(mean: Floats, draws: Floats, legal: Flags) -> Verdict:
     """The winners by expected log times (K, C), and their losses by draws (S, K, C)."""
     reach = np.where(legal, 0.0, np.inf)
     winner = (mean + reach).argmin(axis=0)
-    own = draws[:, winner, np.arange(mean.shape[1])]
+    winning = draws[:, winner, np.arange(mean.shape[1])]
     return Verdict(
         winner=winner,
-        gains=np.maximum(own[:, None, :] - (draws + reach), 0.0).mean(axis=0),
+        gains=np.maximum(winning[:, None, :] - (draws + reach), 0.0).mean(axis=0),
         losses=losses(winner, draws, legal),
     )
 
@@ -45,13 +45,13 @@ def chances(draws: Floats, legal: Flags) -> Floats:
 def losses(choice: Whole, draws: Floats, legal: Flags) -> Floats:
     """(S, C): the loss of a choice per cell (C,) in every draw."""
     least = (draws + np.where(legal, 0.0, np.inf)).min(axis=1)
-    own = draws[:, choice, np.arange(draws.shape[2])]
-    return np.asarray(np.expm1(own - least))
+    chosen = draws[:, choice, np.arange(draws.shape[2])]
+    return np.asarray(np.expm1(chosen - least))
 
 
-def bounds(found: Floats, level: float) -> Floats:
+def bounds(losses: Floats, level: float) -> Floats:
     """(C,): the loss of each cell is below this with the probability of the level."""
-    return np.asarray(np.quantile(found, level, axis=0))
+    return np.asarray(np.quantile(losses, level, axis=0))
 
 
 def between(choice: Whole, draws: Floats, legal: Flags, teams: int, level: float) -> Floats:
@@ -61,7 +61,7 @@ def between(choice: Whole, draws: Floats, legal: Flags, teams: int, level: float
     counts; the larger of both sides. Cells are numbered size by size, ``teams`` for each. A side on
     which the choice is not legal in the next cell tells nothing.
     """
-    found = np.zeros(len(choice))
+    largest = np.zeros(len(choice))
     for low in range(len(choice) - teams):
         high = low + teams
         both = legal[:, low] & legal[:, high]
@@ -72,14 +72,14 @@ def between(choice: Whole, draws: Floats, legal: Flags, teams: int, level: float
         for cell in (low, high):
             if both[choice[cell]]:
                 loss = np.expm1(middle[:, choice[cell]] - least)
-                found[cell] = max(found[cell], float(np.quantile(loss, level)))
-    return found
+                largest[cell] = max(largest[cell], float(np.quantile(loss, level)))
+    return largest
 
 
-def summary(found: Floats, level: float) -> Summary:
+def summary(losses: Floats, level: float) -> Summary:
     """The losses (S, C) of all cells together."""
     return Summary(
-        mean=float(found.mean()),
-        mean_bound=float(np.quantile(found.mean(axis=1), level)),
-        max_bound=float(np.quantile(found.max(axis=1), level)),
+        mean=float(losses.mean()),
+        mean_bound=float(np.quantile(losses.mean(axis=1), level)),
+        max_bound=float(np.quantile(losses.max(axis=1), level)),
     )

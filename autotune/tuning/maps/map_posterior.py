@@ -124,42 +124,44 @@ class MapPosterior:
         off = self._off()
         scores = (settings - _MIDDLE) / _WIDTH
         believed = -0.5 * (scores**2).sum(axis=1)
-        found = np.full(len(settings), -np.inf)
-        for k, one in enumerate(settings):
+        density = np.full(len(settings), -np.inf)
+        for k, setting in enumerate(settings):
             if np.abs(scores[k]).max() >= _FURTHEST:
                 continue
-            factor, failed = scipy.linalg.lapack.dpotrf(self._measured(one), lower=1)
+            factor, failed = scipy.linalg.lapack.dpotrf(self._measured(setting), lower=1)
             if not failed:
                 white, _ = scipy.linalg.lapack.dtrtrs(factor, off, lower=1)
-                found[k] = believed[k] - 0.5 * white @ white - np.log(np.diag(factor)).sum()
-        return found
+                density[k] = believed[k] - 0.5 * white @ white - np.log(np.diag(factor)).sum()
+        return density
 
     def _off(self) -> Floats:
         """(n,): log(measured / predicted)."""
         data = self.data
         return np.asarray(data.time - self.prior.mean[data.contender, data.cell])
 
-    def _measured(self, one: Floats) -> Floats:
+    def _measured(self, setting: Floats) -> Floats:
         """(n, n): covariance of what was measured."""
-        found = self._covariance(one, self._within) + np.exp(2 * one[7]) * self._together
-        found[np.diag_indices(len(found))] += self.data.noise
-        return np.asarray(found)
+        covariance = (
+            self._covariance(setting, self._within) + np.exp(2 * setting[7]) * self._together
+        )
+        covariance[np.diag_indices(len(covariance))] += self.data.noise
+        return np.asarray(covariance)
 
-    def _smooth(self, one: Floats) -> Floats:
+    def _smooth(self, setting: Floats) -> Floats:
         """(C, C): correlation over cells."""
-        reach = np.sqrt(3) * self._apart[0] / np.exp(one[3])
-        return np.asarray((1 + reach) * np.exp(-reach - self._apart[1] / np.exp(one[4])))
+        reach = np.sqrt(3) * self._apart[0] / np.exp(setting[3])
+        return np.asarray((1 + reach) * np.exp(-reach - self._apart[1] / np.exp(setting[4])))
 
-    def _covariance(self, one: Floats, parts: "_Parts") -> Floats:
-        smooth = self._smooth(one)
-        share = 1 / (1 + np.exp(-one[2]))
-        own = np.exp(2 * one[1])
-        within = parts.own_alike * (share * own) + parts.own_same * ((1 - share) * own)
+    def _covariance(self, setting: Floats, parts: "_Parts") -> Floats:
+        smooth = self._smooth(setting)
+        share = 1 / (1 + np.exp(-setting[2]))
+        alone = np.exp(2 * setting[1])
+        within = parts.own_alike * (share * alone) + parts.own_same * ((1 - share) * alone)
         within *= smooth[parts.cells]
-        within += (np.exp(2 * one[5]) * smooth + self._trend)[parts.cells]
+        within += (np.exp(2 * setting[5]) * smooth + self._trend)[parts.cells]
         if self.prior.shifts.shape[2]:
-            within += np.exp(2 * one[0]) * parts.figures
-        within += np.exp(2 * one[6]) * parts.equal
+            within += np.exp(2 * setting[0]) * parts.figures
+        within += np.exp(2 * setting[6]) * parts.equal
         return np.asarray(within)
 
     # --- what follows for all times -------------------------------------------------------
@@ -170,46 +172,46 @@ class MapPosterior:
         Equally many draws of each setting that takes part.
         """
         settings = self._population[:: len(self._population) // _SETTINGS]
-        found = [self._draw(one, -(-count // len(settings))) for one in settings]
-        mean = np.mean([mean for mean, _ in found], axis=0)
-        return np.asarray(mean), np.concatenate([drawn for _, drawn in found])
+        batches = [self._draw(setting, -(-count // len(settings))) for setting in settings]
+        mean = np.mean([mean for mean, _ in batches], axis=0)
+        return np.asarray(mean), np.concatenate([drawn for _, drawn in batches])
 
-    def _draw(self, one: Floats, count: int) -> tuple[Floats, Floats]:
+    def _draw(self, setting: Floats, count: int) -> tuple[Floats, Floats]:
         prior, data, chance = self.prior, self.data, self._chance
-        drawn = self._drawn(one, count)
+        drawn = self._drawn(setting, count)
         if not len(data.time):
             return prior.mean, np.asarray(drawn + prior.mean)
         visits, number = np.unique(data.visit, return_inverse=True)
-        drift = np.exp(one[7]) * chance.standard_normal((count, len(visits)))
+        drift = np.exp(setting[7]) * chance.standard_normal((count, len(visits)))
         noise = np.sqrt(data.noise) * chance.standard_normal((count, len(data.time)))
         there = drawn[:, data.contender, data.cell] + drift[:, number] + noise
         off = self._off()
         wanted = np.vstack([off, off - there]).T
-        weights = scipy.linalg.cho_solve(self._factor(one), wanted, check_finite=False)
-        moved = (self._covariance(one, self._across) @ weights).T.reshape(-1, *prior.mean.shape)
+        weights = scipy.linalg.cho_solve(self._factor(setting), wanted, check_finite=False)
+        moved = (self._covariance(setting, self._across) @ weights).T.reshape(-1, *prior.mean.shape)
         return np.asarray(prior.mean + moved[0]), np.asarray(drawn + moved[1:] + prior.mean)
 
-    def _factor(self, one: Floats) -> tuple[Floats, bool]:
-        return np.asarray(np.linalg.cholesky(self._measured(one)), dtype=np.float64), True
+    def _factor(self, setting: Floats) -> tuple[Floats, bool]:
+        return np.asarray(np.linalg.cholesky(self._measured(setting)), dtype=np.float64), True
 
-    def _drawn(self, one: Floats, count: int) -> Floats:
+    def _drawn(self, setting: Floats, count: int) -> Floats:
         """(S, K, C): draws of log(measured / predicted) from the prior."""
         prior, chance = self.prior, self._chance
         contenders, cells = prior.mean.shape
-        share = 1 / (1 + np.exp(-one[2]))
-        smooth = self._smooth(one)
+        share = 1 / (1 + np.exp(-setting[2]))
+        smooth = self._smooth(setting)
         root = np.linalg.cholesky(smooth + 1e-9 * np.eye(cells))
         figures = chance.standard_normal((count, prior.shifts.shape[2]))
         by_value = chance.standard_normal((count, prior.traits.shape[1], cells))
         alone = chance.standard_normal((count, contenders, cells))
-        own = np.sqrt(share) * (prior.traits @ by_value) + np.sqrt(1 - share) * alone
-        across = np.exp(one[5]) * chance.standard_normal((count, cells)) @ root.T
+        variation = np.sqrt(share) * (prior.traits @ by_value) + np.sqrt(1 - share) * alone
+        across = np.exp(setting[5]) * chance.standard_normal((count, cells)) @ root.T
         across += chance.standard_normal((count, 3)) @ prior.trend.T
         return np.asarray(
-            np.exp(one[0]) * np.einsum("kcf,sf->skc", prior.shifts, figures, optimize=True)
-            + np.exp(one[1]) * prior.own * (own @ root.T)
+            np.exp(setting[0]) * np.einsum("kcf,sf->skc", prior.shifts, figures, optimize=True)
+            + np.exp(setting[1]) * prior.own * (variation @ root.T)
             + across[:, None, :]
-            + np.exp(one[6]) * chance.standard_normal((count, contenders, cells))
+            + np.exp(setting[6]) * chance.standard_normal((count, contenders, cells))
         )
 
     def moves(self, first: Whole, second: Whole, cell: Whole, sigma: float) -> Floats:
@@ -219,9 +221,9 @@ class MapPosterior:
         ``cell``, each (p,), taken interleaved with noise ``sigma`` each. Of the likeliest setting.
         """
         prior, data = self.prior, self.data
-        one = self._population[self._best if len(data.time) else 0]
+        setting = self._population[self._best if len(data.time) else 0]
         if not len(data.time):
-            one = _MIDDLE
+            setting = _MIDDLE
         pair = Data(
             np.concatenate([first, second]),
             np.concatenate([cell, cell]),
@@ -231,11 +233,11 @@ class MapPosterior:
         )
         whole = _all(prior)
         count = len(first)
-        across = self._covariance(one, _Parts.between(prior, whole, pair))
+        across = self._covariance(setting, _Parts.between(prior, whole, pair))
         if len(data.time):
-            known = self._covariance(one, _Parts.between(prior, data, pair))
-            solved = scipy.linalg.cho_solve(self._factor(one), known, check_finite=False)
-            across = across - self._covariance(one, self._across) @ solved
+            covariance = self._covariance(setting, _Parts.between(prior, data, pair))
+            solved = scipy.linalg.cho_solve(self._factor(setting), covariance, check_finite=False)
+            across = across - self._covariance(setting, self._across) @ solved
         moved = across[:, :count] - across[:, count:]
         places = np.arange(count)
         variance = (
@@ -276,11 +278,11 @@ class _Parts:
     def between(cls, prior: MapPrior, rows: Data, columns: Data) -> "_Parts":
         mine, other = (rows.contender, rows.cell), (columns.contender, columns.cell)
         same = rows.contender[:, None] == columns.contender
-        own = np.multiply.outer(prior.own[mine], prior.own[other])
+        alone = np.multiply.outer(prior.own[mine], prior.own[other])
         return cls(
             figures=prior.shifts[mine] @ prior.shifts[other].T,
-            own_alike=own * (prior.traits[rows.contender] @ prior.traits[columns.contender].T),
-            own_same=own * same,
+            own_alike=alone * (prior.traits[rows.contender] @ prior.traits[columns.contender].T),
+            own_same=alone * same,
             equal=(same & (rows.cell[:, None] == columns.cell)).astype(np.float64),
             cells=np.ix_(rows.cell, columns.cell),
         )

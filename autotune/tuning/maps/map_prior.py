@@ -116,41 +116,41 @@ def prior(
         [[np.nan if p is None or p.seconds is None else p.seconds for p in r] for r in predictions],
         dtype=np.float64,
     )
-    told = bool(np.isfinite(seconds).any())
+    predicted = bool(np.isfinite(seconds).any())
     names = sorted(
         {n for row in predictions for p in row if p and p.uncertainty for n in p.uncertainty.shared}
     )
     shifts = np.zeros((*seconds.shape, len(names)))
-    own = np.full(seconds.shape, UNTOLD)
+    deviations = np.full(seconds.shape, UNTOLD)
     for k, row in enumerate(predictions):
-        for c, found in enumerate(row):
-            if found is not None and found.uncertainty is not None:
-                own[k, c] = max(found.uncertainty.own, 0.02)
-                shifts[k, c] = [found.uncertainty.shared.get(name, 0.0) for name in names]
+        for c, per_cell in enumerate(row):
+            if per_cell is not None and per_cell.uncertainty is not None:
+                deviations[k, c] = max(per_cell.uncertainty.own, 0.02)
+                shifts[k, c] = [per_cell.uncertainty.shared.get(name, 0.0) for name in names]
     twin = np.where(legal, np.arange(len(legal))[:, None], -1)
     for (contender, cell), other in (twins or {}).items():
         twin[contender, cell] = other
-    mean = _filled(np.log(seconds)) if told else np.zeros(seconds.shape)
-    own[np.isnan(seconds)] = UNTOLD * (2 if told else 1)
+    mean = _filled(np.log(seconds)) if predicted else np.zeros(seconds.shape)
+    deviations[np.isnan(seconds)] = UNTOLD * (2 if predicted else 1)
     return MapPrior(
         cells=cells,
         mean=mean,
         shifts=shifts,
-        own=own,
+        own=deviations,
         traits=traits(parameters),
         legal=legal,
         twin=twin,
-        told=told,
+        told=predicted,
     )
 
 
 def _filled(times: Floats) -> Floats:
     """Unknown times by the median of their cell, and of all cells where it has none."""
-    known = np.isfinite(times)
-    columns = ((times[some, c], some.any()) for c, some in enumerate(known.T))
+    finite = np.isfinite(times)
+    columns = ((times[some, c], some.any()) for c, some in enumerate(finite.T))
     middle = np.array([np.median(column) if some else np.nan for column, some in columns])
     middle[np.isnan(middle)] = np.nanmedian(middle)
-    return np.where(known, times, middle)
+    return np.where(finite, times, middle)
 
 
 def traits(parameters: Sequence[Mapping[str, Value]]) -> Floats:

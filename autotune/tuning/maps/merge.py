@@ -40,8 +40,8 @@ def _cover(near: Flags, excess: Floats) -> Whole:
         best = np.flatnonzero(counts == counts.max())
         kept.append(int(best[excess[np.ix_(best, left)].sum(axis=1).argmin()]))
         left &= ~near[kept[-1]]
-    for one in tuple(kept):
-        rest = [k for k in kept if k != one]
+    for contender in tuple(kept):
+        rest = [k for k in kept if k != contender]
         if rest and near[rest].any(axis=0).all():
             kept = rest
     return np.array(sorted(kept), dtype=np.intp)

@@ -29,13 +29,13 @@ def test_powers_are_turned_back_and_products_are_not():
 
 
 def test_a_column_may_have_any_name():
-    found = variable("P", "MPI ranks", where="--processors", known=["MPI ranks", "n"])
+    found = variable("P", "MPI ranks", where="--processors", columns=["MPI ranks", "n"])
     assert found.value({"MPI ranks": 8}) == 8
     assert found.column(8.0) == 8.0
 
 
 def test_unknown_columns_and_what_is_no_arithmetic_are_refused():
     with pytest.raises(InputError, match="did you mean ranks"):
-        variable("P", "rank", where="--processors", known=["ranks", "n"])
+        variable("P", "rank", where="--processors", columns=["ranks", "n"])
     with pytest.raises(InputError, match="not an expression"):
-        variable("SIZE", "nx*", where="--size", known=["nx"])
+        variable("SIZE", "nx*", where="--size", columns=["nx"])

@@ -11,10 +11,11 @@ Text is compared with text and numbers with numbers; only == and != take any pai
 """
 
 import ast
-import math
-import operator
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+
+from autotune.language import syntax
+from autotune.language.syntax import outside
 
 Value = str | int | float | bool | None
 """What a parameter or an argument may be."""
@@ -31,33 +32,10 @@ _LARGEST = 1e18
 """Numbers beyond are refused, so that no power takes forever."""
 _WORDS: Mapping[str, Value] = {"true": True, "false": False, "null": None}
 
-_ARITHMETIC: Mapping[type[ast.operator], Callable[[float, float], float]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.Pow: operator.pow,
-}
-_ORDER: Mapping[type[ast.cmpop], Callable[[float, float], bool]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
-_OF_ONE: Mapping[str, Callable[[float], float]] = {
-    "abs": abs,
-    "ceil": math.ceil,
-    "exp": math.exp,
-    "floor": math.floor,
-    "log": math.log,
-    "log2": math.log2,
-    "sqrt": math.sqrt,
-}
+_OF_ONE = ("abs", "ceil", "exp", "floor", "log", "log2", "sqrt")
 _FUNCTIONS = (*_OF_ONE, "max", "min")
 _OPERATORS = (
-    *(*_ARITHMETIC, *_ORDER, ast.Eq, ast.NotEq, ast.In, ast.NotIn),
+    *(*syntax.ARITHMETIC, *syntax.ORDER, ast.Eq, ast.NotEq, ast.In, ast.NotIn),
     *(ast.And, ast.Or, ast.Not, ast.USub, ast.UAdd),
 )
 _NODES = (
@@ -82,8 +60,8 @@ class Condition:
     _evaluate: "_Evaluation" = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        tree = _parsed(self.text)
-        if _deeper(tree, _DEEPEST):
+        tree = syntax.parsed(self.text, "a condition", _LONGEST)
+        if syntax.deeper(tree, ast.iter_child_nodes, _DEEPEST):
             raise ValueError(f"the condition is nested more than {_DEEPEST} levels deep")
         for node in ast.walk(tree):
             _check(node)
@@ -102,15 +80,6 @@ class Condition:
         return found
 
 
-def _parsed(text: str) -> ast.expr:
-    if len(text) > _LONGEST:
-        raise ValueError(f"a condition has at most {_LONGEST} characters, not {len(text)}")
-    try:
-        return ast.parse(text.strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ValueError(f"{text!r} is not a condition: {error}") from error
-
-
 def _names(tree: ast.expr) -> tuple[str, ...]:
     found = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
     ordered = sorted(found, key=lambda name: (name.lineno, name.col_offset))
@@ -118,36 +87,22 @@ def _names(tree: ast.expr) -> tuple[str, ...]:
     return tuple(dict.fromkeys(known))
 
 
-def _deeper(tree: ast.expr, levels: int) -> bool:
-    layer: list[ast.AST] = [tree]
-    while layer and levels >= 0:
-        layer = [child for node in layer for child in ast.iter_child_nodes(node)]
-        levels -= 1
-    return bool(layer)
-
-
 def _check(node: ast.AST) -> None:
     match node:
         case ast.Constant(value=int() | float() as number) if not abs(number) <= _LARGEST:
-            raise _outside(node, f"numbers are at most {_LARGEST:g}")
+            raise outside(node, f"numbers are at most {_LARGEST:g}")
         case ast.Constant(value=str() | int() | float() | None):
             return
         case ast.Call(func=ast.Name(id=name), args=[_, *more], keywords=[]) if name in _FUNCTIONS:
             if name in _OF_ONE and more:
-                raise _outside(node, f"{name} takes one number")
+                raise outside(node, f"{name} takes one number")
             return
         case ast.Call():
-            raise _outside(node, f"the functions are {', '.join(_FUNCTIONS)}")
+            raise outside(node, f"the functions are {', '.join(_FUNCTIONS)}")
         case ast.Constant():
-            raise _outside(node, "neither a number nor text")
+            raise outside(node, "neither a number nor text")
     if not isinstance(node, _NODES):
-        raise _outside(node, "only values, names, arithmetic, comparisons, and, or, not")
-
-
-def _outside(node: ast.AST, why: str) -> ValueError:
-    column = getattr(node, "col_offset", 0) + 1
-    shown = ast.unparse(node) if isinstance(node, ast.expr) else type(node).__name__
-    return ValueError(f"{shown!r} (column {column}): {why}")
+        raise outside(node, "only values, names, arithmetic, comparisons, and, or, not")
 
 
 def _compiled(node: ast.expr) -> _Evaluation:
@@ -175,7 +130,7 @@ def _compiled(node: ast.expr) -> _Evaluation:
             return lambda values: (then if holds(values) else otherwise)(values)
         case ast.Call(func=ast.Name(id=name), args=arguments):
             return _call(node, name, arguments)
-    raise _outside(node, "has no value here")
+    raise outside(node, "has no value here")
 
 
 def _named(name: str, values: Mapping[str, Value]) -> Value:
@@ -219,19 +174,19 @@ def _number(node: ast.expr) -> _Number:
 
 def _arithmetic(node: ast.BinOp) -> _Number:
     left, right, text = _number(node.left), _number(node.right), ast.unparse(node)
-    function, power = _ARITHMETIC[type(node.op)], isinstance(node.op, ast.Pow)
+    operation = syntax.bounded(syntax.ARITHMETIC[type(node.op)], _LARGEST)
+    power = isinstance(node.op, ast.Pow)
 
     def calculated(values: Mapping[str, Value]) -> float | int:
         first, second = left(values), right(values)
         if power and not -64 <= second <= 64:
             raise ValueError(f"{text!r}: an exponent must be from -64 to 64")
         try:
-            value = function(first, second)
+            return operation(first, second)
+        except syntax.TooLargeError as error:
+            raise ValueError(f"{text!r} is too large, or not a number") from error
         except (ZeroDivisionError, OverflowError) as error:
             raise ValueError(f"{text!r}: {error}") from error
-        if isinstance(value, complex) or not abs(value) <= _LARGEST:
-            raise ValueError(f"{text!r} is too large, or not a number")
-        return value
 
     return calculated
 
@@ -241,7 +196,7 @@ def _call(node: ast.expr, name: str, arguments: Sequence[ast.expr]) -> _Number:
     if name not in _OF_ONE:
         choose: Callable[[Sequence[float]], float] = min if name == "min" else max
         return lambda values: choose([each(values) for each in given])
-    function, only = _OF_ONE[name], given[0]
+    function, only = syntax.FUNCTIONS[name], given[0]
 
     def called(values: Mapping[str, Value]) -> float | int:
         try:
@@ -255,15 +210,15 @@ def _call(node: ast.expr, name: str, arguments: Sequence[ast.expr]) -> _Number:
 def _comparison(left: ast.expr, op: ast.cmpop, right: ast.expr) -> _Truth:
     if isinstance(op, ast.In | ast.NotIn):
         if not isinstance(right, ast.Tuple | ast.List):
-            raise _outside(right, "in needs a list such as (1, 2)")
+            raise outside(right, "in needs a list such as (1, 2)")
         wanted, one = isinstance(op, ast.In), _compiled(left)
         listed = [_compiled(element) for element in right.elts]
         return lambda values: any(alike(one(values), e(values)) for e in listed) is wanted
     if isinstance(op, ast.Eq | ast.NotEq):
         equal, first, second = isinstance(op, ast.Eq), _compiled(left), _compiled(right)
         return lambda values: alike(first(values), second(values)) is equal
-    function, less, more = _ORDER[type(op)], _number(left), _number(right)
-    return lambda values: function(less(values), more(values))
+    holds, less, more = syntax.COMPARISONS[syntax.ORDER[type(op)]], _number(left), _number(right)
+    return lambda values: holds(less(values), more(values))
 
 
 def alike(first: Value, second: Value) -> bool:

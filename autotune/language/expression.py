@@ -12,9 +12,12 @@ The nodes are frozen and compare by value, so they may be keys of dictionaries.
 """
 
 import ast
-import math
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+
+from autotune.language import syntax
+from autotune.language.syntax import outside
 
 FUNCTIONS: Mapping[str, int] = {
     "sin": 1, "cos": 1, "tan": 1, "exp": 1, "log": 1, "sqrt": 1, "abs": 1, "tanh": 1,
@@ -85,11 +88,10 @@ Expr = Num | Sym | Ref | Neg | Bin | Call | Cond
 _DEEPEST = 200
 """Levels of nesting that every function here can walk."""
 
-_BINARY: dict[type[ast.operator], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/",
-    ast.Mod: "%", ast.FloorDiv: "//", ast.Pow: "**",
-}  # fmt: skip
-_COMPARE: dict[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+_LONGEST = 20_000
+"""Characters of an expression."""
+_LARGEST = sys.float_info.max
+"""Numbers beyond are refused, whole ones too."""
 
 
 def parse(text: str) -> Expr:
@@ -100,32 +102,21 @@ def parse(text: str) -> Expr:
     >>> parse("y[j-1]")
     Ref(array='y', indices=(Bin(op='-', left=Sym(name='j'), right=Num(value=1)),))
     """
+    tree = syntax.parsed(text, "an expression", _LONGEST)
     try:
-        tree = ast.parse(text.strip(), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise ValueError(f"{text!r} is not an expression: {error}") from error
-    try:
-        expr = _convert(tree.body)
+        expr = _convert(tree)
     except RecursionError as error:
         raise ValueError("the expression is nested too deeply") from error
-    if _deeper(expr, _DEEPEST):
+    if syntax.deeper(expr, children, _DEEPEST):
         raise ValueError(f"the expression is nested more than {_DEEPEST} levels deep")
     return expr
-
-
-def _deeper(expr: Expr, levels: int) -> bool:
-    layer: list[Expr] = [expr]
-    while layer and levels >= 0:
-        layer = [child for node in layer for child in children(node)]
-        levels -= 1
-    return bool(layer)
 
 
 def _convert(node: ast.expr) -> Expr:
     match node:
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            if not (isinstance(value, int) or math.isfinite(value)):
-                raise _outside(node, "the number is too large")
+            if not abs(value) <= _LARGEST:
+                raise outside(node, "the number is too large")
             return Num(value)
         case ast.Name(id=name):
             return Sym(name)
@@ -133,31 +124,31 @@ def _convert(node: ast.expr) -> Expr:
             return Neg(_convert(operand))
         case ast.UnaryOp(op=ast.UAdd(), operand=operand):
             return _convert(operand)
-        case ast.BinOp(left=left, op=op, right=right) if type(op) in _BINARY:
-            symbol = _BINARY[type(op)]
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in syntax.ARITHMETIC:
+            symbol = syntax.ARITHMETIC[type(op)]
             if symbol == "**" and not (
                 isinstance(right, ast.Constant)
                 and isinstance(right.value, int)
                 and 0 <= right.value <= 8
             ):
-                raise _outside(node, "an exponent must be a whole number from 0 to 8")
+                raise outside(node, "an exponent must be a whole number from 0 to 8")
             return Bin(symbol, _convert(left), _convert(right))
         case ast.Subscript():
             return _convert_reference(node)
         case ast.Call(func=ast.Name(id=name), args=arguments, keywords=[]):
             if name not in FUNCTIONS:
-                raise _outside(node, f"unknown function {name!r}; known: {', '.join(FUNCTIONS)}")
+                raise outside(node, f"unknown function {name!r}; known: {', '.join(FUNCTIONS)}")
             if len(arguments) != FUNCTIONS[name]:
-                raise _outside(node, f"{name} takes {FUNCTIONS[name]} argument(s)")
+                raise outside(node, f"{name} takes {FUNCTIONS[name]} argument(s)")
             return Call(name, tuple(_convert(argument) for argument in arguments))
         case ast.IfExp(test=ast.Compare(left=left, ops=[op], comparators=[right])) if (
-            type(op) in _COMPARE
+            type(op) in syntax.ORDER
         ):
             return Cond(
-                _convert(left), _COMPARE[type(op)], _convert(right),
+                _convert(left), syntax.ORDER[type(op)], _convert(right),
                 _convert(node.body), _convert(node.orelse),
             )  # fmt: skip
-    raise _outside(node, "only arithmetic, array references, conditions and known functions")
+    raise outside(node, "only arithmetic, array references, conditions and known functions")
 
 
 def _convert_reference(node: ast.Subscript) -> Ref:
@@ -167,12 +158,8 @@ def _convert_reference(node: ast.Subscript) -> Ref:
         indices.append(_convert(inner.slice))
         inner = inner.value
     if not isinstance(inner, ast.Name):
-        raise _outside(node, "only a named array can be indexed")
+        raise outside(node, "only a named array can be indexed")
     return Ref(inner.id, tuple(reversed(indices)))
-
-
-def _outside(node: ast.expr, why: str) -> ValueError:
-    return ValueError(f"{ast.unparse(node)!r} (column {node.col_offset + 1}): {why}")
 
 
 def children(expr: Expr) -> tuple[Expr, ...]:
@@ -235,21 +222,7 @@ def references(expr: Expr) -> tuple[Ref, ...]:
     return tuple(node for node in walk(expr) if isinstance(node, Ref))
 
 
-_COMPARISONS: dict[str, Callable[[float, float], bool]] = {
-    "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b,
-    ">": lambda a, b: a > b,
-    ">=": lambda a, b: a >= b,
-}
-_OPERATIONS: dict[str, Callable[[float, float], float]] = {
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "/": lambda a, b: a / b,
-    "%": lambda a, b: a % b,
-    "//": lambda a, b: a // b,
-    "**": lambda a, b: a**b,
-}
+_OPERATIONS = {symbol: syntax.bounded(symbol, _LARGEST) for symbol in syntax.ARITHMETIC.values()}
 
 
 def number(expr: Expr, values: Mapping[str, float | int]) -> float | int:
@@ -272,14 +245,11 @@ def number(expr: Expr, values: Mapping[str, float | int]) -> float | int:
             return -number(operand, values)
         case Bin(op=op, left=left, right=right):
             try:
-                value = _OPERATIONS[op](number(left, values), number(right, values))
+                return _OPERATIONS[op](number(left, values), number(right, values))
             except ZeroDivisionError as error:
                 raise ValueError(f"division by zero in {show(expr)}") from error
-            except OverflowError as error:
+            except (OverflowError, syntax.TooLargeError) as error:
                 raise ValueError(f"{show(expr)} is too large") from error
-            if isinstance(value, float) and not math.isfinite(value):
-                raise ValueError(f"{show(expr)} is too large")
-            return value
         case Call(function=function, arguments=arguments):
             given = [number(argument, values) for argument in arguments]
             try:
@@ -287,7 +257,7 @@ def number(expr: Expr, values: Mapping[str, float | int]) -> float | int:
             except (ValueError, OverflowError) as error:
                 raise ValueError(f"{show(expr)} has no value: {error}") from error
         case Cond(left=left, op=op, right=right, then=then, other=other):
-            holds = _COMPARISONS[op](number(left, values), number(right, values))
+            holds = syntax.COMPARISONS[op](number(left, values), number(right, values))
             return number(then if holds else other, values)
         case Ref():
             raise ValueError(f"{show(expr)} is an array element, not a number")
@@ -296,10 +266,7 @@ def number(expr: Expr, values: Mapping[str, float | int]) -> float | int:
 def _call(function: str, arguments: list[float | int]) -> float:
     if function in ("min", "max"):
         return min(arguments) if function == "min" else max(arguments)
-    if function == "abs":
-        return abs(arguments[0])
-    result: float = getattr(math, function)(arguments[0])
-    return result
+    return syntax.FUNCTIONS[function](arguments[0])
 
 
 _PRECEDENCE = {"+": 1, "-": 1, "*": 2, "/": 2, "%": 2, "//": 2, "**": 4}

@@ -57,6 +57,10 @@ def test_conditions_hold_or_not(text: str, expected: bool) -> None:
         ("c < 1", "unknown name 'c'"),
         ("a / 0 < 1", "division by zero"),
         ("a ** 65 < 1", "an exponent must be from -64 to 64"),
+        ("9 ** 9 ** 9 ** 9 < 1", "'9 ** 9 ** 9': an exponent must be from -64 to 64"),
+        ("10 ** 10 ** 8 < 1", "an exponent must be from -64 to 64"),
+        ("(((9 ** 64) ** 64) ** 64) ** 64 < 1", "'9 ** 64' is too large"),
+        ("'a' * 1000000000 == 'b'", "is 'a', not a number"),
         ("(a * 1e17) ** 64 < 1", "out of range"),
         ("(a * 10 ** 17) ** 64 < 1", "too large, or not a number"),
         ("(-1) ** b < 1", "too large, or not a number"),
@@ -76,6 +80,7 @@ def test_what_gives_no_answer_says_why(text: str, words: str) -> None:
         *("open('x')", "__import__('os')", "min()", "sqrt(1, 2)", "max(*a)", "b'x'", "1j", "..."),
         *("a in 3", "(x := 1)", "a < " + "1" * 30, "1e400", "-" * 60 + "a", "a + " * 600 + "a"),
         *("(" * 500 + "a" + ")" * 500, "lambda: " + "-" * 1900 + "a", "a\0"),
+        *("1 << 1000000000", "1 >> a", "a" * 3000),
     ],
 )
 def test_all_else_is_refused_when_it_is_read(text: str) -> None:

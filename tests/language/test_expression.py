@@ -152,6 +152,11 @@ def test_references_in_reading_order():
         "(" * 500 + "1" + ")" * 500,
         "+".join(["1"] * 1000),
         "9" * 5000,
+        "9" * 400,
+        "1 << 10**9",
+        "9**9**9**9",
+        "10**10**8",
+        "x" * 30_000,
     ],
 )
 def test_anything_outside_the_language_is_refused(text):
@@ -181,3 +186,19 @@ def test_refusals_name_the_part_and_its_column():
 def test_numbers_that_do_not_exist(text, message):
     with pytest.raises(ValueError, match=message):
         number(parse(text), {"N": 1})
+
+
+def test_towers_of_powers_and_long_products_are_refused_at_once():
+    tower = "9"
+    for _ in range(60):
+        tower = f"({tower})**8"
+    for text in (tower, "*".join(["9" * 300] * 60), "(N**8)**8"):
+        with pytest.raises(ValueError, match="too large"):
+            number(parse(text), {"N": 10**200})
+
+
+def test_an_error_about_a_long_text_is_short():
+    with pytest.raises(ValueError, match="too large") as error:
+        parse("1 + " + "9" * 4000)
+    assert "(column 5)" in str(error.value)
+    assert len(str(error.value)) < 300

@@ -52,12 +52,16 @@ class Language:
         )
 
     def logic(self, text: str) -> str:
-        """A boolean constraint."""
-        if "=>" in text:
-            left, right = text.split("=>", 1)
-            return f"not ({self.logic(left)}) or ({self.logic(right)})"
+        """A boolean constraint as a condition; ``a => b => c`` is ``a => (b => c)``."""
+        *premises, condition = [self._chosen(part) for part in text.split("=>")]
+        for premise in reversed(premises):
+            condition = f"not ({premise}) or ({condition})"
+        return condition
+
+    def _chosen(self, text: str) -> str:
+        """Options joined by ``!``, ``|`` and ``&``, as a condition."""
         words = {"!": " not ", "|": " or ", "&": " and "}
-        spaced = re.sub(r"\|+|&+|!", lambda found: words[found.group()[0]], self._renamed(text))
+        spaced = re.sub(r"\|+|&+|!", lambda match: words[match[0][0]], self._renamed(text))
         return _NAME.sub(_is_chosen, spaced).strip()
 
     def arithmetic(self, text: str, required: str = "all", *, negated: bool = False) -> str:

@@ -9,6 +9,7 @@ import pytest
 from autotune.domain.tables.table import MeasurementTable, Tables
 from autotune.errors import InputError
 from autotune.files.tables import read, read_model, spl_model
+from autotune.files.tables.spl_language import Language
 
 MODEL = """\
 <vm name="solver">
@@ -334,3 +335,10 @@ def test_entities_are_never_expanded_or_fetched(tmp_path: Path, doctype: str) ->
 def test_elements_nested_without_end_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nested more than"):
         read(write(tmp_path, "<results>" + "<row>" * 500))
+
+
+def test_a_long_chain_of_implications_is_refused_as_a_condition() -> None:
+    language = Language.of(["a", "b", "c"], [])
+    assert language.logic("a => b => c") == "not (a == 1) or (not (b == 1) or (c == 1))"
+    with pytest.raises(ValueError, match="at most 2000 characters"):
+        language.constraint(language.logic("a=>" * 5000 + "b"))

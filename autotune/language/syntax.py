@@ -1,0 +1,108 @@
+"""Reading formulas through ``ast``, and arithmetic with bounded numbers, for the small languages.
+
+A text is parsed by Python and never evaluated by it. Texts have a greatest length, trees a greatest
+depth and numbers a greatest size, so that no text takes long: ``((9**8)**8)**8 ...`` is refused at
+the first power that is too large.
+"""
+
+import ast
+import math
+import operator
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+Node = TypeVar("Node")
+Operation = Callable[[float, float], float]
+
+ARITHMETIC: Mapping[type[ast.operator], str] = {
+    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/",
+    ast.Mod: "%", ast.FloorDiv: "//", ast.Pow: "**",
+}  # fmt: skip
+"""The operators of numbers by their symbols."""
+ORDER: Mapping[type[ast.cmpop], str] = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+"""The comparisons of numbers by their symbols."""
+COMPARISONS: Mapping[str, Callable[[float, float], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+FUNCTIONS: Mapping[str, Callable[[float], float]] = {
+    "abs": abs, "ceil": math.ceil, "cos": math.cos, "exp": math.exp, "floor": math.floor,
+    "log": math.log, "log2": math.log2, "sin": math.sin, "sqrt": math.sqrt, "tan": math.tan,
+    "tanh": math.tanh,
+}  # fmt: skip
+"""Functions of one number; a language allows some of them."""
+
+_OPERATIONS: Mapping[str, Operation] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
+    "%": operator.mod, "//": operator.floordiv, "**": operator.pow,
+}  # fmt: skip
+_BITS = 8192
+"""Whole numbers of more bits are not even computed."""
+
+_SHOWN = 200
+"""Characters of a text that an error repeats."""
+
+
+class TooLargeError(ArithmeticError):
+    """A number is beyond what a language allows, or is no real number."""
+
+
+def parsed(text: str, noun: str, longest: int) -> ast.expr:
+    """The tree of a text of at most ``longest`` characters; ``noun`` says what it is to be.
+
+    Raises ValueError where it is longer, or is not an expression of Python.
+    """
+    if len(text) > longest:
+        raise ValueError(f"{noun} has at most {longest} characters, not {len(text)}")
+    try:
+        return ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise ValueError(f"{_short(text)!r} is not {noun}: {error}") from error
+
+
+def outside(node: ast.AST, why: str) -> ValueError:
+    """The error about a part of a tree, with the part and its column."""
+    column = getattr(node, "col_offset", 0) + 1
+    shown = ast.unparse(node) if isinstance(node, ast.expr) else type(node).__name__
+    return ValueError(f"{_short(shown)!r} (column {column}): {why}")
+
+
+def deeper(root: Node, children: Callable[[Node], Iterable[Node]], levels: int) -> bool:
+    """Whether a tree has more than so many levels."""
+    layer = [root]
+    while layer and levels >= 0:
+        layer = [child for node in layer for child in children(node)]
+        levels -= 1
+    return bool(layer)
+
+
+def bounded(symbol: str, largest: float) -> Operation:
+    """The operation of a symbol for results of at most ``largest`` in magnitude.
+
+    It raises TooLargeError beyond, without computing whole numbers of many digits, and
+    ZeroDivisionError and OverflowError as Python does.
+    """
+    operation = _OPERATIONS[symbol]
+    grows = symbol in ("*", "**")
+
+    def calculate(first: float, second: float) -> float:
+        if grows and _bits(symbol, first, second) > _BITS:
+            raise TooLargeError
+        value = operation(first, second)
+        if isinstance(value, complex) or not abs(value) <= largest:
+            raise TooLargeError
+        return value
+
+    return calculate
+
+
+def _bits(symbol: str, first: float, second: float) -> int:
+    """No fewer bits than a product or power of whole numbers has; 0 for other numbers."""
+    if not (isinstance(first, int) and isinstance(second, int)):
+        return 0
+    if symbol == "*":
+        return first.bit_length() + second.bit_length()
+    return first.bit_length() * abs(second) if abs(first) > 1 else 1
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]} ..."

@@ -61,7 +61,7 @@ class Condition:
 
     def __post_init__(self) -> None:
         tree = syntax.parsed(self.text, "a condition", _LONGEST)
-        if syntax.deeper(tree, ast.iter_child_nodes, _DEEPEST):
+        if _too_deep(tree):
             raise ValueError(f"the condition is nested more than {_DEEPEST} levels deep")
         for node in ast.walk(tree):
             _check(node)
@@ -78,6 +78,10 @@ class Condition:
         if not isinstance(found, bool):
             raise ValueError(f"{self.text!r} is {found!r}, neither true nor false")
         return found
+
+
+def _too_deep(tree: ast.AST) -> bool:
+    return syntax.deeper(tree, ast.iter_child_nodes, _DEEPEST)
 
 
 def _names(tree: ast.expr) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ class RowRule(Protocol):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The parameters that it is about."""
+        """The names of the parameters that the rule constrains."""
 
     def holds(self, values: Mapping[str, Value]) -> bool:
         """Whether these values, by parameter, fulfil it; ValueError where that has no answer."""

@@ -31,7 +31,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Heading:
-    """What is known of all the records of a table."""
+    """The facts that all records of a table share."""
 
     name: str
     where: str

@@ -167,7 +167,7 @@ class MeasurementTable:
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """The parameters of its inputs."""
+        """The parameters of the rows."""
         return self.inputs.parameters
 
     def take(self, indices: Indices) -> "MeasurementTable":

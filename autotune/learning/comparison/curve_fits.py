@@ -132,7 +132,7 @@ def _made(
 
 
 def trial(contender: ComparedModel, split: TrainTestSplit, seed: int, scoring: Scoring) -> Trial:
-    """One model on one split."""
+    """Fit one model to the training rows of one split and score it on the test rows."""
     started = time.perf_counter()
     score, failure = None, ""
     try:
@@ -201,7 +201,7 @@ def scored(
 
 
 def _places(problems: Sequence[str], count: int) -> list[NDArray[np.intp]]:
-    """The rows of each problem."""
+    """The indices of the rows of each problem."""
     if not problems:
         return [np.arange(count)]
     names = np.array(problems)

@@ -101,11 +101,11 @@ class CurveTable:
         return tuple(dict.fromkeys(t.group for t in self.trials if t.group is not None))
 
     def kind(self, model: str) -> Kind:
-        """What a model knows."""
+        """The kind of a model: analytical, learned or hybrid."""
         return self.kinds[self.models.index(model)]
 
     def of_kind(self, kind: Kind) -> tuple[str, ...]:
-        """The models of a kind."""
+        """The names of the models of a kind."""
         return tuple(m for m, k in zip(self.models, self.kinds, strict=True) if k == kind)
 
     def of(self, model: str, size: int, group: Value | None = None) -> tuple[Trial, ...]:

@@ -115,7 +115,7 @@ def euclidean(first: ArrayLike, second: ArrayLike, convention: Convention = "tex
 
 
 def chebyshev(first: ArrayLike, second: ArrayLike) -> float:
-    """The largest difference."""
+    """The largest absolute difference (Minkowski's distance of infinite order)."""
     return minkowski(first, second, math.inf)
 
 

@@ -27,11 +27,11 @@ class Halves:
 
     @property
     def known(self) -> int:
-        """How many rows have a time in both."""
+        """The number of rows that have a time in both halves."""
         return int((np.isfinite(self.early) & np.isfinite(self.late)).sum())
 
     def take(self, rows: Indices) -> "Halves":
-        """These rows."""
+        """The halves of some rows only."""
         return Halves(early=self.early[rows], late=self.late[rows])
 
 

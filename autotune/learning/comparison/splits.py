@@ -36,7 +36,7 @@ class TrainTestSplit:
 
     @property
     def size(self) -> int:
-        """Rows to learn from."""
+        """The number of rows to learn from."""
         return len(self.train)
 
 

@@ -16,7 +16,7 @@ class Pace:
     taken: dict[tuple[str, int], list[float]] = field(default_factory=dict)
 
     def add(self, model: str, size: int, seconds: float) -> None:
-        """A trial took so long."""
+        """Record the seconds that one trial took."""
         self.taken.setdefault((model, size), []).append(seconds)
 
     def left(self, trials: Iterable[tuple[str, int]]) -> float | None:

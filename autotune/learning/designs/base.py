@@ -74,7 +74,7 @@ class Design:
 
     @property
     def inputs(self) -> ParameterRows:
-        """Its rows, as a model is asked about them."""
+        """The rows of the design, in the form in which models predict rows."""
         return ParameterRows(parameters=self.parameters, rows=self.rows)
 
     def values(self, row: int) -> dict[str, Value]:

@@ -92,7 +92,7 @@ class Domain:
             yield self.join(parts)
 
     def join(self, parts: Sequence[Row]) -> Row:
-        """The row of one combination per component."""
+        """The row that one combination of each component makes together."""
         row: list[Value] = [0] * len(self.parameters)
         for component, part in zip(self.components, parts, strict=True):
             for place, value in zip(component.places, part, strict=True):

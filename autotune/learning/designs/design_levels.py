@@ -69,7 +69,7 @@ def centre(parameter: Parameter) -> Value:
 
 
 def extremes(parameter: Parameter) -> tuple[Value, Value]:
-    """The first and the last value."""
+    """The first and the last value of a parameter."""
     if parameter.continuous:
         return parameter.low, parameter.high
     return parameter.values[0], parameter.values[-1]

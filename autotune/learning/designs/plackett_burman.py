@@ -123,7 +123,7 @@ def plackett_burman(
 
 
 def _numeric(parameter: Parameter) -> bool:
-    """What SPL Conqueror calls a numeric option."""
+    """Whether SPL Conqueror would call a parameter a numeric option."""
     return parameter.numeric and not is_flag(parameter)
 
 

@@ -140,7 +140,7 @@ def _neighbours(parameters: Sequence[Parameter], part: Row) -> Iterator[Row]:
 
 
 def _others(parameter: Parameter, value: Value) -> list[tuple[float, Value]]:
-    """The other values with their distances."""
+    """The other values of a parameter with their distances."""
     if parameter.continuous:
         steps = np.linspace(parameter.low, parameter.high, _OF_INTERVAL)
         values: list[Value] = [float(step) for step in steps]

@@ -71,7 +71,7 @@ class Formula(Protocol):
         """The formula as a sum of terms; where it is none, the one it is near the stated point."""
 
     def __str__(self) -> str:
-        """The formula with its constants."""
+        """The formula as text, with its constants put in."""
 
 
 def product_text(factors: Monomial) -> str:

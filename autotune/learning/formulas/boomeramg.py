@@ -113,7 +113,7 @@ class BoomerAmg:
 
     @property
     def penalties(self) -> tuple[str, ...]:
-        """The names of those that count."""
+        """The names of the penalties that are part of the model."""
         every = ("distance", "bandwidth", "multicore")
         given = (self.distance, self.bandwidth, self.multicore)
         return tuple(
@@ -122,7 +122,7 @@ class BoomerAmg:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """P and those of every level, finest first."""
+        """P, and the parameters of every level, the finest level first."""
         names = ["P"]
         for i in range(self.levels):
             names += [f"{quantity}_{i}" for quantity in ("C", "s", "t", "p", "n")]
@@ -180,7 +180,7 @@ class BoomerAmg:
         return i if self.version == "section-3.2.2" else i - 1
 
     def _operators(self) -> frozenset[int]:
-        """The levels whose operator is asked for."""
+        """The levels whose operator the parameters describe."""
         last = self.levels - 1
         return frozenset([*range(last), *(self._between(i) for i in range(1, self.levels))])
 

@@ -91,7 +91,7 @@ class Ecm:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The size."""
+        """The name of the one parameter, the problem size."""
         return (self.size,)
 
     def evaluate(self, values: Values) -> Floats:

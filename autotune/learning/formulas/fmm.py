@@ -54,12 +54,12 @@ class Fmm:
 
     @property
     def name(self) -> str:
-        """``fmm``"""
+        """The name of the formula, ``fmm``."""
         return "fmm"
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """N, q, k."""
+        """The names of the parameters: N, q and k."""
         return ("N", "q", "k")
 
     def sides(self, phase: Phase) -> tuple[Polynomial, Polynomial]:
@@ -73,7 +73,7 @@ class Fmm:
         return arithmetic, self.beta * (per_leaf * k + lines * per_leaf * power("k", 2))
 
     def evaluate(self, values: Values) -> Floats:
-        """(n,) seconds."""
+        """(n,) seconds of both phases together."""
         given = {name: column(values, name, self.name) for name in self.parameters}
         phases = [[side.evaluate(given) for side in self.sides(phase)] for phase in PHASES]
         return np.asarray(self.scale * sum(np.maximum(*both) for both in phases))

@@ -27,7 +27,7 @@ Constants = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """How a formula is made, of which constants."""
+    """How a named formula is made, and of which constants."""
 
     required: tuple[str, ...]
     make: Callable[[Constants], Formula]

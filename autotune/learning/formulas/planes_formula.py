@@ -135,16 +135,16 @@ class Planes:
 
     @property
     def name(self) -> str:
-        """``planes``"""
+        """The name of the formula, ``planes``."""
         return "planes"
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """I, J, K."""
+        """The names of the parameters: the extents I, J and K of the grid."""
         return ("I", "J", "K")
 
     def evaluate(self, values: Values) -> Floats:
-        """(n,) seconds."""
+        """(n,) seconds of one sweep."""
         time: Floats = self.scale * (self.lines(values) @ np.array(self.costs))
         return time
 

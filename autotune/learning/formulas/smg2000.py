@@ -53,12 +53,12 @@ class Smg2000:
 
     @property
     def name(self) -> str:
-        """``smg2000-1d``, ``-2d`` or ``-3d``."""
+        """The name of the formula: ``smg2000-1d``, ``-2d`` or ``-3d``."""
         return f"smg2000-{self.dimensions}d"
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """nx and the processes in each direction."""
+        """The names of the parameters: nx, and the processes in each direction."""
         return ("nx", *_PROCESSES[: self.dimensions])
 
     def evaluate(self, values: Values) -> Floats:

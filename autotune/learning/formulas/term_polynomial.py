@@ -49,7 +49,7 @@ class Polynomial:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """All that it needs values of, by name."""
+        """The names of all parameters that the polynomial depends on."""
         return tuple(sorted({f.parameter for factors in self.coefficients for f in factors}))
 
     def evaluate(self, values: Values) -> Floats:
@@ -77,7 +77,7 @@ class Polynomial:
         return total
 
     def terms(self, text: str = "") -> tuple[FormulaTerm, ...]:
-        """Its terms, in the order in which it prints."""
+        """The terms of the polynomial, in the order in which it prints."""
         return tuple(
             FormulaTerm(coefficient=number, factors=factors, text=text)
             for factors, number in sorted(self.coefficients.items(), key=_order)
@@ -88,22 +88,22 @@ class Polynomial:
 
 
 def constant(number: float) -> Polynomial:
-    """A number."""
+    """A polynomial that is one number."""
     return Polynomial({frozenset(): number} if number else {})
 
 
 def power(parameter: str, exponent: float = 1.0) -> Polynomial:
-    """``parameter ** exponent``."""
+    """The polynomial ``parameter ** exponent``."""
     return Polynomial({frozenset([PowerFactor("power", parameter, exponent)]): 1.0})
 
 
 def log2(parameter: str) -> Polynomial:
-    """The logarithm to base 2."""
+    """The polynomial that is the logarithm of a parameter to base 2."""
     return Polynomial({frozenset([PowerFactor("log2", parameter, 1.0)]): 1.0})
 
 
 def total(summands: Iterable[Polynomial]) -> Polynomial:
-    """The sum of all."""
+    """The sum of several polynomials."""
     return functools.reduce(operator.add, summands, Polynomial({}))
 
 

@@ -46,7 +46,7 @@ class CandidateTerms:
     degree: int
 
     def first(self) -> tuple[Product, ...]:
-        """The terms of one parameter."""
+        """The candidate terms that have one parameter."""
         return tuple(frozenset({single}) for single in self.singles)
 
     def grown(self, term: Product) -> tuple[Product, ...]:

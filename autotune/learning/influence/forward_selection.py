@@ -81,7 +81,7 @@ class ForwardSelection:
 
     @property
     def error(self) -> float:
-        """The error by the criterion."""
+        """The error of the final model by the criterion of the selection."""
         return self.rounds[-1].error if self.rounds else self.start
 
 
@@ -99,7 +99,7 @@ class _State:
         self.known: set[Product] = {ONE}
 
     def offer(self, terms: Sequence[Product]) -> None:
-        """Add candidates that were not there yet."""
+        """Add candidate terms that were not offered before."""
         fresh = [term for term in dict.fromkeys(terms) if term not in self.known]
         if not fresh:
             return

@@ -172,7 +172,7 @@ def _beside(step: Round) -> str:
 
 
 def _about(selection: ForwardSelection, place: int) -> str:
-    """The parameters of the terms up to a round."""
+    """The parameters of all terms that were added up to a round."""
     names = {name for step in selection.rounds[: place + 1] for name in parameters(step.term)}
     return ", ".join(sorted(names))
 

@@ -12,7 +12,7 @@ from autotune.learning.models.hybrid import analytical, known
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FittedUntrained:
-    """The analytical predictions of the rows."""
+    """The analytical predictions of the rows; nothing is learned from what was measured."""
 
     encoder: Encoder
     formula: str | None = None

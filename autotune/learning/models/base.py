@@ -63,7 +63,7 @@ class Forecast:
 
     @property
     def rows(self) -> tuple[RowForecast, ...]:
-        """What is expected of each row."""
+        """The expected value of each row, (n,)."""
         return tuple(
             RowForecast(
                 median=float(self.median[i]),
@@ -108,13 +108,13 @@ class Explanation:
 
     @classmethod
     def of(cls, terms: Sequence[ModelTerm], notes: Sequence[str] = ()) -> "Explanation":
-        """In order of influence."""
+        """The terms sorted by influence, the strongest first."""
         ordered = sorted(terms, key=lambda term: (-term.influence, term.text))
         return cls(terms=tuple(ordered), notes=tuple(notes))
 
 
 class Predictor(Protocol):
-    """A trained regressor."""
+    """A regressor after training: it predicts rows and explains itself."""
 
     @property
     def formula(self) -> str | None:
@@ -127,7 +127,7 @@ class Predictor(Protocol):
         ...
 
     def explain(self) -> Explanation:
-        """The terms by influence."""
+        """The terms of the model with their influence, the strongest first."""
         ...
 
 
@@ -157,7 +157,7 @@ class Continuing(Protocol):
 
 
 class Fitted(Protocol):
-    """A model that has seen its training rows."""
+    """A model after training, with its errors on held-out rows."""
 
     @property
     def formula(self) -> str | None:
@@ -169,7 +169,7 @@ class Fitted(Protocol):
         ...
 
     def explain(self) -> Explanation:
-        """The terms by influence."""
+        """The terms of the model with their influence, the strongest first."""
         ...
 
 

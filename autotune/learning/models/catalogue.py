@@ -66,5 +66,5 @@ def model(name: str = DEFAULT) -> LearnedModel:
 
 
 def analytical(name: str) -> bool:
-    """Whether a model needs an analytical one."""
+    """Whether the model of this name needs an analytical model beside it."""
     return name.startswith("am-")

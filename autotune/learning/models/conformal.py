@@ -77,7 +77,7 @@ def folds(count: int, seed: int, most: int = FOLDS) -> Indices:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Fold:
-    """A part of the training rows, and the others."""
+    """One part of the training rows, which is held out, and the rest, which is learned from."""
 
     own: Bools
     """(n,) which rows are left out."""
@@ -88,7 +88,7 @@ class Fold:
 
 
 def cut(table: MeasurementTable, seed: int) -> tuple[Fold, ...]:
-    """The folds of a table; none for a single row."""
+    """The folds of a table; no folds where the table has a single row."""
     fold = folds(len(table), seed)
     return tuple(
         _fold(table, fold == number)
@@ -147,11 +147,11 @@ class Calibrated:
 
     @property
     def formula(self) -> str | None:
-        """That of the predictor."""
+        """The formula of the regressor; empty where it has none."""
         return self.predictor.formula
 
     def explain(self) -> Explanation:
-        """That of the predictor."""
+        """The terms of the regressor with their influence."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             return self.predictor.explain()
 
@@ -196,13 +196,13 @@ class Calibrating(LearnedModel, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conformal:
-    """A model made of a regressor; see the module."""
+    """A model made of a regressor, with cross-conformal intervals; see the module."""
 
     regressor: Regressor
 
     @property
     def name(self) -> str:
-        """That of the regressor."""
+        """The name of the regressor."""
         return self.regressor.name
 
     @property

@@ -41,7 +41,7 @@ class Column:
 
     @property
     def text(self) -> str:
-        """As it is read in a formula."""
+        """The name of the column as formulas print it."""
         if self.scale == "is":
             return f"[{self.parameter} = {self.value}]"
         if self.scale == "log2 of texts":
@@ -87,7 +87,7 @@ class Encoder:
 
     @classmethod
     def fit(cls, inputs: ParameterRows) -> "Encoder":
-        """The columns and the box of training rows."""
+        """An encoder for the columns of these rows, with the box that they lie in."""
         columns: list[Column] = []
         constant: list[str] = []
         ranges: list[tuple[str, float, float]] = []

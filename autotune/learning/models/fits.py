@@ -52,7 +52,7 @@ class Fit:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Fits:
-    """Models fitted to one table."""
+    """The models that were fitted to one table, with their errors."""
 
     table: MeasurementTable
     models: tuple[Fit, ...]
@@ -63,7 +63,7 @@ class Fits:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Predicted:
-    """What a model says of rows."""
+    """What one fitted model predicts of new rows, with intervals."""
 
     model: str
     level: float

@@ -78,11 +78,11 @@ class ScaledPredictor:
 
     @property
     def formula(self) -> str:
-        """``time = 1.2 * analytical model``."""
+        """The formula as text: ``time = 1.2 * analytical model``."""
         return f"{self.quantity} = {self.scale:.4g} * {ANALYTICAL}"
 
     def predict(self, inputs: ParameterRows) -> Floats:
-        """See Predictor."""
+        """(n,) predictions, as ``Predictor.predict`` says."""
         with np.errstate(over="ignore"):
             scaled: Floats = self.scale * analytical(inputs)
         return scaled
@@ -122,18 +122,18 @@ class StackedPredictor:
 
     @property
     def formula(self) -> str | None:
-        """That of the predictor."""
+        """The formula of the inner model."""
         return self.inner.formula
 
     def predict(self, inputs: ParameterRows) -> Floats:
-        """See Predictor."""
+        """(n,) predictions, as ``Predictor.predict`` says."""
         values = analytical(inputs)
         silent = np.isnan(values)
         predicted = self.inner.predict(_with(inputs, self.parameter, np.where(silent, 1.0, values)))
         return np.where(silent, np.nan, predicted)
 
     def explain(self) -> Explanation:
-        """That of the predictor."""
+        """The terms of the inner model with their influence."""
         explanation = self.inner.explain()
         return replace(explanation, notes=(*self.notes, *explanation.notes))
 
@@ -147,7 +147,7 @@ class Stacked:
 
     @property
     def extrapolates(self) -> bool:
-        """As the base does."""
+        """Whether the inner regressor extrapolates."""
         return self.base.extrapolates
 
     def train(self, table: MeasurementTable, seed: int = 0) -> StackedPredictor:
@@ -190,7 +190,7 @@ class ResidualPredictor:
     formula: None = None
 
     def predict(self, inputs: ParameterRows) -> Floats:
-        """See Predictor."""
+        """(n,) predictions, as ``Predictor.predict`` says."""
         with np.errstate(over="ignore", invalid="ignore"):
             predicted: Floats = self.scaled.predict(inputs) * self.inner.predict(inputs)
         return predicted
@@ -212,7 +212,7 @@ class ResidualModel:
     extrapolates: bool = False
 
     def train(self, table: MeasurementTable, seed: int = 0) -> ResidualPredictor:
-        """Trains the base on the ratios."""
+        """Train the inner regressor on the ratios measured / analytical."""
         return self.resume(table, seed, None)
 
     def resume(
@@ -246,7 +246,7 @@ class AveragedPredictor:
     formula: None = None
 
     def predict(self, inputs: ParameterRows) -> Floats:
-        """See Predictor."""
+        """(n,) predictions, as ``Predictor.predict`` says."""
         average: Floats = np.mean([member.predict(inputs) for member in self.members], axis=0)
         return average
 
@@ -265,10 +265,10 @@ class Averaged:
 
     @property
     def extrapolates(self) -> bool:
-        """If all do."""
+        """Whether all members extrapolate."""
         return all(member.extrapolates for member in self.members)
 
     def train(self, table: MeasurementTable, seed: int = 0) -> AveragedPredictor:
-        """Trains them all."""
+        """Train every member on the same rows."""
         members = tuple(member.train(table, seed) for member in self.members)
         return AveragedPredictor(members=members, table=table)

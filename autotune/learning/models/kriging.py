@@ -222,7 +222,7 @@ class ProcessPredictor:
         return covariance(Shape.of(self.theta, self.trend), self.columns.groups, x, self.x)
 
     def explain(self) -> Explanation:
-        """Total effects of the parameters."""
+        """Total effects of the parameters, the strongest first."""
         return total_effects(self.predict, self.table)
 
 
@@ -236,11 +236,11 @@ class Process:
 
     @property
     def extrapolates(self) -> bool:
-        """Only the trend does."""
+        """Whether there is a trend: only the trend extrapolates."""
         return self.trend
 
     def train(self, table: MeasurementTable, seed: int = 0) -> ProcessPredictor:
-        """Needs two rows that differ."""
+        """Train on a table; InputError unless two of its rows differ."""
         return self._train(table, seed, None, _ITERATIONS)
 
     def resume(self, table: MeasurementTable, seed: int, previous: Predictor) -> ProcessPredictor:

@@ -199,7 +199,7 @@ def whole_and_parts(tables: Tables) -> tuple[MeasurementTable, dict[str, Measure
 
 
 def _total(parts: Sequence[MeasurementTable]) -> MeasurementTable:
-    """What the parts took together."""
+    """The response of all parts of the program together."""
     total: Floats = np.sum([part.response for part in parts], axis=0)
     return replace(parts[0], response=total, repetitions=(), statistic="as given", part="")
 

@@ -87,7 +87,7 @@ class PoolPredictor:
         return {m.name: m.weight / total if total else even for m in self.members}
 
     def predict(self, inputs: ParameterRows) -> Floats:
-        """See Predictor."""
+        """(n,) predictions, as ``Predictor.predict`` says."""
         said = [member.predictor.predict(inputs) for member in self.members]
         beyond, novel = self.encoder.beyond(inputs), self.encoder.novel(inputs)
         predicted = np.zeros(len(inputs), dtype=bool)
@@ -130,7 +130,7 @@ class PoolPredictor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """The members of a pool; see the module."""
+    """A pool of models, weighted by their held-out errors; see the module."""
 
     name: str = "pool"
     extrapolates: bool = True

@@ -78,7 +78,7 @@ class RidgePredictor:
 
     @property
     def formula(self) -> str:
-        """``time = 0.01 * n^1.1 * 0.9^[order = jli]``."""
+        """The formula as text: ``time = 0.01 * n^1.1 * 0.9^[order = jli]``."""
         factors = [f"{2.0**self.linear.intercept:.4g}"]
         for column, slope in zip(self.encoder.columns, self.linear.coefficients, strict=True):
             if column.scale == "log2(x)":
@@ -90,7 +90,7 @@ class RidgePredictor:
         return f"{self.quantity} = {' * '.join(factors)}"
 
     def predict(self, inputs: ParameterRows) -> Floats:
-        """See Predictor."""
+        """(n,) predictions, as ``Predictor.predict`` says."""
         predicted: Floats = np.exp2(np.clip(self.linear.predict(self._matrix(inputs)), -1000, 1000))
         return predicted
 
@@ -130,7 +130,7 @@ class Ridge:
     extrapolates: bool = True
 
     def train(self, table: MeasurementTable, seed: int = 0) -> RidgePredictor:  # noqa: ARG002
-        """Deterministic; needs two rows that differ."""
+        """Train on a table, without randomness; InputError unless two of its rows differ."""
         encoder = encoder_of(table)
         matrix = encoder.matrix(table.inputs)
         return RidgePredictor(

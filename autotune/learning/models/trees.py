@@ -28,7 +28,7 @@ class _Tree(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TreesPredictor:
-    """The mean of the trees."""
+    """The mean of several regression trees."""
 
     encoder: Encoder
     trees: Sequence[_Tree]
@@ -38,7 +38,7 @@ class TreesPredictor:
     formula: None = None
 
     def predict(self, inputs: ParameterRows) -> Floats:
-        """See Predictor."""
+        """(n,) predictions, as ``Predictor.predict`` says."""
         encoded = _single(self.encoder.matrix(inputs))
         total = np.zeros(len(inputs))
         for tree in self.trees:
@@ -68,7 +68,7 @@ class Trees:
     extrapolates: bool = False
 
     def train(self, table: MeasurementTable, seed: int = 0) -> TreesPredictor:
-        """Needs two rows that differ."""
+        """Train on a table; InputError unless two of its rows differ."""
         return self._train(table, seed, self.count)
 
     def resume(self, table: MeasurementTable, seed: int, previous: Predictor) -> TreesPredictor:  # noqa: ARG002

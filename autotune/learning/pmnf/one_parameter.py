@@ -29,12 +29,12 @@ class Exponents(NamedTuple):
     log: int
 
     def factors(self, parameter: str) -> frozenset[Factor]:
-        """The term of this parameter."""
+        """The factors of the term, as functions of one parameter."""
         factors = {power(parameter, self.power)} if self.power else set()
         return frozenset(factors | ({log2(parameter, self.log)} if self.log else set()))
 
     def of(self, points: Floats) -> Floats:
-        """The term at the points, (n,)."""
+        """The values of the term at the points, (n,)."""
         values: Floats = points ** float(self.power) * np.log2(points) ** self.log
         return values
 

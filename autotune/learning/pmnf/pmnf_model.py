@@ -54,7 +54,7 @@ class FittedPmnf:
 
     @property
     def formula(self) -> str:
-        """``time = 1.3742 + 6.6981 * log2(y)``."""
+        """The formula as text: ``time = 1.3742 + 6.6981 * log2(y)``."""
         return f"{self.quantity} = {formula(self.terms)}"
 
     def predict(self, inputs: ParameterRows, level: float = 0.9) -> Forecast:

@@ -120,7 +120,7 @@ class Box:
         return cls(names=names, low=rows.min(axis=0), high=rows.max(axis=0))
 
     def outside(self, points: ScalingPoints) -> Bools:
-        """Which points are extrapolated to, (n,)."""
+        """Which points lie outside the box of the runs, (n,): these are extrapolated to."""
         rows = logs(points)[:, 1:]
         beyond = (rows < self.low - 1e-9) | (rows > self.high + 1e-9)
         return np.asarray(beyond.any(axis=1), dtype=np.bool_)
@@ -151,7 +151,7 @@ class ScalingModel(Protocol):
 
     @property
     def name(self) -> str:
-        """The method."""
+        """The name of the method."""
         ...
 
     @property
@@ -161,17 +161,17 @@ class ScalingModel(Protocol):
 
     @property
     def box(self) -> Box:
-        """Where its runs lie."""
+        """The ranges of processors and sizes that the fitted runs span."""
         ...
 
     @property
     def coefficients(self) -> Sequence[Coefficient]:
-        """All of them, by response."""
+        """The coefficients of all regressions of the model."""
         ...
 
     @property
     def quality(self) -> Sequence[Quality]:
-        """Of each of its regressions."""
+        """The quality of fit of each regression of the model."""
         ...
 
     @property
@@ -181,7 +181,7 @@ class ScalingModel(Protocol):
 
     @property
     def deleted(self) -> Sequence[Deleted]:
-        """The runs that Cook's distance deleted."""
+        """The runs that were deleted because of their Cook's distance."""
         ...
 
     def band(self, points: ScalingPoints, level: float) -> Band:

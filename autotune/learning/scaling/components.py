@@ -63,7 +63,7 @@ class ComponentShares:
 
     @property
     def coefficients(self) -> tuple[Coefficient, ...]:
-        """Of each component, then of the ratio."""
+        """The coefficients of each component's regression, then of the regression of the ratio."""
         return tuple(
             coefficient
             for name, regression in self._named
@@ -72,7 +72,7 @@ class ComponentShares:
 
     @property
     def quality(self) -> tuple[Quality, ...]:
-        """Of each component, then of the ratio."""
+        """The quality of each component's regression, then of the regression of the ratio."""
         return tuple(quality(regression, name) for name, regression in self._named)
 
     def shares(self, points: ScalingPoints) -> Floats:

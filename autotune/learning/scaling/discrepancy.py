@@ -49,7 +49,7 @@ class Discrepancy:
 
     @classmethod
     def of(cls, test: BackTest) -> "Discrepancy":
-        """What a back-test shows."""
+        """The discrepancy that the errors of a back-test show."""
         return cls(
             error=math.hypot(test.drift, test.drift_error),
             distance=test.distance,
@@ -71,37 +71,37 @@ class Widened:
 
     @property
     def name(self) -> str:
-        """The method."""
+        """The name of the method of the inner model."""
         return self.model.name
 
     @property
     def variables(self) -> Variables:
-        """Those of the model."""
+        """The variables of the inner model."""
         return self.model.variables
 
     @property
     def box(self) -> Box:
-        """That of the model."""
+        """The box of the inner model."""
         return self.model.box
 
     @property
     def coefficients(self) -> Sequence[Coefficient]:
-        """Those of the model."""
+        """The coefficients of the inner model."""
         return self.model.coefficients
 
     @property
     def quality(self) -> Sequence[Quality]:
-        """That of the model."""
+        """The quality of fit of the inner model."""
         return self.model.quality
 
     @property
     def notes(self) -> Sequence[str]:
-        """Those of the model."""
+        """The notes of the inner model."""
         return self.model.notes
 
     @property
     def deleted(self) -> Sequence[Deleted]:
-        """Those of the model."""
+        """The runs that were deleted when the inner model was fitted."""
         return self.model.deleted
 
     def band(self, points: ScalingPoints, level: float) -> Band:

@@ -53,7 +53,7 @@ class LogLinear:
 
     @property
     def quality(self) -> tuple[Quality, ...]:
-        """Of its one regression."""
+        """The quality of fit of the one regression."""
         return (quality(self.regression, self.response),)
 
     @property

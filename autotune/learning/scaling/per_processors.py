@@ -74,7 +74,7 @@ class Projected:
 
     @property
     def quality(self) -> tuple[Quality, ...]:
-        """Of the regression of each level."""
+        """The quality of fit of the regression of each number of processors."""
         return tuple(quality(f, f"T at P = {p:g}") for p, f in self._by_level())
 
     def band(self, points: ScalingPoints, level: float) -> Band:

@@ -34,7 +34,7 @@ class ScalingPoints:
         return len(self.processors)
 
     def take(self, rows: Indices) -> "ScalingPoints":
-        """These points, by number or by a mask."""
+        """Some of the points, chosen by index or by a mask."""
         return ScalingPoints(
             processors=self.processors[rows],
             size=self.size[rows],
@@ -44,7 +44,7 @@ class ScalingPoints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variables:
-    """What the numbers of the runs mean."""
+    """The variables that the numbers of the runs stand for."""
 
     processors: Variable
     size: Variable
@@ -94,7 +94,7 @@ class Runs:
         return tuple(float(p) for p in np.unique(self.points.processors))
 
     def at_level(self, processors: float) -> Bools:
-        """Which runs were on so many processors."""
+        """Which runs were on a given number of processors, (n,)."""
         here: Bools = self.points.processors == processors
         return here
 
@@ -124,7 +124,7 @@ def logs(points: ScalingPoints) -> Floats:
 def points(
     processors: Sequence[float], size: Sequence[float], covariates: Sequence[Sequence[float]] = ()
 ) -> ScalingPoints:
-    """Points of plain numbers."""
+    """Points made of plain numbers."""
     return ScalingPoints(
         processors=np.asarray(processors, dtype=np.float64),
         size=np.asarray(size, dtype=np.float64),

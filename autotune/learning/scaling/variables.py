@@ -40,7 +40,7 @@ class Variable:
 
     @property
     def logarithm(self) -> str:
-        """Its name in a regression."""
+        """The name of the variable in a regression of logarithms."""
         return f"{self.transformation}({self.symbol})"
 
     @property

@@ -47,7 +47,7 @@ class Regression:
 
     @property
     def count(self) -> int:
-        """Rows that it was fitted to."""
+        """The number of rows that the regression was fitted to."""
         return len(self.residuals)
 
     def coefficient(self, name: str) -> float:

@@ -72,5 +72,5 @@ Team = int | Literal["all"]
 
 
 def teams(wanted: Sequence[Team], cores: int) -> tuple[int, ...]:
-    """Numbers of threads, ascending, each once."""
+    """The distinct numbers of threads, ascending."""
     return tuple(sorted({cores if team == "all" else team for team in wanted}))

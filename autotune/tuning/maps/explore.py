@@ -26,7 +26,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aim:
-    """How good a map is to be."""
+    """When a map is good enough: the loss that is tolerated, and with which probability."""
 
     tolerance: float = 0.05
     """Share of the least time that may be lost."""
@@ -98,7 +98,7 @@ class Explorer:
         return float(np.median([s.sigma for s in self.seen])) if self.seen else self.aim.noise
 
     def ask(self) -> Visit | str:
-        """The next visit, or why there is none."""
+        """The next visit, or the reason why there is none."""
         tolerance = self.aim.tolerance
         if self.bounds.max() <= tolerance:
             return self._proof() or (

@@ -13,7 +13,7 @@ from autotune.tuning.maps.map_prior import Flags, Floats, Whole
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What a map says beside its numbers."""
+    """The facts of a map beside its numbers."""
 
     label: str
     title: str

@@ -148,7 +148,7 @@ class MapPosterior:
         return np.asarray(covariance)
 
     def _smooth(self, setting: Floats) -> Floats:
-        """(C, C): correlation over cells."""
+        """(C, C): the correlation between cells."""
         reach = np.sqrt(3) * self._apart[0] / np.exp(setting[3])
         return np.asarray((1 + reach) * np.exp(-reach - self._apart[1] / np.exp(setting[4])))
 
@@ -249,7 +249,7 @@ class MapPosterior:
 
 
 def _all(prior: MapPrior) -> Data:
-    """Every contender in every cell."""
+    """The pairs of every contender with every cell."""
     contenders, cells = prior.mean.shape
     nothing = np.zeros(prior.mean.size)
     return Data(

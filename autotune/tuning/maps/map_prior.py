@@ -46,7 +46,7 @@ class Cells:
         return len(self.sizes) * len(self.threads)
 
     def at(self, number: int) -> tuple[int, int]:
-        """(size, threads) of a cell."""
+        """The size and the number of threads of a cell."""
         return self.sizes[number // len(self.threads)], self.threads[number % len(self.threads)]
 
     @property
@@ -183,6 +183,6 @@ def _features(column: Sequence[Value]) -> Floats:
 
 
 def _key(value: Value) -> tuple[str, float, str]:
-    """Sorts values of one kind; tells True from 1."""
+    """A key that sorts values of one kind and tells True from 1."""
     number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
     return type(value).__name__, number, str(value)

@@ -18,8 +18,9 @@ from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.commands.tune import flow as studying
 from autotune.commands.tune.flow import StudyOptions, TunedStudy
 from autotune.domain.setup import Engine, Setup
+from autotune.files import codec
 from autotune.progress import Progress
-from autotune.results.documents import study_documents
+from autotune.results.documents import study_document
 
 if TYPE_CHECKING:
     import pandas
@@ -37,7 +38,7 @@ class PredictionResult:
         """One row per candidate in the order of the space: parameters, seconds, interval."""
         p = self.prospect
         document = rank_document.predict(p.setup, p.machine, p.enumerated.legal, p.rankings)
-        return _frame(document["predictions"])
+        return _frame([codec.fields(row) for row in document.predictions])
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,8 @@ class RankResult:
     def frame(self) -> "pandas.DataFrame":
         """One row per candidate, problem by problem, best first."""
         p = self.prospect
-        return _frame(rank_document.rank(p.setup, p.machine, p.rankings)["ranking"])
+        ranking = rank_document.rank(p.setup, p.machine, p.rankings).ranking
+        return _frame([codec.fields(row) for row in ranking])
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +63,9 @@ class StudyResult:
     def frame(self) -> "pandas.DataFrame":
         """One row per measured candidate."""
         rows: list[dict[str, object]] = []
-        for problem in study_documents.study(self.result.evaluation, "tune", "")["problems"]:
-            for row in problem["evaluated"]:
-                rows.append({"problem": problem["problem"], **row})
+        for problem in self.result.evaluation.problems:
+            evaluated = study_document.problem_row(problem).evaluated
+            rows += [{"problem": problem.label, **codec.fields(row)} for row in evaluated]
         return _frame(rows)
 
 
@@ -104,7 +106,7 @@ def _silent(stage: str, done: int, total: int, detail: str = "") -> None:
     """Nothing is shown."""
 
 
-def _frame(rows: object) -> "pandas.DataFrame":
+def _frame(rows: list[dict[str, object]]) -> "pandas.DataFrame":
     import pandas  # heavy
 
-    return pandas.json_normalize(list(rows), max_level=1)  # type: ignore[call-overload]
+    return pandas.json_normalize(rows, max_level=1)

@@ -137,6 +137,11 @@ class Measurement:
         """The samples that count: not rejected, not warm-ups."""
         return tuple(s for s in self.samples if s.accepted and not s.warm_up)
 
+    @property
+    def rejected(self) -> int:
+        """How many samples do not count because other processes took the cores."""
+        return sum(not s.accepted and not s.warm_up for s in self.samples)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prepared:

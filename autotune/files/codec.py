@@ -12,7 +12,10 @@ import types
 import typing
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TypeVar, Union, cast
+from typing import TYPE_CHECKING, TypeVar, Union, cast
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 T = TypeVar("T")
 
@@ -33,6 +36,11 @@ def document(value: object) -> object:
     {'working set': [4096, None]}
     """
     return _plain(value, finite=True)
+
+
+def fields(value: "DataclassInstance") -> dict[str, object]:
+    """The fields of a dataclass by name, each in JSON's own types."""
+    return cast("dict[str, object]", document(value))
 
 
 def load(kind: type[T], text: str) -> T:
@@ -79,8 +87,10 @@ def _plain(value: object, *, finite: bool = False) -> object:
         return {f.name: _plain(getattr(value, f.name), finite=finite) for f in fields}
     if isinstance(value, Mapping):
         return {str(key): _plain(item, finite=finite) for key, item in value.items()}
-    if isinstance(value, (tuple, list, frozenset)):
+    if isinstance(value, (tuple, list)):
         return [_plain(item, finite=finite) for item in value]
+    if isinstance(value, frozenset):
+        return sorted((_plain(item, finite=finite) for item in value), key=json.dumps)
     if finite and isinstance(value, float) and not math.isfinite(value):
         return None
     if value is None or isinstance(value, (str, int, float)):

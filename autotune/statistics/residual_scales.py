@@ -23,6 +23,23 @@ class Observed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ResidualFactor:
+    """Measured over predicted time of the candidates that share the value of a parameter."""
+
+    parameter: str
+    value: Value
+    factor: float
+    """Geometric mean."""
+    interval: tuple[float, float] | None
+    """90 %; None for a single candidate."""
+    candidates: int
+    excess: float
+    """This factor over that of all other candidates."""
+    clear: bool
+    """More than chance, all values of all parameters considered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Residual:
     """The mean of log(measured / predicted) over the candidates that share a value."""
 
@@ -43,6 +60,20 @@ class Residual:
     def factor(self) -> float:
         """Measured over predicted time, as a geometric mean."""
         return math.exp(self.mean)
+
+    @property
+    def factors(self) -> ResidualFactor:
+        """The same as factors in place of logarithms."""
+        low, high = self.interval or (0.0, 0.0)
+        return ResidualFactor(
+            parameter=self.parameter,
+            value=self.value,
+            factor=self.factor,
+            interval=(math.exp(low), math.exp(high)) if self.interval else None,
+            candidates=self.candidates,
+            excess=math.exp(self.excess),
+            clear=self.clear,
+        )
 
 
 def by_parameter(observed: Sequence[Observed]) -> tuple[Residual, ...]:

@@ -16,9 +16,11 @@ from documented import documented
 
 from autotune.commands.app import app
 from autotune.commands.machine import document as machines_document
+from autotune.commands.measure.document import MeasureDocument
 from autotune.commands.rank import document as rank_document
+from autotune.commands.tune.document import EmitJobDocument
 from autotune.files.store import Store
-from autotune.results.documents import study_documents
+from autotune.results.documents.study_document import StudyDocument
 
 Cli = Callable[..., typing.Any]
 
@@ -116,7 +118,8 @@ def test_rank_explains_and_compares(autotune: Cli, config: Path) -> None:
     assert why["candidate"].startswith("ijl-pad5@")
     assert why["words"][0].startswith(("ijl-pad5 is", "ijl-pad5 and"))
     assert {row["kernel"] for row in why["loops"]} >= {"lc", "approx", "update"}
-    assert all(row["assembly"] for row in why["loops"] if row["route"] != "ports")
+    compiled = [row["result"] for row in why["loops"]]
+    assert all(result["annotated"] for result in compiled if result["route"] != "ports")
     lost = autotune("rank", "small.yaml", "--why", "ijl", "--against", "jlj", check=2)
     assert "--against" in lost.err
     assert "did you mean" in lost.err
@@ -135,7 +138,7 @@ def test_variants_emits_sources_that_compile(autotune: Cli, config: Path, tmp_pa
 
 def test_tune_measures_verifies_and_reports(autotune: Cli, config: Path, tmp_path: Path) -> None:
     result = autotune("tune", "small.yaml", "--json", "--report", "page.html").json()
-    documented(result, study_documents.StudyDocument, "tune")
+    documented(result, StudyDocument, "tune")
     problem = result["problems"][0]
     assert problem["problem"] == "heat2d-N40"
     assert {row["status"] for row in problem["evaluated"]} == {"ok"}
@@ -159,7 +162,7 @@ def test_measure_with_phases(autotune: Cli, config: Path) -> None:
     result = autotune(
         "measure", "small.yaml", "--candidate", ranking[0]["candidate"], "--phases", "--json"
     ).json()
-    documented(result, study_documents.MeasureDocument, "measure")
+    documented(result, MeasureDocument, "measure")
     assert result["status"] == "ok"
     assert {"rhs", "lc", "barrier"} <= {name.lower() for name in result["phases_s"]}
 
@@ -168,7 +171,7 @@ def test_a_job_runs_without_autotune_and_its_results_are_read_back(
     autotune: Cli, config: Path, tmp_path: Path
 ) -> None:
     emitted = autotune("tune", "small.yaml", "--emit-job", "job", "--json").json()
-    documented(emitted, study_documents.EmitJobDocument, "emit-job")
+    documented(emitted, EmitJobDocument, "emit-job")
     assert (emitted["folder"], emitted["script"]) == ("job", "job/job.sh")
     subprocess.run(["sh", "job/job.sh"], cwd=tmp_path, check=True, env={"PATH": os.environ["PATH"]})
     result = autotune("tune", "small.yaml", "--collect", "job/results.jsonl", "--json").json()

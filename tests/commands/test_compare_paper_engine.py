@@ -10,7 +10,7 @@ def test_the_engine_of_the_paper_is_the_default_of_its_configs(autotune):
     assert (one["engine"], one["saturation"]) == ("kerncraft", "paper")
     assert one["headline"]["groups"] == ["allgather", "neighbour"]
     gaps = [
-        {gap["variant"]: gap["predicted_s"] for gap in group["differences"]}
+        {gap["variant"]: gap["predicted"] for gap in group["differences"]}
         for group in one["groups"]
     ]
     assert gaps[0] == pytest.approx(gaps[1])  # communication is in all alike

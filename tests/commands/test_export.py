@@ -7,11 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import fabricated
+from documented import documented
 from typer.testing import CliRunner
 
 from autotune.commands.app import app
-from autotune.commands.export import document as export_document
-from autotune.commands.importing import document as importing_document
+from autotune.commands.export.document import ExportDocument
+from autotune.commands.importing.document import ImportDocument
 from autotune.commands.options import DEFAULT_STORE
 from autotune.files.store import Store
 
@@ -50,10 +51,10 @@ def test_a_study_goes_into_an_application(autotune: Cli, tmp_path: Path) -> None
     with Store.open(tmp_path / DEFAULT_STORE) as store:
         fabricated.fill(store, rounds=3)
     done = autotune("export", "--format", "header", "--json").json()
-    assert set(done) == set(typing.get_type_hints(export_document.ExportDocument))
+    documented(done, ExportDocument, "export")
     assert next(iter(done.items())) == ("schema", "autotune.export/1")
-    choice, larger = done["choices"]
-    assert set(choice) == set(typing.get_type_hints(export_document.ChoiceRow))
+    (section,) = done["choices"]["sections"]
+    choice, larger = section["entries"]
     assert (choice["size"], larger["size"], choice["threads"]) == (256**2, 2048**2, 2)
     assert choice["verified"] is True
     assert done["file"] == "quick.h"
@@ -87,11 +88,10 @@ def test_a_recorded_file_is_imported(tmp_path: Path) -> None:
     store = ["--store", str(tmp_path / "r.sqlite")]
     done = CliRunner().invoke(app, ["import", str(table), str(config), *store, "--json"])
     document = json.loads(done.stdout)
-    assert set(document) == set(typing.get_type_hints(importing_document.ImportDocument))
+    documented(document, ImportDocument, "import")
     assert next(iter(document.items())) == ("schema", "autotune.import/1")
     assert (document["entered"], document["rows"], document["already"]) == (2, 3, False)
     (best,) = document["best"]
-    assert set(best) == set(typing.get_type_hints(importing_document.BestRow))
     assert best["candidate"].startswith("bi16-")
     shown = CliRunner().invoke(app, ["import", str(table), str(config), *store])
     assert "2 of 3 rows are candidates of the config" in shown.stdout

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import own_programs as own
 import pytest
+from documented import documented
 from typer.testing import CliRunner
 
 from autotune import paths
 from autotune.commands.app import app
 from autotune.commands.init.document import InitDocument
-from autotune.commands.init.first_config import ConfigRequest, FirstConfig, write
+from autotune.commands.init.first_config import ConfigRequest, write
 from autotune.commands.init.source_scan import sight
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import flow as tune_flow
@@ -20,7 +21,7 @@ from autotune.errors import InputError
 EXAMPLES = paths.data_root() / "examples"
 
 
-def begun(folder: Path, source: str, text: str, *given: str) -> FirstConfig:
+def begun(folder: Path, source: str, text: str, *given: str) -> InitDocument:
     (folder / source).write_text(text, encoding="utf-8")
     return write(ConfigRequest(program=folder / source, folder=folder, given=given))
 
@@ -168,7 +169,7 @@ def test_the_command(tmp_path: Path):
     done = run(app, [*command, "--json", "--name", "mine", "--", "64", "fast"])
     assert done.exit_code == 0, done.output
     document = json.loads(done.stdout)
-    assert set(document) == set(InitDocument.__annotations__)
+    documented(document, InitDocument, "init")
     assert document["schema"] == "autotune.init/1"
     assert document["config"] == str(tmp_path / "mine-tune.yaml")
     done = run(app, command)

@@ -10,6 +10,7 @@ from autotune.commands.output import TerminalProgress, document, note
 
 if TYPE_CHECKING:
     from autotune.commands.tune.flow import TunedStudy
+    from autotune.results.documents.study_document import StudySchema
 
 COMPARE_EXAMPLE = (
     "Example: autotune compare quickstart; autotune compare configs/icpe19-wave1d.yaml"
@@ -41,7 +42,7 @@ def compare(
         if engine is not None:
             raise typer.BadParameter("needs a config, not a study", param_hint="--engine")
         result = load_study(name, store)
-        show(result, json=json, report=None, store=store, command="compare")
+        show(result, json=json, report=None, store=store, schema="autotune.compare/1")
         return
     chosen = engines(engine)
     found, compared = compare_flow.compare_published(config, TerminalProgress(), chosen)
@@ -60,28 +61,33 @@ def report(
     json: Json = False,
 ) -> None:
     """One self-contained HTML page of a study."""
+    from autotune.commands.compare.document import ReportDocument
     from autotune.commands.tune.flow import study as load_study
     from autotune.commands.tune.flow import write_report
-    from autotune.results.documents import study_documents
 
     result = load_study(study, store)
     path = write_report(result, output)
     if json:
-        document(study_documents.report(result.record.name, path))
+        document(ReportDocument(study=result.record.name, file=path))
     else:
         note(f"wrote {path}")
 
 
 def show(
-    result: "TunedStudy", *, json: bool, report: Path | None, store: str, command: str = "tune"
+    result: "TunedStudy",
+    *,
+    json: bool,
+    report: Path | None,
+    store: str,
+    schema: "StudySchema" = "autotune.tune/1",
 ) -> None:
     """Print a study; WorkFailed where no candidate ran."""
     from autotune.commands.tune.flow import require_success, write_report
-    from autotune.results.documents import study_documents
+    from autotune.results.documents import study_document
     from autotune.results.report import study_table
 
     if json:
-        document(study_documents.study(result.evaluation, command, store))
+        document(study_document.study(result.evaluation, schema, store))
     else:
         typer.echo(study_table.study(result.evaluation, store=store))
     if report is not None:

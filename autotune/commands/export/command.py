@@ -9,9 +9,8 @@ from autotune.commands.options import DEFAULT_STORE, Json, Store
 from autotune.commands.output import TerminalProgress, document, note
 
 if TYPE_CHECKING:
-    from autotune.commands.export.document import ChoiceRow, ExportDocument
-    from autotune.commands.export.flow import ExportedFile
-    from autotune.results.export.entries import ExportEntry, SectionKey
+    from autotune.commands.export.document import ExportDocument
+    from autotune.results.export.entries import ExportEntry
 
 EPILOG = (
     "Example: autotune export quickstart --format header -o quickstart.h;"
@@ -74,16 +73,16 @@ def export(
     )
     done = flow.export(wanted, store, TerminalProgress())
     if json:
-        document(_document(done))
+        document(done)
     else:
         typer.echo(_text(done))
     for line in (*done.notes, *done.replaced):
         note(line)
-    for path in (done.path, *done.readers):
+    for path in (done.file, *done.readers):
         note(f"wrote {path}")
 
 
-def _text(done: "ExportedFile") -> str:
+def _text(done: "ExportDocument") -> str:
     """What was chosen, a line each; of a table how many rows it has."""
     if done.choices is None:
         return f"{done.rows} candidates of study {done.study}"
@@ -118,42 +117,3 @@ def _line(entry: "ExportEntry", per: str) -> str:
         count = len(entry.ties)
         told += f"; noise does not tell it from {count} other{'s' if count > 1 else ''}"
     return told
-
-
-def _document(done: "ExportedFile") -> "ExportDocument":
-    from autotune.commands.export import document as export_document
-
-    told = export_document.written(done.study, done.format, done.path, done.rows)
-    told["notes"] = list(done.notes)
-    told["replaced"] = list(done.replaced)
-    told["readers"] = [str(path) for path in done.readers]
-    if done.choices is not None:
-        told["choices"] = [
-            _choice(section.key, entry)
-            for section in done.choices.sections
-            for entry in section.entries
-        ]
-        told["skipped"] = [
-            {"problem": one.problem, "threads": one.threads, "reason": one.reason}
-            for one in done.choices.skipped
-        ]
-    return told
-
-
-def _choice(key: "SectionKey", entry: "ExportEntry") -> "ChoiceRow":
-    return {
-        "machine": key.place.identity,
-        "problem": key.subject.id,
-        "ranks": key.ranks,
-        "label": entry.problem,
-        "size": entry.size,
-        "threads": entry.threads,
-        "candidate": entry.candidate,
-        "parameters": dict(entry.parameters),
-        "measured_s": entry.seconds,
-        "measured_interval_s": list(entry.interval) if entry.interval else None,
-        "verified": entry.verified,
-        "ties": list(entry.ties),
-        "loss_bound": entry.loss_bound,
-        "source": entry.source,
-    }

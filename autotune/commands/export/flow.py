@@ -5,8 +5,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
+from autotune.commands.export.document import ExportDocument, Format
 from autotune.commands.tune.flow import study as load_study
 from autotune.files.store import CandidateRecord, Store
 from autotune.progress import Progress
@@ -24,7 +24,6 @@ from autotune.results.export import (
 from autotune.results.export.entries import Choices
 from autotune.results.export.export_table import table
 
-Format = Literal["header", "wisdom", "t4", "csv", "parquet"]
 ENDINGS: Mapping[Format, str] = {
     "header": ".h",
     "wisdom": ".wisdom.json",
@@ -58,24 +57,7 @@ class ExportRequest:
     force: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportedFile:
-    """What was written."""
-
-    study: str
-    format: Format
-    path: Path
-    rows: int
-    """Entries of a header or wisdom file that are of this study, else rows of the table."""
-    choices: Choices | None = None
-    """Of headers and wisdom files."""
-    notes: tuple[str, ...] = ()
-    replaced: tuple[str, ...] = ()
-    """Entries of a wisdom file that gave way."""
-    readers: tuple[Path, ...] = ()
-
-
-def export(wanted: ExportRequest, store: str, progress: Progress) -> ExportedFile:
+def export(wanted: ExportRequest, store: str, progress: Progress) -> ExportDocument:
     """Write one file of a study.
 
     Raises InputError where nothing was measured, where no candidate ran (header, wisdom), and
@@ -131,13 +113,13 @@ def _is_own(kind: Format, path: Path) -> bool:
     }[kind]()
 
 
-def _header(wanted: ExportRequest, read: _Found, path: Path) -> ExportedFile:
+def _header(wanted: ExportRequest, read: _Found, path: Path) -> ExportDocument:
     found = choosing.choices(read.result, wanted.problem, read.charted)
     export_files.write(path, header.write(found).encode())
     return _chosen(wanted, path, found)
 
 
-def _wisdom(wanted: ExportRequest, read: _Found, path: Path) -> ExportedFile:
+def _wisdom(wanted: ExportRequest, read: _Found, path: Path) -> ExportDocument:
     found = choosing.choices(read.result, wanted.problem, read.charted)
     written = wisdom.write(found, "" if wanted.force else export_files.text_of(path))
     export_files.write(path, written.text.encode())
@@ -146,42 +128,44 @@ def _wisdom(wanted: ExportRequest, read: _Found, path: Path) -> ExportedFile:
     return dataclasses.replace(done, notes=(*done.notes, *kept), replaced=written.replaced)
 
 
-def _chosen(wanted: ExportRequest, path: Path, found: Choices) -> ExportedFile:
-    return ExportedFile(
+def _chosen(wanted: ExportRequest, path: Path, found: Choices) -> ExportDocument:
+    return ExportDocument(
         study=found.study,
         format=wanted.format,
-        path=path,
+        file=path,
         rows=found.entries,
         choices=found,
         notes=found.notes,
     )
 
 
-def _t4(wanted: ExportRequest, read: _Found, path: Path) -> ExportedFile:
+def _t4(wanted: ExportRequest, read: _Found, path: Path) -> ExportDocument:
     problems = choosing.selected(read.result, wanted.problem)
     text, notes = t4_export.write(read.result, problems)
     export_files.write(path, text.encode())
     rows = sum(row.measurement is not None for problem in problems for row in problem.rows)
-    return ExportedFile(
-        study=read.result.study.name, format="t4", path=path, rows=rows, notes=tuple(notes)
+    return ExportDocument(
+        study=read.result.study.name, format="t4", file=path, rows=rows, notes=tuple(notes)
     )
 
 
-def _csv(wanted: ExportRequest, read: _Found, path: Path) -> ExportedFile:
+def _csv(wanted: ExportRequest, read: _Found, path: Path) -> ExportDocument:
     made = table(read.result, choosing.selected(read.result, wanted.problem))
     export_files.write(path, csv_export.write(made).encode("utf-8", "replace"))
-    return ExportedFile(study=read.result.study.name, format="csv", path=path, rows=len(made.rows))
-
-
-def _parquet(wanted: ExportRequest, read: _Found, path: Path) -> ExportedFile:
-    made = table(read.result, choosing.selected(read.result, wanted.problem))
-    export_files.write(path, parquet_export.write(made))
-    return ExportedFile(
-        study=read.result.study.name, format="parquet", path=path, rows=len(made.rows)
+    return ExportDocument(
+        study=read.result.study.name, format="csv", file=path, rows=len(made.rows)
     )
 
 
-_WRITERS: Mapping[Format, Callable[[ExportRequest, _Found, Path], ExportedFile]] = {
+def _parquet(wanted: ExportRequest, read: _Found, path: Path) -> ExportDocument:
+    made = table(read.result, choosing.selected(read.result, wanted.problem))
+    export_files.write(path, parquet_export.write(made))
+    return ExportDocument(
+        study=read.result.study.name, format="parquet", file=path, rows=len(made.rows)
+    )
+
+
+_WRITERS: Mapping[Format, Callable[[ExportRequest, _Found, Path], ExportDocument]] = {
     "header": _header,
     "wisdom": _wisdom,
     "t4": _t4,

@@ -10,7 +10,6 @@ from autotune.commands.output import TerminalProgress, document
 
 if TYPE_CHECKING:
     from autotune.commands.importing.document import ImportDocument
-    from autotune.commands.importing.flow import ImportedStudy
 
 EXAMPLE = (
     "Example: autotune import cache.json my-program.yaml --given compiler=gcc;"
@@ -52,12 +51,12 @@ def import_(
     settings = importing_flow.given_settings(given or [])
     found = importing_flow.import_file(file, setup, settings, store, TerminalProgress())
     if json:
-        document(_document(found))
+        document(found)
     else:
         typer.echo(_text(found))
 
 
-def _text(found: "ImportedStudy") -> str:
+def _text(found: "ImportDocument") -> str:
     from autotune.results.report import words
 
     failed = f", {found.failed} of them failed" if found.failed else ""
@@ -76,22 +75,3 @@ def _text(found: "ImportedStudy") -> str:
     told = "was in the store already" if found.already else "entered"
     lines.append(f"study {found.study} {told}: hints for autotune tune of the same config")
     return "\n".join(lines)
-
-
-def _document(found: "ImportedStudy") -> "ImportDocument":
-    return {
-        "schema": "autotune.import/1",
-        "study": found.study,
-        "source": found.source,
-        "device": found.device,
-        "rows": found.rows,
-        "entered": found.entered,
-        "failed": found.failed,
-        "already": found.already,
-        "ignored": list(found.ignored),
-        "strangers": [dict(row) for row in found.strangers],
-        "best": [
-            {"problem": b.problem, "candidate": b.candidate, "measured_s": b.seconds}
-            for b in found.best
-        ],
-    }

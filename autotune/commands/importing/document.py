@@ -1,23 +1,26 @@
 """The document of ``autotune import``."""
 
-from typing import TypedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
 
-from autotune.results.documents import Plain
+from autotune.domain.variant import Value
 
 
-class BestRow(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FastestImported:
     """The fastest recorded candidate of a problem."""
 
     problem: str
     candidate: str
-    measured_s: float
+    seconds: float
 
 
-class ImportDocument(TypedDict):
-    """``autotune import --json``."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportDocument:
+    """``autotune import --json``: what became of the rows of a file."""
 
-    schema: str
-    """autotune.import/1"""
+    schema: Literal["autotune.import/1"] = "autotune.import/1"
     study: str
     """Its name in the store."""
     source: str
@@ -30,10 +33,10 @@ class ImportDocument(TypedDict):
     """Rows that are candidates of the config."""
     failed: int
     """Of these."""
-    already: bool
-    """The study was in the store before; nothing was entered."""
-    ignored: list[str]
-    """Names that the config does not have, of one value in all rows."""
-    strangers: list[dict[str, Plain]]
+    strangers: tuple[Mapping[str, Value], ...]
     """The first few of the rows that are no legal candidate of the config."""
-    best: list[BestRow]
+    ignored: tuple[str, ...]
+    """Names that the config does not have, of one value in all rows."""
+    best: tuple[FastestImported, ...] = ()
+    already: bool = False
+    """The study was in the store before; nothing was entered."""

@@ -7,10 +7,11 @@ hints (see ``pipeline.past``), none as a result of its own.
 import dataclasses
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from autotune.commands.importing.document import FastestImported, ImportDocument
 from autotune.commands.rank.host_machine import uncalibrated_machine
 from autotune.commands.rank.ranked_space import enumerate_space
 from autotune.commands.tune.provenance import content
@@ -35,36 +36,6 @@ _STAGE = "read the recorded file"
 _SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FastestImported:
-    """The fastest of one problem."""
-
-    problem: str
-    candidate: str
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImportedStudy:
-    """What became of the rows of a file."""
-
-    study: str
-    source: str
-    device: str
-    rows: int
-    entered: int
-    """Rows that are candidates of the config."""
-    failed: int
-    """Of these."""
-    strangers: tuple[Mapping[str, Setting], ...]
-    """The first of the rows that are no legal candidate."""
-    ignored: tuple[str, ...]
-    """Names that the config does not have, of one value in all rows."""
-    best: tuple[FastestImported, ...] = field(default=())
-    already: bool = False
-    """The study was in the store before; nothing was entered."""
-
-
 def given_settings(texts: Sequence[str]) -> dict[str, Setting]:
     """NAME=VALUE to settings, as the cells of a table; InputError for anything else."""
     found: dict[str, Setting] = {}
@@ -79,7 +50,7 @@ def given_settings(texts: Sequence[str]) -> dict[str, Setting]:
 
 def import_file(
     path: Path, setup: Setup, given: Mapping[str, Setting], store: str, progress: Progress
-) -> ImportedStudy:
+) -> ImportDocument:
     """Enter the times of a recorded file as a study of the candidates of a setup.
 
     Raises InputError where the file cannot be read, states no unit of its times, or where its rows
@@ -114,7 +85,7 @@ def import_file(
             ),
         )
     progress(_STAGE, 2, 2)
-    return ImportedStudy(
+    return ImportDocument(
         study=study,
         source=space.source,
         device=space.device,

@@ -11,8 +11,7 @@ from autotune.commands.options import Json
 from autotune.commands.output import document
 
 if TYPE_CHECKING:
-    from autotune.commands.init.document import InitDocument, MarkRow
-    from autotune.commands.init.first_config import FirstConfig, ReviewNote
+    from autotune.commands.init.document import InitDocument
 
 EXAMPLE = (
     "Example: autotune init examples/matmul/matmul.c -o tuning; autotune tune"
@@ -54,7 +53,7 @@ def init(
         )
     )
     if json:
-        document(_document(made))
+        document(made)
     else:
         typer.echo(_text(made))
 
@@ -66,7 +65,7 @@ def _name(given: str | None) -> str:
     return given or ""
 
 
-def _text(made: "FirstConfig") -> str:
+def _text(made: "InitDocument") -> str:
     seen = made.seen
     lines = [f"wrote {made.program} and {made.config}"]
     kind = f"a {seen.language} program" if made.compiler else f"{seen.language}, not compiled"
@@ -83,25 +82,3 @@ def _text(made: "FirstConfig") -> str:
             lines += [title, *(f"  {each.file}:{each.line}  {each.text}" for each in marks)]
     lines.append(f"then: autotune tune {shlex.quote(str(made.config))}")
     return "\n".join(lines)
-
-
-def _document(made: "FirstConfig") -> "InitDocument":
-    return {
-        "schema": "autotune.init/1",
-        "program": str(made.program),
-        "config": str(made.config),
-        "language": made.seen.language,
-        "compiler": made.compiler or None,
-        "openmp": made.seen.openmp,
-        "mpi": made.seen.mpi,
-        "parameters": {name: list(values) for name, values in made.parameters.items()},
-        "combinations": made.combinations,
-        "time": made.seen.time or None,
-        "check": made.seen.check or None,
-        "fill_in": _rows(made.fill_in),
-        "look_at": _rows(made.look_at),
-    }
-
-
-def _rows(marks: "tuple[ReviewNote, ...]") -> "list[MarkRow]":
-    return [{"file": each.file, "line": each.line, "text": each.text} for each in marks]

@@ -1,11 +1,16 @@
-"""The document of ``init``: a first description of a program and a first config."""
+"""The document of ``autotune init``: a first description of a program and a first config."""
 
-from typing import TypedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
-from autotune.results.documents import Plain
+from autotune.commands.init.source_scan import SourceScan
+from autotune.domain.variant import Value
 
 
-class MarkRow(TypedDict):
+@dataclass(frozen=True, slots=True)
+class ReviewNote:
     """A place in one of the files that its author should see."""
 
     file: str
@@ -13,28 +18,21 @@ class MarkRow(TypedDict):
     text: str
 
 
-class InitDocument(TypedDict):
-    """What was written, and what was seen of the program."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InitDocument:
+    """``autotune init --json``: what was written, and what was seen of the program."""
 
-    schema: str
-    """autotune.init/1"""
-    program: str
+    schema: Literal["autotune.init/1"] = "autotune.init/1"
+    program: Path
     """The file that describes the program."""
-    config: str
+    config: Path
     """The config that tunes it."""
-    language: str
-    """C, C++, Fortran, Python, script or executable."""
-    compiler: str | None
-    """Null: nothing is compiled."""
-    openmp: bool
-    mpi: bool
-    parameters: dict[str, list[Plain]]
+    seen: SourceScan
+    compiler: str
+    """Empty: nothing is compiled."""
+    parameters: Mapping[str, tuple[Value, ...]]
     combinations: int
-    time: str | None
-    """Pattern of the time that it prints; null: the time of the process is taken."""
-    check: str | None
-    """Pattern of the value that must not change; null: none was found."""
-    fill_in: list[MarkRow]
+    fill_in: tuple[ReviewNote, ...]
     """Places to fill in before the tuner can do something useful."""
-    look_at: list[MarkRow]
+    look_at: tuple[ReviewNote, ...]
     """Guesses."""

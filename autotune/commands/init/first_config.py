@@ -6,38 +6,14 @@ Both files load as they are. What could not be seen is marked ``FILL IN``, what 
 
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autotune.commands.init.first_draft import FILL_IN, LOOK_AT, Draft, Plain
-from autotune.commands.init.source_scan import COMPILED, SourceScan, sight
+from autotune.commands.init.document import InitDocument, ReviewNote
+from autotune.commands.init.first_draft import FILL_IN, LOOK_AT, Draft
+from autotune.commands.init.source_scan import COMPILED, sight
 from autotune.errors import Fault, InputError, nearest
 from autotune.files import config
-
-
-@dataclass(frozen=True, slots=True)
-class ReviewNote:
-    """A place that its author should see."""
-
-    file: str
-    line: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FirstConfig:
-    """What was written."""
-
-    program: Path
-    config: Path
-    seen: SourceScan
-    compiler: str
-    """Empty: nothing is compiled."""
-    parameters: Mapping[str, tuple[Plain, ...]]
-    combinations: int
-    fill_in: tuple[ReviewNote, ...]
-    look_at: tuple[ReviewNote, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +30,7 @@ class ConfigRequest:
     """Replace files that are there."""
 
 
-def write(request: ConfigRequest) -> FirstConfig:
+def write(request: ConfigRequest) -> InitDocument:
     """Write ``NAME.yaml`` and ``NAME-tune.yaml`` into a folder; the program is not run.
 
     Raises InputError for something that is no program, and for files that are there already.
@@ -105,7 +81,7 @@ def write(request: ConfigRequest) -> FirstConfig:
         marker: tuple(m for f, t in zip(files, texts, strict=True) for m in _marks(f, t, marker))
         for marker in (FILL_IN, LOOK_AT)
     }
-    return FirstConfig(
+    return InitDocument(
         program=files[0],
         config=files[1],
         seen=seen,

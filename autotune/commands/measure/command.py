@@ -32,10 +32,9 @@ def measure(
     json: Json = False,
 ) -> None:
     """One candidate, built, verified and properly timed."""
-    from autotune.commands.measure import document as measure_document
     from autotune.commands.measure import measure_one
+    from autotune.commands.measure.document import MeasureDocument
     from autotune.commands.rank import ranked_space
-    from autotune.results.documents import study_documents
     from autotune.results.report import terms_text, text
 
     setup = ranked_space.load(config)
@@ -51,7 +50,7 @@ def measure(
         raise typer.Exit(130) from None
     told = (result.ranked, result.measurement, result.location, result.phases)
     if json:
-        document(measure_document.with_terms(study_documents.measure(*told), result.dissection))
+        document(MeasureDocument.of(result))
     else:
         typer.echo(text.measured(*told))
         if result.dissection:

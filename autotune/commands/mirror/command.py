@@ -29,9 +29,9 @@ def mirror(
     json: Json = False,
 ) -> None:
     """Write a study as an Optuna journal, for optuna-dashboard; the store stays the truth."""
+    from autotune.commands.mirror.document import MirrorDocument
     from autotune.commands.tune.flow import study as load_study
     from autotune.domain.setup import OBJECTIVES
-    from autotune.results.documents import study_documents
     from autotune.results.export import optuna_journal as journal
 
     result = load_study(study, store)
@@ -43,6 +43,8 @@ def mirror(
     wanted = tuple(name for name in OBJECTIVES if name in asked)
     trials = journal.write(result.evaluation, output, wanted)
     if json:
-        document(study_documents.mirrored(result.evaluation, output, trials))
+        name = result.record.name
+        studies = tuple(f"{name}/{problem.label}" for problem in result.evaluation.problems)
+        document(MirrorDocument(study=name, file=output, studies=studies, trials=trials))
     else:
         note(f"wrote {trials} trials; look at them with: optuna-dashboard {output}")

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from autotune.commands.rank.block_document import choices
+from autotune.commands.rank.document import block_choices
 from autotune.domain.machine import Machine
 from autotune.domain.ranking import Ranking
 from autotune.results.report.text import columns
@@ -14,7 +14,7 @@ _HEAD = ("level", "keeps", "for the next", "needs", "of", "block")
 def text(rankings: Sequence[Ranking], machine: Machine) -> str:
     """The largest blocks that keep what is needed again in each cache; empty without stencils."""
     made = []
-    for problem, threads, conditions in choices(rankings, machine):
+    for problem, threads, conditions in block_choices(rankings, machine):
         rows = [_HEAD, *(_cells(condition) for condition in conditions)]
         team = "1 thread" if threads == 1 else f"{threads} threads"
         made.append(

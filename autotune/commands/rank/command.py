@@ -81,15 +81,14 @@ def predict(
 
     prospect = _prospected(config, engine)
     made = candidate_formulas(prospect, formula) if formula else []
-    told = [(each.candidates, each.formula) for each in made]
     if json:
         document(
             rank_document.predict(
-                prospect.setup, prospect.machine, prospect.enumerated.legal, prospect.rankings, told
+                prospect.setup, prospect.machine, prospect.enumerated.legal, prospect.rankings, made
             )
         )
-    elif told:
-        typer.echo(formula_text.text(told))
+    elif made:
+        typer.echo(formula_text.text(made))
     elif unranked := _unranked(prospect):
         typer.echo(unranked)
     else:

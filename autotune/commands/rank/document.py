@@ -1,46 +1,35 @@
 """Documents of what is known before anything runs: ``variants``, ``predict``, ``rank``."""
 
-import math
-from collections.abc import Sequence
-from typing import TypedDict
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
 
-from autotune.commands.rank import block_document
+from autotune.commands.rank.candidate_formula import CandidateFormula
 from autotune.domain.machine import Machine
-from autotune.domain.ranking import Ranked, Ranking, differences
+from autotune.domain.problem import StencilProblem
+from autotune.domain.ranking import Difference, Ranked, Ranking, differences
 from autotune.domain.results import Part
 from autotune.domain.setup import Setup
-from autotune.domain.variant import Candidate
-from autotune.learning.formulas.ecm_formula import Ecm
+from autotune.domain.variant import Build, Candidate, Value
 from autotune.models.engines.base import CompiledSweep
-from autotune.results.documents import Plain
 from autotune.results.report.explained import RankingExplanation
+from autotune.units import Unbounded
 from autotune.workloads.generated.candidate_space import EnumeratedSpace
 from autotune.workloads.stencil.features import features
+from autotune.workloads.stencil.planes.blocking import LayerCondition, block_choice
 
 
-class PartRow(TypedDict):
-    """One contribution to a predicted step."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidateRow:
+    """A legal candidate."""
 
-    sweep: str
-    kind: str
-    """T_OL, T_nOL, a level (L2, L3, MEM), sweep (their combination), barrier, communication."""
-    seconds: float
-    extrapolated: bool
-    kernel: str
-    """What the sweep computes: lc, rhs, approx+update; empty where it is not known."""
-    count: float
-    """Of a level: rows that one pass streams from there; 0 where they are not counted."""
-
-
-class PredictionRow(TypedDict):
-    """One candidate and its prediction."""
-
-    problem: str
     candidate: str
-    """``label:identity``."""
+    """Id: ``label:identity``."""
+    problem: str
     variant: str
-    parameters: dict[str, Plain]
-    features: dict[str, int] | None
+    parameters: Mapping[str, Value]
+    features: Mapping[str, int] | None
     """Of a stencil: the modelling vector I, J, K, bi, bj, bk, u, t; null for others."""
     nodes: int
     ranks: int
@@ -49,22 +38,22 @@ class PredictionRow(TypedDict):
     """Of each rank."""
     communication: str
     """none, allgather, neighbour or sparse."""
-    compiler: str
-    flags: list[str]
+    build: Build
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictedRow(CandidateRow):
+    """One candidate, its prediction, and its place among those of its problem."""
+
     predicted_s: float | None
-    interval_s: list[float] | None
+    interval_s: tuple[float, float] | None
     """Low and high."""
-    parts: list[PartRow]
+    parts: tuple[Part, ...]
     engine: str
     reason: str
     """One line: what the time consists of, or why there is none."""
-    notes: list[str]
+    notes: tuple[str, ...]
     """Approximations that were made."""
-
-
-class RankRow(PredictionRow):
-    """A prediction with its place among those of its problem."""
-
     rank: int | None
     apart: float | None
     """Probability that the first of the problem takes less time, 0.5 being a toss-up; null where
@@ -73,64 +62,25 @@ class RankRow(PredictionRow):
     """Candidates of one group are not told apart from the fastest of it; 1: from the first."""
 
 
-class DifferenceRow(TypedDict):
-    """A part of two candidates side by side."""
-
-    sweep: str
-    """What is compared: LC, or APPROX+UPDATE where one of them fuses these; barrier."""
-    kind: str
-    first_s: float
-    second_s: float
-    first_count: float
-    """Rows that one pass streams from a level; 0 where that is not known."""
-    second_count: float
-
-
-class LoopRow(TypedDict):
-    """A sweep as it was compiled; cycles per component."""
-
-    sweep: str
-    kernel: str
-    route: str
-    """How the in-core time was found."""
-    bottleneck: str
-    """The busiest port, chain or front end."""
-    T_OL: float
-    T_nOL: float
-    chain: float
-    """Longest loop-carried dependency."""
-    vector: int
-    """Bytes of the widest vectors."""
-    loads: float
-    stores: float
-    crossing: float
-    """Vector loads that cross a line."""
-    forwards: float
-    """Loads that wait for a store of the loop."""
-    gathers: float
-    calls: float
-    unknown: list[str]
-    """Instructions that OSACA does not know."""
-    assembly: str
-    """Annotated; empty unless it was asked for."""
-
-
-class WhyRow(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanations:
     """Why one candidate is predicted as it is, and what differs from another."""
 
     candidate: str
     against: str | None
     engine: str
-    words: list[str]
+    words: tuple[str, ...]
     """The same as sentences."""
-    differences: list[DifferenceRow]
+    differences: tuple[Difference, ...]
     """Largest first; empty without another candidate."""
-    loops: list[LoopRow]
-    """Of the candidate; empty for an engine that compiles none."""
-    loops_against: list[LoopRow]
+    loops: tuple[CompiledSweep, ...]
+    """Of the candidate; empty for an engine that compiles none. Their assembly is empty unless it
+    was asked for."""
+    loops_against: tuple[CompiledSweep, ...]
 
 
-class FormulaTermRow(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SizePower:
     """A coefficient, in seconds, times a power of n."""
 
     coefficient: float
@@ -140,227 +90,35 @@ class FormulaTermRow(TypedDict):
     """The part of the time step, and what bounds it."""
 
 
-class FormulaRow(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormulaRow:
     """A candidate's predictions over sizes, as a formula of n: components or points."""
 
-    candidates: list[str]
+    candidates: tuple[str, ...]
     """The candidate at each of the sizes, ascending."""
     engine: str
-    sizes: list[float]
+    sizes: tuple[float, ...]
     formula: str
-    terms: list[FormulaTermRow]
+    terms: tuple[SizePower, ...]
     """Near the largest size."""
-    between: float | None
+    between: Unbounded
     """How far it is off between two sizes at most, a share; null for a single size."""
 
 
-class PredictDocument(TypedDict):
-    """``autotune predict --json``."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockRow:
+    """A layer condition of a stencil in one cache."""
 
-    schema: str
-    study: str
-    machine: str
-    predictions: list[PredictionRow]
-    formulas: list[FormulaRow]
-    """Empty unless asked for."""
-
-
-class RankDocument(TypedDict):
-    """``autotune rank --json``."""
-
-    schema: str
-    study: str
-    machine: str
-    ranking: list[RankRow]
-    blocks: list[block_document.BlockRow]
-    """Layer conditions of the stencils; empty for initial value problems."""
-    why: WhyRow | None
-    """The first of ``whys``; null unless reasons were asked for."""
-    whys: list[WhyRow]
-    """One per problem and engine."""
-
-
-def predict(
-    setup: Setup,
-    machine: Machine,
-    order: Sequence[Candidate],
-    rankings: Sequence[Ranking],
-    formulas: Sequence[tuple[Sequence[str], Ecm]] = (),
-) -> PredictDocument:
-    """The predictions in the order of the space, by one engine after the other.
-
-    ``formulas``: those that were asked for, each with the ids of its candidates.
-    """
-    entries = {(r.engine, e.candidate.identity): e for r in rankings for e in r.entries}
-    engines = dict.fromkeys(ranking.engine for ranking in rankings)
-    return {
-        "schema": "autotune.predict/1",
-        "study": setup.name,
-        "machine": machine.name,
-        "predictions": [
-            _prediction(entries[engine, candidate.identity])
-            for engine in engines
-            for candidate in order
-        ],
-        "formulas": [_formula(candidates, formula) for candidates, formula in formulas],
-    }
-
-
-def _formula(candidates: Sequence[str], formula: Ecm) -> FormulaRow:
-    return {
-        "candidates": list(candidates),
-        "engine": formula.engine,
-        "sizes": list(formula.sizes),
-        "formula": str(formula),
-        "terms": [
-            {
-                "coefficient": term.coefficient,
-                "power": sum(factor.power for factor in term.factors),
-                "of": term.text,
-            }
-            for term in formula.terms()
-        ],
-        "between": None if math.isnan(formula.between) else formula.between,
-    }
-
-
-def rank(
-    setup: Setup,
-    machine: Machine,
-    rankings: Sequence[Ranking],
-    whys: Sequence[RankingExplanation] = (),
-    *,
-    assembly: bool = False,
-) -> RankDocument:
-    """The rankings, problem by problem, best first; ``whys`` where reasons were asked for."""
-    told = [_why(each, assembly=assembly) for each in whys]
-    return {
-        "schema": "autotune.rank/1",
-        "study": setup.name,
-        "machine": machine.name,
-        "ranking": [
-            {
-                "rank": entry.rank,
-                "apart": entry.apart,
-                "group": entry.group,
-                **_prediction(entry),
-            }
-            for ranking in rankings
-            for entry in ranking.entries
-        ],
-        "blocks": block_document.rows(rankings, machine),
-        "why": told[0] if told else None,
-        "whys": told,
-    }
-
-
-def _why(each: RankingExplanation, *, assembly: bool) -> WhyRow:
-    chosen, other, beside = each.chosen, each.other, each.beside
-    rows = differences(chosen.prediction, other.prediction) if other else []
-    return {
-        "candidate": chosen.candidate.id,
-        "against": other.candidate.id if other else None,
-        "engine": chosen.prediction.engine,
-        "words": list(each.words),
-        "differences": [
-            {
-                "sweep": d.sweep,
-                "kind": d.kind,
-                "first_s": d.first,
-                "second_s": d.second,
-                "first_count": d.first_count,
-                "second_count": d.second_count,
-            }
-            for d in rows
-        ],
-        "loops": [_loop(loop, assembly=assembly) for loop in each.told.loops],
-        "loops_against": [_loop(loop, assembly=assembly) for loop in beside.loops]
-        if beside
-        else [],
-    }
-
-
-def _loop(loop: CompiledSweep, *, assembly: bool) -> LoopRow:
-    found = loop.result
-    return {
-        "sweep": loop.sweep,
-        "kernel": loop.kernel,
-        "route": found.route,
-        "bottleneck": found.bottleneck,
-        "T_OL": found.T_OL,
-        "T_nOL": found.T_nOL,
-        "chain": found.chain,
-        "vector": found.vector,
-        "loads": found.loads,
-        "stores": found.stores,
-        "crossing": found.crossing,
-        "forwards": found.forwards,
-        "gathers": found.gathers,
-        "calls": found.calls,
-        "unknown": list(found.unknown),
-        "assembly": (found.annotated or found.assembly) if assembly else "",
-    }
-
-
-def _features(candidate: Candidate) -> dict[str, int] | None:
-    return features(candidate) if candidate.problem.family == "stencil" else None
-
-
-def _prediction(entry: Ranked) -> PredictionRow:
-    candidate, prediction = entry.candidate, entry.prediction
-    return {
-        "problem": candidate.problem.label,
-        "candidate": candidate.id,
-        "variant": candidate.variant.label,
-        "parameters": dict(candidate.variant.parameters),
-        "features": _features(candidate),
-        "nodes": candidate.nodes,
-        "ranks": candidate.ranks,
-        "threads": candidate.threads,
-        "communication": candidate.communication,
-        "compiler": candidate.build.compiler,
-        "flags": list(candidate.build.flags),
-        "predicted_s": prediction.seconds,
-        "interval_s": list(prediction.interval) if prediction.interval else None,
-        "parts": [_part(part) for part in prediction.parts],
-        "engine": prediction.engine,
-        "reason": prediction.reason,
-        "notes": list(prediction.notes),
-    }
-
-
-def _part(part: Part) -> PartRow:
-    return {
-        "sweep": part.sweep,
-        "kind": part.kind,
-        "seconds": part.seconds,
-        "extrapolated": part.extrapolated,
-        "kernel": part.kernel,
-        "count": part.count,
-    }
-
-
-class VariantRow(TypedDict):
-    """A legal candidate."""
-
-    candidate: str
     problem: str
-    variant: str
-    parameters: dict[str, Plain]
-    features: dict[str, int] | None
-    """Of a stencil: the modelling vector I, J, K, bi, bj, bk, u, t; null for others."""
-    nodes: int
-    ranks: int
-    """On all nodes together."""
     threads: int
-    """Of each rank."""
-    communication: str
-    """none, allgather, neighbour or sparse."""
-    compiler: str
-    flags: list[str]
+    """On a node."""
+    holds: bool
+    """Without blocks."""
+    condition: LayerCondition
 
 
-class IllegalRow(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IllegalRow:
     """A combination that was left out."""
 
     variant: str
@@ -368,41 +126,208 @@ class IllegalRow(TypedDict):
     reason: str
 
 
-class VariantsDocument(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariantsDocument:
     """``autotune variants --json``."""
 
-    schema: str
+    schema: Literal["autotune.variants/1"] = "autotune.variants/1"
     study: str
-    variants: list[VariantRow]
-    illegal: list[IllegalRow] | None
+    variants: tuple[CandidateRow, ...]
+    illegal: tuple[IllegalRow, ...] | None
     """Null unless they were asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PredictDocument:
+    """``autotune predict --json``: the predictions in the order of the space, by engine."""
+
+    schema: Literal["autotune.predict/1"] = "autotune.predict/1"
+    study: str
+    machine: str
+    predictions: tuple[PredictedRow, ...]
+    formulas: tuple[FormulaRow, ...]
+    """Empty unless asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankDocument:
+    """``autotune rank --json``: the rankings, problem by problem, best first."""
+
+    schema: Literal["autotune.rank/1"] = "autotune.rank/1"
+    study: str
+    machine: str
+    ranking: tuple[PredictedRow, ...]
+    blocks: tuple[BlockRow, ...]
+    """Layer conditions of the stencils; empty for initial value problems."""
+    why: Explanations | None
+    """The first of ``whys``; null unless reasons were asked for."""
+    whys: tuple[Explanations, ...]
+    """One per problem and engine."""
 
 
 def variants(setup: Setup, enumerated: EnumeratedSpace, *, illegal: bool) -> VariantsDocument:
     """The candidates of a setup, and what was left out, if asked for."""
-    return {
-        "schema": "autotune.variants/1",
-        "study": setup.name,
-        "variants": [
-            {
-                "candidate": c.id,
-                "problem": c.problem.label,
-                "variant": c.variant.label,
-                "parameters": dict(c.variant.parameters),
-                "features": _features(c),
-                "nodes": c.nodes,
-                "ranks": c.ranks,
-                "threads": c.threads,
-                "communication": c.communication,
-                "compiler": c.build.compiler,
-                "flags": list(c.build.flags),
-            }
-            for c in enumerated.legal
-        ],
-        "illegal": [
-            {"variant": label, "problem": problem.label, "reason": reason}
+    return VariantsDocument(
+        study=setup.name,
+        variants=tuple(candidate_row(candidate) for candidate in enumerated.legal),
+        illegal=tuple(
+            IllegalRow(variant=label, problem=problem.label, reason=reason)
             for label, problem, reason in enumerated.illegal
-        ]
+        )
         if illegal
         else None,
-    }
+    )
+
+
+def predict(
+    setup: Setup,
+    machine: Machine,
+    order: Sequence[Candidate],
+    rankings: Sequence[Ranking],
+    formulas: Sequence[CandidateFormula] = (),
+) -> PredictDocument:
+    """The predictions in the order of the space, by one engine after the other."""
+    entries = {(r.engine, e.candidate.identity): e for r in rankings for e in r.entries}
+    engines = dict.fromkeys(ranking.engine for ranking in rankings)
+    return PredictDocument(
+        study=setup.name,
+        machine=machine.name,
+        predictions=tuple(
+            predicted_row(entries[engine, candidate.identity])
+            for engine in engines
+            for candidate in order
+        ),
+        formulas=tuple(_formula(formula) for formula in formulas),
+    )
+
+
+def rank(
+    setup: Setup,
+    machine: Machine,
+    rankings: Sequence[Ranking],
+    explanations: Sequence[RankingExplanation] = (),
+    *,
+    assembly: bool = False,
+) -> RankDocument:
+    """The rankings, problem by problem; ``explanations`` where reasons were asked for."""
+    whys = tuple(_explained(explanation, assembly=assembly) for explanation in explanations)
+    return RankDocument(
+        study=setup.name,
+        machine=machine.name,
+        ranking=tuple(predicted_row(entry) for ranking in rankings for entry in ranking.entries),
+        blocks=block_rows(rankings, machine),
+        why=whys[0] if whys else None,
+        whys=whys,
+    )
+
+
+def candidate_row(candidate: Candidate) -> CandidateRow:
+    """A candidate in plain values."""
+    return CandidateRow(
+        candidate=candidate.id,
+        problem=candidate.problem.label,
+        variant=candidate.variant.label,
+        parameters=candidate.variant.parameters,
+        features=_features(candidate),
+        nodes=candidate.nodes,
+        ranks=candidate.ranks,
+        threads=candidate.threads,
+        communication=candidate.communication,
+        build=candidate.build,
+    )
+
+
+def predicted_row(entry: Ranked) -> PredictedRow:
+    """A candidate, its prediction and its place."""
+    candidate, prediction = entry.candidate, entry.prediction
+    return PredictedRow(
+        candidate=candidate.id,
+        problem=candidate.problem.label,
+        variant=candidate.variant.label,
+        parameters=candidate.variant.parameters,
+        features=_features(candidate),
+        nodes=candidate.nodes,
+        ranks=candidate.ranks,
+        threads=candidate.threads,
+        communication=candidate.communication,
+        build=candidate.build,
+        predicted_s=prediction.seconds,
+        interval_s=prediction.interval,
+        parts=prediction.parts,
+        engine=prediction.engine,
+        reason=prediction.reason,
+        notes=prediction.notes,
+        rank=entry.rank,
+        apart=entry.apart,
+        group=entry.group,
+    )
+
+
+def _features(candidate: Candidate) -> Mapping[str, int] | None:
+    return features(candidate) if candidate.problem.family == "stencil" else None
+
+
+def _explained(explanation: RankingExplanation, *, assembly: bool) -> Explanations:
+    chosen, other, beside = explanation.chosen, explanation.other, explanation.beside
+    return Explanations(
+        candidate=chosen.candidate.id,
+        against=other.candidate.id if other else None,
+        engine=chosen.prediction.engine,
+        words=explanation.words,
+        differences=tuple(differences(chosen.prediction, other.prediction)) if other else (),
+        loops=_loops(explanation.told.loops, assembly=assembly),
+        loops_against=_loops(beside.loops, assembly=assembly) if beside else (),
+    )
+
+
+def _loops(loops: Sequence[CompiledSweep], *, assembly: bool) -> tuple[CompiledSweep, ...]:
+    if assembly:
+        return tuple(loops)
+    replace = dataclasses.replace
+    return tuple(
+        replace(loop, result=replace(loop.result, assembly="", annotated="")) for loop in loops
+    )
+
+
+def _formula(candidate: CandidateFormula) -> FormulaRow:
+    formula = candidate.formula
+    return FormulaRow(
+        candidates=candidate.candidates,
+        engine=formula.engine,
+        sizes=formula.sizes,
+        formula=str(formula),
+        terms=tuple(
+            SizePower(
+                coefficient=term.coefficient,
+                power=sum(factor.power for factor in term.factors),
+                of=term.text,
+            )
+            for term in formula.terms()
+        ),
+        between=formula.between,
+    )
+
+
+def block_choices(
+    rankings: Sequence[Ranking], machine: Machine
+) -> list[tuple[StencilProblem, int, tuple[LayerCondition, ...]]]:
+    """Problem, threads and layer conditions of every stencil that was ranked, each once."""
+    choices: dict[tuple[str, int], tuple[StencilProblem, int, tuple[LayerCondition, ...]]] = {}
+    for ranking in rankings:
+        problem = ranking.problem
+        if not isinstance(problem, StencilProblem):
+            continue
+        for threads in sorted({e.candidate.threads_per_node for e in ranking.entries}):
+            if (problem.key, threads) not in choices:
+                conditions = block_choice(problem, machine, threads)
+                choices[problem.key, threads] = problem, threads, conditions
+    return list(choices.values())
+
+
+def block_rows(rankings: Sequence[Ranking], machine: Machine) -> tuple[BlockRow, ...]:
+    """Every layer condition; none for initial value problems."""
+    return tuple(
+        BlockRow(problem=problem.label, threads=threads, holds=condition.holds, condition=condition)
+        for problem, threads, conditions in block_choices(rankings, machine)
+        for condition in conditions
+    )

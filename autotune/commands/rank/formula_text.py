@@ -2,9 +2,11 @@
 
 from collections.abc import Sequence
 
-from autotune.learning.formulas.ecm_formula import Ecm
+from autotune.commands.rank.candidate_formula import CandidateFormula
 
 
-def text(found: Sequence[tuple[Sequence[str], Ecm]]) -> str:
+def text(formulas: Sequence[CandidateFormula]) -> str:
     """Each formula below its candidate; n is the number of components or points."""
-    return "\n\n".join(f"{', '.join(candidates)}\n  {formula}" for candidates, formula in found)
+    return "\n\n".join(
+        f"{', '.join(formula.candidates)}\n  {formula.formula}" for formula in formulas
+    )

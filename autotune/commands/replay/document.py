@@ -1,26 +1,31 @@
 """The document of ``tune --replay``: a search of a recorded space."""
 
-from typing import TypedDict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
 
+from autotune.domain.results import Status
+from autotune.domain.variant import Value
 from autotune.files.recorded.recorded_space import RecordedSpace
 from autotune.files.recorded.replayed import SHARES, Replay, Step
-from autotune.results.documents import Plain
 
 
-class StepRow(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayedEvaluation:
     """One evaluation, in the order in which they were made."""
 
-    parameters: dict[str, Plain]
-    seconds: float | None
+    parameters: Mapping[str, Value]
+    measured: float | None
     """As recorded, in the unit of the file; null where the candidate failed."""
-    status: str
+    status: Status
     best: float | None
     """The smallest so far."""
     why: str
     """Why it was asked for."""
 
 
-class ReachedRow(TypedDict):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReachedShare:
     """How soon the search was near the recorded best."""
 
     share: float
@@ -31,11 +36,11 @@ class ReachedRow(TypedDict):
     """How many of the recorded candidates are as near."""
 
 
-class ReplayDocument(TypedDict):
-    """A search of a recorded space."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayDocument:
+    """``autotune tune --replay --json``: a search of a recorded space."""
 
-    schema: str
-    """autotune.replay/1"""
+    schema: Literal["autotune.replay/1"] = "autotune.replay/1"
     source: str
     """The file and its format."""
     unit: str
@@ -43,50 +48,49 @@ class ReplayDocument(TypedDict):
     candidates: int
     failures: int
     """How many of the recorded candidates failed."""
-    parameters: dict[str, list[Plain]]
+    parameters: Mapping[str, tuple[Value, ...]]
     """Name to its recorded values; those with one value are left out."""
     recorded_best: float
     sampler: str
     seed: int
     predicted: bool
     """The file holds predictions, and the search used them."""
-    reached: list[ReachedRow]
+    reached: tuple[ReachedShare, ...]
     stopped: str
     """Why the search ended."""
-    evaluated: list[StepRow]
+    evaluated: tuple[ReplayedEvaluation, ...]
 
 
 def replay(replayed: Replay) -> ReplayDocument:
     """The document of a search of a recorded space."""
     space = replayed.space
     return ReplayDocument(
-        schema="autotune.replay/1",
         source=space.source,
         unit=space.unit,
         candidates=len(space),
         failures=space.failures,
-        parameters={name: list(values) for name, values in space.parameters.items()},
+        parameters=space.parameters,
         recorded_best=space.best,
         sampler=replayed.sampler,
         seed=replayed.seed,
         predicted=replayed.predicted,
-        reached=[
-            ReachedRow(
+        reached=tuple(
+            ReachedShare(
                 share=share,
                 evaluations=replayed.reached(share),
                 candidates=int(space.within(share).sum()),
             )
             for share in SHARES
-        ],
+        ),
         stopped=replayed.stopped,
-        evaluated=[_step(step, space) for step in replayed.steps],
+        evaluated=tuple(_evaluation(step, space) for step in replayed.steps),
     )
 
 
-def _step(step: Step, space: RecordedSpace) -> StepRow:
-    return StepRow(
+def _evaluation(step: Step, space: RecordedSpace) -> ReplayedEvaluation:
+    return ReplayedEvaluation(
         parameters=space.settings(step.row),
-        seconds=step.seconds,
+        measured=step.seconds,
         status=step.status,
         best=step.best,
         why=step.why,

@@ -164,15 +164,10 @@ def _emit(
     config: Path, setup: "Setup", options: "StudyOptions", folder: Path, *, json: bool
 ) -> None:
     from autotune.commands.tune import jobs
-    from autotune.results.documents import study_documents
 
     emitted = jobs.emit_job(setup, options, folder, TerminalProgress())
     if json:
-        document(
-            study_documents.emitted(
-                emitted.study, emitted.folder, emitted.script, emitted.candidates
-            )
-        )
+        document(emitted)
     note(
         f"wrote {emitted.script}; run it there, bring the folder back, then:"
         f" autotune tune {config} --collect {emitted.folder / 'results.jsonl'}"

@@ -1,12 +1,12 @@
 """Jobs for machines where autotune does not run: written out, and their results read back."""
 
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from autotune.codegen.c import harness
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.ranked_space import prospect
+from autotune.commands.tune.document import EmitJobDocument
 from autotune.commands.tune.flow import StudyOptions, StudyRun, TunedStudy, choose_candidates
 from autotune.domain.ranking import Ranking
 from autotune.domain.setup import Setup
@@ -19,18 +19,9 @@ from autotune.progress import Progress
 from autotune.tuning import Chosen
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmittedJob:
-    """A job that was written."""
-
-    study: str
-    folder: Path
-    script: Path
-    candidates: tuple[str, ...]
-    """Ids, in the order of the choice."""
-
-
-def emit_job(setup: Setup, options: StudyOptions, folder: Path, progress: Progress) -> EmittedJob:
+def emit_job(
+    setup: Setup, options: StudyOptions, folder: Path, progress: Progress
+) -> EmitJobDocument:
     """Write the job that measures what ``tune`` would measure.
 
     InputError if the folder is not empty or cannot be written.
@@ -58,7 +49,7 @@ def emit_job(setup: Setup, options: StudyOptions, folder: Path, progress: Progre
         ),
         folder,
     )
-    return EmittedJob(
+    return EmitJobDocument(
         study=setup.name,
         folder=folder,
         script=script,

@@ -14,13 +14,12 @@ from autotune.domain.results import Status
 from autotune.files.store.records import StudyRecord
 from autotune.results.evaluate.study_evaluation import (
     EvaluatedCandidate,
-    Interval,
     ProblemEvaluation,
 )
 from autotune.results.report import words as wording
 from autotune.results.report.figure_records import Role, role
 from autotune.results.report.noise_figures import begun_at, moment, run_of
-from autotune.statistics.residual_scales import Residual
+from autotune.statistics.residual_scales import ResidualFactor
 
 _MOST_VALUES = 24
 _MOST_PLACES = 20
@@ -52,22 +51,10 @@ class Convergence:
 
 
 @dataclass(frozen=True, slots=True)
-class ResidualShare:
-    """The residual of one value of a parameter, as a factor."""
-
-    label: str
-    factor: float
-    """Measured over predicted."""
-    interval: Interval | None
-    candidates: int
-    clear: bool
-
-
-@dataclass(frozen=True, slots=True)
 class ResidualFigures:
     """Where the model is wrong: worst values first."""
 
-    shares: tuple[ResidualShare, ...]
+    shares: tuple[ResidualFactor, ...]
     overall: float
     """Measured over predicted, geometric mean over all compared candidates."""
     left_out: int
@@ -158,14 +145,8 @@ def residuals(result: ProblemEvaluation) -> ResidualFigures:
     off = [row.deviation for row in result.rows if row.compared]
     known = [-math.log1p(each) for each in off if each is not None]
     overall = math.exp(float(np.mean(known))) if known else 1.0
-    shown = tuple(map(_share, found[:_MOST_VALUES]))
+    shown = tuple(residual.factors for residual in found[:_MOST_VALUES])
     return ResidualFigures(shown, overall, len(found) - len(shown))
-
-
-def _share(found: Residual) -> ResidualShare:
-    interval = found.interval and (math.exp(found.interval[0]), math.exp(found.interval[1]))
-    label = wording.value_of(found)
-    return ResidualShare(label, found.factor, interval, found.candidates, found.clear)
 
 
 def moves(result: ProblemEvaluation) -> Moves:

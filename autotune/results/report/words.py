@@ -11,7 +11,7 @@ from autotune.results.evaluate.study_evaluation import (
     Interval,
     ProblemEvaluation,
 )
-from autotune.statistics.residual_scales import Residual, worst
+from autotune.statistics.residual_scales import Residual, ResidualFactor, worst
 
 NONE = "-"
 """Stands where there is no number."""
@@ -122,7 +122,7 @@ def unit_of(kind: str, value: float) -> tuple[str, float]:
     return (unit if kind == "time" else f"{unit[:-1]}J"), factor
 
 
-def value_of(residual: Residual) -> str:
+def value_of(residual: Residual | ResidualFactor) -> str:
     """A parameter and its value: ``tile none``, ``flags -O3 -march=native``."""
     return f"{residual.parameter} {plain(residual.value)}"
 

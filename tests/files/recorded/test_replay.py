@@ -2,15 +2,15 @@
 
 import json
 from pathlib import Path
-from typing import get_type_hints
 
 import numpy as np
 import pytest
 from click.testing import Result
+from documented import documented
 from typer.testing import CliRunner
 
 from autotune.commands.app import app
-from autotune.commands.replay import document as replay_document
+from autotune.commands.replay.document import ReplayDocument
 from autotune.commands.replay.flow import replay
 from autotune.commands.replay.text import text
 from autotune.domain.setup import Sampler
@@ -89,8 +89,7 @@ def test_the_command_prints_one_documented_document(path: Path) -> None:
     assert done.exit_code == 0, done.output
     document = json.loads(done.stdout)
     assert document["schema"] == "autotune.replay/1"
-    assert set(document) == set(get_type_hints(replay_document.ReplayDocument))
-    assert set(document["evaluated"][0]) == set(get_type_hints(replay_document.StepRow))
+    documented(document, ReplayDocument, "replay")
     assert document["reached"][1] == {"share": 0.01, "evaluations": 1, "candidates": 5}
     assert document["candidates"] == 96
 

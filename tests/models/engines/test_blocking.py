@@ -4,7 +4,7 @@ import pytest
 from stencil_samples import MACHINE, candidate, problem
 
 from autotune.commands.rank import block_text
-from autotune.commands.rank.block_document import rows
+from autotune.commands.rank.document import block_rows
 from autotune.domain.ranking import rank
 from autotune.models.traffic.grid.grid_distance import reuses
 from autotune.models.traffic.grid.grid_shape import GridShape, accesses
@@ -71,11 +71,12 @@ def test_the_table_has_each_problem_and_team_once() -> None:
     assert "1 thread: layer conditions, half of each cache" in told
     assert "L1     planes  k" in told
     assert "bj <= 8, bi <= 56" in told
-    listed = rows(ranked, MACHINE)
-    assert [row["threads"] for row in listed] == [1] * 9 + [4] * 9
-    planes = next(row for row in listed if (row["level"], row["reuse"]) == ("L2", "planes"))
-    assert planes["blocks"] == {"j": 4}
-    assert next(row["blocks"] for row in listed if row["reuse"] == "step") is None
+    listed = block_rows(ranked, MACHINE)
+    assert [row.threads for row in listed] == [1] * 9 + [4] * 9
+    conditions = [row.condition for row in listed]
+    planes = next(c for c in conditions if (c.level, c.reuse) == ("L2", "planes"))
+    assert planes.blocks == (("j", 4),)
+    assert not next(c.possible for c in conditions if c.reuse == "step")
     assert block_text.text([], MACHINE) == ""
 
 

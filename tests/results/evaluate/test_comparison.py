@@ -4,6 +4,7 @@ import dataclasses
 import json
 
 import pytest
+from documented import documented
 
 from autotune.commands.compare import document as compare_document
 from autotune.commands.compare import text as table
@@ -14,7 +15,7 @@ from autotune.domain.results import Part, Prediction
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate, Variant
 from autotune.errors import InputError
-from autotune.files import config
+from autotune.files import codec, config
 from autotune.results.evaluate import published_comparison
 from autotune.statistics import rank_correlation
 
@@ -260,15 +261,19 @@ def test_the_document_holds_every_number():
     machine = dataclasses.replace(machine, network=network("icpe19-table3/sparse"))
     found = candidates(setup)
     results = published_comparison.compare(setup, machine, rank(found, predicted(found)))
-    document = json.loads(json.dumps(compare_document.comparison(results, setup, machine)))
+    document = json.loads(
+        json.dumps(codec.document(compare_document.comparison(results, setup, machine)))
+    )
+    documented(document, compare_document.CompareReferenceDocument, "compare")
     assert next(iter(document.items())) == ("schema", "autotune.compare-reference/1")
     assert document["reference"]["model"].startswith("kerncraft 0.7.0")
     (one,) = document["comparisons"]
     assert (one["engine"], one["saturation"]) == ("kerncraft", "paper")
     assert [group["fitted"] for group in one["groups"]] == [False, True]
     ilj = one["groups"][1]["rows"][1]
-    assert (ilj["fitted"], ilj["measured_s"]["erratum"]) == ("sparse", "suspect")
-    assert ilj["printed_deviation"]["value"] == pytest.approx(0.061)
+    assert (ilj["fitted_curve"], ilj["published"]["measured"]["suspect"]) == ("sparse", True)
+    assert ilj["published"]["deviation"]["corrected"] is None
+    assert ilj["published"]["deviation"]["printed"] == pytest.approx(0.061)
     assert one["headline"]["groups"] == ["allgather"]
     assert one["headline"]["rule_loss"] == 0
     assert len(one["groups"][0]["differences"]) == 5

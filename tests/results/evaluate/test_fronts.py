@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from autotune.files.store import Store
-from autotune.results.documents import study_documents
+from autotune.results.documents import study_document
 from autotune.results.evaluate.study_evaluation import ASKED, evaluate
 from autotune.results.report import page, study_table
 from autotune.results.report import words as wording
@@ -72,9 +72,9 @@ def test_what_was_read_is_shown_and_what_was_asked_for_is_said(study):
     assert smallest.memory < fastest.memory
     told = study_table.study(searched)
     assert f"Pareto front of time and memory: {wording.name(fastest.candidate, found)} with" in told
-    row = study_documents.study(searched, "tune", "")["problems"][0]["front"][1]
-    assert row["candidate"] == smallest.candidate.id
-    assert row["objectives"] == {"time": smallest.measured, "memory": smallest.memory}
+    row = study_document.study(searched, "autotune.tune/1", "").problems[0].front[1]
+    assert row.candidate == smallest.candidate.id
+    assert row.objectives == {"time": smallest.measured, "memory": smallest.memory}
     assert "Pareto front of time and memory" in page.render(searched)
 
 

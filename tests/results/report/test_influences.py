@@ -12,7 +12,7 @@ import pytest
 from autotune.files.store import Store
 from autotune.learning.influence import Influence
 from autotune.learning.models.terms import indicator
-from autotune.results.documents import study_documents
+from autotune.results.documents import study_document
 from autotune.results.evaluate.study_evaluation import evaluate
 from autotune.results.report import page, study_table
 from autotune.results.report.group_means import GroupMeans
@@ -228,16 +228,16 @@ def test_the_table_and_the_document_say_it_too(
     with Store.open(tmp_path / "x.sqlite") as store:
         fake.fill(store, sizes=(256,), rounds=1)
         found = evaluate(store.load_study("quick"))
-    assert study_documents.study(found, "compare", "x")["problems"][0]["influences"] is None
+    assert study_document.study(found, "autotune.compare/1", "x").problems[0].influences is None
     assert "What makes candidates fast" not in study_table.study(found)
     planted = influences(result([1e-3 * tile for _, tile in ROWS], ROWS))
-    monkeypatch.setattr(study_documents, "influences", lambda _: planted)
+    monkeypatch.setattr(study_document, "influences", lambda _: planted)
     monkeypatch.setattr(study_table, "influences", lambda _: planted)
-    row = study_documents.study(found, "compare", "x")["problems"][0]["influences"]
+    row = study_document.study(found, "autotune.compare/1", "x").problems[0].influences
     assert row is not None
-    assert row["words"] == ["tile from 8 to 128: 16 times the time, 2 times the time a doubling"]
-    assert row["candidates"] == len(ROWS)
-    assert row["error"] < row["error_of_same"]
+    assert row.words == ("tile from 8 to 128: 16 times the time, 2 times the time a doubling",)
+    assert row.candidates == len(ROWS)
+    assert row.error < row.same
     assert "  What makes candidates fast (" in study_table.study(found)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from autotune.files.store import Store
 from autotune.results.evaluate.study_evaluation import evaluate
-from autotune.results.report import noise_figures, page, search_records
+from autotune.results.report import noise_figures, page, search_records, words
 from autotune.results.report.svg_minify import compact
 
 
@@ -45,7 +45,7 @@ def test_places_are_a_permutation(result):
 
 def test_residuals_are_factors_of_measured_over_predicted(result):
     found = search_records.residuals(result)
-    assert {share.label for share in found.shares} >= {"pad 0", "pad 5", "order jli"}
+    assert {words.value_of(share) for share in found.shares} >= {"pad 0", "pad 5", "order jli"}
     for share in found.shares:
         assert 0.5 < share.factor < 2
         assert share.interval is None or share.interval[0] <= share.factor <= share.interval[1]

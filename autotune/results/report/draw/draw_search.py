@@ -140,7 +140,7 @@ def residuals(record: ResidualFigures, caption: str) -> str:
                 else "clearly apart from the rest" if share.clear else "may be chance",
             )  # fmt: skip
             said.add(share.clear)
-        labels = [f"{share.label}  ({share.candidates})" for share in record.shares]
+        labels = [f"{words.value_of(share)}  ({share.candidates})" for share in record.shares]
         axes.set_yticks(range(len(labels)), labels)
         axes.set_ylim(len(labels) - 0.4, -0.6)
         low, high = _span(record)

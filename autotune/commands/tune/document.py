@@ -1,0 +1,19 @@
+"""The document of ``tune --emit-job``; the results of ``tune`` are those of any study."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmitJobDocument:
+    """``autotune tune --emit-job --json``: a job that was written."""
+
+    schema: Literal["autotune.emit-job/1"] = "autotune.emit-job/1"
+    study: str
+    folder: Path
+    """What to take to the other machine, and to bring back."""
+    script: Path
+    """What to run there; it writes results.jsonl and states/ beside itself."""
+    candidates: tuple[str, ...]
+    """Ids of what it measures, in the order of the choice."""

@@ -1,0 +1,182 @@
+"""The document of a study: what was measured, problem by problem."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from autotune.domain.results import Status
+from autotune.results.evaluate.study_evaluation import (
+    EvaluatedCandidate,
+    ProblemEvaluation,
+    StudyEvaluation,
+    TopLoss,
+)
+from autotune.results.report.influences import Influences, influences
+from autotune.results.report.search_records import FailureGroup, failed
+from autotune.statistics.estimators import NoiseFloor
+from autotune.statistics.residual_scales import ResidualFactor
+
+Interval = tuple[float, float]
+StudySchema = Literal["autotune.tune/1", "autotune.compare/1"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredRow:
+    """A candidate that was measured, or failed to be."""
+
+    candidate: str
+    """Id."""
+    variant: str
+    chosen: str
+    """Why it was measured."""
+    predicted_s: float | None
+    predicted_interval_s: Interval | None
+    measured_s: float | None
+    measured_interval_s: Interval | None
+    """90 %, bootstrap over launches; null for fewer than three launches."""
+    deviation: float | None
+    """(predicted - measured) / measured."""
+    status: Status | None
+    """ok, build-failed, crashed, timed-out, wrong-result, contended."""
+    detail: str
+    verified_error: float | None
+    """max abs(a - b) / max abs(b) against the reference."""
+    samples: int
+    """Accepted samples."""
+    rejected: int
+    """Samples that did not count, because other processes took the cores."""
+    compared: bool
+    """It takes part in the statistics of its problem."""
+    memory_bytes: float | None
+    """Peak resident memory of a launch, all its ranks together; null where it was not read."""
+    energy_j: float | None
+    """Energy of the node's processor packages in a time step; null where it cannot be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontRow:
+    """A candidate that no other one beats in all objectives."""
+
+    candidate: str
+    objectives: Mapping[str, float]
+    """time in seconds per time step, energy in joules per time step, memory in bytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProblemRow:
+    """What a study says about one problem."""
+
+    problem: str
+    best: str | None
+    """Id of the winner."""
+    baseline: str | None
+    speedup: float | None
+    """Time of the baseline over time of the winner."""
+    speedup_interval: Interval | None
+    losses: tuple[TopLoss, ...]
+    noise_floor: NoiseFloor | None
+    """Loss of choosing by measurement itself."""
+    rank_correlation: float | None
+    """Kendall's tau-b."""
+    ordered_pairs: float | None
+    """Share of pairs measured more than 5 % apart and predicted in that order."""
+    measured: str
+    """``k of N`` candidates."""
+    tried: int
+    """Candidates that were measured or failed."""
+    candidates: int
+    """Legal ones."""
+    rejected: int
+    """Samples of all candidates that did not count."""
+    failures: tuple[FailureGroup, ...]
+    objectives: tuple[str, ...]
+    """What the front is over: those of the config, else what was read for all; time first."""
+    front: tuple[FrontRow, ...]
+    """Fastest first; empty where nothing but time was read."""
+    residuals: tuple[ResidualFactor, ...]
+    """Where the model is wrong."""
+    influences: Influences | None
+    """What makes candidates fast, by a performance-influence model of the compared ones. Null
+    where too few candidates were compared, or the model says nothing."""
+    evaluated: tuple[MeasuredRow, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyDocument:
+    """``autotune tune --json`` and ``autotune compare --json``."""
+
+    schema: StudySchema
+    study: str
+    store: str
+    runs: int
+    timings_s: Mapping[str, float]
+    """Wall time of the last run by stage: calibrate, predict, build, run, wall."""
+    problems: tuple[ProblemRow, ...]
+
+
+def study(result: StudyEvaluation, schema: StudySchema, store: str) -> StudyDocument:
+    """What a study says, problem by problem."""
+    runs = result.study.runs
+    return StudyDocument(
+        schema=schema,
+        study=result.study.name,
+        store=store,
+        runs=len(runs),
+        timings_s=runs[-1].timings if runs else {},
+        problems=tuple(problem_row(problem) for problem in result.problems),
+    )
+
+
+def problem_row(problem: ProblemEvaluation) -> ProblemRow:
+    """What a study says about one problem."""
+    speedup = problem.speedup
+    rows = tuple(_measured(row) for row in problem.evaluated)
+    return ProblemRow(
+        problem=problem.label,
+        best=problem.best.candidate.id if problem.best else None,
+        baseline=problem.baseline.candidate.id if problem.baseline else None,
+        speedup=speedup.value if speedup else None,
+        speedup_interval=speedup.interval if speedup else None,
+        losses=problem.losses,
+        noise_floor=problem.noise_floor,
+        rank_correlation=problem.rank_correlation,
+        ordered_pairs=problem.ordered_pairs,
+        measured=f"{problem.compared} of {len(problem.rows)}",
+        tried=len(rows),
+        candidates=len(problem.rows),
+        rejected=sum(row.rejected for row in rows),
+        failures=failed(problem),
+        objectives=problem.objectives,
+        front=tuple(
+            FrontRow(
+                candidate=row.candidate.id,
+                objectives={kind: row.objectives[kind] for kind in problem.objectives},
+            )
+            for row in problem.front
+        ),
+        residuals=tuple(residual.factors for residual in problem.residuals),
+        influences=influences(problem),
+        evaluated=rows,
+    )
+
+
+def _measured(row: EvaluatedCandidate) -> MeasuredRow:
+    prediction, measurement = row.prediction, row.measurement
+    return MeasuredRow(
+        candidate=row.candidate.id,
+        variant=row.candidate.variant,
+        chosen=row.chosen,
+        predicted_s=row.predicted,
+        predicted_interval_s=prediction.interval if prediction else None,
+        measured_s=row.measured,
+        measured_interval_s=row.interval,
+        deviation=row.deviation,
+        status=row.status,
+        detail=measurement.detail if measurement else "",
+        verified_error=measurement.error if measurement else None,
+        samples=len(measurement.accepted) if measurement else 0,
+        rejected=measurement.rejected if measurement else 0,
+        compared=row.compared,
+        memory_bytes=row.memory,
+        energy_j=row.energy,
+    )

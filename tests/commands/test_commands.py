@@ -15,9 +15,9 @@ import typer
 from documented import documented
 
 from autotune.commands.app import app
-from autotune.commands.machine import document as machines_document
+from autotune.commands.documents import documents
 from autotune.commands.measure.document import MeasureDocument
-from autotune.commands.rank import document as rank_document
+from autotune.commands.rank.document import PredictDocument, RankDocument
 from autotune.commands.tune.document import EmitJobDocument
 from autotune.files.store import Store
 from autotune.results.documents.study_document import StudyDocument
@@ -44,39 +44,24 @@ def test_help_of_every_command_has_an_example(autotune: Cli) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "schema", "document"),
+    ("arguments", "schema"),
     [
-        (["doctor"], "autotune.doctor/1", machines_document.DoctorDocument),
-        (
-            ["machine", "list"],
-            "autotune.machine.list/1",
-            machines_document.MachineListDocument,
-        ),
-        (
-            ["machine", "show", "haswell-e5-2630v3"],
-            "autotune.machine.show/1",
-            machines_document.MachineDocument,
-        ),
-        (
-            ["machine", "detect"],
-            "autotune.machine.detect/1",
-            machines_document.MachineDetectDocument,
-        ),
-        (
-            ["variants", "small.yaml", "--illegal"],
-            "autotune.variants/1",
-            rank_document.VariantsDocument,
-        ),
-        (["predict", "small.yaml"], "autotune.predict/1", rank_document.PredictDocument),
-        (["rank", "small.yaml"], "autotune.rank/1", rank_document.RankDocument),
+        (["doctor"], "autotune.doctor/1"),
+        (["machine", "list"], "autotune.machine.list/1"),
+        (["machine", "show", "haswell-e5-2630v3"], "autotune.machine.show/1"),
+        (["machine", "check", "haswell-e5-2630v3"], "autotune.machine.check/1"),
+        (["machine", "detect"], "autotune.machine.detect/1"),
+        (["variants", "small.yaml", "--illegal"], "autotune.variants/1"),
+        (["predict", "small.yaml"], "autotune.predict/1"),
+        (["rank", "small.yaml"], "autotune.rank/1"),
     ],
 )
 def test_json_is_one_document_with_the_documented_fields(
-    autotune: Cli, config: Path, arguments: list[str], schema: str, document: type
+    autotune: Cli, config: Path, arguments: list[str], schema: str
 ) -> None:
     result = autotune(*arguments, "--json").json()
     assert next(iter(result.items())) == ("schema", schema)
-    documented(result, document, schema)
+    documented(result, documents()[schema], schema)
 
 
 def test_predict_gives_the_formula_of_a_candidate(autotune: Cli, config: Path) -> None:
@@ -87,7 +72,7 @@ def test_predict_gives_the_formula_of_a_candidate(autotune: Cli, config: Path) -
         encoding="utf-8",
     )
     found = autotune("predict", "small.yaml", "--formula", "ijl-pad5", "--json").json()
-    documented(found, rank_document.PredictDocument, "predict")
+    documented(found, PredictDocument, "predict")
     (made,) = found["formulas"]
     assert (made["sizes"], len(made["candidates"])) == ([1600.0, 40000.0], 2)
     predicted = {row["candidate"]: row["predicted_s"] for row in found["predictions"]}
@@ -112,7 +97,7 @@ def test_rank_explains_and_compares(autotune: Cli, config: Path) -> None:
     told = autotune(
         "rank", "small.yaml", "--why", "ijl", "--against", "jli", "--assembly", "--json"
     ).json()
-    documented(told, rank_document.RankDocument, "rank")
+    documented(told, RankDocument, "rank")
     why = told["whys"][0]
     assert told["why"] == why
     assert why["candidate"].startswith("ijl-pad5@")

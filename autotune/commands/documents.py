@@ -1,0 +1,45 @@
+"""Every document that a command prints with ``--json``, by the schema that it begins with."""
+
+import typing
+from collections.abc import Mapping
+
+from autotune.commands.comm import document as comm
+from autotune.commands.compare.document import CompareReferenceDocument, ReportDocument
+from autotune.commands.export.document import ExportDocument
+from autotune.commands.importing.document import ImportDocument
+from autotune.commands.init.document import InitDocument
+from autotune.commands.learn.compare.document import EvaluateDocument, ModelComparisonDocument
+from autotune.commands.learn.design.document import DesignDocument
+from autotune.commands.learn.fit.document import FitDocument
+from autotune.commands.learn.show.document import MeasurementsDocument
+from autotune.commands.machine import document as machine
+from autotune.commands.machine.refine.document import RefineDocument, RefineUndoDocument
+from autotune.commands.map.document import MapDocument
+from autotune.commands.measure.document import MeasureDocument
+from autotune.commands.mirror.document import MirrorDocument
+from autotune.commands.rank.document import PredictDocument, RankDocument, VariantsDocument
+from autotune.commands.replay.document import ReplayDocument
+from autotune.commands.scale.document import ScaleDocument
+from autotune.commands.tune.document import EmitJobDocument
+from autotune.results.documents.study_document import StudyDocument
+
+DOCUMENTS: tuple[type, ...] = (
+    machine.DoctorDocument, InitDocument, VariantsDocument, PredictDocument, RankDocument,
+    StudyDocument, EmitJobDocument, ReplayDocument, MeasureDocument, CompareReferenceDocument,
+    EvaluateDocument, ReportDocument, ExportDocument, ImportDocument, MirrorDocument, MapDocument,
+    ScaleDocument, machine.MachineDocument, machine.MachineListDocument,
+    machine.MachineCheckDocument, machine.MachineDetectDocument, RefineDocument,
+    RefineUndoDocument, comm.CommBenchDocument, comm.CommFitDocument, comm.CommShowDocument,
+    comm.CommImportDocument, MeasurementsDocument, DesignDocument, FitDocument,
+    ModelComparisonDocument,
+)  # fmt: skip
+"""The classes, in the order of the help; a class may have several schemas."""
+
+
+def documents() -> Mapping[str, type]:
+    """Schema, ``autotune.rank/1``, to the frozen class whose fields are its keys."""
+    return {
+        schema: document
+        for document in DOCUMENTS
+        for schema in typing.get_args(typing.get_type_hints(document)["schema"])
+    }

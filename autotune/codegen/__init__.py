@@ -1,1 +1,1 @@
-"""One loop tree per candidate: transformations of it, and C printed from it."""
+"""C code of candidates: a loop tree is made, transformed and printed."""

@@ -26,7 +26,7 @@ from autotune.language.expression import Expr, Num, number, references, substitu
 from autotune.units import Bytes
 
 Range = tuple[int, int]
-"""Components, the end left out."""
+"""Range of components (first, end); the end is excluded."""
 
 _DOUBLE = 8
 _ROW = loop_tree.StoredRow("y")
@@ -67,7 +67,7 @@ def blocks(n: int, granule: int, ranks: int) -> list[Range]:
 def legal(
     ivp: Ivp, size: int, granule: int, ranks: int, communication: Communication
 ) -> str | None:
-    """Why ranks cannot exchange this way, or None."""
+    """Why the ranks of an IVP cannot communicate in this way; None where they can."""
     if communication != "neighbour":
         return None
     values = ivp.values(size)
@@ -77,12 +77,12 @@ def legal(
             f"neighbour communication needs a limited access distance; that of {ivp.name} is"
             f" {distance} of {n} components"
         )
-    own = blocks(n, granule, ranks)
-    for rank, (first, last) in enumerate(own):
+    parts = blocks(n, granule, ranks)
+    for rank, (first, last) in enumerate(parts):
         if first == last:
             return f"rank {rank} of {ranks} has no components: neighbours cannot exchange"
-        left = own[rank - 1][0] if rank else 0
-        right = own[rank + 1][1] if rank + 1 < ranks else n
+        left = parts[rank - 1][0] if rank else 0
+        right = parts[rank + 1][1] if rank + 1 < ranks else n
         if max(0, first - distance) < left or min(n, last + distance) > right:
             return (
                 f"the access distance, {distance}, reaches beyond the neighbours of rank {rank}:"
@@ -100,8 +100,8 @@ def refusal(program: loop_tree.StepProgram) -> str | None:
     unknown = _communications(program.body).keys() - dict(program.arrays).keys()
     if unknown:
         return f"{sorted(unknown)[0]} is communicated, but not stored"
-    found = races(program, distributed=True)
-    return str(found[0]) if found else None
+    conflicts = races(program, distributed=True)
+    return str(conflicts[0]) if conflicts else None
 
 
 def phases(
@@ -138,7 +138,7 @@ def phases(
 
 
 def without(block: loop_tree.NodeBlock) -> loop_tree.NodeBlock:
-    """The block of a program of one rank: it communicates nothing."""
+    """The block with all communication removed, for a program of one rank."""
     nodes = [node for node in block.nodes if not isinstance(node, loop_tree.Comm)]
     return loop_tree.NodeBlock(
         tuple(
@@ -152,17 +152,17 @@ def without(block: loop_tree.NodeBlock) -> loop_tree.NodeBlock:
 
 def _communications(block: loop_tree.NodeBlock) -> Counter[str]:
     """How often each array is communicated in a time step."""
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for node in block.nodes:
         match node:
             case loop_tree.Comm(array=array):
-                found[array] += 1
+                counts[array] += 1
             case loop_tree.Repeat(first=first, end=end, body=body):
                 for array, count in _communications(body).items():
-                    found[array] += (end - first) * count
+                    counts[array] += (end - first) * count
             case loop_tree.Tiles(body=body):
-                found += _communications(body)
-    return found
+                counts += _communications(body)
+    return counts
 
 
 def _nodes(block: loop_tree.NodeBlock) -> Iterator[loop_tree.Node]:
@@ -196,8 +196,8 @@ class ShiftedRead:
 
 
 def readings(ivp: Ivp) -> list[ShiftedRead]:
-    """What the regions read beside y[j], each once."""
-    found: dict[ShiftedRead, None] = {}
+    """The elements besides ``y[j]`` that the regions of a right-hand side read, each once."""
+    reads: dict[ShiftedRead, None] = {}
     for sweep in regions.evaluation(ivp, "rhs", loop_tree.StoredRow("F"), _ROW, Num(0)):
         for stretch in sweep.stretches:
             begin, end = stretch.columns or (Num(0), Num(0))
@@ -206,23 +206,23 @@ def readings(ivp: Ivp) -> list[ShiftedRead]:
                     shift = substitute(ref.indices[-1], {"j": Num(0)})
                     if ref.array == "y" and shift != Num(0):
                         row = stretch.row or Num(0)
-                        found[ShiftedRead(stretch.lower, stretch.upper, shift, row, begin, end)] = (
+                        reads[ShiftedRead(stretch.lower, stretch.upper, shift, row, begin, end)] = (
                             None
                         )
-    return list(found)
+    return list(reads)
 
 
-def wanted(ivp: Ivp, size: int, own: Range, communication: Communication) -> list[Range]:
-    """The remote components that a rank with the block ``own`` fetches, ascending, merged."""
+def wanted(ivp: Ivp, size: int, block: Range, communication: Communication) -> list[Range]:
+    """The remote components that a rank with the block ``block`` fetches, ascending, merged."""
     values = ivp.values(size)
-    return _wanted(_numbers(ivp, size), int(values["n"]), ivp.distance(size), own, communication)
+    return _wanted(_numbers(ivp, size), int(values["n"]), ivp.distance(size), block, communication)
 
 
 _Numbers = tuple[int, int, int, int, int, int]
 
 
 def _numbers(ivp: Ivp, size: int) -> list[_Numbers]:
-    """The readings at a size."""
+    """The readings of a right-hand side as whole numbers at one size."""
     values = ivp.values(size)
 
     def at(expr: Expr) -> int:
@@ -235,9 +235,9 @@ def _numbers(ivp: Ivp, size: int) -> list[_Numbers]:
 
 
 def _wanted(
-    reads: Sequence[_Numbers], n: int, distance: int, own: Range, way: Communication
+    reads: Sequence[_Numbers], n: int, distance: int, block: Range, way: Communication
 ) -> list[Range]:
-    first, last = own
+    first, last = block
     if first == last:
         return []
     if way == "allgather":
@@ -248,7 +248,7 @@ def _wanted(
 
 
 def _outside(read: _Numbers, first: int, last: int) -> Iterator[Range]:
-    """The ranges that a reading takes from outside the block."""
+    """The index ranges outside the block [first, last) that a reading touches."""
     lower, upper, shift, row, begin, end = read
     a = max(lower, first if shift < 0 else max(first, last - shift))
     b = min(upper, last if shift > 0 else min(last, first - shift))
@@ -260,14 +260,14 @@ def _outside(read: _Numbers, first: int, last: int) -> Iterator[Range]:
 
 
 def _merged(ranges: Sequence[Range]) -> list[Range]:
-    """Disjoint and ascending; empty ones left out."""
-    found: list[Range] = []
+    """The ranges in ascending order, overlapping ones merged, empty ones left out."""
+    merged: list[Range] = []
     for first, last in sorted(r for r in ranges if r[0] < r[1]):
-        if found and first <= found[-1][1]:
-            found[-1] = (found[-1][0], max(found[-1][1], last))
+        if merged and first <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], last))
         else:
-            found.append((first, last))
-    return found
+            merged.append((first, last))
+    return merged
 
 
 # --- who sends what -------------------------------------------------------------------------
@@ -288,7 +288,7 @@ class _Case:
 
 @dataclass(frozen=True, slots=True)
 class _Sent:
-    """(messages, components) that each rank sends in one operation, and the size of a curve."""
+    """(messages, components) that each rank sends in one operation; the size on a cost curve."""
 
     ranks: tuple[tuple[int, int], ...]
     most: int
@@ -297,19 +297,21 @@ class _Sent:
 @functools.lru_cache(maxsize=4096)
 def _sent(case: _Case) -> _Sent:
     n = int(case.ivp.values(case.size)["n"])
-    own = blocks(n, case.granule, case.ranks)
+    parts = blocks(n, case.granule, case.ranks)
     if case.way == "allgather":
-        return _Sent(tuple((1, last - first) for first, last in own), max(b - a for a, b in own))
+        return _Sent(
+            tuple((1, last - first) for first, last in parts), max(b - a for a, b in parts)
+        )
     assert case.way in ("neighbour", "sparse")
     way: Communication = "neighbour" if case.way == "neighbour" else "sparse"
     reads = _numbers(case.ivp, case.size)
-    starts = [first for first, _ in own]
-    to: list[Counter[int]] = [Counter() for _ in own]  # of each owner: components per receiver
-    for receiver, block in enumerate(own):
+    starts = [first for first, _ in parts]
+    to: list[Counter[int]] = [Counter() for _ in parts]  # of each owner: components per receiver
+    for receiver, block in enumerate(parts):
         for first, last in _wanted(reads, n, case.distance, block, way):
             while first < last:
                 owner = bisect_right(starts, first) - 1
-                end = min(last, own[owner][1])
+                end = min(last, parts[owner][1])
                 to[owner][receiver] += end - first
                 first = end
     ranks = tuple((len(sent), sent.total()) for sent in to)

@@ -1,1 +1,1 @@
-"""All that runs on hardware: candidates, programs, this host, networks."""
+"""Everything that runs on hardware: candidates, external programs, this host, networks."""

@@ -1,1 +1,1 @@
-"""Programs outside this one: compilers, the build cache, process groups with limits, launchers."""
+"""Compilers, MPI, launchers, child processes with limits, and the build cache."""

@@ -26,30 +26,30 @@ from autotune.toolchain import compiler as compilers
 from autotune.toolchain.compiler import Compiler
 
 Kind = Literal["program", "command"]
-"""Programs that are made of units by a compiler; files that commands of the user's make."""
+"""``program``: made of units by a compiler; ``command``: made by commands of the user."""
 
 OPENMP = ("-fopenmp",)
 LINK = ("-lm",)
 LIMIT = 60.0
 BACKGROUND = 5
-"""Niceness of compilers: they give way to others, but not so far as to hit their time limit."""
+"""Niceness of compilers: they give way to others, but still finish within their time limit."""
 
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildResult:
-    """A program that was built, or the compiler's words on why not."""
+    """A built program, or the compiler's message why there is none."""
 
     key: str
     """Hash of sources, compiler identity, flags and libraries."""
     executable: Path | None
     detail: str = ""
-    """The last 4 KiB of what the compiler says when it fails."""
+    """The last 4 KiB of the compiler's output when it fails."""
 
 
 class _Failed(Exception):
-    """The compiler failed; the message is what it said."""
+    """A compiler failed; the message is its output."""
 
 
 def build(
@@ -60,7 +60,7 @@ def build(
     link: Sequence[str] = LINK,
     limit: float = LIMIT,
 ) -> BuildResult:
-    """The program made of ``units`` (file name to C text), from the cache where it is known.
+    """The program made of ``units`` (file name to C text), from the cache if possible.
 
     Every ``.c`` becomes an object of its own, shared between programs; other units are headers.
     ``limit`` is in seconds for each run of the compiler. A failure is a result, not an exception.
@@ -96,11 +96,11 @@ def by_commands(
     commands: Callable[[Path], Sequence[Sequence[str]]],
     limit: float = LIMIT,
 ) -> BuildResult:
-    """The file that commands of the user's make, from the cache where it is known.
+    """The file that commands of the user make, from the cache if possible.
 
-    ``parts``: all that decides on its content. ``commands``: given the path of the file, the
-    command lines that make it, one after the other, in a fresh folder. ``limit`` is in seconds for
-    each of them. A failure is a result; MissingTool for a command that is not installed.
+    ``parts``: everything that its content depends on. ``commands``: given the path of the file, the
+    command lines that make it, run one after the other in a fresh folder. ``limit`` is in seconds
+    for each of them. A failure is a result; MissingTool for a command that is not installed.
     """
     key = _hash("command", *parts)
     try:
@@ -122,7 +122,7 @@ def assembly(
     *,
     extra_flags: Sequence[str] = OPENMP,
 ) -> str:
-    """The assembly that the compiler makes of a C text, with the flags that programs get.
+    """The assembly that the compiler makes of a C text, with the flags of programs.
 
     Raises WorkFailed with the compiler's words when it fails.
     """
@@ -175,7 +175,7 @@ def _object_key(
 
 
 def _needed(name: str, units: Mapping[str, str]) -> list[str]:
-    """A unit and the headers among the units that it includes, directly or not."""
+    """The names of a unit and of the headers that it includes, directly or not."""
     needed = [name]
     for unit in needed:
         for header in _INCLUDE.findall(units[unit]):
@@ -201,7 +201,7 @@ def _place(kind: str, key: str) -> Path:
 
 @contextlib.contextmanager
 def _made(kind: str, key: str) -> Iterator[Path | None]:
-    """None when the entry is there; else a file to fill in a scratch folder, then put in place."""
+    """Yields None when the entry exists, else a file to fill, which becomes the entry."""
     entry = _place(kind, key)
     if _trusted(entry):
         yield None

@@ -1,4 +1,4 @@
-"""What a child prints, read while it runs, and the limits that are looked at meanwhile."""
+"""Reads the output of a child process while it runs, and watches its limits."""
 
 import contextlib
 import os
@@ -15,20 +15,20 @@ _FIRST_LOOK = 0.005
 
 
 class ChildWatcher(Protocol):
-    """Watches a child while it runs."""
+    """Interface of watchers of a running child process."""
 
     def begin(self, pid: int) -> None:
-        """The child has started."""
+        """Called once, after the start of the child ``pid``."""
 
     def look(self) -> None:
-        """It still runs: called soon after its start, then ever more seldom, down to 4 Hz."""
+        """Called while the child runs: at first often, then down to 4 times a second."""
 
     def end(self, reaped: int) -> None:
-        """It has ended; ``reaped``: ru_maxrss of getrusage(2), of its largest process, in bytes."""
+        """Called after the end; ``reaped`` is ru_maxrss of getrusage(2), in bytes."""
 
 
 class OutputReader:
-    """Follows both output streams of a child in bounded memory."""
+    """Reads both output streams of a child in bounded memory."""
 
     def __init__(
         self,
@@ -58,11 +58,11 @@ class OutputReader:
 
     @property
     def exceeded(self) -> bool:
-        """The child went beyond a limit other than that of time."""
+        """Whether the child exceeded a limit other than the time limit."""
         return self.flooded or self.swollen
 
     def follow(self, deadline: float) -> bool:
-        """Read until the child has ended or exceeds; False when the deadline came first."""
+        """Read until the child ends or exceeds a limit; False when the deadline came first."""
         while not self.exceeded:
             remaining = deadline - time.monotonic()
             if remaining <= 0:
@@ -76,7 +76,7 @@ class OutputReader:
         return True
 
     def _look(self) -> float:
-        """Let the gauge look and weigh the memory when it is time; seconds until then."""
+        """Call the watcher and check the memory if it is time; seconds until the next check."""
         if self._gauge is None and self._memory is None:
             return _POLL
         now = time.monotonic()
@@ -97,7 +97,7 @@ class OutputReader:
         )
 
     def _read(self, wait: float) -> bool:
-        """One round over the streams that have data; True when any had."""
+        """Read once from all streams that have data; True if there was any."""
         if not self._selector.get_map():
             time.sleep(min(wait, 0.005))
             return False

@@ -28,29 +28,30 @@ Priority = Literal["autogroup", "nice", "none"]
 
 OUTPUT_LIMIT = Bytes(1 << 20)
 TAIL = 4096
-"""Characters of a program's output that go into a description."""
+"""Number of characters at the end of a program's output that messages show."""
 
 _GRACE = 0.5
 _LAST_WAIT = 5.0
 _LINGER = 0.2
 _BLOCK = 512
-"""Bytes that the shell's ``ulimit -f`` counts as one (POSIX)."""
+"""Bytes of one block of the shell's ``ulimit -f`` (POSIX)."""
 _running: dict[str, int] = {}
-"""Mark and number of each child that a ``run`` waits for: children belong to the whole process."""
+"""Mark and process number of each running child of this process, over all threads."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChildUsage:
-    """What a child took until it ended."""
+    """Time and context switches of a child process."""
 
     wall: Seconds
-    """From its start to its end."""
+    """Seconds from its start to its end."""
     cpu: Seconds
-    """Of all its threads, and of its descendants that it waited for."""
+    """CPU seconds of all its threads, and of descendants that it waited for."""
     waited: Seconds | None
-    """How long its first thread was ready and had no CPU (proc(5), schedstat); None: not told."""
+    """Seconds in which its first thread was ready but had no CPU (proc(5), schedstat); None: not
+    known."""
     involuntary: int
-    """Context switches."""
+    """Number of involuntary context switches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,34 +64,34 @@ class ProcessOutcome:
     """Name of the signal that ended it: ``SIGSEGV``."""
     timed_out: bool
     flooded: bool
-    """It printed more than it may, and was ended for that."""
+    """True: it was ended because it printed more than allowed."""
     out: str
     err: str
     seconds: Seconds
     priority: Priority = "none"
-    """How the asked-for priority was obtained."""
+    """How the requested priority was obtained."""
     left: tuple[int, ...] = ()
-    """Descendants that could not be ended."""
+    """Process numbers of descendants that could not be ended."""
     strays: int = 0
-    """Descendants that went on after it had ended by itself, and were ended."""
+    """Number of descendants that outlived the child and were ended."""
     swollen: bool = False
-    """Its processes together held more memory than they may, and were ended for that."""
+    """True: its processes together exceeded the memory limit and were ended."""
     usage: ChildUsage | None = None
-    """None where it could not be ended."""
+    """None where the child could not be ended."""
 
     @property
     def ok(self) -> bool:
-        """It ended by itself with exit code 0, within its limits."""
+        """Whether it ended by itself with exit code 0, within its limits."""
         return self.code == 0 and not (self.timed_out or self.flooded or self.swollen)
 
     @property
     def starved(self) -> bool:
-        """It came to its time limit, and had no CPU for half of that time though it was ready."""
+        """Whether it hit its time limit after waiting for a CPU half of that time."""
         used = self.usage
         return self.timed_out and used is not None and (used.waited or 0.0) > 0.5 * used.wall
 
     def describe(self) -> str:
-        """How it ended, in words, then the last lines that it printed."""
+        """In words, how it ended, then the last lines that it printed."""
         if self.timed_out:
             text = f"ended after its time limit ({self.seconds:.3g} s)"
             if self.starved:
@@ -279,7 +280,7 @@ def _missing(name: str, reason: str | None) -> MissingTool:
 
 
 def _reap(child: subprocess.Popen[bytes]) -> tuple[int, resource.struct_rusage]:
-    """Its exit code, negative for a signal, and what it took."""
+    """Wait for the child; its exit code (negative for a signal) and its resource usage."""
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     return child.returncode, usage
@@ -295,7 +296,10 @@ def _usage(spent: resource.struct_rusage, wall: float, waited: float | None) -> 
 
 
 def _waited(pid: int) -> float | None:
-    """Readable until the child is reaped; the second number counts nanoseconds."""
+    """Seconds in which the first thread waited for a CPU; None: not known.
+
+    The kernel's file is readable until the child is reaped; its second number is in nanoseconds.
+    """
     try:
         return int(Path(f"/proc/{pid}/schedstat").read_text(encoding="ascii").split()[1]) * 1e-9
     except (OSError, ValueError, IndexError):
@@ -309,7 +313,7 @@ def _limit(pid: int, which: int, limit: int | None) -> None:
 
 
 def _end(pid: int, mark: str, *, gentle: bool) -> set[int]:
-    """End the child and all its descendants; the ones that could not be ended."""
+    """End the child and all its descendants; returns those that could not be ended."""
     waits = ((signal.SIGTERM, _GRACE), (signal.SIGKILL, _LAST_WAIT))
     left: set[int] = set()
     for number, wait in waits if gentle else waits[1:]:
@@ -328,7 +332,7 @@ def _end(pid: int, mark: str, *, gentle: bool) -> set[int]:
 
 
 def _linger(pid: int, mark: str) -> int:
-    """How many descendants do not end by themselves soon after the child."""
+    """Number of descendants that do not end by themselves soon after the child."""
     until = time.monotonic() + _LINGER
     while (left := len(family(pid, mark))) and time.monotonic() < until:
         time.sleep(0.005)

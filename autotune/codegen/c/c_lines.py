@@ -1,4 +1,4 @@
-"""Lines of C: wrapping, and what stands before every function."""
+"""Formatting of C text: long lines are wrapped; a macro stands before every function."""
 
 import textwrap
 
@@ -13,11 +13,12 @@ INDEPENDENT = [
     "#endif",
     "",
 ]
-"""The iterations of a marked loop are independent; clang takes that from ``restrict`` alone."""
+"""Lines that define the macro ``INDEPENDENT``: the iterations of the next loop are independent.
+clang concludes that from ``restrict`` alone."""
 
 
 def wrapped(line: str) -> list[str]:
-    """A line of C, continued on further ones where it is long."""
+    """A line of C, broken into several where it is longer than ``WIDTH``."""
     if len(line) <= WIDTH or line.lstrip().startswith("#"):
         return [line.replace(GLUE, " ")]
     indent = line[: len(line) - len(line.lstrip())]

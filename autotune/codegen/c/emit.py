@@ -1,4 +1,4 @@
-"""Printers: sweeps as C functions, the step as C around their calls."""
+"""C text of sweeps (a function each) and of the time step that calls them."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -47,12 +47,12 @@ def sweep_code(sweep: loop_tree.AnySweep) -> SweepCode:
 
 
 def function(sweep: loop_tree.AnySweep) -> str:
-    """The name of the function of a sweep."""
+    """The name of the C function of a sweep."""
     return f"sweep_{sweep.name}"
 
 
 def signature(sweep: loop_tree.AnySweep) -> str:
-    """The declaration of the function, without a semicolon."""
+    """The C declaration of the function of a sweep, without a semicolon."""
     if isinstance(sweep, loop_tree.GridSweep):
         parameters = grid_text.parameters(sweep)
     else:
@@ -77,7 +77,7 @@ def _parameters(sweep: loop_tree.Sweep) -> list[str]:
 
 
 def sizes(sweep: loop_tree.Sweep) -> list[str]:
-    """Which of N and n the function takes."""
+    """The sizes among ``N`` and ``n`` that the function of the sweep takes as parameters."""
     used: set[str] = set()
     for expr in _expressions(sweep):
         used |= symbols(expr)
@@ -99,7 +99,7 @@ def _expressions(sweep: loop_tree.Sweep) -> Iterator[Expr]:
 
 
 def symbol_kinds(sweep: loop_tree.AnySweep) -> Kinds:
-    """The types of all symbols: constants are doubles but where a whole number is needed."""
+    """The C types of all symbols: ``double``, except where a whole number is needed."""
     if isinstance(sweep, loop_tree.GridSweep):
         return grid_text.symbol_kinds(sweep)
     needed = {s for stretch in sweep.stretches for e in _bounds(stretch) for s in symbols(e)}
@@ -232,7 +232,7 @@ def _columns(stretch: loop_tree.SweepStretch, kinds: Kinds) -> Iterator[str]:
 
 
 def _offset(expr: Expr, shift: int, kinds: Kinds) -> str:
-    """What is added to the start of a row, as text; nothing for its first column."""
+    """C text that is added to the start of a row; empty for the first column."""
     if isinstance(expr, Num):
         expr, shift = Num(expr.value + shift), 0
     if expr == Num(0):
@@ -241,7 +241,7 @@ def _offset(expr: Expr, shift: int, kinds: Kinds) -> str:
 
 
 def _width(stretch: loop_tree.SweepStretch) -> int | None:
-    """The number of columns where it is small and the same at every size, else None."""
+    """The number of columns if it is small and equal at every size, otherwise None."""
     assert stretch.columns is not None
     first, end = stretch.columns
     if symbols(first) | symbols(end) <= {"N"}:
@@ -270,7 +270,7 @@ def initial_lines(sweeps: list[loop_tree.Sweep]) -> list[str]:
 
 
 def grid_initial_lines(sweeps: list[loop_tree.GridSweep]) -> list[str]:
-    """The same for programs on grids: the thread's planes with ghosts on all sides."""
+    """The body of the function that sets initial values on a grid, ghost points included."""
     calls = []
     for sweep in sweeps:
         slowest, *others = sweep.dimensions
@@ -334,8 +334,8 @@ def _node(node: loop_tree.Node, phases: list[str] | None, bounds: Bounds) -> Ite
         case loop_tree.Sync():
             yield "PHASE(BARRIER);"
             yield "#pragma omp barrier"
-        case loop_tree.Swap(first=one, second=other):
-            yield f"exchange(me, {array(one)}, {array(other)});"
+        case loop_tree.Swap(first=former, second=latter):
+            yield f"exchange(me, {array(former)}, {array(latter)});"
         case loop_tree.Comm(array=array_):
             yield "PHASE(COMMUNICATION);"
             yield "#pragma omp master"
@@ -345,7 +345,7 @@ def _node(node: loop_tree.Node, phases: list[str] | None, bounds: Bounds) -> Ite
 
 
 def array(name_: str) -> str:
-    """The constant that numbers a stored array."""
+    """The name of the C constant that numbers a stored array."""
     return f"ARRAY_{name_}"
 
 
@@ -381,7 +381,7 @@ def _index(index: Expr) -> str:
 
 
 def _scalar(expr: Expr) -> str:
-    """A scalar argument: coefficients of the method by their tables, h and t by name."""
+    """C text of a scalar argument: coefficients by their tables, ``h`` and ``t`` by name."""
     loops = {s for ref in references(expr) for index in ref.indices for s in symbols(index)}
     return real(expr, _whole(loops))
 

@@ -83,11 +83,11 @@ def _grid_units(program: loop_tree.StepProgram, stencil: Stencil) -> dict[str, s
 
 
 def _functions(program: loop_tree.StepProgram, ivp: Ivp) -> list[loop_tree.Sweep]:
-    """One sweep per function, those of the initial values too."""
+    """The sweeps to print, one per C function, including those that set initial values."""
     by_name: dict[str, loop_tree.Sweep] = {}
     for sweep in (*loop_tree.sweeps(program.body), *_initial(ivp)):
-        known = by_name.setdefault(sweep.name, sweep)
-        assert known.stretches == sweep.stretches, f"two functions are named {sweep.name}"
+        same_name = by_name.setdefault(sweep.name, sweep)
+        assert same_name.stretches == sweep.stretches, f"two functions are named {sweep.name}"
     return list(by_name.values())
 
 
@@ -96,7 +96,7 @@ def _initial(ivp: Ivp) -> list[loop_tree.Sweep]:
 
 
 def _started(ivp: Ivp, row: loop_tree.StoredRow) -> list[loop_tree.Sweep]:
-    """The sweeps of the initial values, for another row."""
+    """The sweeps that set the initial values in another row."""
     return [replace(s, rows=tuple((name, row) for name, _ in s.rows)) for s in _initial(ivp)]
 
 
@@ -142,9 +142,9 @@ def _step(
 
 
 def _constants(ivp: Ivp) -> tuple[list[Constant], c_expressions.Kinds]:
-    """Each constant in C, and the types of all names."""
+    """The constants of the problem in C, and the C types of all names."""
     kinds: dict[str, c_expressions.Kind] = dict(c_expressions.SIZES)
-    found: list[Constant] = []
+    constants: list[Constant] = []
     for constant, value in ivp.constants.items():
         kinds[constant] = kind = c_expressions.kind(value, kinds)
         text = (
@@ -152,27 +152,27 @@ def _constants(ivp: Ivp) -> tuple[list[Constant], c_expressions.Kinds]:
             if kind == "long"
             else c_expressions.real(value, kinds)
         )
-        found.append((kind, c_expressions.name(constant), text))
-    return found, kinds
+        constants.append((kind, c_expressions.name(constant), text))
+    return constants, kinds
 
 
 def _reading(ivp: Ivp, constants: list[Constant], kinds: c_expressions.Kinds) -> dict[str, object]:
-    """What a program of several ranks knows of the components that the right-hand side reads."""
-    found = communication.readings(ivp)
+    """Template fields: the remote components that the right-hand side reads on several ranks."""
+    reads = communication.readings(ivp)
     fields = ("lower", "upper", "shift", "row", "begin", "end")
-    expressions = [getattr(reading, field) for reading in found for field in fields]
+    expressions = [getattr(reading, field) for reading in reads for field in fields]
     needed = {s for e in (*expressions, ivp.access_distance) for s in symbols(e)}
-    known = [("long", "N"), ("long", "n"), *((kind, name) for kind, name, _ in constants)]
+    declared = [("long", "N"), ("long", "n"), *((kind, name) for kind, name, _ in constants)]
     return {
         "sizes": [
             f"    const {kind} {name} = constants.{name};\n    (void){name};"
-            for kind, name in known
+            for kind, name in declared
             if name in {c_expressions.name(symbol) for symbol in needed}
         ],
         "distance": c_expressions.whole(ivp.access_distance, kinds),
         "readings": [
             [(field, c_expressions.whole(getattr(reading, field), kinds)) for field in fields]
-            for reading in found
+            for reading in reads
         ],
     }
 

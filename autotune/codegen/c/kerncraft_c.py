@@ -72,7 +72,7 @@ class KernelText:
 
 
 class _Unfit(Exception):
-    """What kerncraft cannot express."""
+    """A construct that kerncraft cannot express; the message is the reason."""
 
 
 def kernel_text(
@@ -105,27 +105,27 @@ class _Shift:
 
 
 def _shift(ref: Ref, ivp: Ivp, pitch: Expr) -> _Shift:
-    """The offset of a reference told apart at several sizes."""
-    found, pitches = [], []
+    """The offset of a reference as whole rows and elements, the same at several sizes."""
+    offsets, pitches = [], []
     for size in _SIZES:
         values = ivp.values(max(size, ivp.minimum))
         try:
-            found.append(offset(ref, values))
+            offsets.append(offset(ref, values))
         except ValueError as error:
             raise _Unfit(str(error)) from error
         pitches.append(int(number(pitch, values)))
-    if len(set(found)) == 1:
-        return _Shift(0, found[0])
+    if len(set(offsets)) == 1:
+        return _Shift(0, offsets[0])
     step = pitches[1] - pitches[0]
-    outer = (found[1] - found[0]) // step if step else 0
-    inner = found[0] - outer * pitches[0]
-    if any(o != outer * p + inner for o, p in zip(found, pitches, strict=True)):
+    outer = (offsets[1] - offsets[0]) // step if step else 0
+    inner = offsets[0] - outer * pitches[0]
+    if any(o != outer * p + inner for o, p in zip(offsets, pitches, strict=True)):
         raise _Unfit(f"{show(ref)} is neither near by nor whole rows of {show(pitch)} away")
     return _Shift(outer, inner)
 
 
 def _many_rows(ivp: Ivp, pitch: Expr) -> bool:
-    """Whether n holds more and more rows of that length as N grows: a grid, not fields."""
+    """Whether n holds more and more rows of length ``pitch`` as N grows: a grid, not fields."""
     rows = [
         number(ivp.dimension, values) / number(pitch, values)
         for values in (ivp.values(max(size, ivp.minimum)) for size in _SIZES)
@@ -164,7 +164,7 @@ class _Writer:
         return self.arrays[key]
 
     def scalar(self, symbol: str) -> str:
-        """The named scalar of a symbol."""
+        """The name of the scalar that stands for a symbol in the text."""
         if symbol not in self.scalars:
             self.scalars[symbol] = self.fresh(symbol)
         return self.scalars[symbol]
@@ -178,7 +178,7 @@ class _Writer:
         return name
 
     def declarations(self) -> list[str]:
-        """Arrays, then scalars."""
+        """The C declarations of the arrays, then of the scalars."""
         lines = [f"double {name}{self.extents};" for name in self.arrays.values()]
         return lines + [f"double {name};" for name in self.scalars.values()]
 
@@ -251,7 +251,7 @@ def _pairs(sweep: loop_tree.Sweep, ivp: Ivp, row: int) -> KernelText:
 
 
 def _check_columns(writer: _Writer, row: int) -> None:
-    """Every column is used: of others the lines are moved all the same, but would not count."""
+    """Raise ``_Unfit`` unless every column is used: unused ones are moved but would not count."""
     for name in dict.fromkeys(name for name, _ in writer.arrays):
         used = sum(name == other for other, _ in writer.arrays)
         if used < row:
@@ -277,7 +277,7 @@ def _loop(writer: _Writer, variable: str, end: str, offsets: Iterable[int]) -> s
 
 
 def _at_least(length: Expr, offsets: Iterable[int]) -> Expr:
-    """The length, but one iteration of the loop at least."""
+    """The length of the loop, raised where needed so that it has one iteration at least."""
     reach = [0, *offsets]
     return Call("max", (length, Num(max(reach) - min(reach) + 1)))
 
@@ -341,9 +341,9 @@ def _value(expr: Expr, writer: _Writer, element: _Element, place: Expr) -> Expr:
             return Bin(op, again(left), again(right))
         case Bin(op=op):
             raise _Unfit(f"{show(expr)} ({op} of whole numbers)")
-        case Call(function="max" | "min", arguments=(one, two)):
+        case Call(function="max" | "min", arguments=(first, second)):
             writer.notes[STAND_IN] = None
-            return Bin("+", _operand(one, again, writer), _operand(two, again, writer))
+            return Bin("+", _operand(first, again, writer), _operand(second, again, writer))
         case Call(function=function):
             raise _Unfit(f"it has no function calls: {function}")
         case Cond():

@@ -1,1 +1,1 @@
-"""Sweeps over grids: programs of stencils, as C."""
+"""Sweeps over the points of a grid: programs of stencils, and their C text."""

@@ -15,7 +15,7 @@ from autotune.domain.variant import Block, Pad, Transformation, Unroll, Variant
 from autotune.language.expression import Expr, Ref, Sym, number, rebuild, symbols
 
 MOST_UNROLLED = 8
-"""How many times the body of the innermost loop is written out at most."""
+"""The largest number of times that the body of the innermost loop is written out."""
 
 
 def program(variant: Variant, skeleton: Skeleton, problem: StencilProblem) -> loop_tree.StepProgram:
@@ -34,9 +34,9 @@ def program(variant: Variant, skeleton: Skeleton, problem: StencilProblem) -> lo
         granule=1,
         grid=loop_tree.GridStorage(stencil.dimensions, stencil.radius),
     )
-    found = races(made)
-    if found:
-        raise IllegalTransformation(str(found[0]))
+    conflicts = races(made)
+    if conflicts:
+        raise IllegalTransformation(str(conflicts[0]))
     return made
 
 
@@ -61,14 +61,14 @@ class _Chosen:
         return node
 
     def blocked(self, dimension: str, size: int) -> "_Chosen":
-        """With one more loop over blocks."""
+        """The sweep with one more loop over blocks around it."""
         self._check(dimension)
         if dimension in self.blocks:
             raise IllegalTransformation(f"{self.sweep.kernel} is blocked in {dimension} twice")
         return _Chosen(self.sweep, {**self.blocks, dimension: size})
 
     def unrolled(self, dimension: str, factor: int) -> "_Chosen":
-        """With the body of its innermost loop written out."""
+        """The sweep with the body of its innermost loop written out ``factor`` times."""
         self._check(dimension)
         innermost = self.sweep.dimensions[-1]
         if dimension != innermost:
@@ -87,10 +87,10 @@ class _Chosen:
         return replace(self, sweep=replace(self.sweep, name=name, unroll=((dimension, factor),)))
 
     def _check(self, dimension: str) -> None:
-        known = self.sweep.dimensions
-        if dimension not in known:
+        dimensions = self.sweep.dimensions
+        if dimension not in dimensions:
             raise IllegalTransformation(
-                f"the grid has the dimensions {', '.join(known)}, not {dimension}"
+                f"the grid has the dimensions {', '.join(dimensions)}, not {dimension}"
             )
 
 
@@ -173,7 +173,7 @@ def _in_code(stencil: Stencil, expr: Expr) -> Expr:
 
 
 def renamed(stencil: Stencil, name: str) -> str:
-    """A name of the stencil as generated code calls it: not by a name of its own."""
+    """The name of a stencil's symbol in generated code, changed where the code uses it itself."""
     if name in (*stencil.constants, *stencil.coefficients):
         taken = own_names(stencil.dimensions)
         while name in taken:
@@ -184,19 +184,19 @@ def renamed(stencil: Stencil, name: str) -> str:
 
 def coefficient_arrays(stencil: Stencil, arrays: Mapping[str, object]) -> dict[str, str]:
     """The coefficients that the body reads, each with a stored array beside ``arrays``."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for name in stencil.reads:
         if name == SOURCE:
             continue
         array = name
-        while array in arrays or array in found.values():
+        while array in arrays or array in names.values():
             array += "_"
-        found[name] = array
-    return found
+        names[name] = array
+    return names
 
 
 def identifier(stencil: Stencil) -> str:
-    """The name of the stencil as part of a C name."""
+    """The name of the stencil as a part of a C identifier."""
     return "".join(c if c.isalnum() else "_" for c in stencil.name)
 
 
@@ -213,8 +213,8 @@ def _step(step: Step, kernels: Mapping[str, _Chosen]) -> loop_tree.Node:
             return kernels[name].node()
         case SyncStep():
             return loop_tree.Sync()
-        case SwapStep(first=one, second=other):
-            return loop_tree.Swap(one, other)
+        case SwapStep(first=first, second=second):
+            return loop_tree.Swap(first, second)
         case LoopStep(variable=variable, count=count, body=body):
             try:
                 times = int(number(count, {}))
@@ -230,6 +230,6 @@ def _step(step: Step, kernels: Mapping[str, _Chosen]) -> loop_tree.Node:
 
 
 def _arrays(skeleton: Skeleton, stencil: Stencil) -> tuple[tuple[str, int], ...]:
-    """The arrays of the skeleton, those of coefficients behind."""
+    """The arrays of the skeleton, followed by those of coefficients, with their numbers of rows."""
     coefficients = coefficient_arrays(stencil, skeleton.arrays)
     return tuple((name, 1) for name in (*skeleton.arrays, *coefficients.values()))

@@ -1,4 +1,4 @@
-"""The generated part of a measuring program on a grid: its step, its constants, first values."""
+"""The generated part of a measuring program on a grid: time step, constants, first values."""
 
 from collections.abc import Mapping
 
@@ -14,16 +14,16 @@ Constant = tuple[c_expressions.Kind, str, str]
 
 
 def functions(program: loop_tree.StepProgram, stencil: Stencil) -> list[loop_tree.GridSweep]:
-    """One sweep per function, those of the first values too."""
+    """The sweeps to print, one per C function, including those that set first values."""
     by_name: dict[str, loop_tree.GridSweep] = {}
     for sweep in (*loop_tree.grid_sweeps(program.body), *_initial(program, stencil)):
-        known = by_name.setdefault(sweep.name, sweep)
-        assert known.value == sweep.value, f"two functions are named {sweep.name}"
+        same_name = by_name.setdefault(sweep.name, sweep)
+        assert same_name.value == sweep.value, f"two functions are named {sweep.name}"
     return list(by_name.values())
 
 
 def fields(program: loop_tree.StepProgram, stencil: Stencil) -> Mapping[str, object]:
-    """What the template is filled with."""
+    """The values of the fields of the C template."""
     phases = list(dict.fromkeys(sweep.kernel for sweep in loop_tree.grid_sweeps(program.body)))
     constants = _constants(stencil)
     return {
@@ -69,11 +69,11 @@ def _initial(program: loop_tree.StepProgram, stencil: Stencil) -> list[loop_tree
 
 
 def _constants(stencil: Stencil) -> list[Constant]:
-    """Each constant in C."""
+    """The constants of the stencil as C declarations."""
     kinds: dict[str, c_expressions.Kind] = {}
     for extent in stencil.extent_names:
         kinds[extent] = "long"
-    found: list[Constant] = []
+    constants: list[Constant] = []
     for constant, value in grid_program.constants(stencil, stencil.constants):
         kinds[constant] = kind = c_expressions.kind(value, kinds)
         text = (
@@ -81,5 +81,5 @@ def _constants(stencil: Stencil) -> list[Constant]:
             if kind == "long"
             else c_expressions.real(value, kinds)
         )
-        found.append((kind, c_expressions.name(constant), text))
-    return found
+        constants.append((kind, c_expressions.name(constant), text))
+    return constants

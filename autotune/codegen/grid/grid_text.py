@@ -27,43 +27,43 @@ _OWN = ("first", "last", "whole", "from", "to")
 
 
 def own_names(dimensions: Iterable[str]) -> frozenset[str]:
-    """The names that functions on grids use themselves."""
+    """The names that generated functions on grids use for themselves."""
     per_dimension = {f"{word}_{d}" for word in _OWN for d in dimensions}
     return frozenset({AT, *_STRIDES, *per_dimension})
 
 
 def strides(sweep: loop_tree.GridSweep) -> tuple[str, ...]:
-    """The strides that the function takes: of all dimensions but the last."""
+    """The stride parameters of the function: one for every dimension except the last."""
     return _STRIDES[-len(sweep.dimensions[:-1]) :]
 
 
 def extents(sweep: loop_tree.GridSweep) -> list[str]:
-    """Which extents the function takes."""
+    """The extents that the function takes as parameters."""
     used = symbols(sweep.value)
     return [d.upper() for d in sweep.dimensions if d.upper() in used]
 
 
 def parameters(sweep: loop_tree.GridSweep) -> list[str]:
-    """The parameters of the function."""
+    """The C parameters of the function of a sweep."""
     kinds = symbol_kinds(sweep)
-    found = [f"long {word}_{d}" for d in sweep.dimensions for word in ("first", "last")]
+    declared = [f"long {word}_{d}" for d in sweep.dimensions for word in ("first", "last")]
     for row, _ in sweep.rows:
         const = "" if row == sweep.target else "const "
-        found.append(f"{const}double *restrict {name(row)}")
-    found += [f"long {stride}" for stride in strides(sweep)]
-    found += [f"long {name(extent)}" for extent in extents(sweep)]
-    found += [f"{kinds[constant]} {name(constant)}" for constant, _ in sweep.constants]
-    found += [f"double {name(scalar)}" for scalar, _ in sweep.scalars]
-    return found
+        declared.append(f"{const}double *restrict {name(row)}")
+    declared += [f"long {stride}" for stride in strides(sweep)]
+    declared += [f"long {name(extent)}" for extent in extents(sweep)]
+    declared += [f"{kinds[constant]} {name(constant)}" for constant, _ in sweep.constants]
+    declared += [f"double {name(scalar)}" for scalar, _ in sweep.scalars]
+    return declared
 
 
 def box(sweep: loop_tree.GridSweep, bounds: Bounds) -> list[str]:
-    """The arguments that say over which points a call runs."""
+    """The arguments of a call that state the box of points it covers."""
     return [end for dimension in sweep.dimensions for end in bounds[dimension]]
 
 
 def body(sweep: loop_tree.GridSweep) -> Iterator[str]:
-    """The lines of the function."""
+    """The C lines of the body of the function."""
     inner = sweep.dimensions[-1]
     factor = dict(sweep.unroll).get(inner, 1)
     if factor > 1:
@@ -73,7 +73,7 @@ def body(sweep: loop_tree.GridSweep) -> Iterator[str]:
 
 
 def around(sweep: loop_tree.GridSweep, row: Iterable[str]) -> Iterator[str]:
-    """The loops over the rows of the box around the lines for a ``row``."""
+    """C loops over the rows of the box, with the lines of ``row`` inside."""
     *outer, _ = sweep.dimensions
     places = zip(outer, strides(sweep), strict=True)
     at = f"const long {AT} = {' + '.join(f'{d}*{stride}' for d, stride in places)};"
@@ -121,7 +121,7 @@ def _shifted(expr: Expr, variable: str, shift: int) -> Expr:
 
 
 def placed(expr: Expr, sweep: loop_tree.GridSweep) -> Expr:
-    """The expression with elements of the grid by their distance from the interior point 0."""
+    """The expression with grid elements addressed by their distance from the interior point 0."""
 
     def change(part: Expr) -> Expr:
         if not isinstance(part, Ref):
@@ -137,7 +137,7 @@ def placed(expr: Expr, sweep: loop_tree.GridSweep) -> Expr:
 
 
 def _plus(left: Expr, times: int, unit: Expr | None) -> Expr:
-    """``left + times*unit``, nothing where times is 0."""
+    """C expression ``left + times*unit``, without the second term where ``times`` is 0."""
     if times == 0:
         return left
     size: Expr = Num(abs(times))
@@ -147,7 +147,7 @@ def _plus(left: Expr, times: int, unit: Expr | None) -> Expr:
 
 
 def symbol_kinds(sweep: loop_tree.GridSweep) -> Kinds:
-    """The types of all symbols: constants are doubles but where a whole number is needed."""
+    """The C types of all symbols: ``double``, except where a whole number is needed."""
     needed = c_expressions.whole_symbols(sweep.value)
     kinds: dict[str, c_expressions.Kind] = {}
     for symbol in (*sweep.dimensions, *(d.upper() for d in sweep.dimensions), AT, *_STRIDES):

@@ -13,24 +13,24 @@ from autotune.codegen.tree import loop_tree
 from autotune.language.expression import Bin, Call, Cond, Expr, Neg, Ref, Sym, rebuild, walk
 
 _REGISTERS = 12
-"""Registers that stand for loaded values; the others are left to the compiler."""
+"""Number of registers that stand for loaded values; the compiler has the others."""
 _CALL = re.compile(r"\b(fabs|positive|smaller|larger|power[2-8])\(")
 _LANEWISE = ("abs", "min", "max")
-"""Functions that work on vectors too."""
+"""Functions that have a form on vectors."""
 
 
 class ProbeImpossible(Exception):
-    """There is no such probe of this sweep; the message is the reason."""
+    """This sweep has no such probe; the message is the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopShape:
-    """What the compiled loop is like, for its parts to be alike."""
+    """The properties of the compiled loop that its probes must share."""
 
     vector: int = 8
-    """Bytes of its vectors; 8 for scalar code."""
+    """Bytes of the vectors of the loop; 8 for scalar code."""
     loads: float = 0.0
-    """Its load instructions per component, of rows, constants and spilled values; 0: not known."""
+    """Load instructions per component, of rows, constants and spilled values; 0: not known."""
 
     @property
     def lanes(self) -> int:
@@ -40,17 +40,17 @@ class LoopShape:
 
 @dataclass(frozen=True, slots=True)
 class PartBody:
-    """What a part does: before the loops, for a vector, for one component."""
+    """C lines of a part: before the loops, for one vector, for one component."""
 
     before: Sequence[str]
     vector: Sequence[str]
     single: Sequence[str]
     scalar: str = ""
-    """Text that calls functions of numbers."""
+    """C text that calls functions of numbers."""
 
 
 def head(lanes: int) -> list[str]:
-    """The type of a vector, and how values are kept from the optimiser."""
+    """C lines that define the vector type and keep values from being optimised away."""
     size = f"vector_size({8 * lanes}), " if lanes > 1 else ""
     lines = [
         f"typedef double lane __attribute__(({size}aligned(8), may_alias));",
@@ -72,7 +72,7 @@ def head(lanes: int) -> list[str]:
 
 
 def _functions() -> list[str]:
-    """What statements call, on vectors."""
+    """C lines of the vector functions that statements call."""
     either = "(lane)(((bits){0} & (bits)({1})) | ((bits){2} & ~(bits)({1})))"
     lines = [
         "#define INLINE static inline __attribute__((unused))",
@@ -93,7 +93,7 @@ def _functions() -> list[str]:
 
 
 def moving(loaded: Sequence[str], stored: Sequence[str], shape: LoopShape) -> PartBody:
-    """Loads and stores of these elements, given as C; nothing is computed.
+    """A part that loads and stores these elements, given as C, and computes nothing.
 
     Raises NotMade where there are none.
     """
@@ -110,7 +110,7 @@ def moving(loaded: Sequence[str], stored: Sequence[str], shape: LoopShape) -> Pa
 
 
 def _loads(elements: Sequence[str], kind: str) -> Iterator[str]:
-    """One load instruction each, into a register that nothing needs."""
+    """C lines with one load instruction per element, into a register that nothing uses."""
     return (f"USE(LOAD({kind}, {element}));" for element in elements)
 
 
@@ -134,7 +134,7 @@ class _Statements:
     work: int = 0
 
     def write(self, statement: loop_tree.Statement) -> None:
-        """Add a statement. Raises NotMade where it has no form on registers."""
+        """Add a statement. Raises ``ProbeImpossible`` where it has no form on registers."""
         value = rebuild(statement.value, self._value)
         if isinstance(statement, loop_tree.Assign) and statement.add:
             value = Bin("+", self._value(Ref(statement.target, (Sym("j"),))), value)
@@ -149,7 +149,7 @@ class _Statements:
             self._number(name(statement.name), value, self.kinds.get(statement.name, "double"))
 
     def _value(self, part: Expr) -> Expr:
-        """A register in place of an element, the last result in place of what was assigned."""
+        """Replace an element by its register, and an assigned one by its last result."""
         if not isinstance(part, Ref):
             return part
         if part.array in self.results and part.indices == (Sym("j"),):
@@ -180,7 +180,7 @@ class _Statements:
         self.lines.append(f"const {kind} {target} = {text};")
 
     def _lanewise(self, expr: Expr) -> Expr:
-        """The same for vectors: what does not vary is computed before, as numbers."""
+        """The expression on vectors; parts that do not vary are computed before as numbers."""
         match expr:
             case Sym(name="j"):
                 raise ProbeImpossible("it computes with its loop variable")
@@ -219,7 +219,7 @@ class _Statements:
 
 
 def arithmetic(statements: Sequence[loop_tree.Statement], kinds: Kinds, lanes: int) -> PartBody:
-    """The statements on registers. Raises NotMade where they have no form there."""
+    """A part that runs the statements on registers. Raises ``ProbeImpossible`` where it cannot."""
     made = _Statements(kinds, lanes)
     for statement in statements:
         made.write(statement)

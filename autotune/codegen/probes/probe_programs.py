@@ -34,19 +34,19 @@ class ProbedSweep:
 
 def taken(program: loop_tree.StepProgram) -> list[ProbedSweep]:
     """Each function of a program once, in the order of their first calls."""
-    found: dict[str, ProbedSweep] = {}
+    sweeps: dict[str, ProbedSweep] = {}
     for sweep, loops, count, blocks in _walk(program.body, (), 1, ()):
-        known = found.get(sweep.name)
-        if known:
-            found[sweep.name] = replace(known, calls=known.calls + count)
+        previous = sweeps.get(sweep.name)
+        if previous:
+            sweeps[sweep.name] = replace(previous, calls=previous.calls + count)
         else:
             # loops at different values, so that rows of one array are different rows
             values = tuple(
                 (variable, min(begin + place, end - 1))
                 for place, (variable, begin, end) in enumerate(loops)
             )
-            found[sweep.name] = ProbedSweep(sweep, values, count, blocks)
-    return list(found.values())
+            sweeps[sweep.name] = ProbedSweep(sweep, values, count, blocks)
+    return list(sweeps.values())
 
 
 def _walk(
@@ -65,13 +65,13 @@ def _walk(
 
 
 def alone(
-    program: loop_tree.StepProgram, one: ProbedSweep, pad_lines: int
+    program: loop_tree.StepProgram, probed: ProbedSweep, pad_lines: int
 ) -> loop_tree.StepProgram:
     """The program that runs one sweep once a step; nothing but its rows is stored."""
-    sweep = one.sweep
+    sweep = probed.sweep
     if isinstance(sweep, loop_tree.GridSweep):
-        return _alone_on_grid(program, sweep, one.blocks, pad_lines)
-    fixed = {variable: Num(value) for variable, value in one.loops}
+        return _alone_on_grid(program, sweep, probed.blocks, pad_lines)
+    fixed = {variable: Num(value) for variable, value in probed.loops}
 
     def place(row: loop_tree.StoredRow) -> tuple[str, int]:
         index = Num(0) if row.index is None else substitute(row.index, fixed)
@@ -96,7 +96,7 @@ def alone(
 def _alone_on_grid(
     program: loop_tree.StepProgram, sweep: loop_tree.GridSweep, blocks: _Blocks, pad_lines: int
 ) -> loop_tree.StepProgram:
-    """Its arrays have the names of its parameters: those of the stencil."""
+    """The program of one sweep over a grid, on arrays with the names of its parameters."""
     names = tuple(name for name, _ in sweep.rows)
     node: loop_tree.Node = replace(
         sweep, rows=tuple((name, loop_tree.StoredRow(name)) for name in names)
@@ -112,7 +112,7 @@ def _alone_on_grid(
 
 
 def repeated(program: loop_tree.StepProgram, tile: int | None, times: int) -> loop_tree.StepProgram:
-    """The same tile by tile, each ``times`` times in a row before the next; None: all at once."""
+    """The program tile by tile, each tile ``times`` times in a row; None: all tiles at once."""
     again = loop_tree.Repeat("again", 0, times, program.body)
     node = again if tile is None else loop_tree.Tiles(tile, loop_tree.NodeBlock((again,)))
     return replace(program, body=loop_tree.NodeBlock((node,)))

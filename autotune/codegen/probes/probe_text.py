@@ -29,7 +29,7 @@ _UNROLLED = 4
 
 
 def code(sweep: loop_tree.AnySweep, part: Part, shape: LoopShape) -> SweepCode:
-    """The C text of one part of a sweep; raises NotMade with the reason where there is none."""
+    """The C text of one part of a sweep; raises ``ProbeImpossible`` with the reason."""
     if part == "loop":
         return emit.sweep_code(sweep)
     kinds = emit.symbol_kinds(sweep)
@@ -50,7 +50,7 @@ def code(sweep: loop_tree.AnySweep, part: Part, shape: LoopShape) -> SweepCode:
 
 
 def _parameters(sweep: loop_tree.AnySweep) -> list[str]:
-    """What not every part uses."""
+    """Names of the parameters that some part does not use, to silence warnings."""
     given = (*sweep.rows, *sweep.constants, *sweep.scalars)
     if isinstance(sweep, loop_tree.GridSweep):
         sizes = [*grid_text.strides(sweep), *map(name, grid_text.extents(sweep))]
@@ -76,7 +76,7 @@ def _body(
 
 
 def _hot(sweep: loop_tree.Sweep) -> loop_tree.SweepStretch:
-    """The stretch that takes the time: the one that is wide."""
+    """The widest stretch of the sweep, which takes most of its time."""
     first = sweep.stretches[0]
     if first.columns is None:
         return first
@@ -92,7 +92,7 @@ def _hot(sweep: loop_tree.Sweep) -> loop_tree.SweepStretch:
 
 
 def _width(stretch: loop_tree.SweepStretch) -> float:
-    """Columns at a large size."""
+    """The number of columns of a stretch at a large size."""
     assert stretch.columns is not None
     first, end = (number(e, {"N": 1000, "n": 1_000_000}) for e in stretch.columns)
     return float(end - first)
@@ -127,7 +127,7 @@ def _around(
 
 
 def _over_row(sweep: loop_tree.GridSweep, lanes: int, body: PartBody) -> Iterator[str]:
-    """The innermost loop over a grid."""
+    """C lines of the innermost loop over a row of a grid."""
     inner = sweep.dimensions[-1]
     yield f"(void){grid_text.AT};"
     yield from _vectors(f"first_{inner}", f"last_{inner}", lanes, body, inner)
@@ -136,7 +136,7 @@ def _over_row(sweep: loop_tree.GridSweep, lanes: int, body: PartBody) -> Iterato
 def _vectors(
     first: str, last: str, lanes: int, body: PartBody, variable: str = "j"
 ) -> Iterator[str]:
-    """Over vectors, several in a pass, then one by one, then over the components that are left."""
+    """C loops over several vectors per pass, then single vectors, then the remaining components."""
     from_ = f"from_{variable}"
     yield f"long {from_} = {first};"
     for unrolled in (_UNROLLED, 1):

@@ -1,11 +1,12 @@
 """The loop nests of one time step, before their long loops are outlined as sweeps.
 
-    Nest      what one kernel computes, or several that were fused: loops around statements
-    Loop      ``for (variable = first; variable < end; variable++)``; without an end the long loop
-    Tile      the nests inside run for one tile of the long dimension after another
-    Reduce    ``target = result(sum of term over the loop over)``: a sum not yet written out
-    Store     ``target = value`` or ``target += value``
-    Evaluate  ``target = f(time, argument)``, component by component
+    Nest               what one kernel computes, or several fused kernels: loops around statements
+    NestLoop           ``for (variable = first; variable < end; variable++)``; without an end the
+                       long loop
+    TileNest           the nests inside run for one tile of the long dimension after another
+    ReduceStatement    ``target = result(sum of term over the loop over)``: an unexpanded sum
+    StoreStatement     ``target = value`` or ``target += value``
+    EvaluateStatement  ``target = f(time, argument)``, component by component
 
 A ``Ref`` without indices is a scalar that lives for one point of the loops around it. Sync, Comm
 and Swap are those of the outlined tree.
@@ -20,7 +21,7 @@ from autotune.language.expression import Expr, Ref, references, substitute
 
 @dataclass(frozen=True, slots=True)
 class ReduceStatement:
-    """``target = result``, where the symbol ``sum`` of the result is the sum of ``term``."""
+    """``target = result``, with ``sum`` in the result replaced by the sum of ``term``."""
 
     target: Ref
     term: Expr
@@ -30,7 +31,7 @@ class ReduceStatement:
 
 @dataclass(frozen=True, slots=True)
 class StoreStatement:
-    """``target = value``, or ``+=`` with ``add``."""
+    """``target = value``; with ``add``, ``target += value``."""
 
     target: Ref
     value: Expr
@@ -48,7 +49,7 @@ class EvaluateStatement:
 
 @dataclass(frozen=True, slots=True)
 class NestLoop:
-    """A loop over whole numbers known here, or (``end`` None) over the long dimension."""
+    """A loop over constant whole numbers or, with ``end`` None, over the long dimension."""
 
     variable: str
     first: int
@@ -57,7 +58,7 @@ class NestLoop:
 
     @property
     def long(self) -> bool:
-        """It runs over the components that the thread owns."""
+        """Whether the loop runs over the components that the thread owns."""
         return self.end is None
 
 
@@ -71,7 +72,7 @@ class TileNest:
 
 @dataclass(frozen=True, slots=True)
 class Nest:
-    """The loops and statements of ``kernel``."""
+    """The loops and statements of one kernel."""
 
     kernel: str
     body: tuple["Node", ...]
@@ -93,7 +94,7 @@ Nodes = tuple[Node, ...]
 
 
 def inner(node: Node) -> Nodes:
-    """The nodes inside a node."""
+    """The children of a node."""
     return node.body if isinstance(node, Nest | NestLoop | TileNest) else ()
 
 
@@ -105,7 +106,7 @@ def walk(nodes: Nodes) -> Iterator[Node]:
 
 
 def rebuild(nodes: Nodes, change: Callable[[Node], Nodes]) -> Nodes:
-    """The same tree with every node replaced by what ``change`` makes of it, children first."""
+    """The tree with every node replaced by the nodes that ``change`` returns, children first."""
     done: list[Node] = []
     for node in nodes:
         if isinstance(node, Nest | NestLoop | TileNest):
@@ -115,12 +116,12 @@ def rebuild(nodes: Nodes, change: Callable[[Node], Nodes]) -> Nodes:
 
 
 def nests(nodes: Nodes) -> Iterator[Nest]:
-    """Every nest, in order."""
+    """Every ``Nest`` of the tree, in order."""
     return (node for node in walk(nodes) if isinstance(node, Nest))
 
 
 def statements(nodes: Nodes) -> Iterator[Statement]:
-    """Every statement, in order."""
+    """Every statement of the tree, in order."""
     return (
         node
         for node in walk(nodes)
@@ -129,12 +130,12 @@ def statements(nodes: Nodes) -> Iterator[Statement]:
 
 
 def writes(nodes: Nodes) -> frozenset[str]:
-    """The arrays that are written."""
+    """Names of the arrays that the nodes write."""
     return frozenset(s.target.array for s in statements(nodes) if s.target.indices)
 
 
 def reads(nodes: Nodes) -> frozenset[str]:
-    """The arrays of which the element at the same point of the long loop is read."""
+    """Names of the arrays that the nodes read at the same point of the long loop."""
     return frozenset(
         ref.array
         for s in statements(nodes)
@@ -146,7 +147,7 @@ def reads(nodes: Nodes) -> frozenset[str]:
 
 
 def reads_around(nodes: Nodes) -> frozenset[str]:
-    """The arrays that a right-hand side reads, also at other points than its own."""
+    """Names of the arrays that a right-hand side reads, possibly at other points."""
     return frozenset(
         s.argument.array for s in statements(nodes) if isinstance(s, EvaluateStatement)
     )
@@ -184,7 +185,7 @@ def on_expressions(
 
 
 def put(nodes: Nodes, variable: str, value: Expr) -> Nodes:
-    """A loop variable replaced by an expression."""
+    """The nodes with a loop variable replaced by an expression."""
 
     def expression(expr: Expr) -> Expr:
         return substitute(expr, {variable: value})

@@ -27,7 +27,7 @@ from autotune.language.expression import Expr
 
 @dataclass(frozen=True, slots=True)
 class StoredRow:
-    """A row of a stored array: ``Y`` and the index of the stage (None for a vector)."""
+    """One row of a stored array: array ``Y``, stage ``index``; None for an array of one row."""
 
     array: str
     index: Expr | None = None
@@ -35,7 +35,7 @@ class StoredRow:
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """``target[j] = value``, or ``+=`` with ``add``.
+    """``target[j] = value``; with ``add``, ``target[j] += value``.
 
     ``target`` is the name of a row parameter of the sweep. In ``value`` rows are ``Ref(parameter,
     (j + offset,))``, scalars ``Sym``; constants of the method are numbers.
@@ -59,7 +59,7 @@ Statement = Assign | Local
 
 @dataclass(frozen=True, slots=True)
 class SweepStretch:
-    """Statements for a stretch of the long dimension (expressions of N and n).
+    """The statements of a sweep for one range of the long dimension, in terms of N and n.
 
     ``columns`` and ``row`` restrict it to positions within rows of ``row`` components.
     """
@@ -108,12 +108,12 @@ class GridSweep:
     constants: tuple[tuple[str, Expr], ...] = ()
     """Constants of the stencil that ``value`` uses, in order, as functions of the extents."""
     dimensions: tuple[str, ...]
-    """Slowest first."""
+    """Loop dimensions, the slowest first."""
     value: Expr
     target: str
-    """The name of a parameter."""
+    """The name of the parameter that is written."""
     radius: int
-    """Ghost points on each side of each dimension."""
+    """Number of ghost points on each side of each dimension."""
     unroll: tuple[tuple[str, int], ...] = ()
     """Dimension and how many times the body of its loop is written out."""
 
@@ -147,7 +147,7 @@ class Sync:
 
 @dataclass(frozen=True, slots=True)
 class Comm:
-    """The remote parts of an array are fetched."""
+    """Communication: every rank fetches the remote parts of an array."""
 
     array: str
 
@@ -166,7 +166,7 @@ Node = Sweep | GridSweep | Repeat | Tiles | Sync | Comm | Swap
 
 @dataclass(frozen=True, slots=True)
 class NodeBlock:
-    """Nodes in order."""
+    """A sequence of nodes."""
 
     nodes: tuple[Node, ...]
 

@@ -1,4 +1,4 @@
-"""From loop nests to sweeps: sums written out, short loops unrolled, long loops outlined."""
+"""Loop nests to sweeps: sums are written out, short loops unrolled, long loops outlined."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -109,7 +109,7 @@ def _around(loops: list[NestLoop], statement: StoreStatement) -> Nodes:
 
 
 def unroll(nodes: Nodes) -> Nodes:
-    """The statements of the short loops one after the other; scalars get a name per iteration."""
+    """The nodes with short loops unrolled; scalars get a name per iteration."""
     done: list[Node] = []
     for node in nodes:
         if not isinstance(node, NestLoop):
@@ -145,7 +145,7 @@ def _renamed(nodes: Nodes, suffix: str) -> Nodes:
 
 @dataclass(frozen=True, slots=True)
 class Outliner:
-    """Turns nests into sweeps: what the sweeps need to know of the problem."""
+    """Turns loop nests into sweeps of one problem."""
 
     ivp: Ivp
     coefficients: Coefficients
@@ -253,7 +253,7 @@ class Outliner:
 
 
 def _bound(block: loop_tree.NodeBlock, variable: str, value: Expr) -> loop_tree.NodeBlock:
-    """A loop variable replaced by its only value in what the calls of a block pass."""
+    """The block with a loop variable replaced by its only value in the arguments of calls."""
 
     def put(expr: Expr) -> Expr:
         return substitute(expr, {variable: value})
@@ -282,7 +282,7 @@ def _bound(block: loop_tree.NodeBlock, variable: str, value: Expr) -> loop_tree.
 
 
 class _Parameters:
-    """Names for the rows of a sweep: those that are written first, then in reading order."""
+    """Parameter names for the rows of a sweep: written rows first, then in reading order."""
 
     def __init__(self, stores: list[StoreStatement], stored: frozenset[str]) -> None:
         targets = [store.target for store in stores if store.target.indices]
@@ -334,11 +334,11 @@ def _text(index: Expr) -> str:
 
 
 def _name(loop: NestLoop, parent: Nest) -> str:
-    """Kernel, the loops of the sweep, and which part of the kernel it is."""
+    """The name of a sweep: its kernel, its loops and the part of the kernel that it is."""
     order = [node.variable for node in loop_nests.walk(parent.body) if isinstance(node, NestLoop)]
     tail = list(dict.fromkeys(order[order.index(loop.variable) :]))
     written = list(loop_nests.statements((loop,)))
-    own = [n.variable for n in loop_nests.walk((loop,)) if isinstance(n, NestLoop)]
+    variables = [n.variable for n in loop_nests.walk((loop,)) if isinstance(n, NestLoop)]
     part = ""
     lowered = [
         n
@@ -346,7 +346,7 @@ def _name(loop: NestLoop, parent: Nest) -> str:
         if isinstance(n, NestLoop) and n.long
     ]
     if len(lowered) > 1:
-        tail = list(dict.fromkeys(own))
+        tail = list(dict.fromkeys(variables))
         first = written[0]
         assert isinstance(first, StoreStatement)
         finish = first.target.array in loop_nests.reads((first,))

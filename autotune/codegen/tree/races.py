@@ -1,6 +1,6 @@
-"""Which threads may meet on an element: what the barriers of a program must order.
+"""Data races of a program: accesses of several threads that no barrier orders.
 
-On several ranks also: which remote elements must have been fetched, and when.
+On several ranks also stale rows: remote elements that are read before they are fetched again.
 """
 
 from collections.abc import Mapping
@@ -24,22 +24,22 @@ from autotune.domain.stencil import offsets
 from autotune.language.expression import Sym, number, references
 
 _STEPS = 2
-"""Time steps that are looked at: what one leaves behind the next one meets."""
+"""Number of time steps that are examined: a step may conflict with the next one."""
 
 Cell = tuple[str, int]
-"""A row of a buffer."""
+"""One row of a buffer: (buffer, index)."""
 
 
 @dataclass(frozen=True, slots=True)
 class DataRace:
-    """A row that one sweep reads beyond its own block while another may be writing it."""
+    """A row that a sweep reads beyond its own block while another thread may write it."""
 
     array: str
     row: int
     reader: str
     writer: str
     tiles: bool = False
-    """The two are tiles of one thread."""
+    """True: the conflict is between two tiles of one thread."""
 
     def __str__(self) -> str:
         where = "another tile of it is" if self.tiles else "another thread is"
@@ -67,7 +67,7 @@ class StaleRow:
 
 @dataclass(slots=True)
 class _Interval:
-    """What happens between two barriers (or within one loop over tiles)."""
+    """The rows read and written between two barriers, or within one loop over tiles."""
 
     read: dict[Cell, str]
     written: dict[Cell, str]
@@ -130,8 +130,11 @@ class _Walker:
                     self.found += self.tiles.pop().races(tiles=True)
                 case Sync():
                     self.barrier()
-                case Swap(first=one, second=other):
-                    self.buffers[one], self.buffers[other] = self.buffers[other], self.buffers[one]
+                case Swap(first=former, second=latter):
+                    self.buffers[former], self.buffers[latter] = (
+                        self.buffers[latter],
+                        self.buffers[former],
+                    )
                 case Comm(array=array):
                     if self.distributed:
                         self._communicate(array)
@@ -141,7 +144,7 @@ class _Walker:
         self.now = _Interval({}, {})
 
     def _communicate(self, array: str) -> None:
-        """One thread reads the own components of all rows and writes the remote ones."""
+        """Record what one thread communicates: it reads its components, writes the others."""
         for row in range(self.rows[array]):
             cell = self.buffers[array], row
             who = "the communication"
@@ -153,8 +156,8 @@ class _Walker:
 
     def _sweep(self, sweep: AnySweep, values: dict[str, int]) -> None:
         if id(sweep) not in self.accesses:
-            found = _grid_accesses(sweep) if isinstance(sweep, GridSweep) else _accesses(sweep)
-            self.accesses[id(sweep)] = found
+            accesses = _grid_accesses(sweep) if isinstance(sweep, GridSweep) else _accesses(sweep)
+            self.accesses[id(sweep)] = accesses
         around, written = self.accesses[id(sweep)]
         if self.distributed:
             self._check_fetched(around, sweep.kernel, values)
@@ -178,7 +181,7 @@ class _Walker:
 
 
 def _accesses(sweep: Sweep) -> tuple[tuple[StoredRow, ...], tuple[StoredRow, ...]]:
-    """The rows that are read at an offset, and those that are written (always at j itself)."""
+    """The rows read at an offset, and the rows written (always at the loop variable)."""
     rows = dict(sweep.rows)
     around: dict[StoredRow, None] = {}
     written: dict[StoredRow, None] = {}

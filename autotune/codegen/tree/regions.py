@@ -15,11 +15,11 @@ from autotune.language.expression import Expr, Num, number, references, symbols
 _LINE = 8
 """Doubles in a cache line."""
 _SAMPLES = 3
-"""Sizes at which the bounds of regions with short rows are checked."""
+"""Number of sizes at which the bounds of regions with short rows are checked."""
 
 
 def granule(ivp: Ivp) -> int:
-    """Blocks and tiles are multiples of this: whole cache lines and whole rows of fixed length."""
+    """Number of components of which blocks and tiles are multiples: whole lines and short rows."""
     match ivp.row:
         case Num(value=int() as row) if row > 0:
             return lcm(_LINE, row)
@@ -73,7 +73,7 @@ def _sweeps(
 
 
 def _bands(ivp: Ivp, regions: tuple[Region, ...]) -> list[list[Region]]:
-    """Regions with the same bounds, by column; bands by lower bound."""
+    """Regions grouped into bands of equal bounds, sorted by column; bands by lower bound."""
     values = ivp.values(max(ivp.minimum, 5))
     bands: dict[tuple[Expr, Expr, bool], list[Region]] = {}
     for region in regions:
@@ -87,7 +87,7 @@ def _bands(ivp: Ivp, regions: tuple[Region, ...]) -> list[list[Region]]:
 
 
 def _check_short_rows(ivp: Ivp, band: list[Region], row: int) -> None:
-    """Rows of fixed length are written out, so the band must hold whole ones."""
+    """Raise unless a band with rows of fixed length holds whole rows: they are written out."""
     first = max(ivp.minimum, 5)
     for size in range(first, first + _SAMPLES):
         values = ivp.values(size)
@@ -120,13 +120,13 @@ def _stretch(ivp: Ivp, region: Region, written: str) -> SweepStretch:
 
 
 def _names(stretches: tuple[SweepStretch, ...]) -> frozenset[str]:
-    found: frozenset[str] = frozenset()
+    names: frozenset[str] = frozenset()
     for stretch in stretches:
         exprs = [stretch.lower, stretch.upper, *(stretch.columns or ())]
         exprs += [stretch.row] if stretch.row is not None else []
         exprs += [statement.value for statement in stretch.statements]
-        found = found.union(*(symbols(e) for e in exprs))
-    return found
+        names = names.union(*(symbols(e) for e in exprs))
+    return names
 
 
 def _identifier(name: str) -> str:

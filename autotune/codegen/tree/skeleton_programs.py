@@ -8,7 +8,7 @@ from autotune.domain.variant import Candidate, Pad, Variant
 
 
 class SkeletonPrograms:
-    """Variant and problem to program; remembers what was made and what was refused."""
+    """Makes the program of a variant for a problem; keeps results and refusals."""
 
     def __init__(self, skeleton: Skeleton) -> None:
         self._skeleton = skeleton
@@ -30,5 +30,5 @@ class SkeletonPrograms:
                 self._known[key] = variant_program.program(variant, self._skeleton, problem)
             except IllegalTransformation as refusal:
                 self._known[key] = refusal.reason
-        found = self._known[key]
-        return found if isinstance(found, str) else variant_program.padded(found, variant)
+        program = self._known[key]
+        return program if isinstance(program, str) else variant_program.padded(program, variant)

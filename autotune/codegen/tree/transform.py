@@ -31,7 +31,7 @@ from autotune.language.expression import rebuild as rebuild_expression
 
 
 class IllegalTransformation(Exception):
-    """A transformation does not apply, or would change the result; ``reason`` says why."""
+    """A transformation is not applicable or would change the result; ``reason`` says why."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -118,7 +118,10 @@ def _long_loop(nest: Nest) -> NestLoop:
 
 
 def _contract(tree: Nodes, kernel: str) -> Nodes:
-    """Vectors that only the nest ``kernel`` uses, and writes before it reads, become scalars."""
+    """The nodes with vectors used by the nest ``kernel`` alone turned into scalars.
+
+    The nest must write them before it reads them.
+    """
     inside = [nest for nest in nests(tree) if nest.kernel == kernel]
     apart = rebuild(tree, lambda node: () if node in inside else (node,))
     elsewhere = reads(apart) | reads_around(apart) | writes(apart)
@@ -232,7 +235,7 @@ def _rotate(
 
 
 def _iteration(loop: NestLoop, first: str, second: str) -> tuple[Nest, Nodes, Nest]:
-    """The two nests of a loop ``second; sync; comm; first; sync`` and the Comm between them."""
+    """Both nests of a loop ``second; sync; comm; first; sync``, and the Comm between them."""
     parts = [node for node in loop.body if not isinstance(node, Sync | Comm)]
     match parts:
         case [Nest() as lead, Nest() as follow] if (lead.kernel, follow.kernel) == (second, first):
@@ -267,7 +270,7 @@ def _perfect(nest: Nest) -> tuple[list[NestLoop], Statement]:
 
 
 def _carried(statement: Statement) -> bool:
-    """It may read what another iteration writes: its own array at another point."""
+    """Whether a statement may read what another iteration of the long loop writes."""
     return any(
         ref.array == statement.target.array and ref.indices != statement.target.indices
         for expr in expressions(statement)
@@ -277,8 +280,8 @@ def _carried(statement: Statement) -> bool:
 
 def _require(tree: Nodes, kernel: str) -> None:
     if not any(nest.kernel == kernel for nest in nests(tree)):
-        known = ", ".join(dict.fromkeys(nest.kernel for nest in nests(tree)))
-        raise IllegalTransformation(f"there is no kernel {kernel} (there are {known})")
+        kernels = ", ".join(dict.fromkeys(nest.kernel for nest in nests(tree)))
+        raise IllegalTransformation(f"there is no kernel {kernel} (there are {kernels})")
 
 
 def _holds(nodes: Nodes, kernel: str) -> bool:

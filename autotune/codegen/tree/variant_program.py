@@ -1,4 +1,4 @@
-"""From a variant to its program: canonical loop nests, transformed, lowered, checked."""
+"""From a variant to its program: loop nests are made, transformed, lowered and checked."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -63,9 +63,9 @@ def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_t
         stages=problem.method.stages,
         granule=step,
     )
-    found = races(made)
-    if found:
-        raise IllegalTransformation(str(found[0]))
+    conflicts = races(made)
+    if conflicts:
+        raise IllegalTransformation(str(conflicts[0]))
     return padded(made, variant)
 
 
@@ -76,7 +76,7 @@ def padded(program: loop_tree.StepProgram, variant: Variant) -> loop_tree.StepPr
 
 
 def canonical(skeleton: Skeleton, problem: Problem) -> Nodes:
-    """The loop nests of one time step as the skeleton states them, nothing transformed."""
+    """The loop nests of one time step as the skeleton states them, before transformations."""
     counts = {"s": problem.method.stages, "m": problem.correctors}
 
     def nodes(steps: tuple[Step, ...]) -> Nodes:
@@ -90,8 +90,8 @@ def canonical(skeleton: Skeleton, problem: Problem) -> Nodes:
                 return loop_tree.Comm(array)
             case SyncStep():
                 return loop_tree.Sync()
-            case SwapStep(first=one, second=other):
-                return loop_tree.Swap(one, other)
+            case SwapStep(first=first, second=second):
+                return loop_tree.Swap(first, second)
             case LoopStep(variable=variable, count=count, body=body):
                 return NestLoop(variable, 0, int(number(count, counts)), nodes(body))
 
@@ -149,9 +149,9 @@ def _check_tile(size: int, granule: int) -> None:
 
 
 def coefficients(skeleton: Skeleton, method: ButcherTableau) -> Coefficients:
-    """The arrays of the method that the skeleton names."""
-    known: Coefficients = {"A": method.A, "b": method.b, "c": method.c}
-    return {name: known[name] for name in skeleton.arrays if name in known}
+    """The coefficient arrays of the method that the skeleton names."""
+    tables: Coefficients = {"A": method.A, "b": method.b, "c": method.c}
+    return {name: tables[name] for name in skeleton.arrays if name in tables}
 
 
 def _stored(skeleton: Skeleton) -> frozenset[str]:
@@ -160,14 +160,14 @@ def _stored(skeleton: Skeleton) -> frozenset[str]:
 
 
 def _arrays(tree: Nodes, skeleton: Skeleton, method: ButcherTableau) -> tuple[tuple[str, int], ...]:
-    """The stored arrays that the tree uses, in the skeleton's order, a second buffer behind."""
+    """The stored arrays that the tree uses, in the skeleton's order, second buffers last."""
     used = loop_nests.reads(tree) | loop_nests.reads_around(tree) | loop_nests.writes(tree)
     rows: Mapping[str, int] = {
         name: 1 if len(extents) == 1 else method.stages
         for name, extents in skeleton.arrays.items()
         if extents[-1] == "n"
     }
-    found: list[tuple[str, int]] = []
+    arrays: list[tuple[str, int]] = []
     for name, count in rows.items():
-        found += [(n, count) for n in (name, f"{name}_next") if n in used]
-    return tuple(found)
+        arrays += [(n, count) for n in (name, f"{name}_next") if n in used]
+    return tuple(arrays)

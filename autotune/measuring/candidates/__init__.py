@@ -1,1 +1,1 @@
-"""Candidates built, verified against the reference, and timed so that the times can be trusted."""
+"""Generated programs on this host: built, verified against a reference, and timed."""

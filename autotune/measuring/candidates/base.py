@@ -1,4 +1,4 @@
-"""What a measurer does, for everything above it."""
+"""The interface of measurers: prepare a candidate, then launch it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,13 +8,13 @@ from autotune.domain.results import Prepared, Sample, Status
 from autotune.domain.variant import Candidate
 
 CHECKSUM_TOLERANCE = 1e-11
-"""Largest difference of the checksums of two candidates at the timed size, over the sum of
-magnitudes: the agreement of the states, 1e-12, and room for the sum itself."""
+"""Largest difference of the checksums of two candidates at the timed size, divided by the sum of
+magnitudes. States agree within 1e-12; the rest is for rounding in the sum itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Launch:
-    """What one process of a candidate gave."""
+    """The result of one process of a candidate: its status and its samples."""
 
     status: Status
     samples: tuple[Sample, ...] = ()
@@ -22,7 +22,8 @@ class Launch:
     checksum: tuple[float, float] | None = None
     """Weighted sum of the state at the timed size after the check steps, and sum of magnitudes.
 
-    Of a program the check value, and what its tolerance is ``CHECKSUM_TOLERANCE`` of."""
+    For an external program: its check value, and the magnitude that ``CHECKSUM_TOLERANCE`` refers
+    to."""
 
 
 class Measurer(Protocol):
@@ -32,7 +33,7 @@ class Measurer(Protocol):
         """Build and verify; never raises for a candidate that fails."""
 
     def interrupt(self) -> None:
-        """End what other threads build, verify or launch at this moment."""
+        """End the builds, verifications and launches that other threads are running."""
 
     def launch(
         self,

@@ -1,4 +1,4 @@
-"""Candidates on this host: built, verified, and launched as child processes that cannot do harm."""
+"""Measures candidates on this host: builds, verifies and launches them as child processes."""
 
 import math
 import tempfile
@@ -31,12 +31,13 @@ from autotune.units import Seconds
 Reference = Callable[[AnyProblem, int], NDArray[np.float64]]
 
 WHOLE: Mapping[str, int] = {"ivp": 1 << 23, "stencil": 1 << 24}
-"""Up to so many components (grid points) the whole state at the timed size is compared with the
-reference; a sweep over a grid costs the reference less than a time step. Beyond, checksums are."""
+"""Largest number of components (grid points) at which the whole state at the timed size is compared
+with the reference; a sweep over a grid costs the reference less than a time step. Larger problems
+compare checksums."""
 PHASES = "-DAUTOTUNE_PHASES"
 _DIE_WITH_PARENT = {"AUTOTUNE_PDEATHSIG": "1"}
 _PACED = {"AUTOTUNE_PACED": "1"}
-"""The program goes on after a sample when it was told that the sample is kept."""
+"""Tells the program to pause after every sample until it is told that the sample is stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,7 @@ class KernelSeconds:
 
 
 def reference_state(problem: AnyProblem, steps: int) -> NDArray[np.float64]:
-    """The state after ``steps`` time steps of the independent reference."""
+    """The state that the independent reference computes after ``steps`` time steps."""
     problem = generated(problem)
     if isinstance(problem, StencilProblem):
         return grid_reference.sweeps(problem, steps)
@@ -125,7 +126,7 @@ class HostMeasurer:
         )
 
     def interrupt(self) -> None:
-        """End the compilers and programs that other threads wait for."""
+        """End the compilers and programs that other threads are running."""
         child_process.end_all()
 
     def launch(
@@ -171,12 +172,12 @@ class HostMeasurer:
         return listener.finish(*_ended(outcome, candidate), outcome.out)
 
     def phases(self, candidate: Candidate, expected: float | None = None) -> KernelSeconds:
-        """Seconds per step of each kernel, from a build of its own with timers around kernels."""
+        """Seconds per step of each kernel, from a separate build with timers around kernels."""
         compiler = self.compiler(candidate.build)
         built = self._build(candidate, compiler, PHASES)
         if built.executable is None:
             return KernelSeconds(status="build-failed", seconds={}, detail=built.detail)
-        found: dict[str, Seconds] = {}
+        seconds: dict[str, Seconds] = {}
         wrong: list[str] = []
 
         def hear(text: str) -> None:
@@ -186,17 +187,17 @@ class HostMeasurer:
                 wrong.append(str(error))
                 return
             if isinstance(line, protocol.PhaseTime):
-                found[line.name] = Seconds(found.get(line.name, 0.0) + line.seconds)
+                seconds[line.name] = Seconds(seconds.get(line.name, 0.0) + line.seconds)
 
         arguments = protocol.time_arguments(candidate, self.measuring, "phases")
         outcome = self._run([str(built.executable), *arguments], candidate, expected, hear)
         status, detail = _ended(outcome, candidate)
-        if status == "ok" and (wrong or not found):
+        if status == "ok" and (wrong or not seconds):
             status, detail = "crashed", wrong[0] if wrong else "the program printed no phases"
-        return KernelSeconds(status=status, seconds=found, detail=detail)
+        return KernelSeconds(status=status, seconds=seconds, detail=detail)
 
     def _gauges(self, candidate: Candidate, executable: Path) -> ResourceUse:
-        """Where the ranks are on other nodes too, this host sees neither memory nor energy."""
+        """The watch on memory and energy of a launch; empty where ranks run on other nodes too."""
         if candidate.nodes > 1:
             return ResourceUse(counted=Path("/dev/null"))
         return ResourceUse(counted=executable, meter=self.meter)
@@ -219,7 +220,7 @@ class HostMeasurer:
         *,
         gauges: ResourceUse | None = None,
     ) -> ProcessOutcome:
-        """Run a timing program; with gauges it stops at each of its samples."""
+        """Run a timing program. With ``gauges`` it pauses after each of its samples."""
         paced = gauges is not None
         environment = self._environment(candidate, candidate.threads, timed=True)
         with rank_programs.scratch(candidate) as folders:

@@ -1,4 +1,4 @@
-"""Listening to a launch: its lines become samples, its end becomes a verdict."""
+"""Reads the output of a launch: lines become samples, the end of the process a status."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -15,10 +15,10 @@ from autotune.units import Seconds
 
 @dataclass(slots=True, kw_only=True)
 class LaunchListener:
-    """Turns the lines of one launch into samples and a verdict; mutable while it listens."""
+    """Turns the lines of one launch into samples and a final status; mutable while it reads."""
 
     threads: int
-    """Of each rank."""
+    """Threads of each rank."""
     ranks: int = 1
     busy: float
     launch: int
@@ -31,13 +31,13 @@ class LaunchListener:
     final: protocol.FinalState | None = None
     ended: bool = False
     wrong: str = ""
-    """The first thing that is not as it should be."""
+    """The first fault in the output; empty if there is none."""
     watch: quiet.QuietWatch = field(default_factory=quiet.QuietWatch)
     gauges: ResourceUse | None = None
-    """What reads memory and energy when a sample is taken."""
+    """Reads memory and energy when a sample is taken."""
 
     def hear(self, text: str) -> bool:
-        """One line of output; True for a sample, which is kept when this returns."""
+        """Process one line of output; True if it is a sample, which is stored before returning."""
         try:
             line = protocol.parse(text)
         except ValueError as error:
@@ -88,7 +88,7 @@ class LaunchListener:
         self.on_sample(sample)
 
     def finish(self, status: Status, detail: str, printed: str = "") -> Launch:
-        """What the launch gave; ``status`` and ``detail`` say how its process ended."""
+        """The result of the launch; ``status`` and ``detail`` say how its process ended."""
         if status == "ok":
             status, detail = self._verdict(printed)
         check = self.check

@@ -1,4 +1,4 @@
-"""Probes on this host: built, and launched round by round like candidates."""
+"""Runs probes on this host: each is built once, then launched in every round."""
 
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from autotune.toolchain import build_cache
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartProbe:
-    """A program that runs one part of one sweep with its data in one level.
+    """A program that runs one part of one sweep with its data in one memory level.
 
     ``units``: its sources; None where there is no such probe, for the ``reason`` that is given.
     """
@@ -26,18 +26,18 @@ class PartProbe:
     part: Part
     level: str
     candidate: Candidate
-    """How it is built and run: compiler, flags, threads; the problem at the size of the probe."""
+    """Compiler, flags and threads of the probe, and the problem at its size."""
     units: Mapping[str, str] | None
     iterations: float
     """Source iterations of the slowest thread in a time step of the probe."""
     expected: float | None = None
-    """Predicted seconds of that step."""
+    """Predicted seconds of a time step of the probe."""
     reason: str = ""
 
 
 @dataclass(slots=True)
 class ProbeOutcome:
-    """What a probe gave; mutable while rounds go on."""
+    """The build and the samples of a probe; mutable while rounds go on."""
 
     probe: PartProbe
     status: Status = "ok"
@@ -47,7 +47,7 @@ class ProbeOutcome:
 
     @property
     def runs(self) -> bool:
-        """It is launched in the next round."""
+        """Whether the probe is launched in the next round."""
         return bool(self.build) and self.status in ("ok", "contended")
 
     def cycles(self, clock: float) -> tuple[float, tuple[float, float] | None] | None:
@@ -65,14 +65,14 @@ class ProbeOutcome:
 
     @property
     def reason(self) -> str:
-        """Why there is no time."""
+        """Why the probe has no time."""
         if self.probe.reason:
             return self.probe.reason
         return f"{self.status}: {self.detail}" if self.detail else self.status
 
 
 class Dissector:
-    """Builds probes and runs them in interleaved rounds; what was measured stays on Ctrl-C."""
+    """Builds probes and runs them in interleaved rounds; Ctrl-C keeps the samples so far."""
 
     def __init__(
         self, measurer: HostMeasurer, probes: Sequence[PartProbe], progress: Progress
@@ -84,7 +84,7 @@ class Dissector:
         """Finished ones."""
 
     def build(self) -> None:
-        """Build all probes; the compiler's refusal is a result."""
+        """Build all probes; a failed build is recorded in its outcome."""
         for done, outcome in enumerate(self.outcomes):
             probe = outcome.probe
             self._progress("build the probes", done, len(self.outcomes), probe.sweep)
@@ -98,7 +98,7 @@ class Dissector:
         self._progress("build the probes", len(self.outcomes), len(self.outcomes))
 
     def run(self, rounds: int, seed: int = 1) -> None:
-        """Launch every probe once a round, each round in an order of its own."""
+        """Launch every probe once per round, in a shuffled order."""
         for number in range(rounds):
             order = [outcome for outcome in self.outcomes if outcome.runs]
             random.Random(seed + number).shuffle(order)

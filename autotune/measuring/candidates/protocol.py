@@ -1,4 +1,4 @@
-"""What the generated program is told and what it prints: its command line and its JSON lines.
+"""The interface of generated programs: their command line and the JSON lines that they print.
 
 prog verify --size N --n n --h H --threads T --steps K --out FILE    y after K steps, float64
 prog time   --size N --n n --h H --threads T --check K --samples S --warm W --attempts A
@@ -9,9 +9,9 @@ Programs on a grid take their extents as the size, slowest first, and no step si
 prog verify --size KxJxI --n n --threads T --steps K --out FILE      interior of u after K sweeps
 
 Programs of several ranks also take --ranks R --communication allgather|neighbour|sparse; --threads
-is that of each rank. Rank 0 prints: ``affinity`` has the CPUs of all ranks' threads, ``busy`` is
-that of the least busy rank, ``seconds`` those of the slowest, switches are those of all; the last
-line says what each rank sent.
+is the number of threads of each rank. Rank 0 prints: ``affinity`` has the CPUs of all ranks'
+threads, ``busy`` is the smallest value of all ranks, ``seconds`` is the time of the slowest rank,
+switches are summed over the ranks; the last line says what each rank sent.
 """
 
 import json
@@ -25,12 +25,12 @@ from autotune.domain.setup import Measuring
 from autotune.domain.variant import Candidate
 
 WARM_UPS = 1
-"""Samples at the start of every launch that are kept but never counted."""
+"""Samples at the start of every launch that are recorded but never counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramStart:
-    """The program has its memory and its threads."""
+    """First line: the program has allocated its memory and started its threads."""
 
     threads: int
     affinity: tuple[int, ...]
@@ -45,7 +45,7 @@ class StateCheck:
     """The state at the timed size after the check steps."""
 
     sum: float
-    """Sum of y_j (1 + (j % 7) / 8): it notices components that changed places."""
+    """Sum of y_j (1 + (j % 7) / 8), which changes when components are exchanged."""
     magnitude: float
     """Sum of abs(y_j)."""
     finite: bool
@@ -54,7 +54,7 @@ class StateCheck:
 
 @dataclass(frozen=True, slots=True)
 class TimedSample:
-    """One sample."""
+    """One timed sample of a launch."""
 
     warm_up: bool
     seconds: float
@@ -66,12 +66,12 @@ class TimedSample:
     voluntary: int
     involuntary: int
     accepted: bool
-    """The program's own verdict."""
+    """Whether the program itself accepts the sample."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhaseTime:
-    """Time of one kernel per time step, the slowest thread's, in seconds."""
+    """Seconds per time step of one kernel, of the slowest thread."""
 
     name: str
     seconds: float
@@ -87,21 +87,21 @@ class FinalState:
 
 @dataclass(frozen=True, slots=True)
 class ProgramEnd:
-    """The program reached its end; what its ranks sent in a time step."""
+    """Last line: the program reached its end; communication of its ranks per time step."""
 
     exchanges: float = 0.0
-    """Communications of a row."""
+    """Number of communications of a row."""
     messages: tuple[float, ...] = ()
-    """Of each rank; a rank's part in an Allgather is one."""
+    """Messages of each rank; a rank's part in an Allgather counts as one."""
     bytes: tuple[float, ...] = ()
-    """Of each rank; empty for a program of one."""
+    """Bytes sent by each rank; empty for a program of one rank."""
 
 
 Line = ProgramStart | StateCheck | TimedSample | PhaseTime | FinalState | ProgramEnd
 
 
 def parse(text: str) -> Line | None:
-    """What a printed line says; None for a line of something else, such as a launcher's banner.
+    """The content of a printed line; None for a foreign line, such as a launcher's banner.
 
     Raises ValueError, in words, for a JSON object that is not one of the protocol's.
     """

@@ -1,4 +1,4 @@
-"""Programs of several ranks: how they are built, started and kept from disturbing each other."""
+"""Programs of several MPI ranks: build flags, start commands and environments."""
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,7 +9,7 @@ from autotune.measuring.conditions import quiet
 from autotune.toolchain import build_cache, launcher, mpi
 
 _SLOTS = ("not enough slots", "More processors requested than", "exceeds the available")
-"""What launchers say that have fewer places than ranks: Open MPI, Slurm, MPICH."""
+"""Messages of launchers (Open MPI, Slurm, MPICH) that have fewer slots than ranks."""
 
 _SETTINGS = (
     "OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_WAIT_POLICY", "OMP_DYNAMIC", "AUTOTUNE_PIN",
@@ -18,7 +18,7 @@ _SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class BuildLibraries:
-    """What a build needs on top of the compiler's own flags."""
+    """Flags for OpenMP and MPI that a build needs besides the compiler's own."""
 
     compile: tuple[str, ...] = build_cache.OPENMP
     link: tuple[str, ...] = build_cache.LINK
@@ -27,16 +27,16 @@ class BuildLibraries:
 
 
 def libraries(candidate: Candidate) -> BuildLibraries:
-    """OpenMP, and for several ranks the MPI that is found.
+    """Build flags for OpenMP and, for several ranks, for the installed MPI.
 
     Raises MissingTool with the install command where there is none.
     """
     if candidate.ranks == 1:
         return BuildLibraries()
-    found = mpi.find()
-    compiling, linking = mpi.compile_flags(found)
+    library = mpi.find()
+    compiling, linking = mpi.compile_flags(library)
     return BuildLibraries(
-        (*build_cache.OPENMP, *compiling), (*build_cache.LINK, *linking), found.title
+        (*build_cache.OPENMP, *compiling), (*build_cache.LINK, *linking), library.title
     )
 
 
@@ -56,7 +56,7 @@ def command(template: str, candidate: Candidate, threads: int, words: Sequence[s
 def environment(
     template: str, candidate: Candidate, threads: int, *, timed: bool
 ) -> Mapping[str, str]:
-    """Settings of OpenMP and MPI for one run.
+    """Environment variables of OpenMP and MPI for one run.
 
     OpenMP cannot share out the cores of a node among ranks, so the program binds its threads
     itself: a core for each, where the ranks of a node have enough of them.
@@ -64,13 +64,13 @@ def environment(
     active = timed and (bool(template) or fits(candidate))
     values = (str(threads), "false", "active" if active else "passive", "false", str(int(active)))
     settings = dict(zip(_SETTINGS, values, strict=True))
-    found = mpi.environment(mpi.find(), candidate.ranks, candidate.nodes, threads, alone=timed)
-    return settings | found
+    variables = mpi.environment(mpi.find(), candidate.ranks, candidate.nodes, threads, alone=timed)
+    return settings | variables
 
 
 @contextlib.contextmanager
 def scratch(candidate: Candidate) -> Iterator[Mapping[str, str]]:
-    """Variables that keep what a launch leaves behind in a folder that goes with it."""
+    """Environment variables that put temporary files of a launch into a folder; it is removed."""
     if candidate.ranks == 1:
         yield {}
         return
@@ -79,12 +79,12 @@ def scratch(candidate: Candidate) -> Iterator[Mapping[str, str]]:
 
 
 def fits(candidate: Candidate) -> bool:
-    """Every thread of every rank can have a CPU of this process."""
+    """Whether every thread of every rank can have a CPU of its own."""
     return candidate.ranks * candidate.threads <= quiet.cpus()
 
 
 def remark(text: str, candidate: Candidate) -> str:
-    """What a launch's failure means, where its launcher's words are known; else nothing."""
+    """An explanation of a failed launch if the launcher's message is a known one, else ""."""
     if any(words in text for words in _SLOTS):
         return (
             f"the launcher has fewer slots than {candidate.ranks} ranks: ask the batch system for"

@@ -1,4 +1,4 @@
-"""A measurer that gives recorded times: everything above it runs without a compiler, quietly."""
+"""A measurer that returns recorded times, so that studies run without compiler or timing."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +16,7 @@ _BEFORE_LAUNCH: tuple[Status, ...] = ("build-failed", "wrong-result")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """What became of one candidate.
+    """The recorded outcome of one candidate.
 
     A candidate that fails to build or is wrong fails when it is prepared, one that crashes or
     times out when it is launched, after the samples of that launch.
@@ -56,7 +56,7 @@ class ReplayMeasurer:
         )
 
     def interrupt(self) -> None:
-        """Nothing runs."""
+        """Do nothing: a replay runs no process."""
 
     def launch(
         self,
@@ -67,7 +67,7 @@ class ReplayMeasurer:
         expected: float | None,  # noqa: ARG002 - nothing runs that could take too long
         on_sample: Callable[[Sample], None],
     ) -> Launch:
-        """The recorded samples of one launch."""
+        """The recorded samples of one launch, with made-up moments."""
         recording = self._recording(prepared.candidate)
         times = recording.launches[launch % len(recording.launches)] if recording.launches else ()
         samples = []

@@ -2,9 +2,9 @@
 
 The counters of the running average power limit, RAPL, count the microjoules of a domain up to a
 maximum and start again at zero (Linux, Documentation/power/powercap/powercap.rst). Domains of
-processor packages are added up, those of their parts (core, dram) and of the whole platform (psys)
-are not; processors of AMD have the same folders. What else runs on the node counts as well. The
-counters move about every millisecond, and one interval must not take longer than one turn of a
+processor packages are added up. Domains of their parts (core, dram) and of the whole platform
+(psys) are not. Processors of AMD have the same folders. Other programs on the node count as well.
+The counters move about every millisecond, and an interval must not be longer than one turn of a
 counter: some minutes at a kilowatt.
 """
 
@@ -24,42 +24,42 @@ _PACKAGE = re.compile(r"package-\d+(-die-\d+)?")
 
 @dataclass(frozen=True, slots=True)
 class EnergyDomain:
-    """One package: its counter, and where the counter starts again."""
+    """The energy counter of one processor package, and the value at which it wraps around."""
 
     name: str
     counter: Path
     span: int
-    """Microjoules."""
+    """Microjoules after which the counter starts again at zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class EnergyReading:
-    """The counters at one moment."""
+    """The counters of all packages at one moment."""
 
     microjoules: tuple[int, ...]
     at: float
-    """time.monotonic()."""
+    """Moment by ``time.monotonic()``, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class EnergyMeter:
-    """The packages of a node, all of them readable."""
+    """Reads the energy of the packages of a node; all counters are readable."""
 
     domains: tuple[EnergyDomain, ...]
 
     def read(self) -> EnergyReading:
-        """The counters now; OSError where one cannot be read any more."""
+        """Read the counters; OSError where one is no longer readable."""
         return EnergyReading(
             tuple(_number(domain.counter) for domain in self.domains), time.monotonic()
         )
 
     def joules(self, before: EnergyReading, after: EnergyReading) -> float:
-        """What all packages took between two readings."""
+        """Energy of all packages between two readings, in joules."""
         pairs = zip(self.domains, before.microjoules, after.microjoules, strict=True)
         return sum((last - first) % domain.span for domain, first, last in pairs) * 1e-6
 
     def watts(self, before: EnergyReading, after: EnergyReading) -> float | None:
-        """Mean power between two readings; None where the counters did not move."""
+        """Mean power between two readings, in watts; None where the counters did not move."""
         taken, lasted = self.joules(before, after), after.at - before.at
         return taken / lasted if taken > 0 and lasted > 0 else None
 
@@ -80,7 +80,7 @@ def find(folder: Path | None = None) -> tuple[EnergyMeter | None, str]:
 
 
 def require(where: str, folder: Path | None = None) -> EnergyMeter:
-    """The meter of this node; InputError at ``where`` when energy is wanted and cannot be read."""
+    """The meter of this node; raises InputError at ``where`` if energy cannot be read."""
     folder = folder or POWERCAP
     meter, reason = find(folder)
     if meter is None:

@@ -1,7 +1,8 @@
-"""Turns on one host: while one tuner times, no other one of the same user builds or times.
+"""Locks on one host: while one tuner times, no other tuner of the same user builds or times.
 
-Two locks on files, which the system lets go of when a process ends, however it ends. Who wants to
-time holds the gate while he waits for those who build; nobody begins to build meanwhile.
+There are two locks on files, which the system releases when a process ends, however it ends. A
+tuner that wants to time holds the gate while it waits for builds to end; no new build can begin
+meanwhile.
 """
 
 import contextlib
@@ -17,21 +18,24 @@ from autotune.progress import Progress
 
 _SOON = 0.02
 _PATIENCE = 1.0
-"""Seconds after which it is told that another one is waited for."""
+"""Seconds after which the user is told that another tuner is being waited for."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostLock:
-    """Turns by two files in a folder; past the deadline nobody is waited for any more."""
+    """Shared lock for builds and exclusive lock for timing, as two files in a folder.
+
+    After the deadline it no longer waits for others.
+    """
 
     progress: Progress
     deadline: float = float("inf")
-    """time.monotonic()."""
+    """Moment by ``time.monotonic()``, in seconds."""
     folder: Path = field(default_factory=lambda: paths.cache_dir() / "turns")
 
     @contextlib.contextmanager
     def building(self) -> Iterator[None]:
-        """Others may build meanwhile, nobody may time."""
+        """Hold the shared lock: other tuners may build meanwhile, none may time."""
         with contextlib.ExitStack() as held:
             with self._lock("gate", fcntl.LOCK_EX):
                 held.enter_context(self._lock("host", fcntl.LOCK_SH))
@@ -39,7 +43,7 @@ class HostLock:
 
     @contextlib.contextmanager
     def timing(self) -> Iterator[None]:
-        """Nobody else builds or times meanwhile."""
+        """Hold the exclusive lock: no other tuner builds or times meanwhile."""
         with self._lock("gate", fcntl.LOCK_EX), self._lock("host", fcntl.LOCK_EX):
             yield
 
@@ -58,14 +62,14 @@ class HostLock:
             os.close(handle)
 
     def _wait(self, handle: int, kind: int) -> None:
-        told, started = False, time.monotonic()
+        announced, started = False, time.monotonic()
         while time.monotonic() < self.deadline:
             try:
                 fcntl.flock(handle, kind | fcntl.LOCK_NB)
             except BlockingIOError:
-                if not told and time.monotonic() - started > _PATIENCE:
+                if not announced and time.monotonic() - started > _PATIENCE:
                     self.progress("wait for another tuner on this host", 0, 1)
-                    told = True
+                    announced = True
                 time.sleep(_SOON)
             except OSError:  # a file system without locks
                 return

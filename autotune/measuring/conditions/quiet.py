@@ -1,8 +1,8 @@
-"""Keeping a measurement undisturbed, and recording how far that went.
+"""Keeps measurements undisturbed, and records disturbances.
 
-Priority is raised where the system allows it; what cannot be prevented is recorded beside every
-sample: load, stolen time, context switches. The verdict on a single sample, CPU time over
-(threads x wall time), is the measuring program's own.
+Priority is raised where the system allows it. Disturbances that cannot be prevented are recorded
+with every sample: load, stolen time, context switches. The measuring program itself judges each
+sample by its CPU time over (threads x wall time).
 """
 
 import functools
@@ -17,24 +17,24 @@ from autotune.toolchain import child_process
 from autotune.toolchain.child_process import Priority
 
 RAISED = -20
-"""Niceness of what is timed, where it is allowed."""
+"""Niceness of timed programs, where the system allows it."""
 VERIFYING = 0
-"""Niceness of what runs but is not timed, also when this process has been raised."""
+"""Niceness of programs that are not timed, even if this process has a raised priority."""
 
 BINDINGS: Mapping[Placement, str] = {"compact": "close", "scatter": "spread"}
-"""OMP_PROC_BIND of each placement."""
+"""Value of OMP_PROC_BIND for each placement."""
 
 _BUSY_SHARE = 0.05
 _TICK = os.sysconf("SC_CLK_TCK")
 
 
 def cpus() -> int:
-    """CPUs that this process may use."""
+    """Number of CPUs that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def openmp(threads: int, *, timed: bool = True, placement: Placement = "compact") -> dict[str, str]:
-    """OpenMP's settings: one thread per core, side by side or spread out, waiting actively.
+    """OpenMP variables: one thread per core, close together or spread out, waiting actively.
 
     Active waiting makes a barrier fast and lets CPU time over wall time tell whether the threads
     kept their cores. It only does harm with more threads than CPUs, or beside other work
@@ -52,18 +52,18 @@ def openmp(threads: int, *, timed: bool = True, placement: Placement = "compact"
 
 @functools.cache
 def attainable_priority() -> Priority:
-    """How the priority of a child can be raised on this system, found by doing it once."""
+    """How the priority of a child can be raised on this system, found out by a trial."""
     return child_process.run(["true"], timeout=10, niceness=RAISED).priority
 
 
 class QuietWatch:
-    """Conditions of a stretch of time: what the system did since it was started or last asked."""
+    """Load and stolen CPU time since the watch was started or last read."""
 
     def __init__(self) -> None:
         self._stolen = _stolen()
 
     def conditions(self) -> dict[str, float | int | str]:
-        """Load average of the last minute and CPU seconds stolen by the hypervisor."""
+        """Load average of the last minute, and CPU seconds stolen by the hypervisor."""
         before, self._stolen = self._stolen, _stolen()
         return {"load": os.getloadavg()[0], "stolen_s": round(self._stolen - before, 4)}
 
@@ -73,13 +73,13 @@ class OtherProcesses:
     """CPU use of processes other than this one and its descendants, over a short window."""
 
     cpus: float
-    """CPU seconds per second."""
+    """CPU seconds per second of wall time."""
     names: tuple[str, ...]
-    """Programs that used most, busiest first."""
+    """Names of the programs that used most CPU time, busiest first."""
 
     @property
     def note(self) -> str:
-        """A warning in words; empty when nothing noticeable ran."""
+        """A warning in words; empty when nothing noticeable was running."""
         if self.cpus < _BUSY_SHARE:
             return ""
         who = f" ({', '.join(self.names)})" if self.names else ""
@@ -87,15 +87,15 @@ class OtherProcesses:
 
 
 def others(window: float = 0.2) -> OtherProcesses:
-    """What other processes use of the CPUs, watched for ``window`` seconds."""
+    """CPU use of other processes, observed for ``window`` seconds."""
     before, started = _usage(), time.monotonic()
     time.sleep(window)
     after, elapsed = _usage(), time.monotonic() - started
-    own = _descendants(after)
+    descendants = _descendants(after)
     used = {
         pid: (entry.ticks - before[pid].ticks) / _TICK / elapsed
         for pid, entry in after.items()
-        if pid in before and pid not in own
+        if pid in before and pid not in descendants
     }
     busiest = sorted((pid for pid in used if used[pid] >= _BUSY_SHARE), key=lambda pid: -used[pid])
     return OtherProcesses(
@@ -112,7 +112,7 @@ class _Usage:
 
 
 def _usage() -> dict[int, _Usage]:
-    found: dict[int, _Usage] = {}
+    usage: dict[int, _Usage] = {}
     for entry in Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
@@ -122,15 +122,15 @@ def _usage() -> dict[int, _Usage]:
             continue  # it has ended meanwhile
         values = tail.split()
         name = head.partition("(")[2]
-        found[int(entry.name)] = _Usage(name, int(values[1]), int(values[11]) + int(values[12]))
-    return found
+        usage[int(entry.name)] = _Usage(name, int(values[1]), int(values[11]) + int(values[12]))
+    return usage
 
 
 def _descendants(usage: dict[int, _Usage]) -> set[int]:
-    own = {os.getpid()}
-    while more := {pid for pid, entry in usage.items() if entry.parent in own} - own:
-        own |= more
-    return own
+    family = {os.getpid()}
+    while more := {pid for pid, entry in usage.items() if entry.parent in family} - family:
+        family |= more
+    return family
 
 
 def _stolen() -> float:

@@ -1,4 +1,4 @@
-"""What one launch takes beside its time: memory and energy, as conditions of its samples."""
+"""Memory and energy of one launch, as conditions of its samples."""
 
 import contextlib
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ node's packages in one time step, in joules."""
 
 @dataclass(slots=True, kw_only=True)
 class ResourceUse:
-    """Watches one launch for ``process.run``; mutable while it runs.
+    """Watches memory and energy of one launch for ``child_process.run``; mutable while it runs.
 
     Energy is the mean power over a stretch of time that holds the sample, times the seconds of a
     step: over the time since the last sample, where a program stops at each of its samples
@@ -22,9 +22,9 @@ class ResourceUse:
     """
 
     counted: Path | None = None
-    """The file whose processes count for memory; None: all that the launch starts."""
+    """The executable whose processes count for memory; None: all that the launch starts."""
     meter: EnergyMeter | None = None
-    """None: energy cannot be read."""
+    """The energy meter; None: energy cannot be read."""
     _first: EnergyReading | None = None
     _last: EnergyReading | None = None
     _footprint: Footprint = field(init=False)
@@ -33,16 +33,16 @@ class ResourceUse:
         self._footprint = Footprint(counted=self.counted)
 
     def begin(self, pid: int) -> None:
-        """The launch has started."""
+        """Start watching the process ``pid``."""
         self._footprint.begin(pid)
         self._first = self._read()
 
     def look(self) -> None:
-        """The launch goes on."""
+        """Read the memory of the running launch."""
         self._footprint.look()
 
     def end(self, reaped: int) -> None:
-        """The launch has ended; ``reaped``: peak of its largest process, in bytes."""
+        """Stop watching; ``reaped`` is the peak memory of the largest process, in bytes."""
         self._footprint.end(reaped)
         if self._last is None:
             self._last = self._read()
@@ -50,7 +50,7 @@ class ResourceUse:
     def of_sample(self, seconds: float) -> dict[str, float | int | str]:
         """Conditions of a sample of ``seconds`` per step that has just been taken.
 
-        Of the first sample of a launch energy is not told: its program was starting.
+        The first sample of a launch has no energy: its program was starting.
         """
         self._footprint.look()
         before, self._last = self._last, self._read()
@@ -63,14 +63,14 @@ class ResourceUse:
     def _conditions(
         self, before: EnergyReading | None, seconds: float
     ) -> dict[str, float | int | str]:
-        found: dict[str, float | int | str] = {}
+        conditions: dict[str, float | int | str] = {}
         if self._footprint.peak is not None:
-            found[MEMORY] = self._footprint.peak
+            conditions[MEMORY] = self._footprint.peak
         if self.meter is not None and before is not None and self._last is not None:
             watts = self.meter.watts(before, self._last)
             if watts is not None:
-                found[ENERGY] = watts * seconds
-        return found
+                conditions[ENERGY] = watts * seconds
+        return conditions
 
     def _read(self) -> EnergyReading | None:
         if self.meter is not None:

@@ -1,1 +1,1 @@
-"""This host: what it says about itself, and what is measured where it does not."""
+"""This host: detected from the operating system, and calibrated by measurement."""

@@ -1,4 +1,4 @@
-"""What is documented about processors that they do not tell themselves: tables and lookup.
+"""Documented figures of processors that the operating system does not show: tables and lookup.
 
 Names are OSACA's. ``unverified`` in a source marks a recalled figure that no document or
 measurement at hand confirms; ``hypothesis`` marks a choice that calibration replaces.
@@ -25,29 +25,29 @@ class DocumentedCache:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Microarchitecture:
-    """A microarchitecture: how its levels behave, where the operating system does not say."""
+    """Documented behaviour of the caches of a microarchitecture."""
 
     inbound: Mapping[int, float]
     """Cache level to bytes per cycle towards the core."""
     inbound_source: str
     exposed: float
-    """Of every cache level, before calibration."""
+    """Exposed share of the transfers of every cache level, before calibration."""
     exposed_source: str
     victim: frozenset[int] = frozenset()
-    """Levels that receive what the level inside evicts, and nothing from memory."""
+    """Levels that receive only what the next inner level evicts, nothing from memory."""
     victim_source: str = ""
     caches: tuple[DocumentedCache, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchitectureMatch:
-    """Which architecture a processor is taken for."""
+    """The architecture that a processor is treated as."""
 
     name: str
     osaca: str | None
     approximate: bool = False
     victim: frozenset[int] | None = None
-    """Where this processor differs from its architecture."""
+    """Victim levels of this processor where they differ from its architecture."""
 
 
 # --- processors to architectures --------------------------------------------------------------
@@ -222,11 +222,11 @@ UNKNOWN = Microarchitecture(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenericPorts:
-    """A port table for every processor with a set of instructions, and which that is."""
+    """A port table for every processor that has certain instruction-set flags."""
 
     name: str
     needs: frozenset[str]
-    """Flags of /proc/cpuinfo."""
+    """Flags of /proc/cpuinfo that the processor must have."""
     table: PortTable
     source: str = "usual widths of this instruction set; hypothesis"
 
@@ -278,7 +278,7 @@ SCALAR_PORTS = GenericPorts(
 
 
 def ports(architecture: str, flags: frozenset[str], match: ArchitectureMatch) -> GenericPorts:
-    """The port table for a processor: its own where documented, else by instruction set."""
+    """The port table of a processor: documented if possible, else by instruction set."""
     if match.osaca is None and match.name.startswith("AuthenticAMD family 21 "):
         return BULLDOZER_PORTS
     for generic in GENERIC_PORTS.get(architecture, ()):

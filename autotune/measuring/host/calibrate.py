@@ -1,7 +1,7 @@
-"""Measure this host: clock, bandwidth over working set, threads and streams, constants.
+"""Measures this host: clock, bandwidth by working set, threads and streams, constants.
 
-Rounds over all points are repeated until the budget is used, so that the samples of a point lie
-apart in time and a disturbance hits all points alike. No root, no counters, no likwid.
+Rounds over all points are repeated until the budget is used. So the samples of a point lie apart in
+time, and a disturbance hits all points alike. It needs neither root, nor counters, nor likwid.
 """
 
 import os
@@ -28,15 +28,15 @@ from autotune.units import BytesPerSecond, Hertz, Seconds
 __all__ = ["DEFAULT_BUDGET", "Recheck", "calibrate", "identity", "recheck", "save", "stored"]
 
 Progress = Callable[[str, float], None]
-"""What is being done, and the share of the whole that is done, 0..1."""
+"""Callback: the current activity in words, and the completed share of the whole, 0..1."""
 
 DEFAULT_BUDGET = 45.0
 """Seconds of wall time."""
 _MOST_ROUNDS = 15
 _CHAINS = 12
-"""Chains of additions in a round."""
+"""Number of chains of additions in a round."""
 _BESIDE: tuple[Kind, ...] = ("load", "divide")
-"""Work beside a stream."""
+"""Kinds of work that run beside a stream."""
 _LEAST_SLOT = 0.05
 
 
@@ -46,11 +46,11 @@ def calibrate(
     budget_seconds: float = DEFAULT_BUDGET,
     progress: Progress | None = None,
 ) -> Calibration:
-    """Measure the host that ``machine`` describes, within about ``budget_seconds`` of wall time
-    once the measuring program is built.
+    """Measure the host that ``machine`` describes, within about ``budget_seconds`` of wall time.
 
-    ``contended`` is set when the threads did not get their cores or other processes used more than
-    a twentieth of them. Raises MissingTool without a compiler, WorkFailed when nothing came of it.
+    The budget starts once the measuring program is built. ``contended`` is set when the threads did
+    not get their cores or other processes used more than a twentieth of them. Raises MissingTool
+    without a compiler, WorkFailed when no sample could be taken.
     """
     report = progress or _silent
     report("building the calibration program", 0.0)
@@ -82,13 +82,13 @@ def calibrate(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recheck:
-    """What two seconds of measuring say about a stored calibration: ratios are now over then."""
+    """A calibration compared with two seconds of new measurements; ratios are new over stored."""
 
     clock: Hertz
     clock_ratio: float
     threads: int
     bandwidth: BytesPerSecond
-    """From memory, per thread, all threads running."""
+    """Memory bandwidth per thread while all threads run."""
     bandwidth_ratio: float
     contended: bool
 
@@ -105,15 +105,15 @@ def recheck(machine: Machine) -> Recheck:
 
     Raises InputError for a machine that was never calibrated.
     """
-    known = machine.calibration or stored(machine)
-    if known is None:
+    calibration = machine.calibration or stored(machine)
+    if calibration is None:
         fault = Fault(
             where=machine.name,
             found="this host is not calibrated",
             hint="run: autotune machine calibrate",
         )
         raise InputError(fault)
-    curve = known.loads[-1]
+    curve = calibration.loads[-1]
     program = host_probe.build()
     load = _Load()
     size = min(
@@ -130,16 +130,16 @@ def recheck(machine: Machine) -> Recheck:
     now = estimates.curves(streams.samples, clock)[0].bandwidth[0] * clock
     return Recheck(
         clock=clock,
-        clock_ratio=clock / known.clock,
+        clock_ratio=clock / calibration.clock,
         threads=curve.threads,
         bandwidth=BytesPerSecond(now),
-        bandwidth_ratio=now / (curve.at(size) * known.clock),
+        bandwidth_ratio=now / (curve.at(size) * calibration.clock),
         contended=load.contended([*chains.samples, *streams.samples]),
     )
 
 
 class _Session:
-    """The rounds of one calibration."""
+    """State of one calibration while its rounds run."""
 
     def __init__(self, program: HostProbe, plan: CalibrationPlan, deadline: float) -> None:
         self.program, self.plan, self.deadline = program, plan, deadline
@@ -150,7 +150,7 @@ class _Session:
         self.detail = ""
 
     def round(self, tell: Callable[[str], None]) -> None:
-        """Take a sample of every item, in an order of its own."""
+        """Take one sample of every item, in a shuffled order."""
         number = len(self.rounds)
         order = random.Random(number)
         counts = list(self.plan.threads)
@@ -176,13 +176,13 @@ class _Session:
             }
 
     def _overlap(self) -> list[Block]:
-        """Streams with work beside them; in the first round the work alone, to choose from."""
+        """Items with a stream and other work together; the first round has the work alone."""
         if not self.beside:
             return [plan.candidates(kind) for kind in _BESIDE]
         return [
             plan.beside(kind, self.plan.levels[1][level], extra)
-            for kind, found in self.beside.items()
-            for level, extra in found.items()
+            for kind, samples in self.beside.items()
+            for level, extra in samples.items()
         ]
 
     def _run(
@@ -242,11 +242,11 @@ def _calibration(machine: Machine, session: _Session, load: "_Load", took: Secon
 
 
 def _silent(text: str, share: float) -> None:
-    """Progress that nobody follows."""
+    """A progress callback that does nothing."""
 
 
 class _Load:
-    """What other processes took of the CPUs of this process, from its making to the verdict."""
+    """The CPU time that other processes took from the start of a calibration to its end."""
 
     def __init__(self) -> None:
         self._started, self._busy, self._own = time.monotonic(), _busy(), _own()
@@ -261,13 +261,13 @@ class _Load:
 
 
 def _own() -> float:
-    """Processor seconds of this process and its ended children."""
+    """CPU seconds of this process and its ended children."""
     usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def _busy() -> float:
-    """Seconds since boot in which the usable CPUs were not idle (proc(5), /proc/stat)."""
+    """Seconds since boot in which the usable CPUs were busy (proc(5), /proc/stat)."""
     try:
         text = Path("/proc/stat").read_text(encoding="ascii")
     except OSError:

@@ -1,4 +1,4 @@
-"""What a calibration measures: thread counts, working sets, what else, the length of a sample."""
+"""The points that a calibration measures: threads, working sets, other work, sample length."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -10,35 +10,35 @@ from autotune.units import Bytes, Seconds
 
 MEMORY = "MEM"
 SHORT = 0.004
-"""Seconds of a sample in which no cache but L1 plays a part."""
+"""Seconds of a sample that uses no cache beyond L1."""
 RESIDENT = Bytes(PAGE)
-"""A working set that stays in any L1 beside the probe's other buffer."""
+"""A working set that stays in any L1 together with the probe's other buffer."""
 TRIPS = (32, 64, 96)
-"""Doubles of a short loop, always the same or on average."""
+"""Lengths of short loops in doubles, constant or on average."""
 VARIED = 8
-"""Doubles by which the varied lengths of a short loop differ."""
+"""Doubles by which the lengths of a short loop vary."""
 RUNS = (16, 64)
-"""Groups of a short stretch of a stream."""
+"""Lengths of short pieces of a stream, in groups."""
 WHOLE = 1024
-"""Groups of a stretch whose start does not count."""
+"""Groups of a piece so long that its start does not matter."""
 LARGEST_L1 = Bytes(2 * PAGE)
-"""The largest working set that lies in every L1 with what is beside it."""
+"""The largest working set that fits into every L1 together with the probe's other data."""
 
 Block = tuple[ProbeItem, ...]
-"""Items that are compared, and so are measured right after one another."""
+"""Items that are compared with each other and therefore measured in direct succession."""
 
 _LEAST_TOP = Bytes(64 << 20)
 _ROUNDS = 3
-"""Rounds that should fit into the budget."""
+"""Number of rounds that should fit into the budget."""
 _OVERHEAD = 0.08
-"""Seconds of one process beside its samples: start, first touch."""
+"""Seconds of one process besides its samples: start and first touch."""
 _WARM = 1.7
-"""Time of a sample with what leads to it, over the sample."""
+"""Time of a sample including its warm-up, divided by the time of the sample."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CalibrationPlan:
-    """The points of one round."""
+    """The points of one calibration round."""
 
     threads: tuple[int, ...]
     sizes: Mapping[int, tuple[Bytes, ...]]
@@ -46,14 +46,14 @@ class CalibrationPlan:
     levels: Mapping[int, Mapping[str, Bytes]]
     """Threads to each level with a working set per thread that lies well inside it."""
     streams: tuple[int, ...]
-    """Numbers of streams beside one, for one thread and for all."""
+    """Numbers of streams, besides one, for one thread and for all threads."""
     way: Bytes
-    """Bytes of one way of L1: as far apart, lines share a set."""
+    """Bytes of one way of L1: lines at this distance share a set."""
     ways: int
     sample: Seconds
 
     def long(self, threads: int) -> list[Block]:
-        """Items of one round whose working sets reach beyond L1."""
+        """Items of one round with working sets beyond L1."""
         blocks: list[Block] = [(load(size),) for size in self.sizes[threads]]
         if threads not in (1, self.threads[-1]):
             return blocks
@@ -67,7 +67,7 @@ class CalibrationPlan:
         return blocks
 
     def short(self, threads: int) -> list[Block]:
-        """Items of one round of which all lies in L1, or between the caches of cores."""
+        """Items of one round with all data in L1 or moving between the caches of cores."""
         if threads > 1:
             blocks: list[Block] = [(ProbeItem(kind="barrier"),)]
             if threads in (2, self.threads[-1]):
@@ -82,7 +82,10 @@ class CalibrationPlan:
         ]
 
     def clash(self) -> Block:
-        """Twice as many arrays as L1 has ways, in the same sets and apart; none: too many ways."""
+        """Items with twice as many arrays as L1 has ways, in equal and in different sets.
+
+        Empty where L1 has too many ways.
+        """
         count = next((n for n in STREAMS if n >= 2 * self.ways and n % 4 == 0), None)
         if count is None or self.way % PAGE:
             return ()
@@ -103,24 +106,24 @@ class CalibrationPlan:
 
 
 def one(kind: Kind, size: Bytes, extra: int = 0) -> ProbeItem:
-    """An item of one stream."""
+    """An item with one stream."""
     return ProbeItem(kind=kind, bytes=size, streams=1, extra=extra)
 
 
 def offset(distance: int) -> ProbeItem:
-    """Vector loads from L1 that begin some bytes behind a border."""
+    """An item: vector loads from L1 that start ``distance`` bytes behind the start of a line."""
     return ProbeItem(kind="offset", bytes=LARGEST_L1, streams=1, extra=distance)
 
 
 def trip(length: int, *, varied: bool = False) -> ProbeItem:
-    """Calls of a loop over ``length`` doubles, or ``length`` on average."""
+    """An item: calls of a loop over ``length`` doubles, or ``length`` on average if ``varied``."""
     if not varied:
         return ProbeItem(kind="entry", bytes=LARGEST_L1, run=length)
     return ProbeItem(kind="entry", bytes=LARGEST_L1, extra=VARIED, run=length - 7 * VARIED // 2)
 
 
 def stretches(size: Bytes) -> Iterator[ProbeItem]:
-    """Short stretches of a stream of a working set, then without starts: long ones, or all of it.
+    """Items: short pieces of a stream, then long pieces or the whole stream.
 
     A small working set has no stretches of which the start would not count.
     """
@@ -132,18 +135,18 @@ def stretches(size: Bytes) -> Iterator[ProbeItem]:
 
 
 def handed(levels: Mapping[str, Bytes]) -> Block:
-    """What a thread wrote, read by another and by itself, and written again after that.
+    """Items: data written by a thread, read by another or by itself, and written again.
 
-    It fits into the first own cache.
+    The data fit into the first private cache.
     """
     size = min(levels.values())
     return one("handed", size), one("kept", size), one("lent", size), one("owned", size)
 
 
 def make(machine: Machine, budget: float, memory: Bytes | None) -> CalibrationPlan:
-    """The finest plan of which some rounds fit into ``budget`` seconds.
+    """The finest plan of which a few rounds fit into ``budget`` seconds.
 
-    ``memory`` is what may be taken at most, in bytes; a quarter of it is used.
+    ``memory`` is the available memory in bytes; a quarter of it is used.
     """
     for per_octave, all_counts, streams, sample in (
         (2, True, (2, 4, 8, 16), 0.015), (2, True, (2, 4, 8, 16), 0.01), (1, True, (4, 16), 0.01),
@@ -156,7 +159,7 @@ def make(machine: Machine, budget: float, memory: Bytes | None) -> CalibrationPl
 
 
 def thread_counts(cores: int) -> tuple[int, ...]:
-    """All up to four, then powers of two, and all cores.
+    """Numbers of threads to measure: all up to four, powers of two, and all cores.
 
     >>> thread_counts(12)
     (1, 2, 3, 4, 8, 12)
@@ -190,7 +193,7 @@ def _plan(
 
 
 def top(machine: Machine, threads: int, memory: Bytes | None) -> Bytes:
-    """The largest working set per thread: in memory whatever the last cache does.
+    """The largest working set per thread, in memory whatever the last cache does.
 
     Four times the thread's share of the last cache, and 64 MiB for up to four threads.
     """
@@ -212,9 +215,9 @@ def _pages(size: float) -> Bytes:
 
 
 def _representatives(machine: Machine, threads: int, largest: Bytes) -> dict[str, Bytes]:
-    """The geometric mean of each cache's borders, and the largest working set for memory.
+    """A working set inside each level: geometric mean of a cache's borders; largest for memory.
 
-    The borders are what a thread has of a cache that others share.
+    A cache that threads share counts by the part that one thread has of it.
     """
     result: dict[str, Bytes] = {}
     inner = machine.caches[0].size
@@ -228,10 +231,10 @@ def _representatives(machine: Machine, threads: int, largest: Bytes) -> dict[str
 
 
 def beside(kind: Kind, size: Bytes, extra: int) -> Block:
-    """The times whose difference tells the overlap of ``extra`` loads or divides per group."""
+    """Items whose times give the overlap of a stream with ``extra`` loads or divides per group."""
     return (one(kind, RESIDENT, extra), load(size), one(kind, size, extra))
 
 
 def candidates(kind: Kind) -> Block:
-    """Work beside a stream, of which the first round chooses."""
+    """Items with work beside a stream, among which the first round chooses."""
     return tuple(one(kind, RESIDENT, extra) for extra in EXTRAS if extra)

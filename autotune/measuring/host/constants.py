@@ -1,9 +1,8 @@
-"""The constants of a calibration as combinations of what its items took: pure arithmetic.
+"""The constants of a calibration, computed from the times of its items: pure arithmetic.
 
-Every round gives one value of a constant, from items measured right after one another; the
-constant is the median of its rounds with their 80 % interval. A cost that comes out negative is 0
-and its interval reaches as far up as the median lay below. ``calibration.CONSTANTS`` says
-what each constant means.
+Every round gives one value of a constant, from items measured in direct succession. The constant is
+the median over the rounds with their 80 % interval. A negative cost becomes 0, and its interval
+reaches as far up as the median lay below. ``calibration.CONSTANTS`` says what each constant means.
 """
 
 import functools
@@ -20,31 +19,31 @@ from autotune.units import Bytes, Hertz
 
 _TENTHS = 10
 _HALF = 0.5
-"""A sample below this share of processor time counts only where there are no others."""
+"""A sample below this share of processor time counts only where there are no better ones."""
 _ENOUGH = 3
-"""Rounds whose samples kept their processors, of which a figure is made where there are as many."""
+"""Number of undisturbed rounds from which disturbed ones are ignored."""
 _LEAST = 0.02
-"""Relative half-width of an interval beside its repeats, for many of them."""
+"""Smallest relative half-width of an interval, for many repeats."""
 _FEW = 0.3
-"""The same for a single repeat; it falls with their number."""
+"""Relative half-width of an interval for a single repeat; it falls with their number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeConditions:
-    """What the figures of a host depend on beside its samples."""
+    """Properties of a calibrated host on which its constants depend."""
 
     plan: CalibrationPlan
     clock: Hertz
     width: Bytes
-    """Of a vector."""
+    """Bytes of a vector."""
     line: Bytes
     beside: Mapping[Kind, Mapping[str, int]]
-    """Kind of the work beside a stream to level to how much of it, per group."""
+    """Kind of work beside a stream to level to the amount of that work per group."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostConstant:
-    """A constant as a function of the cycles that some items took, each with a thread count."""
+    """One constant as a function of the cycles that some items took."""
 
     name: str
     items: tuple[tuple[int, ProbeItem], ...]
@@ -52,7 +51,7 @@ class HostConstant:
     source: str
     unit: str = "cy"
     fast: bool = False
-    """A time rather than a difference of times: disturbances only raise it."""
+    """True for a time, which disturbances only raise; False for a difference of times."""
 
 
 def constants(
@@ -62,15 +61,15 @@ def constants(
     *,
     contended: bool,
 ) -> dict[str, Constant]:
-    """Those figures of which at least one round has every item."""
+    """The constants that at least one round has all items for, by name."""
     result: dict[str, Constant] = {}
     for figure in figures:
-        found: list[float] = []
+        values: list[float] = []
         for busy in (BUSY, _HALF, 0.0):
-            if len(found) < _ENOUGH:
-                found = _values(rounds, clock, figure, busy)
-        if found:
-            result[figure.name] = _constant(figure, found, contended)
+            if len(values) < _ENOUGH:
+                values = _values(rounds, clock, figure, busy)
+        if values:
+            result[figure.name] = _constant(figure, values, contended)
     return result
 
 
@@ -80,16 +79,16 @@ def _values(
     figure: HostConstant,
     busy: float,
 ) -> list[float]:
-    """The value of every round in which each item has a sample at least that busy."""
+    """The value of each round in which the samples of all items are busy enough."""
     values = []
     for samples in rounds:
         times = []
         for threads, item in figure.items:
             alike = [s for s in samples if s.threads == threads and s.item == item]
-            each = [s.each for s in alike if s.busy >= busy]
-            if not each:
+            per_item = [s.each for s in alike if s.busy >= busy]
+            if not per_item:
                 break
-            times.append(quartile(each, 1) * clock)
+            times.append(quartile(per_item, 1) * clock)
         else:
             values.append(figure.value(times))
     return values
@@ -119,12 +118,12 @@ def _constant(figure: HostConstant, values: Sequence[float], contended: bool) ->
 
 
 def figures(of: ProbeConditions) -> list[HostConstant]:
-    """Every constant that a calibration measures on this host."""
+    """The definitions of all constants that a calibration measures on this host."""
     return [*_loops(of), *_levels(of), *_starts(of), *_between(of), *_overlap(of)]
 
 
 def _loops(of: ProbeConditions) -> Iterator[HostConstant]:
-    """What lies in L1."""
+    """Definitions of constants of loops with all data in L1."""
     crossing = min(1.0, of.width / of.line)
     yield HostConstant(
         name="line_crossing",
@@ -173,7 +172,7 @@ def _entry(times: Sequence[float]) -> float:
 
 
 def _levels(of: ProbeConditions) -> Iterator[HostConstant]:
-    """Lines that leave."""
+    """Definitions of constants of cache levels: lines that are written back, starts of streams."""
     lines = of.line / GROUP
     for threads in sorted({1, of.plan.threads[-1]}):
         for level, size in of.plan.levels[threads].items():
@@ -204,7 +203,7 @@ def _starts(of: ProbeConditions) -> Iterator[HostConstant]:
 
 
 def _start(times: Sequence[float], groups: Sequence[int]) -> float:
-    """Mean over short stretches of what they take beyond their share of a whole one."""
+    """Mean time of short pieces of a stream beyond their share of a whole stream."""
 
     def beyond(times: Sequence[float], groups: Sequence[int]) -> float:
         whole = times[-1] / groups[-1]
@@ -215,7 +214,7 @@ def _start(times: Sequence[float], groups: Sequence[int]) -> float:
 
 
 def _between(of: ProbeConditions) -> Iterator[HostConstant]:
-    """What threads do to each other."""
+    """Definitions of constants of several threads: barriers, lines handed between cores."""
     for threads in of.plan.threads[1:]:
         yield HostConstant(
             name=_at("barrier", threads),
@@ -232,10 +231,10 @@ def _between(of: ProbeConditions) -> Iterator[HostConstant]:
             value=lambda t: t[0] * of.line / GROUP,
             source="reading what the next thread has just written",
         )
-        lent, owned = calibration_plan.handed(of.plan.levels[threads])[2:]
+        borrowed, owned = calibration_plan.handed(of.plan.levels[threads])[2:]
         yield HostConstant(
             name=_at("ownership", threads) if threads > 2 else "ownership",
-            items=((threads, lent), (threads, owned)),
+            items=((threads, borrowed), (threads, owned)),
             value=lambda t: (t[0] - t[1]) * of.line / GROUP,
             source="writing what the next thread has just read, less what only the own one has",
         )

@@ -26,7 +26,7 @@ _CLOCK = Hertz(2.0e9)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectionReason:
-    """One decision: about what, what was decided, from what."""
+    """The reason of one figure: its key, its value, and where the value comes from."""
 
     key: str
     """Key of the machine file: ``clock``, ``caches.L2``."""
@@ -39,7 +39,7 @@ class DetectionReason:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectedMachine:
-    """The machine, and why it is described so."""
+    """The detected machine, with the reason of every figure."""
 
     machine: Machine
     reasons: tuple[DetectionReason, ...]
@@ -51,12 +51,12 @@ def detect(root: Path = Path("/")) -> Machine:
 
 
 def examine(root: Path = Path("/")) -> DetectedMachine:
-    """This host and the reason for each figure."""
+    """This host as a machine, with the reason of each figure."""
     return decide(gather(root))
 
 
 def decide(facts: HostFacts) -> DetectedMachine:
-    """The machine that the facts describe."""
+    """The machine that the facts of a host describe."""
     match = _match(facts)
     architecture = architectures.ARCHITECTURES.get(match.osaca or "", architectures.UNKNOWN)
     reasons: list[DetectionReason] = []
@@ -109,7 +109,7 @@ def _title(facts: HostFacts, match: ArchitectureMatch) -> str:
 
 
 def _cores(facts: HostFacts, reasons: list[DetectionReason]) -> tuple[int, int]:
-    """Cores that may be used, and hardware threads on each."""
+    """Number of usable cores, and of hardware threads on each."""
     usable = set(facts.cpus)
     groups = [usable.intersection(group) for group in facts.siblings]
     groups = [group for group in groups if group]
@@ -123,7 +123,7 @@ def _cores(facts: HostFacts, reasons: list[DetectionReason]) -> tuple[int, int]:
 
 
 def _domain(facts: HostFacts, cores: int, reasons: list[DetectionReason]) -> int:
-    """Cores of one NUMA domain, of those that may be used."""
+    """Number of usable cores in one NUMA domain."""
     usable = set(facts.cpus)
     domains = [usable.intersection(node) for node in facts.nodes]
     domains = [domain for domain in domains if domain]
@@ -159,7 +159,7 @@ def _in_core(facts: HostFacts, match: ArchitectureMatch, reasons: list[Detection
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """Size and form of one level, and where they come from."""
+    """Size, ways and sharing of one cache level, and the source of these figures."""
 
     level: int
     size: Bytes
@@ -241,18 +241,18 @@ def _shapes(
         # what sysfs does show tells which levels there are
         levels = {cache.level for cache in facts.caches}
         documented = [cache for cache in documented if cache.level in levels]
-    known = {shape.level: shape for shape in shown if shape}
+    by_level = {shape.level: shape for shape in shown if shape}
     for cache in documented:
-        if cache.level not in known:
+        if cache.level not in by_level:
             text = source if cache.size != reported else "/proc/cpuinfo, 'cache size'"
-            known[cache.level] = _fitted(
+            by_level[cache.level] = _fitted(
                 cache.level, cache.size, cache.ways, None, cache.cores, text
             )
-    return [known[level] for level in sorted(known)]
+    return [by_level[level] for level in sorted(by_level)]
 
 
 def _ascending(shapes: Iterable[_Shape]) -> Iterable[_Shape]:
-    """Only levels that are larger, per core, than the one inside: others do not keep anything."""
+    """The levels that are larger per core than the next inner one; others are useless."""
     kept: list[_Shape] = []
     for shape in shapes:
         if not kept or shape.size > kept[-1].size:
@@ -270,7 +270,7 @@ def _from_sysfs(cache: CacheFacts, threads_per_core: int) -> _Shape | None:
 def _fitted(
     level: int, size: Bytes, ways: int | None, line: int | None, cores: int, source: str
 ) -> _Shape:
-    """The level with the number of ways next to the reported one that divides its lines."""
+    """The level with the number of ways nearest to the reported one that divides its lines."""
     bytes_per_line = Bytes(line) if line else _LINE
     lines = max(1, size // bytes_per_line)
     wanted = ways or _WAYS
@@ -287,7 +287,7 @@ def _fitted(
 
 
 def _reported_last_level(facts: HostFacts) -> Bytes | None:
-    """Intel's /proc/cpuinfo gives the last level, AMD's the second."""
+    """Size of the last level by /proc/cpuinfo of Intel; AMD's file shows the second level."""
     text = facts.info.get("cache size", "").split()
     if facts.info.get("vendor_id") != "GenuineIntel" or len(text) != 2 or text[1] != "KB":
         return None

@@ -1,4 +1,4 @@
-"""What is installed, what is missing, and the exact command that installs it."""
+"""Installed and missing tools, with the exact command that installs each."""
 
 import importlib.metadata
 import os
@@ -23,7 +23,7 @@ State = Literal["ok", "missing", "optional"]
 
 @dataclass(frozen=True, slots=True)
 class Prerequisite:
-    """One thing that autotune needs or can use."""
+    """A tool or package that autotune needs or can use."""
 
     name: str
     state: State
@@ -35,11 +35,11 @@ class Prerequisite:
 
 
 _EXTRAS = (("optuna-dashboard", "looking at a study in the browser (tune --mirror, mirror)"),)
-"""Packages that autotune can use."""
+"""Optional packages."""
 
 
 def examine() -> list[Prerequisite]:
-    """Everything that autotune needs, then everything that it can use."""
+    """Everything that autotune needs, followed by everything optional."""
     return [
         *_python(), *_packages(), *_programs(), *_counters(), *_calibration(), *_load(),
         *_folders(),
@@ -130,18 +130,18 @@ def _counters() -> Iterator[Prerequisite]:
 def _calibration() -> Iterator[Prerequisite]:
     purpose = "predictions for this host; what first needs it takes it, in under a minute"
     try:
-        found = stored(detect())
+        calibration = stored(detect())
     except InputError as error:
         yield Prerequisite("calibration", "optional", "; ".join(map(str, error.faults)), purpose)
         return
     command = "autotune machine calibrate"
-    if found is None:
+    if calibration is None:
         yield Prerequisite("calibration", "optional", "", purpose, command)
-    elif found.contended:
-        disturbed = f"taken {found.taken} while other processes took the cores"
+    elif calibration.contended:
+        disturbed = f"taken {calibration.taken} while other processes took the cores"
         yield Prerequisite("calibration", "optional", disturbed, purpose, f"{command} (when quiet)")
     else:
-        yield Prerequisite("calibration", "ok", f"taken {found.taken}", purpose)
+        yield Prerequisite("calibration", "ok", f"taken {calibration.taken}", purpose)
 
 
 def _load() -> Iterator[Prerequisite]:

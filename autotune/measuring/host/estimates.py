@@ -1,8 +1,8 @@
-"""From samples to the figures of a calibration: pure arithmetic.
+"""Figures of a calibration, computed from samples: pure arithmetic.
 
-A figure is a quartile on the fast side: most disturbances slow a sample down, so that the maximum
-is far more stable than the mean, but memory bandwidth has phases, of which the maximum would show
-only the best. Contended samples do not count where there are others.
+A figure is a quartile on the fast side. Most disturbances slow a sample down, so the fast side is
+far more stable than the mean; but memory bandwidth has phases, of which the maximum would show only
+the best. Contended samples do not count where there are others.
 """
 
 import math
@@ -31,7 +31,7 @@ def clock(samples: Sequence[ProbeSample]) -> tuple[Hertz, float]:
 
 
 def curves(samples: Sequence[ProbeSample], clock: Hertz) -> tuple[BandwidthCurve, ...]:
-    """One curve per number of streams and of threads: upper quartile at each working set.
+    """Bandwidth curves, one per number of streams and threads: upper quartiles by working set.
 
     Data further out cannot come faster. Where they seem to, the point was disturbed: it is taken
     as fast as what lies further out, with the difference as its spread, or left out where it is
@@ -64,16 +64,16 @@ def curves(samples: Sequence[ProbeSample], clock: Hertz) -> tuple[BandwidthCurve
 
 
 def beside(samples: Sequence[ProbeSample], kind: Kind, size: Bytes) -> int:
-    """Loads from L1, or divides, that take about as long as streaming a group from a working set.
+    """Number of loads or divides that take about as long as streaming a group of lines.
 
-    The share of two equal times that adds up is what their overlap shows best.
+    Their overlap shows best in the share of two equal times that adds up.
     """
     stream = _fastest(samples, load(size))
     times = {item.extra: _fastest(samples, item) for item in calibration_plan.candidates(kind)}
-    known = {extra: seconds for extra, seconds in times.items() if seconds}
-    if not stream or not known:
+    measured = {extra: seconds for extra, seconds in times.items() if seconds}
+    if not stream or not measured:
         return calibration_plan.candidates(kind)[-1].extra
-    return min(known, key=lambda extra: abs(math.log(known[extra] / stream)))
+    return min(measured, key=lambda extra: abs(math.log(measured[extra] / stream)))
 
 
 def quartile(values: Sequence[float], which: int) -> float:
@@ -84,7 +84,7 @@ def quartile(values: Sequence[float], which: int) -> float:
 
 
 def spread(values: Sequence[float]) -> float:
-    """Interquartile range over median."""
+    """Interquartile range of the values divided by their median."""
     return (quartile(values, 3) - quartile(values, 1)) / quartile(values, 2)
 
 
@@ -98,6 +98,6 @@ def _grouped(
 
 
 def _fastest(samples: Sequence[ProbeSample], item: ProbeItem) -> float | None:
-    """Lower quartile of the seconds per group of one thread."""
+    """Lower quartile of the seconds per group, of one thread."""
     wanted = [s for s in samples if s.item == item and s.threads == 1]
     return quartile([s.each for s in accepted(wanted)], 1) if wanted else None

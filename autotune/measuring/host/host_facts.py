@@ -1,7 +1,7 @@
-"""What a host says about itself: a pure record of procfs and sysfs, no conclusions.
+"""Facts of a host from procfs and sysfs, without conclusions.
 
-Every file may be missing or unreadable but /proc/cpuinfo. The root folder is a parameter, so that
-recorded hosts can be read like this one.
+Every file except /proc/cpuinfo may be missing or unreadable. The root folder is a parameter, so
+that recorded hosts can be read like this one.
 """
 
 import platform
@@ -28,17 +28,17 @@ class CacheFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostFacts:
-    """The record of one host."""
+    """The facts of one host."""
 
     architecture: str
-    """``x86_64``, ``aarch64``, ``ppc64`` or as the kernel names it."""
+    """``x86_64``, ``aarch64``, ``ppc64`` or another name that the kernel uses."""
     info: Mapping[str, str]
     """/proc/cpuinfo of the first usable CPU, keys in lower case."""
     flags: frozenset[str]
     cpus: tuple[int, ...]
     """CPUs that this process may use."""
     cpu_limit: float | None
-    """CPUs' worth of time that the control group grants; None: no limit."""
+    """CPU time per second that the control group grants; None: no limit."""
     siblings: tuple[tuple[int, ...], ...]
     """The hardware threads of each core, for all CPUs seen."""
     packages: Mapping[int, int]
@@ -50,11 +50,11 @@ class HostFacts:
 
     @property
     def guest(self) -> bool:
-        """A virtual machine, whose caches and clock may not be what they seem."""
+        """Whether the host is a virtual machine, whose caches and clock may not be real."""
         return "hypervisor" in self.flags
 
     def number(self, key: str) -> int | None:
-        """An integer of /proc/cpuinfo, decimal or hexadecimal."""
+        """An integer field of /proc/cpuinfo, decimal or hexadecimal; None where it is missing."""
         try:
             return int(self.info.get(key, ""), 0)
         except ValueError:
@@ -89,9 +89,9 @@ def gather(root: Path = Path("/")) -> HostFacts:
 
 
 def available_memory(root: Path = Path("/")) -> Bytes | None:
-    """Memory that can be taken without swapping: MemAvailable and the control groups' limits."""
-    found = re.search(r"^MemAvailable:\s*(\d+) kB", _read(root / "proc/meminfo"), re.MULTILINE)
-    amounts = [int(found[1]) * 1024] if found else []
+    """Memory that can be used without swapping, in bytes; control group limits count."""
+    match = re.search(r"^MemAvailable:\s*(\d+) kB", _read(root / "proc/meminfo"), re.MULTILINE)
+    amounts = [int(match[1]) * 1024] if match else []
     for folder in _groups(root, "memory"):
         for limit, used in (
             ("memory.max", "memory.current"),
@@ -132,7 +132,7 @@ def _blocks(text: str) -> Iterator[dict[str, str]]:
 
 
 def _cpu_list(text: str) -> tuple[int, ...]:
-    """CPUs of a list such as ``0-3,8``."""
+    """The CPU numbers of a list such as ``0-3,8``."""
     cpus: set[int] = set()
     for low, high in re.findall(r"(\d+)(?:-(\d+))?", text):
         cpus.update(range(int(low), int(high or low) + 1))
@@ -140,8 +140,8 @@ def _cpu_list(text: str) -> tuple[int, ...]:
 
 
 def _allowed(root: Path) -> tuple[int, ...]:
-    found = re.search(r"^Cpus_allowed_list:\s*(\S+)", _read(root / "proc/self/status"), re.M)
-    return _cpu_list(found[1]) if found else ()
+    match = re.search(r"^Cpus_allowed_list:\s*(\S+)", _read(root / "proc/self/status"), re.M)
+    return _cpu_list(match[1]) if match else ()
 
 
 def _architecture(info: Mapping[str, str], root: Path) -> str:
@@ -207,21 +207,21 @@ def _caches(folder: Path) -> Iterator[CacheFacts]:
 
 
 def _size(text: str) -> Bytes | None:
-    found = re.fullmatch(r"(\d+)\s*([KMG]?)B?", text)
-    if not found or int(found[1]) == 0:
+    match = re.fullmatch(r"(\d+)\s*([KMG]?)B?", text)
+    if not match or int(match[1]) == 0:
         return None
-    return Bytes(int(found[1]) * 1024 ** " KMG".index(found[2] or " "))
+    return Bytes(int(match[1]) * 1024 ** " KMG".index(match[2] or " "))
 
 
 def _clock(cpu: Path, info: Mapping[str, str]) -> tuple[Hertz | None, str]:
     text = _read(cpu / "cpufreq/cpuinfo_max_freq")
     if text.isdigit() and int(text) > 0:
         return Hertz(int(text) * 1e3), "cpufreq, highest"
-    if found := re.search(r"@\s*([\d.]+)\s*GHz", info.get("model name", "")):
-        return Hertz(float(found[1]) * 1e9), "model name, nominal"
+    if match := re.search(r"@\s*([\d.]+)\s*GHz", info.get("model name", "")):
+        return Hertz(float(match[1]) * 1e9), "model name, nominal"
     for key in ("cpu mhz", "clock"):
-        if (found := re.match(r"([\d.]+)", info.get(key, ""))) and float(found[1]) > 0:
-            return Hertz(float(found[1]) * 1e6), f"/proc/cpuinfo, {key!r}"
+        if (match := re.match(r"([\d.]+)", info.get(key, ""))) and float(match[1]) > 0:
+            return Hertz(float(match[1]) * 1e6), f"/proc/cpuinfo, {key!r}"
     return None, "not reported"
 
 

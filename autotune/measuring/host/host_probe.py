@@ -1,4 +1,4 @@
-"""The measuring program: built for this host, run in a child process, read line by line."""
+"""The probe program: built for this host, run in a child process, its output parsed."""
 
 import json
 import os
@@ -21,10 +21,10 @@ Kind = Literal[
 ]  # fmt: skip
 
 GROUP = 64
-"""Bytes whose streaming counts as one."""
+"""Bytes of a stream that count as one operation."""
 PAGE = 4096
 EXTRAS = (0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
-"""Additional loads from L1, or divides, per group that the program knows; as in probe.c."""
+"""Numbers of extra loads or divides per group that the program offers; as in probe.c."""
 STREAMS = (1, 2, 3, 4, 6, 8, 12, 16)
 """Numbers of arrays that the program can read at once; as in probe.c."""
 BUILD = Build(compiler="gcc", flags=("-O3", "-march=native"))
@@ -44,7 +44,7 @@ void sweep(long n, double *restrict y, const double *restrict x, double a)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeItem:
-    """What one sample measures; ``probe.c`` says what each kind does and counts."""
+    """What one sample measures; ``probe.c`` defines the kinds and what they count."""
 
     kind: Kind
     bytes: Bytes = Bytes(0)
@@ -58,27 +58,27 @@ class ProbeItem:
 
 
 def load(size: Bytes, *, streams: int = 1, extra: int = 0) -> ProbeItem:
-    """Reading a working set."""
+    """An item that reads a working set."""
     return ProbeItem(kind="load", bytes=size, streams=streams, extra=extra)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeSample:
-    """One sample of the program."""
+    """One sample of the probe program."""
 
     item: ProbeItem
     threads: int
     seconds: Seconds
     count: int
-    """Per thread: what the item counts."""
+    """Number of counted operations per thread; the kind of the item says of what."""
     busy: float
     """Processor time of the threads over their wall time."""
 
     @property
     def each(self) -> Seconds:
-        """Seconds per what the item counts: on the processor, where no thread waits for another.
+        """Seconds per counted operation: CPU time, or wall time where threads wait for each other.
 
-        So an interruption costs a sample its warm caches, but does not count itself.
+        So an interruption costs a sample its warm caches, but its own time does not count.
         """
         waits = self.item.kind in _WAITING
         return Seconds(self.seconds * (1.0 if waits else min(1.0, self.busy)) / self.count)
@@ -86,13 +86,13 @@ class ProbeSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostProbe:
-    """The program as built."""
+    """The built probe program."""
 
     executable: str
     width: Bytes
-    """Of a vector."""
+    """Bytes of its vectors."""
     compiler: str
-    """Version and flags."""
+    """Version and flags of its compiler."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,32 +102,32 @@ class ProbeRun:
     samples: tuple[ProbeSample, ...]
     priority: str
     detail: str
-    """Why it ended early; empty when it did not."""
+    """Why the process ended early; empty when it did not."""
 
 
 def source() -> str:
-    """The C text of the program."""
+    """The C text of the probe program."""
     return resources.files(__package__).joinpath("probe.c").read_text(encoding="utf-8")
 
 
-def width(found: Compiler) -> Bytes:
-    """Bytes of the vectors that a compiler makes of a plain loop.
+def width(compiler: Compiler) -> Bytes:
+    """Bytes of the vectors that a compiler uses for a plain loop.
 
-    Not the widest there are: compilers keep to half of them on some processors.
+    On some processors compilers use only half of the widest vectors.
     """
-    text = build_cache.assembly(_SWEEP, found, limit=_COMPILE_LIMIT)
+    text = build_cache.assembly(_SWEEP, compiler, limit=_COMPILE_LIMIT)
     return next(Bytes(size) for size, register in _WIDTHS if re.search(register, text))
 
 
 def build() -> HostProbe:
     """Build the program. Raises MissingTool without a compiler, WorkFailed when it refuses."""
-    found = compiler.find(BUILD, "calibration")
-    vector = width(found)
+    c_compiler = compiler.find(BUILD, "calibration")
+    vector = width(c_compiler)
     text = f"#define WIDTH {vector}\n{source()}"
-    built = build_cache.build({"probe.c": text}, found, limit=_COMPILE_LIMIT)
+    built = build_cache.build({"probe.c": text}, c_compiler, limit=_COMPILE_LIMIT)
     if built.executable is None:
         raise WorkFailed(f"the calibration program cannot be built: {built.detail}")
-    identity = f"{found.version}; {' '.join(found.flags)}"
+    identity = f"{c_compiler.version}; {' '.join(c_compiler.flags)}"
     return HostProbe(executable=str(built.executable), width=vector, compiler=identity)
 
 
@@ -153,22 +153,22 @@ def run(
 
 
 def parse(lines: Sequence[str], items: Sequence[ProbeItem]) -> Iterator[ProbeSample]:
-    """The samples of the program's output; a line that was cut short is left out.
+    """The samples in the program's output; incomplete lines are left out.
 
-    So is a sample without processor time: the whole process was stopped.
+    A sample without processor time is left out too: the whole process was stopped.
     """
-    known = {str(item): item for item in items}
+    by_name = {str(item): item for item in items}
     for line in lines:
         try:
             record = json.loads(line)
         except json.JSONDecodeError:
             continue
         if min(record[name] for name in ("count", "seconds", "busy")) > 0:
-            yield ProbeSample(**record | {"item": known[record["item"]]})
+            yield ProbeSample(**record | {"item": by_name[record["item"]]})
 
 
 def _environment(threads: int) -> dict[str, str]:
-    """Threads bound to cores and waiting actively; nothing of the caller's OpenMP settings."""
+    """Environment with threads bound to cores and waiting actively, free of OpenMP settings."""
     foreign = ("OMP_", "GOMP_", "KMP_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
     return kept | quiet.openmp(threads) | {"AUTOTUNE_PDEATHSIG": "1", "LC_ALL": "C"}

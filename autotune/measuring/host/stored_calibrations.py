@@ -1,4 +1,4 @@
-"""What was measured of a host, kept in the user's data folder: a file per hardware and kind."""
+"""Measured data of a host in the user's data folder: a file per hardware and kind."""
 
 import contextlib
 import hashlib
@@ -43,7 +43,7 @@ def location(key: str) -> Path:
 
 
 def stored(machine: Machine) -> Calibration | None:
-    """The calibration of this machine, if there is one.
+    """The stored calibration of this machine; None where there is none.
 
     Raises InputError, naming the file and the remedy, for a file that cannot be used.
     """
@@ -66,17 +66,17 @@ def stored(machine: Machine) -> Calibration | None:
 
 
 def save(calibration: Calibration) -> Path:
-    """Keep a calibration, replacing an earlier one at once; returns its file."""
+    """Store a calibration, replacing an earlier one in one step; returns its file."""
     return _write(location(calibration.identity), config.dump_calibration(calibration))
 
 
 def network_location(key: str) -> Path:
-    """The file of the network curves of the machine with this identity."""
+    """The file of the network curves of a machine with this identity."""
     return paths.user_data_dir() / "networks" / f"{key}.yaml"
 
 
 def stored_network(machine: Machine) -> Network | None:
-    """The network curves that were measured on this machine, if there are any.
+    """The stored network curves of this machine; None where there are none.
 
     Raises InputError, naming the file and the remedy, for a file that cannot be used.
     """
@@ -85,7 +85,7 @@ def stored_network(machine: Machine) -> Network | None:
 
 
 def save_network(machine: Machine, network: Network) -> Path:
-    """Keep the network curves of this machine, replacing earlier ones at once; their file."""
+    """Store the network curves of this machine, replacing earlier ones; returns their file."""
     return _write(network_location(identity(machine)), config.dump_network(network))
 
 
@@ -121,7 +121,7 @@ def _write(path: Path, text: str) -> Path:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write beside the file, then rename over it: a reader never sees half of it."""
+    """Write a new file and rename it over ``path``, so that no reader sees half of it."""
     handle, name = tempfile.mkstemp(prefix=".", suffix=".yaml", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:

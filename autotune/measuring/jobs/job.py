@@ -24,9 +24,9 @@ from autotune.toolchain.launcher import expand
 
 SCHEMA = "autotune.job/1"
 RESULTS = "results"
-"""Stem of the results file; earlier runs are results-1, results-2, ..."""
+"""Stem of the results file; results of earlier runs are named results-1, results-2, ..."""
 STATES = "states"
-"""Folder of the states of the same run; those of earlier runs are states-1, states-2, ..."""
+"""Folder of the states of the same run; folders of earlier runs are states-1, states-2, ..."""
 
 OPENMP: Mapping[str, str] = {
     "OMP_DYNAMIC": "false",
@@ -34,7 +34,7 @@ OPENMP: Mapping[str, str] = {
     "OMP_PROC_BIND": "close",
     "OMP_WAIT_POLICY": "active",
 }
-"""One thread per core, waiting actively: the machine of the job is taken to have the cores."""
+"""OpenMP variables: one thread per core, waiting actively. The machine must have the cores."""
 MPI: Mapping[str, str] = {
     "I_MPI_PIN": "0",
     "OMPI_MCA_hwloc_base_binding_policy": "none",
@@ -42,8 +42,8 @@ MPI: Mapping[str, str] = {
     "PRTE_MCA_hwloc_default_binding_policy": "none",
     "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
 }
-"""Ranks are not bound to one core each (Intel MPI, Open MPI 4, Open MPI 5): the program binds its
-threads; verification may have more ranks than cores."""
+"""Variables that keep Intel MPI and Open MPI 4 and 5 from binding ranks to one core each: the
+program binds its threads itself, and verification may have more ranks than cores."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +57,7 @@ class JobTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """Everything that a job folder says."""
+    """The content of a job folder."""
 
     study: str
     tasks: tuple[JobTask, ...]
@@ -65,9 +65,9 @@ class Job:
     limits: Limits
     launcher: str
     environment: Mapping[str, str]
-    """Set on top of ``OPENMP``; OMP_NUM_THREADS is set for each launch."""
+    """Variables set on top of ``OPENMP``; OMP_NUM_THREADS is set for each launch."""
     mpi_launcher: str = ""
-    """Of programs of several ranks; empty: mpiexec."""
+    """Launcher of programs of several ranks; empty: mpiexec."""
     seed: int = 1
 
 
@@ -77,7 +77,7 @@ def state_name(identity: str, threads: int) -> str:
 
 
 def verified_threads(candidate: Candidate) -> list[int]:
-    """The thread counts that a candidate is verified with: 1 and its own."""
+    """The numbers of threads with which a candidate is verified: 1 and its own."""
     return sorted({1, candidate.threads})
 
 
@@ -94,8 +94,8 @@ def emit(job: Job, folder: Path) -> Path:
         return _write(job, folder)
     except OSError as error:
         where = str(error.filename or folder)
-        found = f"cannot be written: {error.strerror or error}"
-        raise InputError(Fault(where=where, found=found)) from error
+        problem = f"cannot be written: {error.strerror or error}"
+        raise InputError(Fault(where=where, found=problem)) from error
 
 
 def _write(job: Job, folder: Path) -> Path:
@@ -258,8 +258,10 @@ def _command(job: Job, candidate: Candidate, arguments: Sequence[str]) -> str:
             return f"{seconds} {start}"
         return f"{seconds} env OMP_PROC_BIND={binding} {start}"
     # OpenMP would bind the threads of all ranks to the same cores
-    own = {"AUTOTUNE_PIN": "1", "OMP_PROC_BIND": "false"}
-    settings = [f"{name}={value}" for name, value in own.items() if name not in job.environment]
+    variables = {"AUTOTUNE_PIN": "1", "OMP_PROC_BIND": "false"}
+    settings = [
+        f"{name}={value}" for name, value in variables.items() if name not in job.environment
+    ]
     if not job.mpi_launcher:
         start = f"${{MPIEXEC:-mpiexec}} -n {candidate.ranks}"
         return f"{seconds} env {shlex.join(settings)} {start} {shlex.join(words)}"

@@ -1,7 +1,7 @@
-"""What a job measured on another machine: its results read back, and a measurer that replays them.
+"""Results of a job from another machine: read back, and replayed by a measurer.
 
-A results file has one JSON object a line: the machine; ``build`` of every candidate; ``verify`` or
-``launch``, what the program printed, ``exit``; ``done`` at the end.
+A results file has one JSON object per line: the machine; ``build`` of every candidate; ``verify``
+or ``launch``, then the lines that the program printed, then ``exit``; ``done`` at the end.
 """
 
 import hashlib
@@ -32,13 +32,13 @@ _TIME_LIMIT = 124
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessRecord:
-    """One process of a job."""
+    """One process of a job: a verification or a launch."""
 
     identity: str
     kind: str
     """``verify`` or ``launch``."""
     number: int
-    """Threads of a verification, round of a launch."""
+    """Threads of a verification, or the round of a launch."""
     lines: tuple[str, ...]
     """What the program and its launcher printed."""
     code: int | None
@@ -47,11 +47,11 @@ class ProcessRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobResults:
-    """A job's results file, read and checked."""
+    """A results file of a job, read and checked."""
 
     study: str
     candidates: tuple[str, ...]
-    """Identities of everything in the job."""
+    """Identities of all candidates of the job."""
     verify_steps: int
     machine: Mapping[str, str]
     """Node, system, architecture and processor model."""
@@ -62,12 +62,12 @@ class JobResults:
 
     @property
     def machine_identity(self) -> str:
-        """``job:`` and a hash of model, architecture and system: nodes that are alike agree."""
+        """``job:`` and a hash of processor model, architecture and system, equal on equal nodes."""
         facts = [self.machine[name] for name in ("model", "architecture", "system")]
         return "job:" + hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:12]
 
     def find(self, candidate: Candidate, kind: str, number: int) -> ProcessRecord | None:
-        """The process of a candidate, if the job came so far."""
+        """The process of a candidate; None if the job did not get that far."""
         wanted = (candidate.identity, kind, number)
         matching = (p for p in self.processes if (p.identity, p.kind, p.number) == wanted)
         return next(matching, None)
@@ -139,7 +139,7 @@ def _description(path: Path) -> Facts:
 
 
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
-    """Place and text of every line but empty ones and a last one that was cut off."""
+    """Place and text of every line, without empty ones and an incomplete last one."""
     try:
         text = path.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
@@ -152,7 +152,7 @@ def _lines(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _parsed(line: str) -> Facts | None:
-    """The object of a line; None for a line of something else."""
+    """The JSON object of a line; None for a foreign line."""
     try:
         row = json.loads(line)
     except ValueError:
@@ -162,7 +162,7 @@ def _parsed(line: str) -> Facts | None:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """An object of a file and its place; a field of another type is an InputError."""
+    """A JSON object of a file and its place; a field of a wrong type raises InputError."""
 
     where: str
     facts: Facts
@@ -181,20 +181,20 @@ class _Row:
 
     def wrong(self, name: str, expected: str) -> InputError:
         value = self.facts.get(name)
-        found = f"{name} is {value!r:.80}" if name in self.facts else f"no {name}"
-        return InputError(Fault(where=self.where, found=found, expected=expected))
+        got = f"{name} is {value!r:.80}" if name in self.facts else f"no {name}"
+        return InputError(Fault(where=self.where, found=got, expected=expected))
 
 
 @dataclass(slots=True)
 class _Reading:
-    """The lines of a results file, one after the other; mutable while it reads."""
+    """State of the reader of a results file; mutable while it reads."""
 
     tasks: frozenset[str]
     machine: Mapping[str, str] | None = None
     failed: list[str] = field(default_factory=list)
     processes: list[ProcessRecord] = field(default_factory=list)
     current: tuple[str, str, int] | None = None
-    """Identity, kind and number of the process whose output this is."""
+    """Identity, kind and number of the process whose output is being read."""
     printed: list[str] = field(default_factory=list)
 
     def take(self, where: str, line: str) -> None:
@@ -241,8 +241,8 @@ class _Reading:
     def _identity(self, row: _Row) -> str:
         identity = row.text("candidate")
         if identity not in self.tasks:
-            found = f"candidate {identity!r:.80} is not in the job"
-            raise InputError(Fault(where=row.where, found=found))
+            got = f"candidate {identity!r:.80} is not in the job"
+            raise InputError(Fault(where=row.where, found=got))
         return identity
 
     def _end(self, code: int | None) -> None:
@@ -273,7 +273,7 @@ class CollectedMeasurer:
     references: ReferenceStates = field(default_factory=ReferenceStates)
 
     def prepare(self, candidate: Candidate) -> Prepared:
-        """What became of the build, and the recorded states against the reference."""
+        """The recorded build, and the recorded states compared with the reference."""
         verdict = self._verify(candidate)
         return Prepared(
             candidate=candidate,
@@ -284,7 +284,7 @@ class CollectedMeasurer:
         )
 
     def interrupt(self) -> None:
-        """Nothing runs."""
+        """Do nothing: a replay runs no process."""
 
     def launch(
         self,
@@ -295,7 +295,7 @@ class CollectedMeasurer:
         expected: float | None,  # noqa: ARG002 - of the protocol: nothing is run here
         on_sample: Callable[[Sample], None],
     ) -> Launch:
-        """The recorded launch of a round; ``contended`` where the job has none."""
+        """The recorded launch of a round; status ``contended`` where the job has none."""
         candidate = prepared.candidate
         recorded = self.results.find(candidate, "launch", round_number)
         if recorded is None:

@@ -1,1 +1,1 @@
-"""MPI cost curves: benchmark, other tools' output, regression."""
+"""MPI cost curves: own benchmark, output of other tools, regression."""

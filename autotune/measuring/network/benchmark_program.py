@@ -1,4 +1,4 @@
-"""The measuring program, C or mpi4py: how it is made, what it is told, what it prints."""
+"""The MPI benchmark program, in C or for mpi4py: build, arguments, output."""
 
 import importlib.util
 import json
@@ -21,29 +21,29 @@ _COMPILE_LIMIT = 60.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkProgram:
-    """What every rank runs."""
+    """The program that every rank runs."""
 
     kind: Literal["c", "mpi4py"]
     command: tuple[str, ...]
     note: str = ""
-    """Why it is not the compiled one."""
+    """Why the compiled program is not used; empty if it is."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkStart:
-    """The ranks are there."""
+    """First line of the program: its ranks have started."""
 
     ranks: int
     cores: int
     library: str
     priority: str
     hosts: tuple[str, ...]
-    """Of each rank."""
+    """Host name of each rank."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PrintedSample:
-    """One sample as the program prints it."""
+    """One sample as printed by the program."""
 
     operation: Operation
     bytes: Bytes
@@ -53,14 +53,14 @@ class PrintedSample:
     taken: float
 
 
-def provide(found: Mpi) -> BenchmarkProgram:
-    """Build the C program, or take mpi4py's where there is no mpicc.
+def provide(library: Mpi) -> BenchmarkProgram:
+    """Build the C program, or use the mpi4py program where there is no mpicc.
 
     Raises MissingTool without either, WorkFailed when the compiler refuses.
     """
-    if found.mpicc is None:
-        return _python(found)
-    flags, link = mpi.compile_flags(found, "comm bench")
+    if library.mpicc is None:
+        return _python(library)
+    flags, link = mpi.compile_flags(library, "comm bench")
     built = build_cache.build(
         {"bench.c": _text("bench.c")},
         compiler.find(BUILD, "comm bench"),
@@ -69,15 +69,15 @@ def provide(found: Mpi) -> BenchmarkProgram:
         limit=_COMPILE_LIMIT,
     )
     if built.executable is None:
-        raise WorkFailed(f"the benchmark cannot be built with {found.mpicc}: {built.detail}")
+        raise WorkFailed(f"the benchmark cannot be built with {library.mpicc}: {built.detail}")
     return BenchmarkProgram(kind="c", command=(str(built.executable),))
 
 
-def _python(found: Mpi) -> BenchmarkProgram:
+def _python(library: Mpi) -> BenchmarkProgram:
     if importlib.util.find_spec("mpi4py") is None:
         fault = Fault(
             where="comm bench",
-            found=f"{found.title} has no mpicc, and mpi4py is not installed",
+            found=f"{library.title} has no mpicc, and mpi4py is not installed",
             expected="one of them",
             hint=f"{sys.executable} -m pip install mpi4py, or {mpi.INSTALL}",
         )
@@ -86,7 +86,7 @@ def _python(found: Mpi) -> BenchmarkProgram:
     return BenchmarkProgram(
         kind="mpi4py",
         command=(sys.executable, str(script)),
-        note=f"{found.title} has no mpicc: measured through mpi4py",
+        note=f"{library.title} has no mpicc: measured through mpi4py",
     )
 
 
@@ -105,13 +105,13 @@ def arguments(
     busy: float,
     buffers: int,
 ) -> list[str]:
-    """The arguments for these samples, in this order; see bench.c."""
+    """The command-line arguments for these samples, in this order; see bench.c."""
     limits = [f"{least:.6g}", f"{until:.6g}", str(tries), f"{busy:.4g}", str(buffers)]
     return [*limits, *(f"{operation}:{size}" for operation, size in points)]
 
 
 def parse(line: str) -> BenchmarkStart | PrintedSample | Literal["end"] | None:
-    """What a printed line says; None for a line of something else, such as a launcher's banner."""
+    """The content of a printed line; None for a foreign line, such as a launcher's banner."""
     if not line.lstrip().startswith('{"kind"'):
         return None
     try:

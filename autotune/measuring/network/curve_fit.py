@@ -1,7 +1,7 @@
-"""From samples to cost curves: pieces chosen by cross-validation, intervals, outliers.
+"""Cost curves from samples: number of pieces by cross-validation, intervals, outliers.
 
-The curve is fitted to the pooled repeats without contended samples and outliers; its interval is
-that of all samples that were not contended.
+The curve is fitted to the pooled repeats without contended samples and outliers. Its interval
+covers all samples that were not contended.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,20 +26,21 @@ Key = tuple[Operation, int, int]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FittedCurve:
-    """One curve and what it rests on."""
+    """A fitted cost curve with the facts of its fit."""
 
     curve: CostCurve
     run: BenchmarkRun
     """Conditions of the first run."""
     used: int
-    """Samples that entered the fit."""
+    """Number of samples in the fit."""
     repeats: int
     contended: int
     outliers: tuple[Outlier, ...]
     validated: CurveValidation
     """Cross-validated errors by number of pieces; 1 is the line weighted by 1/y^2."""
     spread: float | None
-    """Between repeats: median over sizes of the coefficient of variation; None for one repeat."""
+    """Spread between repeats: median over sizes of the coefficient of variation; None for one
+    repeat."""
     notes: tuple[str, ...]
 
     @property
@@ -52,7 +53,7 @@ class FittedCurve:
 
     @property
     def disturbed(self) -> ValidationErrors | None:
-        """The same, scored with outliers."""
+        """The cross-validated errors of this number of pieces, scored with outliers."""
         return self.validated.disturbed.get(len(self.curve.segments))
 
 
@@ -63,30 +64,30 @@ def fit(recorded: Sequence[RecordedRun], *, contended: bool = False) -> list[Fit
     and where every sample was contended; all faults at once.
     """
     faults: list[Fault] = []
-    found: list[FittedCurve] = []
+    curves: list[FittedCurve] = []
     for key, members in sorted(_grouped(recorded).items(), key=lambda item: _order(item[0])):
         try:
             _must_agree(key, [run for run, _, _ in members])
-            found.append(_fitted(key, members, contended=contended))
+            curves.append(_fitted(key, members, contended=contended))
         except InputError as error:
             faults += error.faults
     if faults:
         raise InputError(*faults)
-    return found
+    return curves
 
 
 Member = tuple[BenchmarkRun, int, BenchmarkSample]
-"""Conditions, number of the repeat, sample."""
+"""Conditions of a run, number of its repeat, and one of its samples."""
 
 
 def _grouped(recorded: Sequence[RecordedRun]) -> dict[Key, list[Member]]:
     groups: dict[Key, list[Member]] = {}
     repeats: dict[tuple[int, int], int] = {}
-    for number, one in enumerate(recorded):
-        for sample in one.samples:
+    for number, recording in enumerate(recorded):
+        for sample in recording.samples:
             repeat = repeats.setdefault((number, sample.launch), len(repeats))
-            key = (sample.operation, one.run.nodes, one.run.ranks)
-            groups.setdefault(key, []).append((one.run, repeat, sample))
+            key = (sample.operation, recording.run.nodes, recording.run.ranks)
+            groups.setdefault(key, []).append((recording.run, repeat, sample))
     return groups
 
 
@@ -178,9 +179,9 @@ def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> FittedCu
 # --- the fit ------------------------------------------------------------------------------------
 
 
-def _segments(found: Sequence[LinearPiece]) -> tuple[Segment, ...]:
+def _segments(pieces: Sequence[LinearPiece]) -> tuple[Segment, ...]:
     segments = []
-    for lower, piece in zip(piecewise_regression.joints(found), found, strict=True):
+    for lower, piece in zip(piecewise_regression.joints(pieces), pieces, strict=True):
         bandwidth = _rounded(1 / piece.slope, "bandwidth") if piece.slope > 0 else None
         # a line through the origin is one but for the last digits
         through = abs(piece.intercept) <= 1e-9 * piece.at(piece.first)
@@ -207,7 +208,7 @@ def _residual(segments: Sequence[Segment], points: SamplePoints) -> tuple[float,
 
 
 def _rounded(value: float, dimension: Literal["time", "bandwidth"]) -> float:
-    """As a file holds it."""
+    """The value as a file shows it, rounded."""
     return parse(readable(value, dimension), dimension)
 
 

@@ -1,10 +1,10 @@
-"""What a fit is worth shows on what it has not seen.
+"""Cross-validation of cost curves: errors on samples that the fit has not seen.
 
 Each fold leaves out one repeat *and* one octave of sizes, because the neighbours of a size, and the
-other samples of its launch, give it away.
+other samples of its launch, would reveal its value.
 
-The same folds choose the number of pieces (of four at most), so the error that they tell of the
-chosen curve is a little too good.
+The same folds choose the number of pieces (four at most), so the error reported for the chosen
+curve is slightly too small.
 """
 
 import functools
@@ -19,17 +19,17 @@ from autotune.measuring.network.outliers import SamplePoints
 from autotune.measuring.network.piecewise_regression import Floats, LinearPiece
 
 MOST = 4
-"""Pieces that are tried at most."""
+"""Largest number of pieces that is tried."""
 _PLAIN = 0
 _WORTH = 0.1
-"""More pieces must make the mean error smaller by so much."""
+"""Relative reduction of the mean error that an additional piece must bring."""
 _MOST_ERROR = 1.0
-"""What a fold counts at most, so that none decides alone."""
+"""Largest error that a fold may contribute, so that none decides alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidationErrors:
-    """Relative errors abs(fitted / measured - 1) on what the fit had not seen."""
+    """Relative errors abs(fitted / measured - 1) on samples that the fit had not seen."""
 
     median: float
     p90: float
@@ -38,22 +38,23 @@ class ValidationErrors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurveValidation:
-    """Number of pieces to errors; empty where there is too little to leave out."""
+    """Errors by number of pieces; empty where there are too few samples to leave some out."""
 
     errors: Mapping[int, ValidationErrors] = field(default_factory=dict)
     """Scored without outliers."""
     disturbed: Mapping[int, ValidationErrors] = field(default_factory=dict)
-    """Scored with outliers: they happened."""
+    """Errors scored with outliers."""
     plain: ValidationErrors | None = None
-    """Of one ordinary least squares line, scored without outliers."""
+    """Errors of one ordinary least squares line, scored without outliers."""
     floor: ValidationErrors | None = None
-    """Of the other repeats' median at the very size, for each repeat: what no fit can beat."""
+    """Errors of the other repeats' median at the same size, for each repeat: the smallest error
+    that a fit can reach."""
     chosen: int = 1
-    """The number of pieces to take, by the very folds that the errors are of."""
+    """The number of pieces that these folds choose."""
 
 
 def level(points: SamplePoints) -> LinearPiece:
-    """What has no size: the constant with the smallest squared relative error."""
+    """The constant with the smallest squared relative error, for operations without a size."""
     value = float(np.sum(1 / points.y) / np.sum(1 / points.y**2))
     return LinearPiece(first=0.0, last=0.0, intercept=value, slope=0.0, free_slope=0.0)
 
@@ -64,7 +65,7 @@ def octaves(x: Floats) -> npt.NDArray[np.intp]:
 
 
 def _enough(folds: Mapping[int, Sequence[float]]) -> int:
-    """The smallest number of pieces that is hardly worse than the best, by what the folds tell.
+    """The smallest number of pieces whose error is hardly larger than the smallest one.
 
     ``folds``: number of pieces to the mean error of each octave left out. The standard error is
     that of the differences between two fits over the same folds (Breiman et al. 1984, section
@@ -124,13 +125,18 @@ def validated(points: SamplePoints, far: npt.NDArray[np.bool_]) -> CurveValidati
 def _floor(points: SamplePoints) -> ValidationErrors | None:
     parts = []
     for repeat in np.unique(points.repeat):
-        own, others = (points.only(points.repeat == repeat), points.only(points.repeat != repeat))
+        repetition, others = (
+            points.only(points.repeat == repeat),
+            points.only(points.repeat != repeat),
+        )
         if len(others.x):
             expected = dict(zip(*medians(others), strict=True))
-            known = [
-                y / expected[x] - 1 for x, y in zip(*medians(own), strict=True) if x in expected
+            floors = [
+                y / expected[x] - 1
+                for x, y in zip(*medians(repetition), strict=True)
+                if x in expected
             ]
-            parts += [np.abs(np.array(known))] if known else []
+            parts += [np.abs(np.array(floors))] if floors else []
     return _errors(parts) if parts else None
 
 
@@ -146,7 +152,7 @@ def _models(seen: SamplePoints) -> dict[int, Callable[[Floats], Floats]]:
 
 
 def level_errors(points: SamplePoints, far: npt.NDArray[np.bool_]) -> CurveValidation:
-    """Errors of the constant of the other repeats; empty for one repeat."""
+    """Errors of the constant fitted to the other repeats; empty for one repeat."""
     inner: list[Floats] = []
     whole: list[Floats] = []
     for repeat in np.unique(points.repeat):
@@ -164,7 +170,7 @@ def level_errors(points: SamplePoints, far: npt.NDArray[np.bool_]) -> CurveValid
 
 
 def medians(points: SamplePoints) -> tuple[Floats, Floats]:
-    """Each size, and the median of its samples."""
+    """The sizes, and the median of the samples of each."""
     sizes = np.unique(points.x)
     return sizes, np.array([np.median(points.y[points.x == x]) for x in sizes])
 

@@ -1,7 +1,7 @@
-"""Text output of other benchmarks as samples: which tool wrote it, what it says.
+"""Samples from the text output of other benchmarks: detection of the tool, reading.
 
-Readers take what times one of our operations and name what they leave out. A rate of many messages
-in flight, as osu_bw and Uniband print it, is not the time of a message: it is refused.
+Readers take the tests that time one of our operations and report what they leave out. osu_bw and
+Uniband print a rate of many messages in flight, which is not the time of a message: it is refused.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ _READERS: dict[Tool, Callable[[Sequence[str]], list[BenchmarkTable]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImportedSamples:
-    """What a file holds."""
+    """The samples of an imported file."""
 
     tool: Tool
     recorded: tuple[RecordedRun, ...]
@@ -35,52 +35,52 @@ class ImportedSamples:
 
 
 def load(path: Path, tool: Tool | None, ranks: int | None, nodes: int) -> ImportedSamples:
-    """The samples of a file that another benchmark printed; ``tool`` None: found out.
+    """The samples of a file that another benchmark printed; ``tool`` None: detect the tool.
 
-    ``ranks``: on all nodes together; OSU's output does not say, Intel's does, and only its blocks
-    of so many are taken. Raises InputError, naming the line, for the output of another tool, for a
-    text that was cut off, and where it times none of our operations.
+    ``ranks``: on all nodes together. OSU's output does not state it; Intel's does, and only its
+    tables for this number are taken. Raises InputError, naming the line, for the output of another
+    tool, for a truncated text, and where no test times one of our operations.
     """
     faults: list[Fault] = []
     text = read_text(path, faults)
     if text is None:
         raise InputError(*faults)
     lines = text.splitlines()
-    found = _tool(path, lines, tool)
+    chosen = _tool(path, lines, tool)
     try:
-        blocks = _READERS[found](lines)
+        blocks = _READERS[chosen](lines)
         if text and not text.endswith("\n"):
             _check_end(lines, blocks)
     except MalformedLine as refused:
         where = f"{path}:{refused.line}"
         raise InputError(
-            Fault(where=where, found=str(refused), expected=f"the whole output of {TOOLS[found]}")
+            Fault(where=where, found=str(refused), expected=f"the whole output of {TOOLS[chosen]}")
         ) from refused
-    return _taken(path, found, blocks, ranks, nodes)
+    return _taken(path, chosen, blocks, ranks, nodes)
 
 
 def _tool(path: Path, lines: Sequence[str], wanted: Tool | None) -> Tool:
-    number, found = next(
+    number, detected = next(
         ((n, tool) for n, line in enumerate(lines, 1) if (tool := _wrote(line))), (1, None)
     )
     names = " or ".join(TOOLS.values())
-    if found is None:
+    if detected is None:
         title = f"output of {TOOLS[wanted]}" if wanted else f"output of {names}"
         raise InputError(
             Fault(
                 where=f"{path}:1", found="no title of a benchmark is in this text", expected=title
             )
         )
-    if wanted not in (None, found):
+    if wanted not in (None, detected):
         assert wanted is not None
         fault = Fault(
             where=f"{path}:{number}",
-            found=f"this is output of {TOOLS[found]}",
+            found=f"this is output of {TOOLS[detected]}",
             expected=f"output of {TOOLS[wanted]}",
-            hint=f"--tool {found}",
+            hint=f"--tool {detected}",
         )
         raise InputError(fault)
-    return found
+    return detected
 
 
 def _wrote(line: str) -> Tool | None:
@@ -92,7 +92,7 @@ def _wrote(line: str) -> Tool | None:
 
 
 def _check_end(lines: Sequence[str], blocks: Sequence[BenchmarkTable]) -> None:
-    """Without a line end the last number may lack digits; tools print two decimals."""
+    """Raise unless the last line is complete: without a line end its number may lack digits."""
     last = max((row.line for block in blocks for row in block.rows), default=0)
     word = lines[-1].split()[-1]
     if last == len(lines) and "." in word and len(word.partition(".")[2]) < 2:

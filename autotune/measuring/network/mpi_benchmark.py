@@ -1,11 +1,12 @@
-"""Measure MPI operations on this system: shuffled rounds, several launches, every sample kept.
+"""Measures MPI operations on this system: shuffled rounds, several launches, all samples kept.
 
-A round takes one sample of each operation and size, in an order of its own, so that a disturbance
-hits all of them alike; a launch is a repeat, because launches differ by more than the samples of
-one. The samples go to a file as they are taken.
+A round takes one sample of each operation and size, in a shuffled order, so that a disturbance hits
+all of them alike. A launch is a repeat, because launches differ by more than the samples of one.
+Samples are written to the file as they are taken.
 
-Operations take turns with several buffers, as programs exchange the rows of their arrays one after
-another: large messages come from memory, not from a cache that the one before them has filled.
+Operations alternate between several buffers, as programs exchange the rows of their arrays one
+after another: large messages come from memory, not from a cache that the previous message has
+filled.
 """
 
 import math
@@ -40,28 +41,30 @@ BUDGET = 60.0
 """Seconds of wall time."""
 _LARGEST = 1 << 30
 _LARGEST_VECTOR = 1 << 31
-"""Bytes of all blocks of an Allgather: MPI counts them in a C int."""
+"""Largest number of bytes of all blocks of an Allgather: MPI counts them in a C int."""
 BUFFERS = 8
-"""That operations with messages take turns with: rows of all arrays that a step exchanges."""
+"""Number of buffers that operations alternate between: the rows of all arrays that a step
+exchanges."""
 _ROUNDS = 1
-"""Of a launch: each is slow or fast as a whole, so more launches tell more than more rounds."""
+"""Rounds of a launch. A launch is slow or fast as a whole, so more launches are better than more
+rounds."""
 _TRIES = 3
 _BARRIERS = 8
-"""Samples of a round: what has one point only is spread over the round."""
+"""Samples of the barrier in a round: an operation with one point only is spread over the round."""
 _LONGEST, _SHORTEST = 0.010, 0.001
-"""Seconds of one sample."""
+"""Longest and shortest time of one sample, in seconds."""
 _OVERHEAD = 1.6
-"""Time of a sample with what leads to it, over its own."""
+"""Time of a sample including its warm-up, divided by the time of the sample."""
 _START = 30.0
-"""Seconds that starting and ending the ranks may take, beside the samples."""
+"""Seconds that starting and ending the ranks may take besides the samples."""
 _FULL_SLOTS = ("not enough slots", "more processes than", "too many tasks", "not enough processors")
 _SHARE = 0.25
-"""Of the memory that is free, what the messages of all ranks of a node may take."""
+"""Share of the free memory that the messages of all ranks of a node may take."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkPlan:
-    """What is to be measured."""
+    """The operations, sizes and repeats that a benchmark measures."""
 
     ranks: int = 2
     """On all nodes together."""
@@ -84,34 +87,34 @@ class BenchmarkPlan:
         if not self.operations:
             faults.append(_fault("--operations", "no operation", ", ".join(OPERATIONS)))
         if set(self.operations) != {"barrier"} and len(set(self.sizes)) < 2:
-            found = f"{len(set(self.sizes))} size"
-            faults.append(_fault("--sizes", found, "at least two: a curve has a slope"))
+            got = f"{len(set(self.sizes))} size"
+            faults.append(_fault("--sizes", got, "at least two: a curve has a slope"))
         if faults:
             raise InputError(*faults)
 
     def points(self) -> list[tuple[Operation, int]]:
-        """Operations with their sizes, those left out that memory or MPI's counts cannot hold."""
+        """Pairs of operation and size, without those that memory or MPI's counts cannot hold."""
         free = host_facts.available_memory()
         most = math.inf if free is None else _SHARE * free
         on_node = self.ranks // self.nodes
-        found: list[tuple[Operation, int]] = []
+        pairs: list[tuple[Operation, int]] = []
         for operation in self.operations:
             if operation == "barrier":
-                found += [(operation, 0)] * _BARRIERS
+                pairs += [(operation, 0)] * _BARRIERS
                 continue
             # to send from: one; to receive into: all ranks', or both neighbours'
             blocks = self.ranks + 1 if operation == "allgather" else 3
-            found += [
+            pairs += [
                 (operation, n)
                 for n in self.sizes
                 if on_node * BUFFERS * blocks * n <= most and blocks * n < _LARGEST_VECTOR
             ]
-        return found
+        return pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkResult:
-    """What came of it."""
+    """The outcome of a benchmark: its file, conditions and numbers of samples."""
 
     path: Path
     run: BenchmarkRun
@@ -123,21 +126,21 @@ class BenchmarkResult:
 
 
 def bench(plan: BenchmarkPlan, path: Path, machine: str, progress: Progress) -> BenchmarkResult:
-    """Measure, appending to ``path``; ``machine`` is the identity of this host.
+    """Measure, appending samples to ``path``; ``machine`` is the identity of this host.
 
     Raises MissingTool without MPI, InputError for a launcher that cannot start these ranks or
     starts others, WorkFailed when a rank dies or hangs. Whatever is raised, KeyboardInterrupt
-    too: the samples that were taken are in the file.
+    included, the samples taken so far are in the file.
     """
     started = time.monotonic()
-    found = mpi.find("comm bench")
-    template = _template(plan, found)
-    program = programs.provide(found)
+    library = mpi.find("comm bench")
+    template = _template(plan, library)
+    program = programs.provide(library)
     points = plan.points()
     writer = SampleWriter(path)
     session = _Session(
         plan=plan,
-        mpi=found,
+        mpi=library,
         program=program,
         template=template,
         machine=machine,
@@ -166,9 +169,9 @@ def bench(plan: BenchmarkPlan, path: Path, machine: str, progress: Progress) -> 
     )
 
 
-def _template(plan: BenchmarkPlan, found: Mpi) -> str:
+def _template(plan: BenchmarkPlan, library: Mpi) -> str:
     template = plan.launcher or mpi.launch_template(
-        found, plan.ranks, plan.nodes, where="--launcher"
+        library, plan.ranks, plan.nodes, where="--launcher"
     )
     for name, value in (("nodes", plan.nodes), ("ranks", plan.ranks), ("threads", 1)):
         template = template.replace(f"{{{name}}}", str(value))
@@ -178,13 +181,13 @@ def _template(plan: BenchmarkPlan, found: Mpi) -> str:
 
 @dataclass(slots=True, kw_only=True)
 class _Session:
-    """The launches of one benchmark."""
+    """State of one benchmark while its launches run."""
 
     plan: BenchmarkPlan
     mpi: Mpi
     program: BenchmarkProgram
     template: str
-    """Command line with {command}."""
+    """Command line that contains {command}."""
     machine: str
     writer: SampleWriter
     progress: Progress
@@ -193,15 +196,15 @@ class _Session:
     contended: int = 0
     launches: int = 0
     _number: int = 0
-    """Of the running launch."""
+    """Number of the running launch."""
     _position: int = 0
-    """Points that it has visited."""
+    """Number of points that the launch has visited."""
     _last: tuple[str, int] = ("", -1)
     _ended: bool = False
     _seen: set[tuple[Operation, int]] = field(default_factory=set)
 
     def launch(self, number: int, seconds: float) -> None:
-        """One repeat, of about ``seconds`` at most."""
+        """Run one repeat, of about ``seconds`` at most."""
         rounds = []
         for k in range(_ROUNDS):
             order = list(self.points)
@@ -240,83 +243,88 @@ class _Session:
         return self.plan.ranks // self.plan.nodes > quiet.cpus()
 
     def _environment(self) -> dict[str, str]:
-        own = {"AUTOTUNE_PDEATHSIG": "1", "AUTOTUNE_NICE": str(quiet.RAISED), "LC_ALL": "C"}
-        return {**os.environ, **mpi.environment(self.mpi, self.plan.ranks, self.plan.nodes), **own}
+        variables = {"AUTOTUNE_PDEATHSIG": "1", "AUTOTUNE_NICE": str(quiet.RAISED), "LC_ALL": "C"}
+        return {
+            **os.environ,
+            **mpi.environment(self.mpi, self.plan.ranks, self.plan.nodes),
+            **variables,
+        }
 
     def _hear(self, line: str) -> None:
-        said = programs.parse(line)
-        if isinstance(said, BenchmarkStart):
-            self._begin(said)
-        elif isinstance(said, PrintedSample) and self.run is not None:
-            self._keep(said, self.run)
-        elif said == "end":
+        message = programs.parse(line)
+        if isinstance(message, BenchmarkStart):
+            self._begin(message)
+        elif isinstance(message, PrintedSample) and self.run is not None:
+            self._keep(message, self.run)
+        elif message == "end":
             self._ended = True
 
-    def _begin(self, said: BenchmarkStart) -> None:
-        if said.ranks != self.plan.ranks:
+    def _begin(self, start: BenchmarkStart) -> None:
+        if start.ranks != self.plan.ranks:
             hint = "give the launcher of the MPI that mpicc belongs to"
-            found = f"each program sees {said.ranks} rank(s): {self.template}"
-            raise InputError(_fault("--launcher", found, f"{self.plan.ranks} ranks", hint))
-        hosts = tuple(dict.fromkeys(said.hosts))
+            problem = f"each program sees {start.ranks} rank(s): {self.template}"
+            raise InputError(_fault("--launcher", problem, f"{self.plan.ranks} ranks", hint))
+        hosts = tuple(dict.fromkeys(start.hosts))
         if len(hosts) != self.plan.nodes:
             hint = "name the nodes with --launcher, as for srun -N {nodes} -n {ranks} {command}"
-            found = f"the ranks ran on {len(hosts)} node(s): {', '.join(hosts[:4])}"
-            raise InputError(_fault("--nodes", found, f"{self.plan.nodes} nodes", hint))
+            problem = f"the ranks ran on {len(hosts)} node(s): {', '.join(hosts[:4])}"
+            raise InputError(_fault("--nodes", problem, f"{self.plan.nodes} nodes", hint))
         if self.run is not None:
             return
         self.run = BenchmarkRun(
             benchmark="autotune",
             nodes=self.plan.nodes,
             ranks=self.plan.ranks,
-            cores=said.cores,
-            mpi=said.library or self.mpi.title,
+            cores=start.cores,
+            mpi=start.library or self.mpi.title,
             program=self.program.kind,
             launcher=self.template,
             hosts=hosts,
             machine=self.machine,
             taken=datetime.now(UTC).isoformat(timespec="seconds"),
-            priority=said.priority,
+            priority=start.priority,
             buffers=BUFFERS,
         )
         self.writer.begin(self.run)
 
-    def _keep(self, said: PrintedSample, run: BenchmarkRun) -> None:
-        point = (said.operation, int(said.bytes))
+    def _keep(self, printed: PrintedSample, run: BenchmarkRun) -> None:
+        point = (printed.operation, int(printed.bytes))
         self._position += point != self._last  # a contended one is repeated at once
         self._last = point
         sample = BenchmarkSample(
-            operation=said.operation,
-            bytes=said.bytes,
-            seconds=Seconds(said.seconds),
-            count=said.count,
-            busy=said.busy,
+            operation=printed.operation,
+            bytes=printed.bytes,
+            seconds=Seconds(printed.seconds),
+            count=printed.count,
+            busy=printed.busy,
             launch=self._number,
             round=(self._position - 1) // len(self.points),
-            taken=said.taken,
+            taken=printed.taken,
         )
         self.writer(sample)
         self._seen.add(point)
         self.contended += sample.contended(run)
         all_points = self.plan.repeats * _ROUNDS * len(self.points)
         done = self._number * _ROUNDS * len(self.points) + self._position
+        number = self._number + 1
         self.progress(
             f"measure {self.plan.ranks} ranks",
             min(done, all_points),
             all_points,
-            f"{said.operation} {said.bytes} B, launch {self._number + 1} of {self.plan.repeats}",
+            f"{printed.operation} {printed.bytes} B, launch {number} of {self.plan.repeats}",
         )
 
     def _refuse(self, outcome: child_process.ProcessOutcome) -> None:
         kept = f"; the {self.writer.samples} samples before it are kept in {self.writer.path}"
         kept = kept if self.writer.samples else ""
-        said = f"{outcome.err}\n{outcome.out}".lower()
-        if any(words in said for words in _FULL_SLOTS):
+        output = f"{outcome.err}\n{outcome.out}".lower()
+        if any(words in output for words in _FULL_SLOTS):
             hint = (
                 "ask for fewer ranks, name the nodes with --launcher, or share cores:"
                 " --oversubscribe of Open MPI (their times are then not those of the network)"
             )
-            found = f"the launcher has too few slots for {self.plan.ranks} ranks: {self.template}"
-            raise InputError(_fault("--ranks", found + kept, "", hint))
+            problem = f"the launcher has too few slots for {self.plan.ranks} ranks: {self.template}"
+            raise InputError(_fault("--ranks", problem + kept, "", hint))
         number = f"launch {self._number + 1}"
         if outcome.timed_out:
             raise WorkFailed(f"a rank hangs: {number} did not end in {outcome.seconds:.0f} s{kept}")
@@ -325,7 +333,7 @@ class _Session:
         raise WorkFailed(f"{number} failed{kept}: {outcome.describe()}")
 
     def notes(self) -> tuple[str, ...]:
-        """What a reader of the samples should know."""
+        """Remarks for readers of the samples."""
         notes = [self.program.note] if self.program.note else []
         if self.run is not None and self.run.oversubscribed:
             notes.append(
@@ -343,8 +351,8 @@ class _Session:
         return tuple(notes)
 
 
-def _fault(where: str, found: str, expected: str = "", hint: str = "") -> Fault:
-    return Fault(where=where, found=found, expected=expected, hint=hint)
+def _fault(where: str, got: str, expected: str = "", hint: str = "") -> Fault:
+    return Fault(where=where, found=got, expected=expected, hint=hint)
 
 
 def sizes(text: str) -> tuple[Bytes, ...]:
@@ -368,7 +376,7 @@ def sizes(text: str) -> tuple[Bytes, ...]:
 
 
 def operations(text: str) -> tuple[Operation, ...]:
-    """Operations from their names, between commas; raises InputError for others."""
+    """Operations from names separated by commas; raises InputError for unknown names."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     unknown = [name for name in names if name not in OPERATIONS]
     if unknown or not names:

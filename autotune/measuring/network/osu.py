@@ -42,7 +42,7 @@ _WHY = (
 
 
 def read(lines: Sequence[str]) -> list[BenchmarkTable]:
-    """The tests of a text; raises Refused for a line that cannot be right, or a text cut off."""
+    """The tests of a text; raises ``MalformedLine`` for a wrong line or a truncated text."""
     blocks: list[BenchmarkTable] = []
     columns: list[str] = []
     for number, line in enumerate(lines, 1):
@@ -52,8 +52,8 @@ def read(lines: Sequence[str]) -> list[BenchmarkTable]:
             blocks.append(_block(number, text))
             columns = []
         elif text.startswith("#"):
-            found = _COLUMN.findall(text)
-            columns = found or columns
+            headings = _COLUMN.findall(text)
+            columns = headings or columns
         elif blocks and blocks[-1].operation and text[:1].isdigit():
             row = _row(number, text.split(), columns)
             if row is not None:
@@ -90,7 +90,7 @@ def _why(library: str, name: str) -> str:
 
 
 def _row(number: int, cells: Sequence[str], columns: Sequence[str]) -> BenchmarkRow | None:
-    """None for messages of 0 B, which some libraries do not send."""
+    """The values of one line; None for messages of 0 B, which some libraries do not send."""
     if not columns:
         raise MalformedLine(number, "a row without the names of its columns above it")
     if len(cells) < len(columns):

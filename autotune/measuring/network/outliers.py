@@ -1,4 +1,4 @@
-"""Samples as arrays, and those among them that do not fit the others."""
+"""Samples as arrays, and the outliers among them."""
 
 import math
 from dataclasses import dataclass
@@ -10,15 +10,17 @@ from autotune.measuring.network.piecewise_regression import Floats
 from autotune.units import Bytes, Seconds
 
 _FAR = 5.0
-"""Robust standard deviations from the median of its size at which a sample is an outlier."""
+"""Number of robust standard deviations from the median of its size beyond which a sample is an
+outlier."""
 _LEAST_FAR = 0.2
 _MOST = 0.1
-"""Share of the samples of a size, and of a launch, beyond which they are no outliers but a mode."""
+"""Share of the samples of a size or launch above which deviating samples count as a mode, not as
+outliers."""
 
 
 @dataclass(frozen=True, slots=True)
 class SamplePoints:
-    """Samples as arrays."""
+    """Samples as arrays: size, seconds, number of the repeat, moment."""
 
     x: Floats
     y: Floats
@@ -26,21 +28,21 @@ class SamplePoints:
     taken: Floats
 
     def only(self, where: npt.NDArray[np.bool_]) -> "SamplePoints":
-        """Those that ``where`` is true of."""
+        """The samples for which ``where`` is true."""
         return SamplePoints(self.x[where], self.y[where], self.repeat[where], self.taken[where])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outlier:
-    """A sample far from the others of its size; it did not enter the fit."""
+    """A sample far from the others of its size; the fit leaves it out."""
 
     bytes: Bytes
     seconds: Seconds
     ratio: float
-    """Over the median of its size."""
+    """Seconds divided by the median of its size."""
     repeat: int
     taken: float
-    """Seconds since the epoch; 0: not known."""
+    """Moment in seconds since the epoch; 0: not known."""
 
 
 def far_off(points: SamplePoints) -> npt.NDArray[np.bool_]:
@@ -100,7 +102,7 @@ def _spikes(points: SamplePoints) -> npt.NDArray[np.bool_]:
 
 
 def _worst(x: Floats, y: Floats) -> int | None:
-    """The sample to leave out next, of logarithms that ascend in ``x``."""
+    """The index of the next sample to leave out; ``y`` are logarithms, ``x`` ascends."""
     off = _bends(x, y)
     least = max(math.log(2), _FAR * 1.4826 * float(np.median(off[1:-1])))
     above = np.zeros(len(y))
@@ -123,18 +125,18 @@ def _bends(x: Floats, y: Floats) -> Floats:
 
 
 def _calms(x: Floats, y: Floats, k: int) -> bool:
-    """Without sample ``k`` its two neighbours are less off, together."""
+    """Whether leaving out sample ``k`` brings its two neighbours closer to the line."""
     before, after = _bends(x, y), _bends(np.delete(x, k), np.delete(y, k))
     return bool(after[k - 1] + after[k] < before[k - 1] + before[k + 1])
 
 
 def outliers(points: SamplePoints, far: npt.NDArray[np.bool_]) -> tuple[Outlier, ...]:
-    """Those that ``far`` is true of, by size."""
-    found = []
+    """The samples for which ``far`` is true, by size."""
+    result = []
     for k in np.flatnonzero(far):
         same = points.y[points.x == points.x[k]]
         level = float(np.median(same)) if len(same) > 2 else _between(points, far, int(k))
-        found.append(
+        result.append(
             Outlier(
                 bytes=Bytes(int(points.x[k])),
                 seconds=Seconds(float(points.y[k])),
@@ -143,18 +145,18 @@ def outliers(points: SamplePoints, far: npt.NDArray[np.bool_]) -> tuple[Outlier,
                 taken=float(points.taken[k]),
             )
         )
-    return tuple(sorted(found, key=lambda o: (o.bytes, o.seconds)))
+    return tuple(sorted(result, key=lambda o: (o.bytes, o.seconds)))
 
 
 def _between(points: SamplePoints, far: npt.NDArray[np.bool_], k: int) -> float:
-    """What the samples next in size say."""
+    """The time interpolated between the next sizes, for sample ``k``."""
     kept = points.only(~far)
     order = np.argsort(kept.x)
     return float(np.exp(np.interp(points.x[k], kept.x[order], np.log(kept.y[order]))))
 
 
 def spread(points: SamplePoints) -> float | None:
-    """Median over sizes of standard deviation over mean of the repeats' medians."""
+    """Coefficient of variation between repeats: median over sizes, of the repeats' medians."""
     values = []
     for x in np.unique(points.x):
         same = points.only(points.x == x)

@@ -1,9 +1,9 @@
-"""Lines in pieces, by least squares of the relative error: arrays in, arrays out.
+"""Piecewise linear regression by least squares of the relative error: arrays in, arrays out.
 
     minimise  sum over samples ((a + b x) / y - 1)^2        per piece, b >= 0, cost positive
 
-Times span five decades, so an absolute error would be that of the largest messages alone. Where
-the pieces change is found exactly, by dynamic programming over the observed sizes (Bellman 1961).
+Times span five decades, so an absolute error would only see the largest messages. The borders
+between pieces are optimal, by dynamic programming over the observed sizes (Bellman 1961).
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 LEAST = 3
-"""Different sizes in a piece where there are several pieces: two always lie on a line."""
+"""Smallest number of different sizes in a piece where there are several pieces."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,10 +28,10 @@ class LinearPiece:
     intercept: float
     slope: float
     free_slope: float
-    """What the samples alone would give; below zero where larger messages were faster."""
+    """The slope without the bound b >= 0; negative where larger messages were faster."""
 
     def at(self, x: float) -> float:
-        """Seconds at a size."""
+        """Seconds at size ``x``."""
         return self.intercept + self.slope * x
 
 
@@ -63,14 +63,14 @@ def pieces(x: Floats, y: Floats, most: int) -> list[tuple[LinearPiece, ...]]:
 
 
 def _traced(table: "_Table", begins: Sequence[npt.NDArray[np.intp]]) -> tuple[LinearPiece, ...]:
-    found: list[LinearPiece] = []
+    pieces: list[LinearPiece] = []
     end = len(table.sizes) - 1
     for begin in reversed(begins):
         start = int(begin[end])
-        found.append(table.piece(start, end))
+        pieces.append(table.piece(start, end))
         end = start - 1
-    found.append(table.piece(0, end))
-    return tuple(reversed(found))
+    pieces.append(table.piece(0, end))
+    return tuple(reversed(pieces))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def _summed(where: npt.NDArray[np.intp], values: Floats, n: int) -> Floats:
 
 
 def _through_origin(sizes: Floats, u: Floats, u2: Floats, value: Floats, slope: Floats) -> None:
-    """The first piece reaches down to 0 B: a line that falls below zero there goes through it."""
+    """Force the first piece through the origin where it would be negative at 0 B."""
     below = value[0] < slope[0] * sizes[0]
     with np.errstate(divide="ignore", invalid="ignore"):
         steep = np.cumsum(sizes * u) / np.cumsum(sizes * sizes * u2)
@@ -137,14 +137,14 @@ def _through_origin(sizes: Floats, u: Floats, u2: Floats, value: Floats, slope: 
     value[0] = np.where(below, steep * sizes[0], value[0])
 
 
-def joints(found: Sequence[LinearPiece]) -> list[float]:
+def joints(pieces: Sequence[LinearPiece]) -> list[float]:
     """The size from which each piece holds: 0, then between the sizes that the pieces observed.
 
     Where two lines meet there, they meet; else the middle by ratio, or the first observed size
     where the later line would not be positive.
     """
     result = [0.0]
-    for left, right in pairwise(found):
+    for left, right in pairwise(pieces):
         meet = float("nan")
         if left.slope != right.slope:
             meet = (right.intercept - left.intercept) / (left.slope - right.slope)
@@ -155,16 +155,16 @@ def joints(found: Sequence[LinearPiece]) -> list[float]:
     return result
 
 
-def evaluate(found: Sequence[LinearPiece], x: Floats) -> Floats:
-    """Seconds at sizes ``x``."""
-    which = np.searchsorted(joints(found), x, side="right") - 1
-    intercept = np.array([piece.intercept for piece in found])
-    slope = np.array([piece.slope for piece in found])
+def evaluate(pieces: Sequence[LinearPiece], x: Floats) -> Floats:
+    """Seconds of the piecewise line at sizes ``x``."""
+    which = np.searchsorted(joints(pieces), x, side="right") - 1
+    intercept = np.array([piece.intercept for piece in pieces])
+    slope = np.array([piece.slope for piece in pieces])
     result: Floats = intercept[which] + slope[which] * x
     return result
 
 
 def plain_line(x: Floats, y: Floats) -> tuple[float, float]:
-    """Intercept and slope of ordinary least squares: what a relative fit is compared with."""
+    """Intercept and slope of ordinary least squares, for comparison with the relative fit."""
     slope, intercept = np.polyfit(x, y, 1)
     return float(intercept), float(slope)

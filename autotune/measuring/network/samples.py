@@ -28,15 +28,15 @@ LARGEST = 1 << 28
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkRun:
-    """Under which conditions samples were taken."""
+    """Conditions under which samples were taken."""
 
     benchmark: str
-    """``autotune``, ``osu``, ``imb``: times of different kinds do not compare."""
+    """``autotune``, ``osu`` or ``imb``: times of different kinds are not comparable."""
     nodes: int
     ranks: int
     """On all nodes together."""
     cores: int = 0
-    """Of each node, that the ranks may use; 0: not known."""
+    """Cores of each node that the ranks may use; 0: not known."""
     mpi: str = ""
     """Flavour and version."""
     program: str = ""
@@ -49,7 +49,7 @@ class BenchmarkRun:
     """Date and time, ISO 8601."""
     priority: str = ""
     buffers: int = 0
-    """That the operations took turns with; 0: not known."""
+    """Number of buffers that operations alternate between; 0: not known."""
 
     def __post_init__(self) -> None:
         if not 1 <= self.nodes <= self.ranks or self.ranks % self.nodes:
@@ -57,13 +57,12 @@ class BenchmarkRun:
 
     @property
     def oversubscribed(self) -> bool:
-        """More ranks on a node than cores: they take turns, and times are no longer those of the
-        network."""
+        """Whether a node has more ranks than cores; times then include waiting for a core."""
         return 0 < self.cores < self.ranks // self.nodes
 
     @property
     def conditions(self) -> dict[str, object]:
-        """What must agree before samples enter one curve."""
+        """The conditions that must be equal for samples to enter one curve."""
         return {
             "benchmark": self.benchmark,
             "machine": self.machine,
@@ -77,18 +76,18 @@ class BenchmarkRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkSample:
-    """One stretch of ``count`` operations in a row; the slowest rank's time."""
+    """The time of ``count`` operations in a row, of the slowest rank."""
 
     operation: Operation
     bytes: Bytes
     """What one rank contributes to one operation; 0 for a barrier."""
     seconds: Seconds
-    """Of one operation."""
+    """Seconds of one operation."""
     count: int
     busy: tuple[float, ...] = ()
     """Processor time over wall time of each rank; empty: not known."""
     launch: int = 0
-    """A repeat: launches of a run are independent of one another."""
+    """Number of the repeat: launches of a run are independent of one another."""
     round: int = 0
     taken: float = 0.0
     """Seconds since the epoch."""
@@ -102,7 +101,7 @@ class BenchmarkSample:
             raise ValueError(f"{self.count} operations of {self.bytes} B")
 
     def contended(self, run: BenchmarkRun) -> bool:
-        """A rank missed its core; oversubscribed: the ranks did not get the cores they share."""
+        """Whether a rank missed its core, or its share of the cores where oversubscribed."""
         if not self.busy:
             return False
         if not run.oversubscribed:
@@ -119,10 +118,10 @@ class RecordedRun:
 
 
 class SampleWriter:
-    """Appends runs to a file; what was written is there after a kill."""
+    """Appends runs to a file; everything written survives a kill."""
 
     def __init__(self, path: Path) -> None:
-        """Raises InputError for a file that holds something else, or cannot be written."""
+        """Open the file; raises InputError if it holds something else or is not writable."""
         self.path = path
         try:
             self._old = path.stat().st_size if path.is_file() else 0
@@ -137,13 +136,13 @@ class SampleWriter:
         self.samples = 0
 
     def begin(self, run: BenchmarkRun) -> None:
-        """The samples from here on were taken under these conditions."""
+        """Start a run: the following samples are taken under its conditions."""
         if self._old and not _ends_line(self.path):
             self._file.write(b"\n")
         self._line({"schema": SCHEMA, **asdict(run)})
 
     def __call__(self, sample: BenchmarkSample) -> None:
-        """Keep one sample."""
+        """Append one sample."""
         self._line(asdict(sample))
         self.samples += 1
 
@@ -152,11 +151,11 @@ class SampleWriter:
         self._file.flush()
 
     def sync(self) -> None:
-        """Wait until the disk has it: between launches, so that it disturbs none."""
+        """Wait until the disk has everything; called between launches, to disturb none."""
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Close the file; a new one that nothing came into is removed."""
+        """Close the file; a new file without samples is removed."""
         self.sync()
         empty = self._file.tell() == 0
         self._file.close()
@@ -170,13 +169,13 @@ def read(paths: Sequence[Path]) -> list[RecordedRun]:
     Raises InputError with every fault: ``file:line``, what was found, what is expected.
     """
     faults: list[Fault] = []
-    found = [recorded for path in paths for recorded in _file(path, faults)]
-    if not faults and not any(recorded.samples for recorded in found):
+    recordings = [recorded for path in paths for recorded in _file(path, faults)]
+    if not faults and not any(recorded.samples for recorded in recordings):
         where = ", ".join(map(str, paths))
         faults.append(Fault(where=where, found="no samples", hint="autotune comm bench takes some"))
     if faults:
         raise InputError(*faults)
-    return found
+    return recordings
 
 
 def _file(path: Path, faults: list[Fault]) -> list[RecordedRun]:
@@ -239,11 +238,11 @@ def _run(row: Mapping[str, object]) -> BenchmarkRun:
 
 def _sample(row: Mapping[str, object]) -> BenchmarkSample:
     operation = _text(row, "operation")
-    known = next((name for name in OPERATIONS if name == operation), None)
-    if known is None:
+    name_of = next((name for name in OPERATIONS if name == operation), None)
+    if name_of is None:
         raise ValueError(f"operation {operation!r} is not one of {', '.join(OPERATIONS)}")
     return BenchmarkSample(
-        operation=known,
+        operation=name_of,
         bytes=Bytes(_whole(row, "bytes")),
         seconds=Seconds(_number(row["seconds"])),
         count=_whole(row, "count"),
@@ -282,7 +281,7 @@ def _number(value: object) -> float:
 
 
 def _cut(lines: Sequence[str], number: int) -> bool:
-    """The line is the last one, or a new run begins after it."""
+    """Whether a line is the last one, or a new run begins after it."""
     if number == len(lines):
         return True
     try:
@@ -293,7 +292,7 @@ def _cut(lines: Sequence[str], number: int) -> bool:
 
 
 def read_text(path: Path, faults: list[Fault]) -> str | None:
-    """The text of a file, or None and a fault: absent, not a file, too large, not text."""
+    """The text of a file; None, and a fault is added, if it is absent, too large or not text."""
     where = str(path)
     try:
         if not path.is_file():
@@ -305,8 +304,8 @@ def read_text(path: Path, faults: list[Fault]) -> str | None:
             return None
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        found = f"byte {error.start} is not UTF-8 text"
-        faults.append(Fault(where=where, found=found, expected="a text file"))
+        problem = f"byte {error.start} is not UTF-8 text"
+        faults.append(Fault(where=where, found=problem, expected="a text file"))
     except (OSError, ValueError) as error:
         words = getattr(error, "strerror", None) or str(error)
         faults.append(Fault(where=where, found=f"cannot be read: {words}"))
@@ -314,7 +313,7 @@ def read_text(path: Path, faults: list[Fault]) -> str | None:
 
 
 def _check_head(path: Path) -> None:
-    """Refuse to append to a file of something else."""
+    """Raise InputError where the file holds something other than samples."""
     faults: list[Fault] = []
     text = read_text(path, faults)
     head = (text or "").lstrip().partition("\n")[0]
@@ -326,9 +325,9 @@ def _check_head(path: Path) -> None:
             right = False
         if not right:
             hint = "name another file with -o"
-            found = "the file holds something else: nothing is appended"
+            problem = "the file holds something else: nothing is appended"
             faults.append(
-                Fault(where=str(path), found=found, expected=f"samples of {SCHEMA}", hint=hint)
+                Fault(where=str(path), found=problem, expected=f"samples of {SCHEMA}", hint=hint)
             )
     if faults:
         raise InputError(*faults)

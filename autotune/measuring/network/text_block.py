@@ -1,4 +1,4 @@
-"""What the text output of a benchmark is read into."""
+"""Tables in the text output of a benchmark, and the numbers in them."""
 
 from dataclasses import dataclass, field
 
@@ -6,7 +6,7 @@ from autotune.domain.network import Operation
 
 
 class MalformedLine(Exception):
-    """A line that cannot be right; the message says why."""
+    """A line of the output cannot be right; the message says why."""
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(why)
@@ -15,7 +15,7 @@ class MalformedLine(Exception):
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkRow:
-    """One line of a table."""
+    """One line of a benchmark's table."""
 
     line: int
     bytes: int
@@ -26,30 +26,30 @@ class BenchmarkRow:
 
 @dataclass(slots=True, kw_only=True)
 class BenchmarkTable:
-    """One benchmark of a text."""
+    """One benchmark in a text output."""
 
     line: int
     title: str
     operation: Operation | None
-    """None: it times none of our operations."""
+    """None: the benchmark times none of our operations."""
     why: str = ""
-    """Why not."""
+    """Why ``operation`` is None."""
     version: str = ""
     ranks: int | None = None
-    """None: the text does not say."""
+    """Number of ranks; None: the text does not state it."""
     rows: list[BenchmarkRow] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
 def whole(text: str, line: int) -> int:
-    """A count or size of a table."""
+    """A count or size in a table; raises ``MalformedLine`` if it is no whole number."""
     if not text.isdigit():
         raise MalformedLine(line, f"{text!r} is not a whole number")
     return int(text)
 
 
 def microseconds(text: str, line: int) -> float:
-    """A time of a table, in seconds; positive."""
+    """A positive time in a table, in microseconds, converted to seconds."""
     try:
         value = float(text) * 1e-6
     except ValueError:

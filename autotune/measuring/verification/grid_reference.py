@@ -19,7 +19,7 @@ Box = tuple[range, ...]
 """Indices in each dimension; 0 is the first interior point."""
 
 _CHUNK = 1 << 15
-"""Points per chunk, about: 256 KiB per temporary."""
+"""Approximate number of points per chunk: 256 KiB per temporary."""
 
 
 def sweeps(problem: StencilProblem, steps: int) -> Vector:
@@ -39,7 +39,7 @@ def sweeps(problem: StencilProblem, steps: int) -> Vector:
 
 
 class _Grid:
-    """The arrays of a problem and expressions over boxes of its points."""
+    """The arrays of a problem, and the evaluation of expressions over boxes of its points."""
 
     def __init__(self, problem: StencilProblem) -> None:
         stencil = problem.stencil
@@ -53,7 +53,7 @@ class _Grid:
         }
 
     def filled(self, expr: Expr) -> Vector:
-        """An array of the grid with the values of an expression, ghosts too."""
+        """An array of the grid, ghosts included, with the values of an expression."""
         g = self._ghosts
         whole = tuple(range(-g, part.stop + g) for part in self.interior)
         array = np.empty(tuple(len(part) for part in whole))
@@ -62,7 +62,7 @@ class _Grid:
         return array
 
     def chunks(self) -> Iterator[Box]:
-        """The interior in parts."""
+        """The interior of the grid as boxes of about ``_CHUNK`` points."""
         return _chunks(self.interior)
 
     def view(self, array: Vector, box: Box, shift: tuple[int, ...] = ()) -> Vector:
@@ -121,7 +121,7 @@ class _Grid:
 
 
 def _chunks(box: Box) -> Iterator[Box]:
-    """A box in parts of about ``_CHUNK`` points, whole rows each."""
+    """A box divided into boxes of about ``_CHUNK`` points, whole rows each."""
     first, *rest = box
     if len(rest) == 1:
         step = max(1, _CHUNK // max(1, len(rest[0])))

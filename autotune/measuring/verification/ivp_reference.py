@@ -18,14 +18,14 @@ from autotune.language.expression import Bin, Call, Cond, Expr, Neg, Num, Ref, S
 
 Vector = NDArray[np.float64]
 Value = float | int | NDArray[np.float64] | NDArray[np.int64]
-"""What an expression has over a block: a number, or an array of the block's shape."""
+"""Value of an expression over a block: a number, or an array of the block's shape."""
 
 _CHUNK = 1 << 15
-"""Components per chunk, about: 256 KiB per temporary."""
+"""Approximate number of components per chunk: 256 KiB per temporary."""
 
 
 def initial(ivp: Ivp, size: int) -> Vector:
-    """y(t0): the initial values at size N."""
+    """The initial values y(t0) at size N."""
     y = np.empty(int(ivp.values(size)["n"]))
     _Rhs(ivp, size, ivp.initial)(ivp.start, np.empty(0), y)
     return y
@@ -103,14 +103,14 @@ class _Block:
         return as_strided(vector[first:], (self.rows, self.width), (self.stride * item, item))
 
     def components(self) -> NDArray[np.int64]:
-        """The component numbers j."""
+        """The numbers j of the components."""
         columns = np.arange(self.origin, self.origin + self.width, dtype=np.int64)
         if self.rows == 1:
             return columns
         return columns + np.arange(self.rows, dtype=np.int64)[:, None] * self.stride
 
     def chunks(self) -> Iterator["_Block"]:
-        """The block in parts of about ``_CHUNK`` components."""
+        """The block divided into blocks of about ``_CHUNK`` components."""
         if self.rows == 1:
             for q in range(0, self.width, _CHUNK):
                 yield _Block(self.origin + q, 1, 0, min(_CHUNK, self.width - q))
@@ -122,7 +122,7 @@ class _Block:
 
 
 def _blocks(ivp: Ivp, region: Region, size: int) -> Iterator[_Block]:
-    """A region as blocks: one, or three where its range begins or ends within a row."""
+    """A region as blocks: one block, or three where its range begins or ends within a row."""
     lower, upper, first, end = ivp.bounds(region, size)
     row = ivp.row_length(size)
     if region.columns is None or row is None:
@@ -139,7 +139,7 @@ def _blocks(ivp: Ivp, region: Region, size: int) -> Iterator[_Block]:
 
 
 class _Rhs:
-    """The bodies of regions at one size, ready to be evaluated into a vector."""
+    """The bodies of regions at one size; evaluates them into a vector."""
 
     def __init__(self, ivp: Ivp, size: int, regions: tuple[Region, ...]) -> None:
         self._values = ivp.values(size)

@@ -1,7 +1,7 @@
-"""Correctness before speed: a candidate's state against the NumPy reference.
+"""Verification of candidates: their state compared with the NumPy reference.
 
-The comparison runs at a small size that has every boundary case and awkward remainders: odd, a
-few tiles per thread, no multiple of a cache line.
+The comparison runs at a small size that has every boundary case and awkward remainders: odd, a few
+tiles per thread, no multiple of a cache line.
 """
 
 from collections.abc import Sequence
@@ -22,12 +22,12 @@ TOLERANCE = 1e-12
 _TILES = 2.5
 _LINE = 8
 _LARGE = 0.125
-"""A region with this share of the components or more is not a boundary."""
+"""Share of the components from which on a region does not count as a boundary."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What the comparison says; ``error`` is the worst field's deviation."""
+    """The result of a comparison; ``error`` is the deviation of the worst field."""
 
     status: Status
     error: float | None
@@ -52,12 +52,12 @@ def verification_problem(candidate: Candidate) -> AnyProblem:
 def _awkward_extents(candidate: Candidate, problem: StencilProblem) -> tuple[int, ...]:
     stencil, changes = problem.stencil, candidate.variant.transformations
     blocks: dict[str, int] = {}
-    for each in changes:
-        if isinstance(each, Block):
+    for change in changes:
+        if isinstance(change, Block):
             # of nested blocks the largest: the smaller ones cut it
-            blocks[each.dimension] = max(each.size, blocks.get(each.dimension, 0))
-    unrolled = {each.dimension: each.factor for each in changes if isinstance(each, Unroll)}
-    found: list[int] = []
+            blocks[change.dimension] = max(change.size, blocks.get(change.dimension, 0))
+    unrolled = {change.dimension: change.factor for change in changes if isinstance(change, Unroll)}
+    extents: list[int] = []
     for name, timed in zip(stencil.dimensions, problem.extents, strict=True):
         block, factor = min(blocks.get(name, 1), timed), unrolled.get(name, 1)
         part = 2 * factor + 1 if name in unrolled else max(3, stencil.minimum)
@@ -67,12 +67,12 @@ def _awkward_extents(candidate: Candidate, problem: StencilProblem) -> tuple[int
         if name == stencil.dimensions[0]:
             # no more planes than the timed grid has, or as many as all threads need for a part each
             extent = min(extent * candidate.threads, max(timed, extent, part * candidate.threads))
-        found.append(_odd(max(extent, stencil.minimum), block, factor))
-    return tuple(found)
+        extents.append(_odd(max(extent, stencil.minimum), block, factor))
+    return tuple(extents)
 
 
 def _odd(least: int, block: int, factor: int) -> int:
-    """The smallest odd number from ``least`` on that neither block nor unrolling divide.
+    """The smallest odd number >= ``least`` that neither block nor unrolling divides.
 
     Where both are at work, the part of a block that is left over is not divided either.
     """
@@ -101,7 +101,7 @@ def _verification_ivp(candidate: Candidate, problem: Problem) -> Problem:
 
 
 def _apart(candidate: Candidate, ivp: Ivp, size: int) -> bool:
-    """The ranks cannot exchange in the candidate's way at this size."""
+    """Whether the ranks cannot communicate in the candidate's way at this size."""
     reason = communication.legal(
         ivp, size, regions.granule(ivp), candidate.ranks, candidate.communication
     )
@@ -130,7 +130,7 @@ def _components(ivp: Ivp, size: int) -> int:
 
 
 def _complete(ivp: Ivp, size: int) -> bool:
-    """Every region has components."""
+    """Whether every region has components at this size."""
     bounds = (ivp.bounds(region, size) for region in ivp.regions)
     return all(lower < upper and first < end for lower, upper, first, end in bounds)
 
@@ -162,7 +162,7 @@ def fields(ivp: Ivp, size: int) -> NDArray[np.int64]:
 
 
 def _large(ivp: Ivp, regions: Sequence[Region], size: int) -> NDArray[np.int64]:
-    """The number of the large region that each component is in; -1 where it is in none."""
+    """The number of the large region that contains each component; -1 for none."""
     places = np.arange(_components(ivp, size))
     row = ivp.row_length(size)
     owner = np.full(places.size, -1, dtype=np.int64)
@@ -177,18 +177,18 @@ def _large(ivp: Ivp, regions: Sequence[Region], size: int) -> NDArray[np.int64]:
 
 
 def _spread(owner: NDArray[np.int64], group: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Every -1 replaced by the nearest other value of its group, by 0 where there is none."""
+    """Every -1 replaced by the nearest other value of its group; 0 where there is none."""
     result = owner.copy()
     for number in np.unique(group):
         places = np.flatnonzero(group == number)
-        known = places[owner[places] >= 0]
-        if known.size == 0:
+        owned = places[owner[places] >= 0]
+        if owned.size == 0:
             result[places] = np.maximum(owner[places], 0)
             continue
-        right = np.clip(np.searchsorted(known, places), 0, known.size - 1)
-        left = np.clip(right - 1, 0, known.size - 1)
-        nearer = np.abs(known[right] - places) < np.abs(places - known[left])
-        result[places] = owner[np.where(nearer, known[right], known[left])]
+        right = np.clip(np.searchsorted(owned, places), 0, owned.size - 1)
+        left = np.clip(right - 1, 0, owned.size - 1)
+        nearer = np.abs(owned[right] - places) < np.abs(places - owned[left])
+        result[places] = owner[np.where(nearer, owned[right], owned[left])]
     return result
 
 
@@ -212,7 +212,7 @@ def deviation(
 def judge(
     state: NDArray[np.float64], reference: NDArray[np.float64], field_of: NDArray[np.int64]
 ) -> Verification:
-    """Compare a state with the reference; say where it is worst when it is wrong."""
+    """Compare a state with the reference; the detail says where it is worst."""
     if state.shape != reference.shape:
         text = f"{state.size} components were written, the reference has {reference.size}"
         return Verification("wrong-result", None, text)

@@ -63,8 +63,8 @@ def shares(
     if piece.conflicts is not None:
         data = data + piece.conflicts[0]
     columns = [core.T_OL, core.T_nOL, *data, core.stored, core.entry, piece.cycles]
-    found = [np.bincount(place, column * step.weight, first[-1]) for column in columns]
-    seconds = np.stack(found, axis=1) / clock
+    sums = [np.bincount(place, column * step.weight, first[-1]) for column in columns]
+    seconds = np.stack(sums, axis=1) / clock
     seconds[:, -1] *= np.repeat(step.stretch, sweeps)
     rows = node.streams[:, piece.at].T
     streams = np.zeros((int(first[-1]), rows.shape[1]), dtype=np.int64)
@@ -84,7 +84,7 @@ class Contributions:
     """Seconds of all barriers."""
 
 
-def parts(case: TimingCase, found: Contributions, costs: LineCosts) -> tuple[Part, ...]:
+def parts(case: TimingCase, contributions: Contributions, costs: LineCosts) -> tuple[Part, ...]:
     """The contributions of each sweep along the critical path, in program order.
 
     ``T_OL``, ``T_nOL`` and the levels overlap; ``sweep`` is what they combine to. The ``sweep`` and
@@ -100,8 +100,16 @@ def parts(case: TimingCase, found: Contributions, costs: LineCosts) -> tuple[Par
         rough = any(case.results[index].approximate for index in indices)
         kernel = case.traffic.schedule.sweeps[indices[0]].kernel
         several = len(indices) > 1
-        row = found.seconds[indices].sum(axis=0) if several else found.seconds[indices[0]]
-        most = found.streams[indices].max(axis=0) if several else found.streams[indices[0]]
+        row = (
+            contributions.seconds[indices].sum(axis=0)
+            if several
+            else contributions.seconds[indices[0]]
+        )
+        most = (
+            contributions.streams[indices].max(axis=0)
+            if several
+            else contributions.streams[indices[0]]
+        )
         counts = counted | dict(zip(costs.names[1:], most[1:].tolist(), strict=True))
         for kind, value in zip(names, row.tolist(), strict=True):
             if value > 0:
@@ -116,8 +124,8 @@ def parts(case: TimingCase, found: Contributions, costs: LineCosts) -> tuple[Par
                         count=float(counts[kind]),
                     )
                 )
-    if found.barriers > 0:
-        made.append(Part(sweep=BARRIER, kind=BARRIER, seconds=Seconds(found.barriers)))
+    if contributions.barriers > 0:
+        made.append(Part(sweep=BARRIER, kind=BARRIER, seconds=Seconds(contributions.barriers)))
     return tuple(made)
 
 
@@ -129,24 +137,24 @@ def reason(case: TimingCase, streams: Whole, made: Sequence[Part], seconds: floa
     """
     kernels = _kernels(case.traffic, made, case.results)
     _count_streams(case.traffic, streams, kernels)
-    told: list[str] = []
+    phrases: list[str] = []
     for name, kernel in sorted(kernels.items(), key=lambda item: -item[1].seconds)[:_TOLD]:
-        share = f"{100 * kernel.seconds / seconds:.0f} %" + ("" if told else " of the step")
+        share = f"{100 * kernel.seconds / seconds:.0f} %" + ("" if phrases else " of the step")
         bound = max(kernel.bounds, key=lambda kind: kernel.bounds[kind])
         if bound in ("T_OL", "T_nOL"):
-            told.append(f"{name} bound in core ({kernel.bottleneck[1]}): {share}")
+            phrases.append(f"{name} bound in core ({kernel.bottleneck[1]}): {share}")
         elif bound == STORES:
-            told.append(f"{name} bound by stores through the innermost cache: {share}")
+            phrases.append(f"{name} bound by stores through the innermost cache: {share}")
         elif bound == ENTRY:
-            told.append(f"{name} bound by entries into short loops: {share}")
+            phrases.append(f"{name} bound by entries into short loops: {share}")
         else:
             rows = kernel.streams.get(bound, 0)
             rows_text = f"{rows} row{'s' if rows != 1 else ''} " if rows else ""
-            told.append(f"{name} streams {rows_text}from {bound}: {share}")
+            phrases.append(f"{name} streams {rows_text}from {bound}: {share}")
     barriers = sum(part.seconds for part in made if part.kind == BARRIER)
     if barriers > 0.05 * seconds:
-        told.append(f"barriers: {100 * barriers / seconds:.0f} %")
-    return "; ".join(told)
+        phrases.append(f"barriers: {100 * barriers / seconds:.0f} %")
+    return "; ".join(phrases)
 
 
 def _kernels(

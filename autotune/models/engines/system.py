@@ -66,29 +66,29 @@ class SystemEngine:
         ]
 
     def _with_communication(self, candidate: Candidate, theta: Prediction) -> Prediction:
-        found = self._exchanged(candidate)
-        if isinstance(found, str):
+        exchange = self._exchanged(candidate)
+        if isinstance(exchange, str):
             return Prediction(
-                seconds=None, interval=None, parts=theta.parts, engine=self.name, reason=found
+                seconds=None, interval=None, parts=theta.parts, engine=self.name, reason=exchange
             )
         assert theta.seconds is not None
         low, high = theta.interval or (theta.seconds, theta.seconds)
         unsaid = () if theta.interval else (f"interval of communication: {self.name} states none",)
-        seconds = Seconds(theta.seconds + found.seconds)
+        seconds = Seconds(theta.seconds + exchange.seconds)
         part = Part(
             sweep=COMMUNICATION,
             kind=COMMUNICATION,
-            seconds=Seconds(found.seconds),
-            extrapolated=found.extrapolated,
+            seconds=Seconds(exchange.seconds),
+            extrapolated=exchange.extrapolated,
         )
         return replace(
             theta,
             seconds=seconds,
-            interval=(Seconds(low + found.low), Seconds(high + found.high)),
+            interval=(Seconds(low + exchange.low), Seconds(high + exchange.high)),
             parts=(*theta.parts, part),
-            reason=_reason(found, theta, found.seconds / seconds),
-            notes=(*theta.notes, *found.notes, *unsaid),
-            uncertainty=_uncertainty(theta, found, float(seconds)),
+            reason=_reason(exchange, theta, exchange.seconds / seconds),
+            notes=(*theta.notes, *exchange.notes, *unsaid),
+            uncertainty=_uncertainty(theta, exchange, float(seconds)),
         )
 
     def _exchanged(self, candidate: Candidate) -> _Exchanged | str:
@@ -117,30 +117,32 @@ class SystemEngine:
             extrapolated = extrapolated or cost.extrapolated
             notes += cost.notes
             counts[phase.operation, phase.bytes] += phase.times
-        told = [f"{times} x {way} of {show(size, 'size')}" for (way, size), times in counts.items()]
+        phrases = [
+            f"{times} x {way} of {show(size, 'size')}" for (way, size), times in counts.items()
+        ]
         return _Exchanged(
             total,
             low,
             high,
             extrapolated,
             tuple(dict.fromkeys(notes)),
-            " and ".join(told) or "nothing to communicate",
+            " and ".join(phrases) or "nothing to communicate",
         )
 
 
-def _uncertainty(theta: Prediction, found: _Exchanged, seconds: float) -> Uncertainty | None:
+def _uncertainty(theta: Prediction, exchange: _Exchanged, seconds: float) -> Uncertainty | None:
     """That of the node, by its share of the time, and that of the communication, one figure."""
     if theta.uncertainty is None or theta.seconds is None:
         return None
     share = theta.seconds / seconds
-    spread = (found.high - found.low) / (2 * Z80) / seconds
+    spread = (exchange.high - exchange.low) / (2 * Z80) / seconds
     shared = {name: value * share for name, value in theta.uncertainty.shared.items()}
     return Uncertainty(shared=shared | {COMMUNICATION: spread}, own=theta.uncertainty.own * share)
 
 
-def _reason(found: _Exchanged, theta: Prediction, share: float) -> str:
+def _reason(exchanged: _Exchanged, theta: Prediction, share: float) -> str:
     """The larger of node and communication first; shares within the node are the node's."""
-    mark = ", extrapolated" if found.extrapolated else ""
-    exchange = f"{found.text} ({100 * share:.0f} % of the step{mark})"
+    mark = ", extrapolated" if exchanged.extrapolated else ""
+    exchange = f"{exchanged.text} ({100 * share:.0f} % of the step{mark})"
     node = theta.reason.replace(" of the step", " of the node's time", 1)
     return f"{exchange}; {node}" if share >= _LEADING else f"{node}; {exchange}"

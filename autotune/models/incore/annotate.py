@@ -72,8 +72,8 @@ def _table(sheet: AnnotatedLoop) -> list[str]:
 
 
 def _spread(uops: Sequence[Uop]) -> dict[str, float]:
-    found: dict[str, float] = {}
+    pressure: dict[str, float] = {}
     for cycles, ports in uops:
         for port in ports:
-            found[port] = found.get(port, 0.0) + cycles / len(ports)
-    return found
+            pressure[port] = pressure.get(port, 0.0) + cycles / len(ports)
+    return pressure

@@ -34,21 +34,21 @@ def forms(architecture: OsacaArchitecture) -> dict[str, Answer]:
         lines = _file(architecture).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
         return {}
-    found: dict[str, Answer] = {}
+    answers: dict[str, Answer] = {}
     for line in lines:
         try:
             text, answer = json.loads(line)
         except (ValueError, TypeError):
             continue
         if isinstance(text, str) and isinstance(answer, dict):
-            found[text] = answer
-    return found
+            answers[text] = answer
+    return answers
 
 
-def keep_forms(architecture: OsacaArchitecture, said: Mapping[str, Answer]) -> None:
+def keep_forms(architecture: OsacaArchitecture, answers: Mapping[str, Answer]) -> None:
     """Keep what OSACA said of some forms."""
     place = _file(architecture)
-    lines = "".join(json.dumps([text, answer]) + "\n" for text, answer in said.items())
+    lines = "".join(json.dumps([text, answer]) + "\n" for text, answer in answers.items())
     with contextlib.suppress(OSError):  # a cache that cannot be written is no failure
         place.parent.mkdir(parents=True, exist_ok=True)
         with place.open("ab", buffering=0) as file:

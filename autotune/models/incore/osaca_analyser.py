@@ -67,7 +67,7 @@ class _Seen:
     """A sweep after its compilation: its result where it is known, else its loops or why not."""
 
     code: SweepCode | None
-    found: InCoreResult | HotLoops | str
+    state: InCoreResult | HotLoops | str
     key: str = ""
 
 
@@ -119,10 +119,10 @@ class OsacaAnalyser:
                 seen.append(item)
                 if self._progress:
                     self._progress(len(seen), len(codes))
-        loops_ = [s.found for s in seen if isinstance(s.found, HotLoops)]
-        asked = [own for own in loops_ if self._own(own.main[0])]
-        failed = self._looked_up(asked)
-        return [self._analysed(item, failed, alone=len(asked) == 1) for item in seen]
+        loops_ = [s.state for s in seen if isinstance(s.state, HotLoops)]
+        looked_up = [loops for loops in loops_ if self._own(loops.main[0])]
+        failed = self._looked_up(looked_up)
+        return [self._analysed(item, failed, alone=len(looked_up) == 1) for item in seen]
 
     def analyse_regions(self, regions: Sequence[AssemblyRegion]) -> list[InCoreResult | str]:
         """One result per region, in order, or why there is none."""
@@ -131,20 +131,20 @@ class OsacaAnalyser:
             seen.append(self._region(region))
             if self._progress:
                 self._progress(len(seen), len(regions))
-        found = [s.found for s in seen if isinstance(s.found, HotLoops)]
-        asked = [own for own in found if self._own(own.main[0])]
-        failed = self._looked_up(asked)
+        hot = [s.state for s in seen if isinstance(s.state, HotLoops)]
+        looked_up = [loops for loops in hot if self._own(loops.main[0])]
+        failed = self._looked_up(looked_up)
         return [
-            item.found
-            if isinstance(item.found, str)
-            else self._of_region(item, failed, alone=len(asked) == 1)
+            item.state
+            if isinstance(item.state, str)
+            else self._of_region(item, failed, alone=len(looked_up) == 1)
             for item in seen
         ]
 
     def _region(self, region: AssemblyRegion) -> _Seen:
-        key, known = self._known(region.assembly, region.about)
-        if known is not None:
-            return _Seen(None, known, key)
+        key, stored = self._known(region.assembly, region.about)
+        if stored is not None:
+            return _Seen(None, stored, key)
         vector = self._architecture.vector if self._architecture else 16
         try:
             return _Seen(None, region.find(region.assembly, vector), key)
@@ -163,11 +163,11 @@ class OsacaAnalyser:
         """Under what a result is kept, and the result where it is."""
         if self._architecture is None:
             return "", None
-        own = self.machine.in_core
+        ports = self.machine.in_core
         circumstances = {
             "architecture": repr(self._architecture.name),
-            "approximate": own.approximate,
-            "ports": repr(own.ports),
+            "approximate": ports.approximate,
+            "ports": repr(ports.ports),
         }
         key = incore_cache.result_key(assembly, what, circumstances)
         return key, incore_cache.stored_result(key)
@@ -181,9 +181,9 @@ class OsacaAnalyser:
             if self._architecture is not None:
                 raise
             return _Seen(code, f"not compiled: {fault}")  # a port table needs no compiler
-        key, known = self._known(assembly, code.function)
-        if known is not None:
-            return _Seen(code, known)
+        key, stored = self._known(assembly, code.function)
+        if stored is not None:
+            return _Seen(code, stored)
         try:
             vector = self._architecture.vector if self._architecture else 16
             return _Seen(code, hot_loops.hot_loops(assembly, code.function, vector), key)
@@ -194,41 +194,41 @@ class OsacaAnalyser:
         """Whether a loop is code of the architecture whose tables are used."""
         return self._architecture is not None and loop.isa.name == self._architecture.isa
 
-    def _looked_up(self, found: Sequence[HotLoops]) -> OsacaWorkerFailed | None:
+    def _looked_up(self, hot: Sequence[HotLoops]) -> OsacaWorkerFailed | None:
         """Ask about all instructions of all loops at once; what went wrong, if anything."""
-        if self._crew is None or not found:
+        if self._crew is None or not hot:
             return None
         try:
-            self._crew.facts([item for own in found for item in loop_cost.wanted(own)])
+            self._crew.facts([item for loops in hot for item in loop_cost.wanted(loops)])
         except OsacaWorkerFailed as failure:
             return failure
         return None
 
     def _analysed(self, seen: _Seen, failed: OsacaWorkerFailed | None, alone: bool) -> InCoreResult:
-        found, architecture = seen.found, self._architecture
-        if isinstance(found, InCoreResult):
-            return found
-        if isinstance(found, str):
+        loops, architecture = seen.state, self._architecture
+        if isinstance(loops, InCoreResult):
+            return loops
+        if isinstance(loops, str):
             assert seen.code is not None, "what has no loops and no text is not analysed"
-            return self._from_source(seen.code, found)
-        loop = found.main[0]
+            return self._from_source(seen.code, loops)
+        loop = loops.main[0]
         if architecture is None and loop.isa.name != self.machine.architecture and seen.code:
             reason = f"{loop.isa.name} code is no code of the machine"
             return self._from_source(seen.code, reason)
         if architecture is None or self._crew is None:
-            return self._from_ports(found, ())
+            return self._from_ports(loops, ())
         if loop.isa.name != architecture.isa:
             if self.machine.in_core.ports is None:
                 raise InputError(_foreign(self.machine, architecture, loop))
-            return self._from_ports(found, (f"counted in {loop.isa.name} code",))
+            return self._from_ports(loops, (f"counted in {loop.isa.name} code",))
         try:
             if failed and alone:
                 raise failed
             # of a batch that failed, each sweep is asked for by itself: one may be the reason
-            facts = self._crew.facts(loop_cost.wanted(found) if failed else ())
+            facts = self._crew.facts(loop_cost.wanted(loops) if failed else ())
         except OsacaWorkerFailed as fault:
             why = failed or fault
-            return self._from_ports(found, (f"OSACA gave no answer ({why}): port table used",))
+            return self._from_ports(loops, (f"OSACA gave no answer ({why}): port table used",))
         tables = InstructionTables(
             architecture=architecture,
             facts=facts,
@@ -237,32 +237,32 @@ class OsacaAnalyser:
             suffix=" (nearest)" if self.machine.in_core.approximate else "",
             approximate=self.machine.in_core.approximate,
         )
-        result = sweep_result.result(found, tables)
+        result = sweep_result.result(loops, tables)
         incore_cache.keep_result(seen.key, result)
         return result
 
     # --- without OSACA --------------------------------------------------------------------
 
-    def _from_ports(self, found: HotLoops, notes: Sequence[str]) -> InCoreResult:
-        table = self._table(max(found.main[0].lanes * DOUBLE, 16))
-        own = tuple(note for loop in found.main for note in loop.notes)
-        return sweep_result.from_ports(found, table, (*own, *notes, *self._generic()))
+    def _from_ports(self, loops: HotLoops, notes: Sequence[str]) -> InCoreResult:
+        table = self._table(max(loops.main[0].lanes * DOUBLE, 16))
+        loop_notes = tuple(note for loop in loops.main for note in loop.notes)
+        return sweep_result.from_ports(loops, table, (*loop_notes, *notes, *self._generic()))
 
     def _from_source(self, code: SweepCode, reason: str) -> InCoreResult:
         table = self._table(16)
         counts = port_table.count_source(code.text, table.vector // DOUBLE, table.unroll)
-        found = port_table.estimate(counts, table)
+        estimate = port_table.estimate(counts, table)
         names = port_table.called_in_source(code.text)
         calls = library_calls.price(names)
-        told = ", ".join(sorted(set(names)))
-        notes = (f"calls {told}: priced by common figures, +- 50 %",) if names else ()
+        listed = ", ".join(sorted(set(names)))
+        notes = (f"calls {listed}: priced by common figures, +- 50 %",) if names else ()
         return InCoreResult(
-            T_OL=Cycles(found.T_OL + calls.cycles),
-            T_nOL=found.T_nOL,
-            crowded=Cycles(found.crowded + calls.cycles),
+            T_OL=Cycles(estimate.T_OL + calls.cycles),
+            T_nOL=estimate.T_nOL,
+            crowded=Cycles(estimate.crowded + calls.cycles),
             calls=float(calls.count),
             chain=Cycles(0.0),
-            bottleneck=found.bottleneck,
+            bottleneck=estimate.bottleneck,
             iterations=1.0,
             route="ports",
             approximate=True,
@@ -282,15 +282,15 @@ class OsacaAnalyser:
 
 
 def _missing(machine: Machine) -> Fault:
-    known = ", ".join(osaca_architectures.ARCHITECTURES)
+    names = ", ".join(osaca_architectures.ARCHITECTURES)
     name = machine.in_core.osaca
-    found = (
+    problem = (
         f"in_core.osaca is {name!r}, which OSACA does not know" if name else "no in-core figures"
     )
     return Fault(
         where=machine.sources.get("in_core", f"machine {machine.name}"),
-        found=f"{found}, and there is no port table",
-        expected=f"in_core.osaca (one of {known}) or in_core.ports",
+        found=f"{problem}, and there is no port table",
+        expected=f"in_core.osaca (one of {names}) or in_core.ports",
     )
 
 

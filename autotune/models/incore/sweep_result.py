@@ -41,7 +41,7 @@ def result(loops: HotLoops, tables: InstructionTables) -> InCoreResult:
     unknown = tuple(sorted({name for c in main for name in c.unknown}))
     replaced = {name for c in main for name in c.replaced}
     doubtful = tables.approximate or any(c.loop.approximate for c in main)
-    found = InCoreResult(
+    incore = InCoreResult(
         T_OL=Cycles(sum(c.overlapping / c.loop.iterations for c in main)),
         T_nOL=Cycles(sum(c.moving / c.loop.iterations for c in main)),
         chain=Cycles(sum(c.chain.cycles / c.loop.iterations for c in main)),
@@ -64,13 +64,13 @@ def result(loops: HotLoops, tables: InstructionTables) -> InCoreResult:
         entry=Cycles(loops.entry / tables.architecture.issue),
         hot_loops=len(main),
     )
-    found = with_memory(found, loops.main)
-    found = replace(
-        found,
-        width=_width(found, main, doubtful, bool(replaced)),
-        remainder=Cycles(_last(found.ladder)),
+    incore = with_memory(incore, loops.main)
+    incore = replace(
+        incore,
+        width=_width(incore, main, doubtful, bool(replaced)),
+        remainder=Cycles(_last(incore.ladder)),
     )
-    return replace(found, annotated=_annotated(found, main))
+    return replace(incore, annotated=_annotated(incore, main))
 
 
 def from_ports(loops: HotLoops, table: PortTable, notes: Sequence[str]) -> InCoreResult:
@@ -86,7 +86,7 @@ def from_ports(loops: HotLoops, table: PortTable, notes: Sequence[str]) -> InCor
     if unpriced:
         notes = [*notes, _uncounted(unpriced)]
     first = loops.main[0]
-    found = InCoreResult(
+    incore = InCoreResult(
         T_OL=Cycles(sum(e.T_OL for _, e in every) + called),
         T_nOL=Cycles(sum(e.T_nOL for _, e in every)),
         crowded=Cycles(sum(e.crowded for _, e in every) + called),
@@ -105,10 +105,10 @@ def from_ports(loops: HotLoops, table: PortTable, notes: Sequence[str]) -> InCor
         hot_loops=len(loops.main),
         annotated="".join(loop.text for loop in loops.main),
     )
-    return with_memory(found, loops.main)
+    return with_memory(incore, loops.main)
 
 
-def with_memory(found: InCoreResult, loops: Sequence[HotLoop]) -> InCoreResult:
+def with_memory(incore: InCoreResult, loops: Sequence[HotLoop]) -> InCoreResult:
     """A result with what follows from the addresses of its loops alone."""
 
     def crossing(stored: bool, place: int | None = None) -> float:
@@ -123,10 +123,10 @@ def with_memory(found: InCoreResult, loops: Sequence[HotLoop]) -> InCoreResult:
             for loop in loops
         )
 
-    known = any(place is not None for loop in loops for place in loop.places)
-    starts = range(_STARTS) if known else ()
+    addressed = any(place is not None for loop in loops for place in loop.places)
+    starts = range(_STARTS) if addressed else ()
     return replace(
-        found,
+        incore,
         crossing=crossing(False),
         crossings=tuple(crossing(False, place) for place in starts),
         crossing_stores=crossing(True),
@@ -166,13 +166,13 @@ def _ladder(
     return tuple(rungs)
 
 
-def _width(found: InCoreResult, main: Sequence[LoopCost], doubtful: bool, replaced: bool) -> float:
+def _width(incore: InCoreResult, main: Sequence[LoopCost], doubtful: bool, replaced: bool) -> float:
     close = replaced or any(_close(c.limits) for c in main)
     width = DOUBTFUL if doubtful else CLOSE if close else EXACT
-    width += _PER_GATHER * min(1.0, found.gathers) + (_UNKNOWN if found.unknown else 0.0)
+    width += _PER_GATHER * min(1.0, incore.gathers) + (_UNKNOWN if incore.unknown else 0.0)
     cycles = sum(c.calls.cycles / c.loop.iterations for c in main)
-    if found.calls:
-        width += library_calls.SPREAD * cycles / max(float(found.T_OL), 1e-9)
+    if incore.calls:
+        width += library_calls.SPREAD * cycles / max(float(incore.T_OL), 1e-9)
     if any(c.calls.unpriced for c in main):
         width = _WIDEST
     return min(width, _WIDEST)
@@ -212,17 +212,17 @@ def _uncounted(names: Sequence[str]) -> str:
     return f"calls {', '.join(names)}: the time of these calls is not counted"
 
 
-def _annotated(found: InCoreResult, main: Sequence[LoopCost]) -> str:
+def _annotated(incore: InCoreResult, main: Sequence[LoopCost]) -> str:
     forwarding = ""
-    if found.chain_forwards:
-        latency = found.forward_latency
+    if incore.chain_forwards:
+        latency = incore.forward_latency
         counted = f"{latency:g} cycles" if latency is not None else "nothing"
-        forwarding = f", {found.chain_forwards:.3g} through memory (each counted with {counted})"
+        forwarding = f", {incore.chain_forwards:.3g} through memory (each counted with {counted})"
     summary = [
-        f"in-core by {found.route}, cycles per source iteration: T_OL {found.T_OL:.4g}, "
-        f"T_nOL {found.T_nOL:.4g}, loop-carried {found.chain:.4g}{forwarding}; "
-        f"bound by {found.bottleneck}",
-        *(f"note: {note}" for note in found.notes),
+        f"in-core by {incore.route}, cycles per source iteration: T_OL {incore.T_OL:.4g}, "
+        f"T_nOL {incore.T_nOL:.4g}, loop-carried {incore.chain:.4g}{forwarding}; "
+        f"bound by {incore.bottleneck}",
+        *(f"note: {note}" for note in incore.notes),
     ]
     return annotated([_sheet(c) for c in main], summary)
 

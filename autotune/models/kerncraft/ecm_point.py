@@ -82,10 +82,10 @@ class EcmPoint:
         if M == 0.0:
             return T / cores
         domain = self.record.domain_cores
-        one = T / (T / M) if cores <= self.saturation else M
+        single = T / (T / M) if cores <= self.saturation else M
         if cores <= domain:
-            return reduced(one / self._interface[0][cores - 1])
-        return reduced(reduced(reduced(one / self._interface[0][-1]) * domain) / cores)
+            return reduced(single / self._interface[0][cores - 1])
+        return reduced(reduced(reduced(single / self._interface[0][-1]) * domain) / cores)
 
 
 def reduced(value: float) -> float:

@@ -44,8 +44,8 @@ def _compilers(machine_file: str) -> list[tuple[str, str]]:
     """Names under ``compiler:`` that are programs here, with their paths."""
     block = re.search(r"^compiler\s*:(.*(?:\n(?:[ \t-].*)?)*)", machine_file, re.MULTILINE)
     names = re.findall(r"['\"]?([\w.+/-]+)['\"]?\s*:", block.group(1)) if block else []
-    found = {name: shutil.which(name) for name in names}
-    return sorted((name, path) for name, path in found.items() if path is not None)
+    paths = {name: shutil.which(name) for name in names}
+    return sorted((name, path) for name, path in paths.items() if path is not None)
 
 
 @cache

@@ -69,8 +69,8 @@ class KerncraftWorker:
         if not data:
             raise EOFError(self._last_words() or "without a word")
         self._pending += data
-        line, found, rest = self._pending.partition(b"\n")
-        if not found:
+        line, newline, rest = self._pending.partition(b"\n")
+        if not newline:
             return None
         self._pending = rest
         try:

@@ -78,10 +78,10 @@ class EcmModel:
             transfers[:, place] = column.transfers(levels)
 
         def over(value: Callable[[EcmPoint], float]) -> Floats:
-            found = np.empty((len(alone.rows), len(columns)))
+            cycles = np.empty((len(alone.rows), len(columns)))
             for place, column in enumerate(columns):
-                found[:, place] = column.of(value)
-            return found
+                cycles[:, place] = column.of(value)
+            return cycles
 
         scaling = np.empty((len(alone.rows), len(columns)))
         for place, (column, c) in enumerate(zip(columns, cores, strict=True)):
@@ -110,7 +110,7 @@ class EcmModel:
         needed = [polynomial.at(arrays, count) for polynomial in self.record.needed]
         holding: dict[int, _Codes] = {}
         made: dict[tuple[int, ...], _Column] = {}
-        found = []
+        columns = []
         for c in cores:
             caches = self.record.caches[min(c, self.record.domain_cores) - 1]
             caches = caches[: len(self.record.levels)]
@@ -119,8 +119,8 @@ class EcmModel:
                     if size not in holding:
                         holding[size] = _first_that_holds(needed, size)
                 made[caches] = self._column([holding[size] for size in caches])
-            found.append(made[caches])
-        return found
+            columns.append(made[caches])
+        return columns
 
     def _column(self, chosen: Sequence[_Codes]) -> _Column:
         options = len(self.record.options)
@@ -162,15 +162,15 @@ class EcmModel:
 
 def _first_that_holds(needed: Sequence[Integers], size: int) -> _Codes:
     """(S,): the first condition that holds in a cache; ``len(needed)`` where none does."""
-    found = np.full(len(needed[0]), len(needed), dtype=np.intp)
+    first = np.full(len(needed[0]), len(needed), dtype=np.intp)
     for k in range(len(needed) - 1, 0, -1):
-        found[np.asarray(needed[k] <= size, dtype=bool)] = k
-    found[np.asarray(needed[0] < size, dtype=bool)] = 0
-    return found
+        first[np.asarray(needed[k] <= size, dtype=bool)] = k
+    first[np.asarray(needed[0] < size, dtype=bool)] = 0
+    return first
 
 
-def _wrong(found: str, expected: str) -> InputError:
-    return InputError(Fault(where="sizes of a kernel", found=found, expected=expected))
+def _wrong(got: str, expected: str) -> InputError:
+    return InputError(Fault(where="sizes of a kernel", found=got, expected=expected))
 
 
 def disagreement(model: EcmModel) -> str | None:
@@ -178,13 +178,13 @@ def disagreement(model: EcmModel) -> str | None:
     for sample in model.record.samples:
         sizes = {name: np.array([size]) for name, size in sample.sizes.items()}
         times = model.evaluate(sizes, [sample.cores])
-        found = {
+        computed = {
             "transfers": (tuple(times.transfers[0, 0].tolist()), sample.transfers),
             "T_ECM": (times.T_ECM[0, 0], sample.T_ECM),
             "saturation": (times.saturation_at[0, 0], sample.saturation),
             "scaling": (times.scaling[0, 0], sample.scaling),
         }
-        for name, (ours, theirs) in found.items():
+        for name, (ours, theirs) in computed.items():
             if ours != theirs:
                 return f"{name} is {theirs} by kerncraft but {ours} here for {dict(sample.sizes)}"
     return None

@@ -53,8 +53,12 @@ def examine(place: str, folder: str) -> Json:
     except KernelRefused as fault:
         return {"ok": False, "lasting": True, "error": str(fault)}
     except SystemExit:
-        said = _printed()
-        return {"ok": False, "lasting": "ompil" not in said, "error": said or "kerncraft gave up"}
+        printed = _printed()
+        return {
+            "ok": False,
+            "lasting": "ompil" not in printed,
+            "error": printed or "kerncraft gave up",
+        }
     except (MemoryError, OSError) as fault:
         return {"ok": False, "lasting": False, "error": f"{type(fault).__name__}: {fault}"}
     except Exception as fault:  # whatever goes wrong in kerncraft is the answer

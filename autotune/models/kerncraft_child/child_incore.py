@@ -18,8 +18,8 @@ def in_core_times(subject: KernelOnMachine) -> Json:
     analysis, increment = kernel.incore_analysis(
         asm_block="auto", pointer_increment="auto", model=MODEL
     )
-    found = (analysis, increment)
-    kernel.incore_analysis = lambda **_: found
+    answer = (analysis, increment)
+    kernel.incore_analysis = lambda **_: answer
     check_units(kernel, analysis["analyzed kernel"], increment)
     model = ECMCPU(kernel, subject.machine(), subject.arguments(), subject.parser)
     times = model.analyze()

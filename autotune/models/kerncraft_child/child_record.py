@@ -46,12 +46,12 @@ def sample(
     machine = subject.machine(cores)
     model = ECM(subject.kernel, machine, subject.arguments(cores), subject.parser)
     model.analyze()
-    found = model.results
+    results = model.results
     return {
         "sizes": sizes,
         "cores": cores,
-        "transfers": [float(cycles) for _, cycles in found["cycles"]],
-        "T_ECM": float(found["total cycles"]["cy/CL"]),
-        "saturation": float(found["scaling cores"]),
-        "scaling": float(found["multi-core"]["performance"]["cy/CL"]),
+        "transfers": [float(cycles) for _, cycles in results["cycles"]],
+        "T_ECM": float(results["total cycles"]["cy/CL"]),
+        "saturation": float(results["scaling cores"]),
+        "scaling": float(results["multi-core"]["performance"]["cy/CL"]),
     }

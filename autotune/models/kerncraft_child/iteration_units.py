@@ -61,8 +61,8 @@ def _running(kernel: KernelCode, inner: sympy.Symbol) -> int:
     """Distinct destinations that move with the innermost loop."""
     return sum(
         access is not None and any(inner in index.free_symbols for index in access)
-        for found in kernel.destinations.values()
-        for access in found
+        for destinations in kernel.destinations.values()
+        for access in destinations
     )
 
 
@@ -112,9 +112,9 @@ def _width(form: InstructionForm) -> int | None:
     if not registers:
         return {"q": 8, "l": 4, "d": 8, "s": 4}.get(name[-1])
     if registers[0].prefix is not None:  # AArch64
-        each = {"q": 16, "v": 16, "d": 8, "x": 8, "s": 4, "w": 4}.get(registers[0].prefix)
+        bytes_each = {"q": 16, "v": 16, "d": 8, "x": 8, "s": 4, "w": 4}.get(registers[0].prefix)
         pair = 2 if name in ("stp", "stnp") else 1
-        return each * pair if each is not None else None
+        return bytes_each * pair if bytes_each is not None else None
     kinds = [register.name[:3].lower() for register in registers]
     full = max(_VECTORS.get(kind, 0) for kind in kinds)
     if "extract" in name:

@@ -52,8 +52,8 @@ class KernelOnMachine:
         used += [loop[bound] for loop in loops for bound in ("start", "stop")]
         for accesses in (*kernel.sources.values(), *kernel.destinations.values()):
             used += [index for access in accesses if access is not None for index in access]
-        found = {symbol.name for size in used for symbol in size.free_symbols}
-        return sorted(found - {loop["index"] for loop in loops})
+        symbols = {symbol.name for size in used for symbol in size.free_symbols}
+        return sorted(symbols - {loop["index"] for loop in loops})
 
 
 def refuse_objects(place: str) -> None:

@@ -73,12 +73,12 @@ def layer_conditions(subject: KernelOnMachine, names: Sequence[str]) -> Json:
     canonical = cacheprediction.canonical_relational
     cacheprediction.canonical_relational = lambda relation: relation
     try:
-        found = cacheprediction.LayerConditionPredictor(
+        predictor = cacheprediction.LayerConditionPredictor(
             subject.kernel, AnyCache(), cores="any", symbolic=True
         )
     finally:
         cacheprediction.canonical_relational = canonical
-    options = found.results["cache"][0]
+    options = predictor.results["cache"][0]
     needed = [option["condition"].needed for option in options[:-1]]
     symbols = [symbol_pos_int(name) for name in names]
     made = [transfers(subject, option["misses"], option["evicts"]) for option in options]
@@ -117,7 +117,7 @@ def transfers(subject: KernelOnMachine, loads: int, stores: int) -> Json:
 
     model = ECMData(subject.kernel, machine, cache_predictor=predictor)
     model.results["cycles"] = []
-    found = model.calculate_cycles()
+    per_level = model.calculate_cycles()
     memory = [
         str(level["upstream throughput"][0]) == "full socket memory bandwidth"
         for level in hierarchy[1:]
@@ -126,9 +126,9 @@ def transfers(subject: KernelOnMachine, loads: int, stores: int) -> Json:
         raise KernelRefused("a level before the last is bound by the memory bandwidth")
     half = hierarchy[-1]["upstream throughput"][1] == "half-duplex"
     return {
-        "cycles": [float(cycles) for _, cycles in found["cycles"]],
-        "penalty": float(found["penalty"]),
-        "bandwidth": float(found.get("memory bandwidth", "nan")),
+        "cycles": [float(cycles) for _, cycles in per_level["cycles"]],
+        "penalty": float(per_level["penalty"]),
+        "bandwidth": float(per_level.get("memory bandwidth", "nan")),
         "memory_lines": float(loads + stores if half else max(loads, stores)),
     }
 

@@ -82,12 +82,12 @@ def _stored_tables(model: PortModel, path: str) -> object:
     """OSACA's stored tables; those that cannot be read are as good as none."""
     if path not in _known:
         try:
-            found = _read_tables(model, path)
+            tables = _read_tables(model, path)
         except Exception:  # half-written by another program, or of another version
             return False
-        if not found:
+        if not tables:
             return False
-        _known[path] = found
+        _known[path] = tables
     return _known[path]
 
 

@@ -14,10 +14,10 @@ from autotune.models.refinement.shifting_constants import (
 )
 
 
-def noted(found: Refinement, calibration: Calibration, taken: str) -> Calibration:
+def noted(refinement: Refinement, calibration: Calibration, taken: str) -> Calibration:
     """What is stored: the refined calibration, with what changed of ``calibration`` and why."""
     refined = dict(calibration.refined)
-    for change in found.changes:
+    for change in refinement.changes:
         if not change.informed:
             continue
         name = change.figure.name
@@ -33,23 +33,23 @@ def noted(found: Refinement, calibration: Calibration, taken: str) -> Calibratio
             after=value,
             low=min(low, value),
             high=max(high, value),
-            study=f"{earlier.study}, {found.study}" if earlier else found.study,
+            study=f"{earlier.study}, {refinement.study}" if earlier else refinement.study,
             taken=taken,
         )
-    return replace(found.calibration, refined=refined)
+    return replace(refinement.calibration, refined=refined)
 
 
 def undone(machine: Machine) -> Calibration:
     """The calibration of a machine as it was measured, before any study refined it."""
     calibration = machine.calibration
     assert calibration is not None
-    found = figures(machine)
+    shiftables = figures(machine)
     shifts = []
-    for figure in found:
+    for figure in shiftables:
         change = calibration.refined.get(figure.name)
-        own = figure.name.startswith((INBOUND, BARRIER, EXPOSED))
-        shifts.append(figure.shift(change.before) if change and own else 0.0)
-    plain = shifted(calibration, found, shifts)
+        shiftable = figure.name.startswith((INBOUND, BARRIER, EXPOSED))
+        shifts.append(figure.shift(change.before) if change and shiftable else 0.0)
+    plain = shifted(calibration, shiftables, shifts)
     constants = dict(plain.constants)
     for name, change in calibration.refined.items():
         if name in constants:

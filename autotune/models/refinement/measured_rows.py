@@ -97,5 +97,5 @@ def _problems(
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
+    numbers = [value for value in values if value is not None]
+    return float(np.mean(numbers)) if numbers else None

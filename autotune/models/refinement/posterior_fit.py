@@ -182,20 +182,20 @@ def _step(
     matrix = slopes.T @ precision @ slopes + pull
     target = slopes.T @ precision @ (residual + slopes @ x[active])
     lower, upper = prior.lower[active], prior.upper[active]
-    found = np.zeros(len(active))
+    step = np.zeros(len(active))
     held = np.zeros(len(active), dtype=bool)
     for _ in range(len(active) + 1):
         free = ~held
         if free.any():
-            right = target[free] - matrix[np.ix_(free, held)] @ found[held]
-            found[free] = np.linalg.solve(matrix[np.ix_(free, free)], right)
-        outside = free & ((found < lower) | (found > upper))
+            right = target[free] - matrix[np.ix_(free, held)] @ step[held]
+            step[free] = np.linalg.solve(matrix[np.ix_(free, free)], right)
+        outside = free & ((step < lower) | (step > upper))
         if not outside.any():
             break
-        found = np.clip(found, lower, upper)
+        step = np.clip(step, lower, upper)
         held |= outside
     moved = x.copy()
-    moved[active] = found
+    moved[active] = step
     return moved
 
 
@@ -250,12 +250,12 @@ def _spread(residual: Floats, data: RefinementData, error: float | None, used: f
     variance = max(start, LEAST_ERROR**2)
     weight = np.ones(len(residual))
     for _ in range(_TURNS):
-        own = (1 - SHARED) * variance + data.noise**2
-        common = np.bincount(names, weight / own * residual)
-        common = common / (1 / (SHARED * variance) + np.bincount(names, weight / own))
+        independent = (1 - SHARED) * variance + data.noise**2
+        common = np.bincount(names, weight / independent * residual)
+        common = common / (1 / (SHARED * variance) + np.bincount(names, weight / independent))
         apart = residual - common[names]
-        weight = (FREEDOM + 1.0) / (FREEDOM + apart**2 / own)
-        explained = weight * apart**2 * variance / own
+        weight = (FREEDOM + 1.0) / (FREEDOM + apart**2 / independent)
+        explained = weight * apart**2 * variance / independent
         grown = float(np.sum(explained) + np.sum(common**2) / SHARED)
         grown = max(grown / max(len(residual) + groups - used, 1.0), LEAST_ERROR**2)
         settled = abs(grown - variance) <= 1e-3 * variance

@@ -100,14 +100,14 @@ class _Model:
     calibration: Calibration
     figures: tuple[ShiftingConstant, ...]
     predict: Predict
-    known: dict[bytes, Floats] = field(default_factory=dict)
+    evaluated: dict[bytes, Floats] = field(default_factory=dict)
 
     def __call__(self, shifts: Floats) -> Floats:
         key = shifts.tobytes()
-        if key not in self.known:
+        if key not in self.evaluated:
             changed = shifted(self.calibration, self.figures, shifts.tolist())
-            self.known[key] = np.log(self.predict(changed, 1.0))
-        return self.known[key]
+            self.evaluated[key] = np.log(self.predict(changed, 1.0))
+        return self.evaluated[key]
 
     def of(self, wanted: Mask) -> Model:
         """The same for some of the rows."""
@@ -137,26 +137,31 @@ def refine(
     calibration = machine.calibration
     assert calibration is not None
     model = _Model(calibration, figures(machine), predict)
-    own = np.arange(len(rows) + len(others)) < len(rows)
+    from_study = np.arange(len(rows) + len(others)) < len(rows)
     basis, folds = _folds(rows, others)
     watch(0, 1 + len(folds), "all kernels")
-    found = _fit(model, rows, own)
-    outside, total = _left_out(model, found, rows, others, folds, watch)
+    posterior = _fit(model, rows, from_study)
+    outside, total = _left_out(model, posterior, rows, others, folds, watch)
     watch(1 + len(folds), 1 + len(folds), "done")
-    before, after = np.exp(model(0 * found.shift))[own], np.exp(model(found.shift))[own]
+    before, after = (
+        np.exp(model(0 * posterior.shift))[from_study],
+        np.exp(model(posterior.shift))[from_study],
+    )
     verdict, reasons = _verdict(total)
-    changes = tuple(_changes(model, found, own))
+    changes = tuple(_changes(model, posterior, from_study))
     return Refinement(
         study=study,
-        calibration=_refined(shifted(calibration, model.figures, found.shift.tolist()), changes),
+        calibration=_refined(
+            shifted(calibration, model.figures, posterior.shift.tolist()), changes
+        ),
         changes=changes,
-        error=found.error,
+        error=posterior.error,
         inside=CrossValidation(name=study, before=score(rows, before), after=score(rows, after)),
         outside=outside,
         total=total,
         basis=basis,
-        core=_core(model, found, own, data(rows).noise),
-        kernels=_kernels(rows, found.residual),
+        core=_core(model, posterior, from_study, data(rows).noise),
+        kernels=_kernels(rows, posterior.residual),
         verdict=verdict,
         reasons=reasons,
     )
@@ -165,13 +170,13 @@ def refine(
 def _fit(model: _Model, rows: Sequence[MeasuredCandidate], kept: Mask) -> ShiftPosterior:
     """The posterior from the rows that are kept; ``rows`` are the first of the mask."""
     some = [row for row, keep in zip(rows, kept[: len(rows)], strict=True) if keep]
-    found = fit(model.of(kept), data(some), prior(model.figures))
-    return replace(found, shift=np.array(held(model.figures, found.shift.tolist())))
+    posterior = fit(model.of(kept), data(some), prior(model.figures))
+    return replace(posterior, shift=np.array(held(model.figures, posterior.shift.tolist())))
 
 
 def _left_out(
     model: _Model,
-    found: ShiftPosterior,
+    posterior: ShiftPosterior,
     rows: Sequence[MeasuredCandidate],
     others: Sequence[MeasuredCandidate],
     folds: Mapping[str, Mask],
@@ -179,8 +184,8 @@ def _left_out(
 ) -> tuple[tuple[CrossValidation, ...], CrossValidation | None]:
     """The score of each fold by a fit that never saw it, and of all folds together."""
     everyone = [*rows, *others]
-    own = np.arange(len(everyone)) < len(rows)
-    before = np.exp(model(0 * found.shift))
+    from_study = np.arange(len(everyone)) < len(rows)
+    before = np.exp(model(0 * posterior.shift))
     after = before.copy()
 
     def scored(name: str, left: Mask) -> CrossValidation:
@@ -192,7 +197,7 @@ def _left_out(
     outside = []
     for number, (name, left) in enumerate(folds.items(), start=1):
         watch(number, 1 + len(folds), f"without {name}")
-        fitted = found if others else _fit(model, rows, own & ~left)
+        fitted = posterior if others else _fit(model, rows, from_study & ~left)
         after[left] = np.exp(model(fitted.shift))[left]
         outside.append(scored(name, left))
     if not folds:
@@ -208,37 +213,37 @@ def _folds(
     count = len(rows) + len(others)
     if others:
         names = [row.kernel for row in others]
-        told = "another study, kernel by kernel"
+        phrase = "another study, kernel by kernel"
         offset = len(rows)
     else:
         offset = 0
-        names, told = [row.kernel for row in rows], "each kernel left out in turn"
+        names, phrase = [row.kernel for row in rows], "each kernel left out in turn"
         if len(set(names)) < 2:
             names = [row.problem for row in rows]
-            told = "each problem left out in turn: the study has one kernel only"
+            phrase = "each problem left out in turn: the study has one kernel only"
         if len(set(names)) < 2:
             return "nothing: the study has one problem only", {}
     folds = {}
     for name in dict.fromkeys(names):
         folds[name] = np.zeros(count, dtype=bool)
-        folds[name][offset : offset + len(names)] = [each == name for each in names]
-    return told, folds
+        folds[name][offset : offset + len(names)] = [label == name for label in names]
+    return phrase, folds
 
 
-def _changes(model: _Model, found: ShiftPosterior, own: Mask) -> list[ConstantChange]:
-    zero = np.zeros(len(found.shift))
-    start = model(zero)[own]
+def _changes(model: _Model, posterior: ShiftPosterior, from_study: Mask) -> list[ConstantChange]:
+    zero = np.zeros(len(posterior.shift))
+    start = model(zero)[from_study]
     changes = []
     for index, figure in enumerate(model.figures):
-        shift = float(found.shift[index])
+        shift = float(posterior.shift[index])
         # a level that was held at a slower one nearer to the core is told and undone like any other
-        informed = bool(found.informed[index]) or shift != 0.0
+        informed = bool(posterior.informed[index]) or shift != 0.0
         alone = zero.copy()
         alone[index] = shift
-        ratio = np.expm1(model(alone)[own] - start)
+        ratio = np.expm1(model(alone)[from_study] - start)
         largest = float(ratio[np.argmax(np.abs(ratio))])
         before = (figure.value, *figure.interval(0.0, figure.sigma))
-        sigma = float(found.sigma[index])
+        sigma = float(posterior.sigma[index])
         after = (figure.at(shift), *figure.interval(shift, sigma)) if informed else before
         changes.append(
             ConstantChange(
@@ -256,19 +261,19 @@ def _changes(model: _Model, found: ShiftPosterior, own: Mask) -> list[ConstantCh
 
 def _core(
     model: _Model,
-    found: ShiftPosterior,
-    own: Mask,
+    posterior: ShiftPosterior,
+    from_study: Mask,
     noise: Floats,
 ) -> CoreTimeFactor | None:
     """Weighted least squares of the residuals on the response to all in-core times."""
-    changed = shifted(model.calibration, model.figures, found.shift.tolist())
-    nudged = np.log(model.predict(changed, 1.0 + _NUDGE))[own]
-    slope = (nudged - model(found.shift)[own]) / np.log1p(_NUDGE)
-    weight = found.weight / (found.error**2 + noise**2)
+    changed = shifted(model.calibration, model.figures, posterior.shift.tolist())
+    nudged = np.log(model.predict(changed, 1.0 + _NUDGE))[from_study]
+    slope = (nudged - model(posterior.shift)[from_study]) / np.log1p(_NUDGE)
+    weight = posterior.weight / (posterior.error**2 + noise**2)
     information = float(np.sum(weight * slope**2))
     if information <= 1.0:
         return None
-    shift = float(np.sum(weight * slope * found.residual)) / information
+    shift = float(np.sum(weight * slope * posterior.residual)) / information
     half = Z80 / np.sqrt(information)
     return CoreTimeFactor(
         factor=float(np.exp(shift)),

@@ -74,23 +74,23 @@ def figures(machine: Machine) -> tuple[ShiftingConstant, ...]:
     calibration = machine.calibration
     if calibration is None:
         raise ValueError(f"{machine.name} is not calibrated")
-    found = [*_inbound(machine, calibration), *_constants(calibration)]
-    return tuple(replace(f, sigma=_known(f, calibration) or f.sigma) for f in found)
+    constants = [*_inbound(machine, calibration), *_constants(calibration)]
+    return tuple(replace(f, sigma=_known(f, calibration) or f.sigma) for f in constants)
 
 
-def prior(found: Sequence[ShiftingConstant]) -> ShiftPrior:
+def prior(constants: Sequence[ShiftingConstant]) -> ShiftPrior:
     """The prior of the shifts of figures, with their bounds."""
-    lower = [-f.value if f.kind != "factor" else -math.inf for f in found]
-    upper = [1.0 - f.value if f.kind == "share" else math.inf for f in found]
-    sigma = [f.sigma for f in found]
+    lower = [-f.value if f.kind != "factor" else -math.inf for f in constants]
+    upper = [1.0 - f.value if f.kind == "share" else math.inf for f in constants]
+    sigma = [f.sigma for f in constants]
     return ShiftPrior(sigma=np.array(sigma), lower=np.array(lower), upper=np.array(upper))
 
 
-def held(found: Sequence[ShiftingConstant], shifts: Sequence[float]) -> list[float]:
+def held(constants: Sequence[ShiftingConstant], shifts: Sequence[float]) -> list[float]:
     """The shifts, held where a level would overtake the one nearer to the core, or a bound."""
     kept: list[float] = []
     before: dict[int, tuple[float, float]] = {}
-    for figure, shift in zip(found, shifts, strict=True):
+    for figure, shift in zip(constants, shifts, strict=True):
         value = figure.at(shift)
         if figure.name.startswith(INBOUND):
             inner = before.get(figure.threads)
@@ -102,12 +102,12 @@ def held(found: Sequence[ShiftingConstant], shifts: Sequence[float]) -> list[flo
 
 
 def shifted(
-    calibration: Calibration, found: Sequence[ShiftingConstant], shifts: Sequence[float]
+    calibration: Calibration, constants: Sequence[ShiftingConstant], shifts: Sequence[float]
 ) -> Calibration:
     """The calibration with its figures shifted as far as they may."""
     new = {
         figure.name: (figure, figure.at(shift))
-        for figure, shift in zip(found, held(found, shifts), strict=True)
+        for figure, shift in zip(constants, held(constants, shifts), strict=True)
         if shift
     }
     if not new:
@@ -192,17 +192,17 @@ def _curve(
 
 
 def _constants(calibration: Calibration) -> Iterator[ShiftingConstant]:
-    known = calibration.constants
+    constants = calibration.constants
     for threads, seconds in sorted(calibration.barriers.items()):
         name = f"{BARRIER}@{threads}"
         if seconds > 0:
-            yield _of_constant(name, float(seconds), known.get(name), "s", calibration)
+            yield _of_constant(name, float(seconds), constants.get(name), "s", calibration)
     for level, share in calibration.exposed.items():
         name = f"{EXPOSED}.{level}"
-        yield _of_constant(name, share, known.get(name), "1", calibration)
+        yield _of_constant(name, share, constants.get(name), "1", calibration)
     taken = {f"{BARRIER}@{t}" for t in calibration.barriers}
     taken |= {f"{EXPOSED}.{level}" for level in calibration.exposed}
-    for name, constant in sorted(known.items()):
+    for name, constant in sorted(constants.items()):
         if name not in taken and constant.high > 0:
             yield _of_constant(name, constant.value, constant, constant.unit, calibration)
 

@@ -253,10 +253,10 @@ class _Builder:
         touches = []
         for parameter, shift, read, written, trails in self.clusters[key]:
             row, remote = rows[parameter], False
-            found = row * segments + segment
+            index = row * segments + segment
             if shift:
-                found, remote = self.elsewhere(row, segment, shift)
-            touches.append(Touch(row, found, read, written, remote, trails))
+                index, remote = self.elsewhere(row, segment, shift)
+            touches.append(Touch(row, index, read, written, remote, trails))
         return tuple(touches)
 
     def elsewhere(self, row: int, segment: int, shift: int) -> tuple[int, bool]:

@@ -54,7 +54,7 @@ class ThreadStreams:
     passes: tuple[Pass, ...]
     alike: int
     """Number of threads with these streams."""
-    lent: Flags
+    reclaimed: Flags
     """Written, and read by another thread since this one wrote it last."""
 
 
@@ -79,47 +79,47 @@ def streams(thread: ThreadPasses, line: int) -> ThreadStreams:
     groups = [group for step in thread.steps for group in step]
     past = _timeline(groups, thread.sizes)
     begin = sum(len(group.passes) for step in thread.steps[:-1] for group in step)
-    found = [
+    touches = [
         (index, touch)
         for index in range(begin, len(past.passes))
         for touch in past.passes[index].touches
     ]
-    where = np.array([index for index, _ in found], dtype=np.int64)
-    what = np.array([touch.object for _, touch in found], dtype=np.int64)
+    where = np.array([index for index, _ in touches], dtype=np.int64)
+    what = np.array([touch.object for _, touch in touches], dtype=np.int64)
     leading = _leading(past, where, what)
-    outward = _outward(leading, what, np.array([touch.written for _, touch in found]))
+    outward = _outward(leading, what, np.array([touch.written for _, touch in touches]))
     trails = _trails(past, thread.steps[-1], begin)
     owner = np.concatenate([where - begin, np.array([t[0] for t in trails], dtype=np.int64)])
     extra = len(trails)
-    rows = [touch.row for _, touch in found] + [touch.row for _, touch, _ in trails]
+    rows = [touch.row for _, touch in touches] + [touch.row for _, touch, _ in trails]
     behind = np.array([d for _, _, d in trails]).reshape(extra, POSITIONS)
-    remote = np.array([touch.remote for _, touch in found] + [False] * extra)
-    written = np.array([touch.written for _, touch in found] + [False] * extra)
+    remote = np.array([touch.remote for _, touch in touches] + [False] * extra)
+    written = np.array([touch.written for _, touch in touches] + [False] * extra)
     return ThreadStreams(
         owner=owner,
         row=np.array(rows, dtype=np.int64),
         distance=np.concatenate([leading, behind]),
         outward=np.concatenate([outward, np.full((extra, POSITIONS), np.nan)]),
         lines=np.full(len(owner), DOUBLE / line),
-        stores=np.array([t.written and not t.read for _, t in found] + [False] * extra),
+        stores=np.array([t.written and not t.read for _, t in touches] + [False] * extra),
         remote=remote,
         passes=past.passes[begin:],
         alike=thread.alike,
-        lent=_lent(np.array(rows, dtype=np.int64), written, remote),
+        reclaimed=_reclaimed(np.array(rows, dtype=np.int64), written, remote),
     )
 
 
-def _lent(row: Whole, written: Flags, remote: Flags) -> Flags:
+def _reclaimed(row: Whole, written: Flags, remote: Flags) -> Flags:
     """Which streams write a row first after another thread has read it.
 
     What this thread reads of a row of others, these read of its own at that time: threads do the
     same. The step repeats, so the last event of a row stands before its first.
     """
-    found = np.zeros(len(row), dtype=np.bool_)
+    reclaimed = np.zeros(len(row), dtype=np.bool_)
     for wanted in set(row[remote].tolist()):
         events = np.flatnonzero((row == wanted) & (written | remote))
-        found[events] = written[events] & remote[np.roll(events, 1)]
-    return found
+        reclaimed[events] = written[events] & remote[np.roll(events, 1)]
+    return reclaimed
 
 
 def _timeline(groups: Sequence[PassGroup], sizes: Sequence[float]) -> _Timeline:
@@ -210,12 +210,12 @@ def _tile_of(position: Floats, tile: Floats) -> tuple[Floats, Floats]:
 
 def _first_touch(past: _Timeline, where: Whole) -> npt.NDArray[np.int64]:
     """(touches, objects): the first pass of the current group that touches the object."""
-    known: dict[int, npt.NDArray[np.int64]] = {}
+    firsts: dict[int, npt.NDArray[np.int64]] = {}
     for start in np.unique(past.start[where]):
         end = past.end[start]
         inside = past.touched[start:end]
-        known[int(start)] = np.where(inside.any(axis=0), start + inside.argmax(axis=0), _NEVER)
-    return np.stack([known[int(start)] for start in past.start[where]])
+        firsts[int(start)] = np.where(inside.any(axis=0), start + inside.argmax(axis=0), _NEVER)
+    return np.stack([firsts[int(start)] for start in past.start[where]])
 
 
 def _outward(distance: Floats, what: Whole, written: Flags) -> Floats:
@@ -252,23 +252,25 @@ def _trails(
         users = past.touched[index : index + len(group.passes)].sum(axis=0)
         for item in group.passes:
             trailing = [(touch, trail) for touch in item.touches for trail in touch.trails]
-            own = past.touched[index] if trailing and group.tile < 1 else None
+            touched = past.touched[index] if trailing and group.tile < 1 else None
             for touch, trail in trailing:
                 distance = np.full(POSITIONS, float(trail.distance))
-                if own is not None:
-                    distance += _over_the_border(users, own, group.tile_components, trail.gap)
+                if touched is not None:
+                    distance += _over_the_border(users, touched, group.tile_components, trail.gap)
                 result.append((index - begin, touch, distance))
             index += 1
     return result
 
 
-def _over_the_border(users: npt.NDArray[np.int64], own: Flags, length: float, gap: int) -> Floats:
+def _over_the_border(
+    users: npt.NDArray[np.int64], inside: Flags, length: float, gap: int
+) -> Floats:
     """Bytes that the other passes of a tile loop add to a gap that begins in an earlier tile.
 
     Rows of the others count for the tiles in between; rows of both, where they reach beyond the
     gap: to the begin of the earlier tile. ``users``: passes per object; ``length`` of a tile.
     """
-    others, shared = (users > 0) & ~own, (users > 1) & own
+    others, shared = (users > 0) & ~inside, (users > 1) & inside
     position = _MICRO * length
     beyond = max(length - gap, 0.0) + position
     added = others.sum() * max(length, float(gap)) + shared.sum() * beyond

@@ -76,7 +76,7 @@ class _Walk:
     places: dict[str, int]
     """Array to its first row in the storage; swaps change it."""
     calls: list[SweepCall] = field(default_factory=list)
-    known: dict[SweepCall, SweepCall] = field(default_factory=dict)
+    unique_calls: dict[SweepCall, SweepCall] = field(default_factory=dict)
     """Equal calls are one object, so that they can be told by identity."""
     phases: list[CallPhase] = field(default_factory=list)
     order: list[int] = field(default_factory=list)
@@ -114,7 +114,7 @@ class _Walk:
         )
         index = len(self.calls)
         made = SweepCall(self.sweeps[id(sweep)], rows)
-        self.calls.append(self.known.setdefault(made, made))
+        self.calls.append(self.unique_calls.setdefault(made, made))
         self.order.append(index)
         if tile is None:
             self.phases.append(CallPhase((index,), None))
@@ -155,8 +155,8 @@ def schedule(program: StepProgram) -> Schedule:
 
     Raises ValueError for a barrier or a tile loop within a tile loop.
     """
-    found = tuple({id(sweep): sweep for sweep in every_sweep(program.body)}.values())
-    numbers = {id(sweep): index for index, sweep in enumerate(found)}
+    sweeps = tuple({id(sweep): sweep for sweep in every_sweep(program.body)}.values())
+    numbers = {id(sweep): index for index, sweep in enumerate(sweeps)}
     places: dict[str, int] = {}
     names: list[str] = []
     for array, rows in program.arrays:
@@ -164,9 +164,9 @@ def schedule(program: StepProgram) -> Schedule:
         names += [array] if rows == 1 else [f"{array}[{index}]" for index in range(rows)]
     first = _step(program, numbers, places)
     if not _has_swap(program.body):
-        return Schedule(found, (first, first), tuple(names))
+        return Schedule(sweeps, (first, first), tuple(names))
     steps = (first, _step(program, numbers, places), _step(program, numbers, places))
-    return Schedule(found, steps, tuple(names))
+    return Schedule(sweeps, steps, tuple(names))
 
 
 def _step(program: StepProgram, numbers: Mapping[int, int], places: dict[str, int]) -> TimeStep:

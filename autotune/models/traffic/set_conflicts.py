@@ -61,13 +61,13 @@ def conflicts(
         return []
     starts = [rows[name] * leading + offset for name, offset in shape.streams]
     turns = [rows[name] * leading + offset for name, offset in shape.touches]
-    found = []
+    result = []
     for cache in private:
         crowd = crowded(starts, cache, iterations, turns)
         if crowd:
             certain = cache.sets * cache.line <= PAGE
-            found.append(SetConflict(cache.name, crowd[0], cache.ways, crowd[1], certain))
-    return found
+            result.append(SetConflict(cache.name, crowd[0], cache.ways, crowd[1], certain))
+    return result
 
 
 def crowded(

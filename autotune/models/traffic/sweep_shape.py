@@ -52,25 +52,25 @@ def shape(sweep: Sweep, values: Mapping[str, float | int]) -> SweepShape:
     Stretches narrower than half of the widest (boundary columns) count as iterations only. Raises
     ValueError where a row is not accessed at ``j + offset`` or a bound uses an unknown name.
     """
-    known = dict(values)
+    symbols = dict(values)
     for name, expression in sweep.constants:
-        known.setdefault(name, number(expression, known))
+        symbols.setdefault(name, number(expression, symbols))
     first = sweep.stretches[0]
-    lower, upper = int(number(first.lower, known)), int(number(first.upper, known))
-    widths = [_width(stretch, known) for stretch in sweep.stretches]
+    lower, upper = int(number(first.lower, symbols)), int(number(first.upper, symbols))
+    widths = [_width(stretch, symbols) for stretch in sweep.stretches]
     broad = [s for s, w in zip(sweep.stretches, widths, strict=True) if 2 * w >= max(widths)]
-    sequence = tuple(step for stretch in broad for step in _sequence(sweep, stretch, known))
+    sequence = tuple(step for stretch in broad for step in _sequence(sweep, stretch, symbols))
     reads: dict[str, set[int]] = {name: set() for name, _ in sweep.rows}
     for name, distance in sequence:
         reads[name].add(distance)
     written = {s.target for t in broad for s in t.statements if isinstance(s, Assign)}
     loaded = _loaded(broad)
     accesses = tuple(
-        RowAccess(name, tuple(sorted(found, reverse=True)), name in loaded, name in written)
-        for name, found in reads.items()
-        if found
+        RowAccess(name, tuple(sorted(offsets, reverse=True)), name in loaded, name in written)
+        for name, offsets in reads.items()
+        if offsets
     )
-    starts, run = _loops(broad[0], lower, known)
+    starts, run = _loops(broad[0], lower, symbols)
     seen: set[tuple[str, int]] = set()
     stored = {(name, 0) for name in written}
     touches = []

@@ -76,13 +76,13 @@ class TrafficAnalyser:
         if (id(plan), place) not in self._plans:
             self._plans[id(plan), place] = tuple(self._shape(s, place) for s in plan.sweeps)
         shapes = self._plans[id(plan), place]
-        found = thread_passes(plan, shapes, n, granule, threads, line)
+        passes = thread_passes(plan, shapes, n, granule, threads, line)
         caches = self.machine.caches
         sizes = [(cache.name, cache.size / min(threads // nodes, cache.cores)) for cache in caches]
         return StepTraffic(
             schedule=plan,
             shapes=shapes,
-            threads=tuple(streams(thread, line) for thread in found),
+            threads=tuple(streams(thread, line) for thread in passes),
             components=n,
             line=line,
             levels=(*sizes, ("MEM", float("inf"))),

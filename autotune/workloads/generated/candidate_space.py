@@ -19,7 +19,7 @@ from autotune.workloads.program import program_space
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EnumeratedSpace:
-    """The candidates of a setup; the illegal ones as (label, problem, reason)."""
+    """The legal candidates of a setup; the illegal ones as (label, problem, reason)."""
 
     legal: list[Candidate]
     illegal: list[tuple[str, AnyProblem, str]]
@@ -27,7 +27,7 @@ class EnumeratedSpace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionLayout:
-    """A layout on a machine, with one way to communicate."""
+    """Nodes, ranks and threads of a run, and how its ranks communicate."""
 
     nodes: int
     ranks: int
@@ -74,7 +74,11 @@ def enumerate_candidates(
 
 
 def _of_program(setup: Setup, everywhere: Sequence[ExecutionLayout]) -> EnumeratedSpace:
-    """Of an illegal combination one layout is named: it is in all of them, or for its threads."""
+    """The space of an external program.
+
+    An illegal combination is listed with one layout only: it is illegal in all of them, or for its
+    number of threads.
+    """
     legal: list[Candidate] = []
     illegal: list[tuple[str, AnyProblem, str]] = []
     for problem in setup.problems:
@@ -88,8 +92,8 @@ def _of_program(setup: Setup, everywhere: Sequence[ExecutionLayout]) -> Enumerat
             if threads not in sifted:
                 sifted[threads] = program_space.sift(problem, threads)
                 for values, constraint in sifted[threads].illegal:
-                    one = _candidate(_of_values(program, values), problem, build, spread)
-                    illegal.append((one.label, problem, constraint.words))
+                    candidate = _candidate(_of_values(program, values), problem, build, spread)
+                    illegal.append((candidate.label, problem, constraint.words))
             legal += [
                 _candidate(_of_values(program, values), problem, build, spread)
                 for values in sifted[threads].legal
@@ -125,12 +129,12 @@ def baseline(setup: Setup, problem: AnyProblem, machine_cores: int, build: Build
 
 
 def spreads(setup: Setup, machine_cores: int) -> list[ExecutionLayout]:
-    """The layouts of a setup in numbers, fewest threads first, each once per communication.
+    """The layouts of a setup, fewest threads first, each once per kind of communication.
 
     Raises InputError where one has more threads on a node than ``machine_cores``.
     """
     faults: list[Fault] = []
-    found: list[ExecutionLayout] = []
+    layouts: list[ExecutionLayout] = []
     for index, layout in enumerate(setup.layouts):
         per_rank = max(1, machine_cores // layout.ranks)
         threads = per_rank if layout.threads == "all" else layout.threads
@@ -149,7 +153,7 @@ def spreads(setup: Setup, machine_cores: int) -> list[ExecutionLayout]:
         ways: tuple[Communication, ...] = setup.communications if ranks > 1 else ("none",)
         # one thread, or one on every core, is placed the same in any way
         free = 1 < threads < machine_cores
-        found += [
+        layouts += [
             ExecutionLayout(
                 nodes=layout.nodes,
                 ranks=ranks,
@@ -162,7 +166,7 @@ def spreads(setup: Setup, machine_cores: int) -> list[ExecutionLayout]:
     if faults:
         raise InputError(*faults)
     return sorted(
-        dict.fromkeys(found),
+        dict.fromkeys(layouts),
         key=lambda spread: (spread.nodes, spread.ranks * spread.threads, spread.ranks),
     )
 
@@ -183,7 +187,7 @@ def _candidate(
 
 
 def _unfit(problem: AnyProblem, spread: ExecutionLayout) -> str | None:
-    """Why ranks cannot exchange this way, or None."""
+    """Why the ranks of a layout cannot exchange data this way; None where they can."""
     if spread.ranks == 1:
         return None
     problem = generated(problem)
@@ -246,27 +250,27 @@ class _Maker:
         return _Made(variant, self._key(program, limits), None)
 
     def _refusal(self, program: loop_tree.StepProgram) -> str | None:
-        known = id(program.body)
-        if known not in self._refusals:
-            self._refusals[known] = communication.refusal(program)
-        return self._refusals[known]
+        body = id(program.body)
+        if body not in self._refusals:
+            self._refusals[body] = communication.refusal(program)
+        return self._refusals[body]
 
     def _key(self, program: loop_tree.StepProgram, limits: "_Limits") -> str:
-        """Equal for programs that do the same on blocks of this size."""
+        """A key that is equal for programs that do the same on blocks of this size."""
         tiles = list(_tiles(program.body))
         effective = tuple(
             min(limit, max((t.size for t in tiles if t.dimension == dimension), default=0))
             for dimension, limit in limits.items()
         )
-        known = (id(program.body), effective)
-        if known not in self._keys:
+        program_id = (id(program.body), effective)
+        if program_id not in self._keys:
             body = _without_pointless_tiles(program.body, limits)
-            self._keys[known] = hashlib.sha256(repr(body).encode()).hexdigest()
-        return f"{self._keys[known]}-{program.pad_lines}"
+            self._keys[program_id] = hashlib.sha256(repr(body).encode()).hexdigest()
+        return f"{self._keys[program_id]}-{program.pad_lines}"
 
 
 _Limits = Mapping[str | None, int]
-"""Dimension of tiles (None: components) to what the largest part of a thread has of it."""
+"""Dimension of tiles (None: components) to the largest number of points a thread owns."""
 
 
 def _limits(program: loop_tree.StepProgram, problem: AnyProblem, threads: int) -> _Limits:
@@ -286,7 +290,7 @@ def _tiles(block: loop_tree.NodeBlock) -> Iterator[loop_tree.Tiles]:
 
 
 def _without_pointless_tiles(block: loop_tree.NodeBlock, limits: _Limits) -> loop_tree.NodeBlock:
-    """Tiles that hold all that a thread has do nothing."""
+    """The block without loops over tiles that hold all components of a thread."""
     nodes: list[loop_tree.Node] = []
     for node in block.nodes:
         if isinstance(node, loop_tree.Tiles | loop_tree.Repeat):

@@ -1,7 +1,7 @@
-"""The combinations of an external program's parameters: legal, or with the constraint that is not.
+"""The combinations of an external program's parameters, legal or forbidden by a constraint.
 
-Constraints are told apart by how many combinations each leaves out, so that a space in which none
-is left says which one took the last.
+Every constraint counts the combinations that it removes, so that an empty space can be reported
+with the constraint that removed the last one.
 """
 
 import math
@@ -15,7 +15,7 @@ from autotune.domain.variant import Value
 from autotune.errors import Fault, InputError
 
 LARGEST = 1_000_000
-"""Combinations of all parameters together, forbidden ones too."""
+"""Largest number of combinations of all parameters, forbidden ones included."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,11 +25,11 @@ class ParameterCombinations:
     legal: tuple[Mapping[str, Value], ...]
     """The baseline first, where it is legal."""
     illegal: tuple[tuple[Mapping[str, Value], ProgramConstraint], ...]
-    """With the first constraint that is not fulfilled."""
+    """Combinations with the first constraint that each violates."""
 
 
 def sift(problem: ProgramProblem, threads: int) -> ParameterCombinations:
-    """The combinations that fulfil all constraints, and the others.
+    """The combinations that fulfil all constraints, and those that do not.
 
     Raises InputError, with the place of the constraint, where there are none, where a constraint
     says nothing about a combination, and for too many of them.
@@ -45,11 +45,11 @@ def sift(problem: ProgramProblem, threads: int) -> ParameterCombinations:
                 hint="shorten their lists of values",
             )
         )
-    known = {**problem.arguments, "threads": threads}
+    arguments = {**problem.arguments, "threads": threads}
     legal: list[Mapping[str, Value]] = []
     illegal: list[tuple[Mapping[str, Value], ProgramConstraint]] = []
     for values in program.combinations():
-        violated = _violated(program, values, known)
+        violated = _violated(program, values, arguments)
         if violated is not None:
             illegal.append((values, violated))
         elif all(same(value, program.baseline[name]) for name, value in values.items()):
@@ -57,24 +57,24 @@ def sift(problem: ProgramProblem, threads: int) -> ParameterCombinations:
         else:
             legal.append(values)
     if not legal:
-        raise InputError(_nothing_left(problem, known))
+        raise InputError(_nothing_left(problem, arguments))
     return ParameterCombinations(legal=tuple(legal), illegal=tuple(illegal))
 
 
 def check_baseline(problem: ProgramProblem, threads: int) -> None:
     """Raise InputError, with its place, where a constraint forbids the baseline."""
     program = problem.program
-    known = {**problem.arguments, "threads": threads}
-    violated = _violated(program, program.baseline, known)
+    arguments = {**problem.arguments, "threads": threads}
+    violated = _violated(program, program.baseline, arguments)
     if violated is not None:
         raise InputError(_forbidden_baseline(problem, violated))
 
 
 def _violated(
-    program: Program, values: Mapping[str, Value], known: Mapping[str, Value]
+    program: Program, values: Mapping[str, Value], arguments: Mapping[str, Value]
 ) -> ProgramConstraint | None:
     try:
-        return program.violated(values, known)
+        return program.violated(values, arguments)
     except ValueError as error:
         pairs = ", ".join(f"{name} = {value!r}" for name, value in values.items())
         raise InputError(
@@ -101,32 +101,32 @@ def _forbidden_baseline(problem: ProgramProblem, constraint: ProgramConstraint) 
     )
 
 
-def _nothing_left(problem: ProgramProblem, known: Mapping[str, Value]) -> Fault:
-    """How many combinations each constraint leaves out, and which one takes the last of them."""
+def _nothing_left(problem: ProgramProblem, arguments: Mapping[str, Value]) -> Fault:
+    """The fault of an empty space: how many combinations each constraint removes."""
     program = problem.program
-    every = [{**known, **values} for values in program.combinations()]
-    left, told, last = every, [], 0
+    every = [{**arguments, **values} for values in program.combinations()]
+    left, phrases, last = every, [], 0
     for index, constraint in enumerate(program.constraints):
         alone = sum(_forbids(constraint, values) for values in every)
-        told.append(f"{constraint.require.text!r} leaves out {alone}")
+        phrases.append(f"{constraint.require.text!r} leaves out {alone}")
         if left:
             left = [values for values in left if not _forbids(constraint, values)]
             last = index
     text = program.constraints[last].require.text
     before = "alone" if last == 0 else "with those before it"
-    told_apart = any("threads" in each.require.names for each in program.constraints)
-    threads = f", threads = {known['threads']}" if told_apart else ""
+    told_apart = any("threads" in rule.require.names for rule in program.constraints)
+    threads = f", threads = {arguments['threads']}" if told_apart else ""
     return Fault(
         where=_place(program, last),
         found=f"the constraints leave nothing of {len(every)} combinations with"
         f" {problem.size_name}{threads}: {text!r}, {before}, takes the last",
         expected="at least one combination that fulfils them all",
-        hint="; ".join(told),
+        hint="; ".join(phrases),
     )
 
 
 def _forbids(constraint: ProgramConstraint, values: Mapping[str, Value]) -> bool:
-    """Whether it does; not where it says nothing, for one before it forbids these already."""
+    """Whether the constraint forbids the values; False where it cannot be evaluated."""
     try:
         return not constraint.require.holds(values)
     except ValueError:

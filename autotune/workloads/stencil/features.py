@@ -1,4 +1,4 @@
-"""What a learned model may know of a candidate: the modelling vector of a stencil."""
+"""The features of a stencil candidate that learned models use: its modelling vector."""
 
 from autotune.domain.problem import StencilProblem
 from autotune.domain.variant import Block, Candidate, Unroll

@@ -42,7 +42,9 @@ def test_arrays_say_what_predictions_say(machine) -> None:
     assert arrays.low.tolist() == pytest.approx([p.interval[0] for p in told])
     assert arrays.high.tolist() == pytest.approx([p.interval[1] for p in told])
     sigma = [p.uncertainty.sigma for p in told]
-    assert np.hypot(np.linalg.norm(arrays.shifts, axis=1), arrays.own) == pytest.approx(sigma)
+    assert np.hypot(np.linalg.norm(arrays.shifts, axis=1), arrays.independent) == pytest.approx(
+        sigma
+    )
     assert not arrays.reasons
     assert np.isfinite(arrays.terms).all()
 

@@ -29,7 +29,7 @@ _PDEATHSIG = 1
 
 
 def main() -> None:
-    """Take the samples that the command line names."""
+    """Take the samples that the command line asks for."""
     if os.environ.get("AUTOTUNE_PDEATHSIG"):
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGKILL)
@@ -51,20 +51,20 @@ def main() -> None:
             priority=priority,
             hosts=hosts,
         )
-    known: dict[tuple[str, int], int] = {}
+    counts: dict[tuple[str, int], int] = {}
     for point in points:
         for _ in range(int(tries)):
-            count, times = bench.measure(point, known.get(point, 0), least, begun + until)
+            count, times = bench.measure(point, counts.get(point, 0), least, begun + until)
             if not count:
                 break
-            known[point] = count
+            counts[point] = count
             if world.rank == 0:
-                each = max(seconds for seconds, _ in times) / count
+                seconds_each = max(seconds for seconds, _ in times) / count
                 _print(
                     kind="sample",
                     operation=point[0],
                     bytes=point[1],
-                    seconds=each / (2 if point[0] == "pingpong" else 1),
+                    seconds=seconds_each / (2 if point[0] == "pingpong" else 1),
                     count=count,
                     taken=time.time(),
                     busy=[share for _, share in times],
@@ -80,7 +80,7 @@ def main() -> None:
 class _Bench:
     """The operations of one communicator, with buffers for the largest message.
 
-    ``buffers``: that operations take turns with, to send from and to receive into.
+    Operations alternate between ``buffers`` buffers, to send from and to receive into.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class _Bench:
         return size * (self.ranks if name == "allgather" else 2)
 
     def operation(self, name: str, size: int) -> Callable[[], object]:
-        """One operation, ready to be called many times; the buffers take turns."""
+        """A function that runs one operation; the buffers alternate."""
         if name == "barrier":
             return lambda: self.world.Barrier()
         sent, received = self._sent(name, size), self._received(name, size)
@@ -118,7 +118,7 @@ class _Bench:
     def _with(
         self, name: str, size: int, out: memoryview, into: memoryview
     ) -> Callable[[], object]:
-        """One operation with these buffers."""
+        """A function that runs one operation with the given buffers."""
         world = self.world
         if name == "allgather":
             counts = [size] * self.ranks
@@ -201,7 +201,7 @@ class _Bench:
 
 
 def _apart(size: int) -> int:
-    """Bytes from one buffer to the next, as in bench.c."""
+    """Distance in bytes between two buffers, as in bench.c."""
     return -(-size // _LINE) * _LINE + _LINE
 
 

@@ -110,11 +110,11 @@ class KerncraftEngine:
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
         """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
-        found = [self._plan(candidate) for candidate in candidates]
-        self._analyse([made for _, made in found if isinstance(made, NodePlan)])
-        asked: dict[_Case, _Asked] = {}
+        plans = [self._plan(candidate) for candidate in candidates]
+        self._analyse([made for _, made in plans if isinstance(made, NodePlan)])
+        requests: dict[_Case, _Asked] = {}
         cases: list[_Case | str] = []
-        for candidate, (key, made) in zip(candidates, found, strict=True):
+        for candidate, (key, made) in zip(candidates, plans, strict=True):
             usable = self._usable(made)
             if isinstance(usable, str):
                 cases.append(usable)
@@ -122,8 +122,8 @@ class KerncraftEngine:
             case = _case(key, candidate)
             cases.append(case)
             if case not in self._done:
-                asked.setdefault(case, _Asked(usable, candidate))
-        self._evaluate(asked)
+                requests.setdefault(case, _Asked(usable, candidate))
+        self._evaluate(requests)
         return [
             self._unknown(case)
             if isinstance(case, str)
@@ -166,12 +166,12 @@ class KerncraftEngine:
 
     # --- many cases at once ---------------------------------------------------------------
 
-    def _evaluate(self, asked: dict[_Case, _Asked]) -> None:
+    def _evaluate(self, requests: dict[_Case, _Asked]) -> None:
         batch = StretchRequests(self.machine, self.saturation)
-        for case in asked.values():
+        for case in requests.values():
             self._ask(case, batch)
         timing = batch.evaluate(self._models)
-        for key, case in asked.items():
+        for key, case in requests.items():
             self._done[key] = self._prediction(case, timing)
 
     def _ask(self, case: _Asked, batch: StretchRequests) -> None:
@@ -203,12 +203,12 @@ class KerncraftEngine:
         rows = np.array(case.requests)
         slowest = int(timing.seconds[rows].sum(axis=1).argmax())
         mine = timing.at(rows[slowest])
-        each = self._barriers.barrier(candidate.threads)
-        barriers = case.plan.barriers * (each or 0.0)
-        seconds = step_seconds(mine.seconds, case.plan.barriers, each or 0.0)
+        barrier = self._barriers.barrier(candidate.threads)
+        barriers = case.plan.barriers * (barrier or 0.0)
+        seconds = step_seconds(mine.seconds, case.plan.barriers, barrier or 0.0)
         parts = explained.parts(case.plan, mine, barriers)
         notes = [_ROUTE, RULES[self.saturation]]
-        if each is None:
+        if barrier is None:
             notes.append("barriers are not counted: the machine has no figure")
         notes += [note for _, stretch in case.plan.stretches for note in stretch.text.notes]
         threads, memory = candidate.threads_per_node, self.machine.memory.cores

@@ -74,12 +74,12 @@ class NodeKernel:
         """Components of a block that count for each stretch; they add up to the block."""
         if len(self.stretches) == 1:
             return [float(block[1] - block[0])]
-        found = [stretch.region.within(block, values) for stretch in self.stretches]
-        if not any(found):  # only boundary: as the whole problem is
+        extents = [stretch.region.within(block, values) for stretch in self.stretches]
+        if not any(extents):  # only boundary: as the whole problem is
             everything = (0, int(values["n"]))
-            found = [stretch.region.within(everything, values) or 1 for stretch in self.stretches]
-        scale = (block[1] - block[0]) / sum(found)
-        return [count * scale for count in found]
+            extents = [stretch.region.within(everything, values) or 1 for stretch in self.stretches]
+        scale = (block[1] - block[0]) / sum(extents)
+        return [count * scale for count in extents]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,17 +101,17 @@ def plan(program: loop_tree.StepProgram, ivp: Ivp) -> NodePlan | str:
     """The program as kerncraft kernels, or the reason why kerncraft cannot say."""
     if _has_tiles(program.body):
         return "kerncraft takes no loop variable in the bounds of a loop, so no tiles"
-    found = schedule(program)
-    bands = _bands(found, ivp)
+    steps = schedule(program)
+    bands = _bands(steps, ivp)
     if isinstance(bands, str):
         return bands
     made = []
     for group, executions in bands.items():
-        stretches = _long(tuple(_on_components(found.sweeps[index]) for index in group), ivp)
+        stretches = _long(tuple(_on_components(steps.sweeps[index]) for index in group), ivp)
         if isinstance(stretches, str):
             return stretches
         made.append(NodeKernel(stretches=stretches, executions=executions))
-    return NodePlan(kernels=tuple(made), barriers=found.steps[-1].barriers, granule=program.granule)
+    return NodePlan(kernels=tuple(made), barriers=steps.steps[-1].barriers, granule=program.granule)
 
 
 def _on_components(sweep: loop_tree.AnySweep) -> loop_tree.Sweep:
@@ -127,9 +127,9 @@ def _has_tiles(block: loop_tree.NodeBlock) -> bool:
     )
 
 
-def _bands(found: Schedule, ivp: Ivp) -> dict[tuple[int, ...], int] | str:
+def _bands(steps: Schedule, ivp: Ivp) -> dict[tuple[int, ...], int] | str:
     """Consecutive calls that cover all components together, with their executions."""
-    step = found.steps[-1]
+    step = steps.steps[-1]
     executions: Counter[int] = Counter()
     for region in step.regions:
         executions.update(dict(region))
@@ -139,7 +139,7 @@ def _bands(found: Schedule, ivp: Ivp) -> dict[tuple[int, ...], int] | str:
     group: tuple[int, ...] = ()
     covered = 0
     for number_, call in enumerate(step.calls):
-        sweep = _on_components(found.sweeps[call.sweep])
+        sweep = _on_components(steps.sweeps[call.sweep])
         group += (call.sweep,)
         covered += sum(region.within((0, n), values) for region, _ in _regions(sweep))
         if covered < n:
@@ -149,7 +149,7 @@ def _bands(found: Schedule, ivp: Ivp) -> dict[tuple[int, ...], int] | str:
         bands[group] += executions[number_]
         group, covered = (), 0
     if group:
-        return f"the sweeps up to {found.sweeps[group[-1]].name} leave components out"
+        return f"the sweeps up to {steps.sweeps[group[-1]].name} leave components out"
     return dict(bands)
 
 
@@ -182,5 +182,5 @@ def node_blocks(n: int, granule: int, ranks: int, nodes: int) -> list[Interval]:
     """The components of each node: the blocks of its ranks together; empty ones left out."""
     blocks = communication.blocks(n, granule, ranks)
     per_node = ranks // nodes
-    found = [(blocks[k][0], blocks[k + per_node - 1][1]) for k in range(0, ranks, per_node)]
-    return [block for block in found if block[1] > block[0]]
+    intervals = [(blocks[k][0], blocks[k + per_node - 1][1]) for k in range(0, ranks, per_node)]
+    return [block for block in intervals if block[1] > block[0]]

@@ -100,12 +100,12 @@ class StretchRequests:
 
     def evaluate(self, models: Mapping[str, StretchModel | str]) -> StretchTiming:
         """The times of all requests, by position."""
-        found: list[tuple[list[int], StretchTiming]] = []
+        timings: list[tuple[list[int], StretchTiming]] = []
         for (text, cores), group in self._groups.items():
             model = models[text]
             assert not isinstance(model, str), "only what was analysed is asked for"
-            found.append((group.positions, self._timing(model, cores, group)))
-        return _together(found, self._count)
+            timings.append((group.positions, self._timing(model, cores, group)))
+        return _together(timings, self._count)
 
     def _timing(self, model: StretchModel, cores: int, group: _Group) -> StretchTiming:
         distinct, place = np.unique(
@@ -166,11 +166,11 @@ class StretchRequests:
         return floor_cycles(times.memory_lines[:, 0], line, times.bandwidth[:, 0], clock)
 
 
-def _together(found: list[tuple[list[int], StretchTiming]], count: int) -> StretchTiming:
+def _together(groups: list[tuple[list[int], StretchTiming]], count: int) -> StretchTiming:
     """Groups put back in the order of their requests."""
     order = np.empty(count, dtype=np.int64)
-    order[[position for positions, _ in found for position in positions]] = np.arange(count)
-    timings = [timing for _, timing in found]
+    order[[position for positions, _ in groups for position in positions]] = np.arange(count)
+    timings = [timing for _, timing in groups]
     if not timings:
         empty = np.empty(0)
         return StretchTiming(

@@ -91,19 +91,19 @@ def reason(
             kernel.bounds[kind] += value
         if timing.saturation[index] <= cores:
             kernel.saturated.append(float(timing.saturation[index]))
-    told: list[str] = []
+    phrases: list[str] = []
     for name, kernel in sorted(kernels.items(), key=lambda item: -item[1].seconds)[:_TOLD]:
-        share = f"{100 * kernel.seconds / seconds:.0f} %" + ("" if told else " of the step")
+        share = f"{100 * kernel.seconds / seconds:.0f} %" + ("" if phrases else " of the step")
         bound = max(kernel.bounds, key=lambda kind: kernel.bounds[kind])
         where = f"by {bound}"
         if bound in ("T_OL", "T_nOL"):
             where = f"in core ({bound})"
         elif kernel.saturated and bound == timing.levels[-1]:
             where += f", saturated from {min(kernel.saturated):.2g} of {cores} cores"
-        told.append(f"{name} bound {where}: {share}")
+        phrases.append(f"{name} bound {where}: {share}")
     if barriers > 0.05 * seconds:
-        told.append(f"barriers: {100 * barriers / seconds:.0f} %")
-    return "; ".join(told)
+        phrases.append(f"barriers: {100 * barriers / seconds:.0f} %")
+    return "; ".join(phrases)
 
 
 def with_notes(prediction: Prediction, *more: str | None) -> Prediction:

@@ -70,7 +70,7 @@ class CaseTeam:
     flows: dict[int, int] = field(default_factory=dict)
     """id of a traffic to its position."""
     cases: list[TimingCase] = field(default_factory=list)
-    known: dict[tuple[object, ...], int] = field(default_factory=dict)
+    rows_by_key: dict[tuple[object, ...], int] = field(default_factory=dict)
     rows: list[tuple[int, int, int, int]] = field(default_factory=list)
     """Flow, first loop, first conflict row, team of each case."""
     where: list[tuple[FlowArrays, int]] = field(default_factory=list)
@@ -150,8 +150,8 @@ class AnalysedCandidates:
             self._analyse([item for item in wanted if isinstance(item, _Wanted)])
             self._flow([item for item in wanted if isinstance(item, _Wanted)])
             for candidate, item in zip(new, wanted, strict=True):
-                found = self._place(item) if isinstance(item, _Wanted) else item
-                placed[id(candidate)] = candidate, found
+                position = self._place(item) if isinstance(item, _Wanted) else item
+                placed[id(candidate)] = candidate, position
         return [placed[id(candidate)][1] for candidate in candidates]
 
     def case(self, place: CasePosition) -> TimingCase:
@@ -209,15 +209,15 @@ class AnalysedCandidates:
             for code in self._code(plan):
                 if (build, code.text) not in self._in_core:
                     new.setdefault(build, {})[code.text] = code
-        for asked, codes in new.items():
+        for flags, codes in new.items():
             try:
-                results = self._analyser.analyse(list(codes.values()), asked)
+                results = self._analyser.analyse(list(codes.values()), flags)
             except AutotuneError:
                 for text, code in codes.items():
-                    self._in_core[asked, text] = self._analyse_one(code, asked)
+                    self._in_core[flags, text] = self._analyse_one(code, flags)
                 continue
             for text, result in zip(codes, results, strict=True):
-                self._in_core[asked, text] = result
+                self._in_core[flags, text] = result
 
     def _analyse_one(self, code: SweepCode, build: Build) -> InCoreResult | str:
         try:
@@ -229,12 +229,12 @@ class AnalysedCandidates:
         """Where the in-core times of a program's sweeps begin, and what they are."""
         key = (build, id(plan))
         if key not in self._cores:
-            found = [self._in_core[build, code.text] for code in self._code(plan)]
-            failed = [result for result in found if isinstance(result, str)]
+            results = [self._in_core[build, code.text] for code in self._code(plan)]
+            failed = [result for result in results if isinstance(result, str)]
             if failed:
                 self._cores[key] = failed[0]
             else:
-                kept = tuple(result for result in found if isinstance(result, InCoreResult))
+                kept = tuple(result for result in results if isinstance(result, InCoreResult))
                 self._cores[key] = len(self._results), kept
                 self._results += kept
         return self._cores[key]
@@ -253,8 +253,8 @@ class AnalysedCandidates:
         crowd = self._crowd(team, flow, pad_lines, results)
         # Padding matters through conflicts only, so most padded candidates share a case.
         key = (flow, first, crowd, candidate.threads)
-        if key not in team.known:
-            team.known[key] = len(team.rows)
+        if key not in team.rows_by_key:
+            team.rows_by_key[key] = len(team.rows)
             team.rows.append((flow, first, crowd[0] if crowd else -1, candidate.threads))
             team.cases.append(
                 TimingCase(
@@ -265,7 +265,7 @@ class AnalysedCandidates:
                     crowded=crowd[1] if crowd else (),
                 )
             )
-        return CasePosition(spread, team.known[key])
+        return CasePosition(spread, team.rows_by_key[key])
 
     def _crowd(
         self, team: CaseTeam, flow: int, pad_lines: int, results: tuple[InCoreResult, ...]
@@ -283,11 +283,11 @@ class AnalysedCandidates:
             return None
         key = (id(traffic), pad_lines, tuple(result.iterations for result in results))
         if key not in self._crowded:
-            found = (
+            crowding = (
                 (n, tuple(traffic.conflicts(n, pad_lines, self.machine, key[2][plan[n].sweep])))
                 for n in able
             )
-            self._crowded[key] = tuple((number, crowd) for number, crowd in found if crowd)
+            self._crowded[key] = tuple((number, crowd) for number, crowd in crowding if crowd)
         crowded = self._crowded[key]
         if not crowded:
             return None

@@ -39,7 +39,7 @@ class FlowArrays:
     """(kinds,): last written by another thread."""
     stores: Flags
     """(kinds,): written without being read."""
-    lent: Flags
+    reclaimed: Flags
     """(kinds,): written, and read by another thread since."""
     crowd: Whole
     """(kinds,): streams that the pass has at once."""

@@ -54,15 +54,15 @@ class Evaluator:
 
     def node(self, spread: ThreadPlacement, parts: Sequence[FlowArrays]) -> LoadedNode:
         """The machine with some threads running; ``parts`` only ever get more at the end."""
-        known = self._nodes.get(spread)
+        loaded = self._nodes.get(spread)
         have = self._parts.get(spread, 0)
         for part in parts[have:]:
-            made = self._filled(known.bare if known else self._empty(spread), part)
-            known = known.joined(made) if known else made
-        if known is None:
+            made = self._filled(loaded.bare if loaded else self._empty(spread), part)
+            loaded = loaded.joined(made) if loaded else made
+        if loaded is None:
             raise ValueError("there is nothing to evaluate")
-        self._nodes[spread], self._parts[spread] = known, len(parts)
-        return known
+        self._nodes[spread], self._parts[spread] = loaded, len(parts)
+        return loaded
 
     def _empty(self, spread: ThreadPlacement) -> BareNode:
         threads = spread.threads
@@ -75,7 +75,7 @@ class Evaluator:
         price = np.array([costs.typical(level) for level in range(1, len(costs.names))])
         if costs.conflict is not None:
             price[0] = costs.conflict
-        names = tuple(each.name for each in uncertainty.assumptions(rules, doubts))
+        names = tuple(assumption.name for assumption in uncertainty.assumptions(rules, doubts))
         return BareNode(threads, costs, rules, doubts, price, names)
 
     def _filled(self, bare: BareNode, part: FlowArrays) -> LoadedNode:
@@ -113,15 +113,19 @@ class Evaluator:
         """Seconds and uncertainty of every case, in order."""
         count = len(cases.flow)
         classes = node.doubts.classes
-        seconds, floor, own = (np.empty(count) for _ in range(3))
+        seconds, floor, variance = (np.empty(count) for _ in range(3))
         shifts, terms = (np.zeros((count, len(classes))) for _ in range(2))
         for rows in _pieces(node.flows, cases):
             piece = self.piece(node, cases.at(rows), core, crowds)
             with np.errstate(all="ignore"):
                 step = self.steps(piece)
                 seconds[rows], floor[rows] = step.seconds, step.floor
-                terms[rows], shifts[rows], own[rows] = self._doubts(node, piece, step, cases, rows)
-        return CaseEstimates(seconds=seconds, floor=floor, shifts=shifts, terms=terms, own=own)
+                terms[rows], shifts[rows], variance[rows] = self._doubts(
+                    node, piece, step, cases, rows
+                )
+        return CaseEstimates(
+            seconds=seconds, floor=floor, shifts=shifts, terms=terms, independent=variance
+        )
 
     def piece(
         self, node: LoadedNode, cases: CaseArrays, core: LoopArrays, crowds: ConflictLines
@@ -190,12 +194,12 @@ class Evaluator:
         clock = float(self.machine.frequency)
         weight = step.free / clock / step.seconds[piece.owner]
         width = piece.loops.width[piece.slot]
-        found = uncertainty.changes(piece.core, width, piece.data, piece.rows)
-        found *= weight
-        changed = np.add.reduceat(found, piece.begin, axis=1)
+        changes = uncertainty.changes(piece.core, width, piece.data, piece.rows)
+        changes *= weight
+        changed = np.add.reduceat(changes, piece.begin, axis=1)
         shift = dict(zip((*node.bare.names[1:], "core", "entry"), changed, strict=True))
         growth = dict(shift)
-        growth["core"] = np.add.reduceat(found[-2] / width, piece.begin)
+        growth["core"] = np.add.reduceat(changes[-2] / width, piece.begin)
         growth["entry"] = shift["entry"] / uncertainty.ENTRY
         less = np.minimum(shift.pop("more overlap"), 0.0)
         more = np.maximum(shift.pop("less overlap"), 0.0)
@@ -215,18 +219,18 @@ class Evaluator:
         growth["clock"] = 1.0 - waiting - bound
         shift["clock"] = growth["clock"] * doubt.clock
         shares = self._regimes(node, piece, step, cases.team[rows])
-        own = zero.copy()
+        independent = zero.copy()
         for name, share in shares.items():
             regime = REGIMES[name]
             growth[name] = share
             shift[name] = share * regime.sigma * np.sqrt(regime.common)
-            own += (share * regime.sigma) ** 2 * (1 - regime.common)
+            independent += (share * regime.sigma) ** 2 * (1 - regime.common)
         terms = np.stack([growth.get(name, zero) for name in doubt.classes], axis=1)
         shifts = np.stack([shift.get(name, zero) for name in doubt.classes], axis=1)
         # A level without figures may be only where lines would come from if caches were smaller.
         unknown = np.isnan(shifts)
         shifts[unknown], terms[unknown] = _UNKNOWN, 0.0
-        return terms * step.seconds[:, None], shifts, np.sqrt(own)
+        return terms * step.seconds[:, None], shifts, np.sqrt(independent)
 
     def _crowding(
         self, node: LoadedNode, piece: CasePiece, weight: Floats
@@ -319,7 +323,7 @@ def _conflicts(
 
     def cycles(lines: Floats) -> Floats:
         again = lines[:, row]
-        found: Floats = np.where(some & (again > 0), again * price[:, None], 0.0)
-        return found
+        loaded: Floats = np.where(some & (again > 0), again * price[:, None], 0.0)
+        return loaded
 
     return cycles(crowds.certain), cycles(crowds.possible)

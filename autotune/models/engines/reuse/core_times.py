@@ -72,8 +72,8 @@ def _crossing(result: InCoreResult) -> list[float]:
 
 
 def _rungs(result: InCoreResult) -> list[tuple[float, float, float]]:
-    found = [(r.iterations, float(r.T_OL), float(r.T_nOL)) for r in result.ladder[:_RUNGS]]
-    return found + [(0.0, 0.0, 0.0)] * (_RUNGS - len(found))
+    loops = [(r.iterations, float(r.T_OL), float(r.T_nOL)) for r in result.ladder[:_RUNGS]]
+    return loops + [(0.0, 0.0, 0.0)] * (_RUNGS - len(loops))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,10 +112,10 @@ def _over_runs(loop: LoopArrays, run: Floats) -> tuple[Floats, Floats]:
         taken = np.floor(left / np.where(size > 0, size, np.inf)) * size
         sums += taken * loop.rungs[:, k, 1:].T
         left = left - taken
-    known = (whole > 0) & (left == 0)
+    divisible = (whole > 0) & (left == 0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = np.where(known, sums / whole, [loop.T_OL, loop.T_nOL])
-    return found[0], found[1]
+        means = np.where(divisible, sums / whole, [loop.T_OL, loop.T_nOL])
+    return means[0], means[1]
 
 
 def _entry(loop: LoopArrays, run: Floats, costs: LineCosts) -> Floats:

@@ -125,7 +125,7 @@ class CaseEstimates:
     """(cases, classes): relative change of the time when a class is one deviation off."""
     terms: Floats
     """(cases, classes): seconds that grow with a class of figures."""
-    own: Floats
+    independent: Floats
     """(cases,): relative standard deviation of a case alone."""
 
 

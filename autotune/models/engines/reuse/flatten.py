@@ -41,7 +41,7 @@ def flows(traffics: Sequence[StepTraffic], ways: int) -> FlowArrays:
         distance=raw.distance[chosen[first]],
         remote=raw.remote[chosen[first]],
         stores=raw.stores[chosen[first]],
-        lent=raw.lent[chosen[first]],
+        reclaimed=raw.reclaimed[chosen[first]],
         crowd=raw.crowd[chosen[first]],
         owner=order[raw.owner[chosen]],
         kind=kind,
@@ -94,7 +94,7 @@ class _Raw:
     lines: Floats
     stores: Flags
     remote: Flags
-    lent: Flags
+    reclaimed: Flags
     crowd: Whole
     stream_signature: Floats
     pass_signature: Floats
@@ -130,8 +130,8 @@ def _raw(traffics: Sequence[StepTraffic], ways: int) -> _Raw:
     walked = np.array([item.rows for lane in lanes for item in lane.passes])
     crowd = np.where(walked > 0, walked, np.bincount(owner, minlength=len(walked)))[owner]
     near = np.nan_to_num(distance, posinf=-1.0)
-    lent = np.concatenate([lane.lent for lane in lanes])
-    beside = np.stack([stores, remote, crowd, lent], axis=1)
+    reclaimed = np.concatenate([lane.reclaimed for lane in lanes])
+    beside = np.stack([stores, remote, crowd, reclaimed], axis=1)
     kinds = np.stack([near @ _CHANCE[k, :, 0] + beside @ _CHANCE[k, 0] for k in (0, 1)], axis=1)
     drift = np.nan_to_num(outward, nan=-2.0, posinf=-1.0)
     whole = [
@@ -166,7 +166,7 @@ def _raw(traffics: Sequence[StepTraffic], ways: int) -> _Raw:
         lines=lines,
         stores=stores,
         remote=remote,
-        lent=lent,
+        reclaimed=reclaimed,
         crowd=crowd,
         stream_signature=kinds,
         pass_signature=signature,

@@ -25,13 +25,13 @@ def calibrated_costs(machine: Machine, threads: int, placement: Placement = "com
         threads = together(threads, machine.memory.cores, placement, machine.cores)
 
     def value(name: str, otherwise: float = 0.0) -> float:
-        found = calibration.constant(name, threads)
-        return otherwise if found is None else found.value
+        constants = calibration.constant(name, threads)
+        return otherwise if constants is None else constants.value
 
     def by_level(name: str) -> Floats | None:
-        found = [calibration.constant(f"{name}.{level}", threads) for level in costs.names[1:]]
-        known = [constant.value for constant in found if constant is not None]
-        return np.array([0.0, *known]) if len(known) == len(found) else None
+        constants = [calibration.constant(f"{name}.{level}", threads) for level in costs.names[1:]]
+        values = [constant.value for constant in constants if constant is not None]
+        return np.array([0.0, *values]) if len(values) == len(constants) else None
 
     out, stored = by_level("outbound"), by_level("allocate")
     return replace(
@@ -39,7 +39,7 @@ def calibrated_costs(machine: Machine, threads: int, placement: Placement = "com
         crowding=_crowding(calibration, threads),
         fastest=max(float(curve.bandwidth[-1]) for curve in _near(calibration, threads)),
         handed=_middle(calibration.constant("core_to_core", threads)),
-        lent=_middle(calibration.constant("ownership", threads)),
+        reclaim=_middle(calibration.constant("ownership", threads)),
         between=_between(calibration, threads),
         outlinks=costs.outlinks if out is None else np.diff(out),
         stored=None if stored is None else _over_loads(costs, stored),
@@ -52,19 +52,21 @@ def calibrated_costs(machine: Machine, threads: int, placement: Placement = "com
     )
 
 
-def _middle(found: Constant | None) -> float:
+def _middle(constant: Constant | None) -> float:
     """The geometric middle of the interval: what passes between cores has modes, far apart where
     cores move between caches, and any of them may hold next time."""
-    if found is None:
+    if constant is None:
         return 0.0
-    return float(np.sqrt(max(found.low, found.value / _MODES) * found.high))
+    return float(np.sqrt(max(constant.low, constant.value / _MODES) * constant.high))
 
 
 def _between(calibration: Calibration, threads: int) -> float:
     """Relative standard deviation of what passes between cores."""
     names = ("core_to_core", "ownership")
-    known = [calibration.constant(name, threads) for name in names]
-    spans = [c.high / max(c.low, c.value / _MODES) for c in known if c is not None and c.value > 0]
+    constants = [calibration.constant(name, threads) for name in names]
+    spans = [
+        c.high / max(c.low, c.value / _MODES) for c in constants if c is not None and c.value > 0
+    ]
     return float(max([_LEAST, *(np.log(span) / (2 * Z80) for span in spans)]))
 
 

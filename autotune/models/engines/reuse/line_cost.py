@@ -88,7 +88,7 @@ class LineCosts:
     """How bandwidth depends on the number of streams; None: not measured."""
     handed: float = 0.0
     """Cycles per line that another core wrote last, where that is more than the curve says."""
-    lent: float = 0.0
+    reclaim: float = 0.0
     """Cycles per line that another core read since this one wrote it, until it may be written."""
     between: float = 0.7
     """Relative standard deviation of both."""
@@ -109,8 +109,8 @@ class LineCosts:
 
     def level(self, distance: Floats) -> Levels:
         """Position in ``names`` of the level that a reuse distance falls in."""
-        found: Levels = np.searchsorted(self.borders, distance / self.capacity)
-        return found
+        levels: Levels = np.searchsorted(self.borders, distance / self.capacity)
+        return levels
 
     def inbound(
         self, distance: Floats, level: Levels, *, beyond: int = 0, crowd: Floats | None = None
@@ -204,13 +204,18 @@ def line_costs(machine: Machine, threads: int, placement: Placement = "compact")
     curve, extrapolated, notes = None, names[1:], list[str]()
     spread = 0.3
     if calibration and calibration.curves:
-        found = calibration.curve(threads)
-        curve = (np.log(np.array(found.working_set, float)), np.log(np.array(found.bandwidth)))
-        memory = float(found.bandwidth[-1])
-        spread = max(0.05, max(found.spread)) + (0.15 if calibration.contended else 0.0)
-        extrapolated = names[1:] if found.threads != threads else ()
-        if found.threads != threads:
-            notes.append(f"bandwidths measured with {found.threads} threads, not {threads}")
+        bandwidth_curve = calibration.curve(threads)
+        curve = (
+            np.log(np.array(bandwidth_curve.working_set, float)),
+            np.log(np.array(bandwidth_curve.bandwidth)),
+        )
+        memory = float(bandwidth_curve.bandwidth[-1])
+        spread = max(0.05, max(bandwidth_curve.spread)) + (0.15 if calibration.contended else 0.0)
+        extrapolated = names[1:] if bandwidth_curve.threads != threads else ()
+        if bandwidth_curve.threads != threads:
+            notes.append(
+                f"bandwidths measured with {bandwidth_curve.threads} threads, not {threads}"
+            )
         if calibration.contended:
             notes.append("calibrated while other processes took the cores")
     else:
@@ -286,5 +291,5 @@ def _memory(machine: Machine, threads: int) -> float:
     memory = machine.memory
     in_domain = min(threads, memory.cores)
     figures = [memory.single, memory.saturated / in_domain if memory.saturated else None]
-    known = [figure for figure in figures if figure is not None]
-    return min(known) / machine.frequency if known else float("nan")
+    bandwidths = [figure for figure in figures if figure is not None]
+    return min(bandwidths) / machine.frequency if bandwidths else float("nan")

@@ -51,7 +51,7 @@ class PredictionArrays:
     under the condition of a known weakness."""
     shifts: Floats
     """(n, k): relative change of the time when a class is one standard deviation off."""
-    own: Floats
+    independent: Floats
     """(n,): relative standard deviation of a candidate alone."""
     classes: tuple[str, ...]
     """Names of the k classes; see ``uncertainty``."""
@@ -109,11 +109,11 @@ class ReuseEngine:
 
         ValueError for a machine with other caches or lines, whose traffic would be another.
         """
-        known = self.machine
+        current = self.machine
         if [(c.size, c.ways, c.line, c.cores) for c in machine.caches] != [
-            (c.size, c.ways, c.line, c.cores) for c in known.caches
+            (c.size, c.ways, c.line, c.cores) for c in current.caches
         ]:
-            raise ValueError(f"{machine.name} has other caches than {known.name}")
+            raise ValueError(f"{machine.name} has other caches than {current.name}")
         made = ReuseEngine.__new__(ReuseEngine)
         made._begin(machine, self._analysed)
         return made
@@ -130,23 +130,23 @@ class ReuseEngine:
         placed = self._placed(candidates)
         reasons = dict(placed.reasons)
         position = placed.position
-        seconds, low, high, own = (np.full(count, np.nan) for _ in range(4))
+        seconds, low, high, independent = (np.full(count, np.nan) for _ in range(4))
         terms = shifts = np.zeros((count, 0))
         classes: tuple[str, ...] = ()
         for spread, mine in placed.groups:
-            said = self._say(spread, position[mine])
-            rows = said.rows[position[mine]]
+            evaluated = self._say(spread, position[mine])
+            rows = evaluated.rows[position[mine]]
             if not classes:
-                classes = said.node.doubts.classes
+                classes = evaluated.node.doubts.classes
                 terms, shifts = (np.full((count, len(classes)), np.nan) for _ in range(2))
-            found = said.estimates
-            seconds[mine], own[mine] = found.seconds[rows], found.own[rows]
-            terms[mine], shifts[mine] = found.terms[rows], found.shifts[rows]
-            low[mine], high[mine] = said.low[rows], said.high[rows]
+            estimates = evaluated.estimates
+            seconds[mine], independent[mine] = estimates.seconds[rows], estimates.independent[rows]
+            terms[mine], shifts[mine] = estimates.terms[rows], estimates.shifts[rows]
+            low[mine], high[mine] = evaluated.low[rows], evaluated.high[rows]
             for k in mine[~_sensible(seconds[mine])].tolist():
                 reasons[k] = self._missing(CasePosition(spread, int(position[k])))
         unknown = ~_sensible(seconds)
-        for values in (seconds, low, high, own, terms, shifts):
+        for values in (seconds, low, high, independent, terms, shifts):
             values[unknown] = np.nan
         return PredictionArrays(
             seconds=seconds,
@@ -154,7 +154,7 @@ class ReuseEngine:
             high=high,
             terms=terms,
             shifts=shifts,
-            own=own,
+            independent=independent,
             classes=classes,
             reasons=reasons,
         )
@@ -183,17 +183,17 @@ class ReuseEngine:
         node = self._evaluator.node(spread, team.parts)
         wanted = np.zeros(len(team.rows), dtype=np.bool_)
         wanted[positions] = True
-        asked = np.flatnonzero(wanted)
+        cases = np.flatnonzero(wanted)
         rows = np.full(len(team.rows), -1)
-        rows[asked] = np.arange(len(asked))
-        found = self._evaluator.estimate(
+        rows[cases] = np.arange(len(cases))
+        estimates = self._evaluator.estimate(
             node,
-            team.array().at(asked),
+            team.array().at(cases),
             self._analysed.loops,
             team.conflicts(len(node.costs.names) - 1),
         )
-        low, high = _interval(found, node)
-        return _Said(node, rows, found, low, high)
+        low, high = _interval(estimates, node)
+        return _Said(node, rows, estimates, low, high)
 
     # --- with words -----------------------------------------------------------------------
 
@@ -210,64 +210,66 @@ class ReuseEngine:
 
     def _predict(self, spread: ThreadPlacement, positions: Whole) -> None:
         """Predict cases that are not known yet."""
-        said = self._say(spread, positions)
+        evaluated = self._say(spread, positions)
         team = self._analysed.teams[spread]
-        asked = np.flatnonzero(said.rows >= 0)
-        for rows in np.array_split(asked, max(1, len(asked) // 256)):
+        predicted = np.flatnonzero(evaluated.rows >= 0)
+        for rows in np.array_split(predicted, max(1, len(predicted) // 256)):
             cases = team.array().at(rows)
             with np.errstate(all="ignore"):
                 piece = self._evaluator.piece(
-                    said.node,
+                    evaluated.node,
                     cases,
                     self._analysed.loops,
-                    team.conflicts(len(said.node.costs.names) - 1),
+                    team.conflicts(len(evaluated.node.costs.names) - 1),
                 )
                 step = self._evaluator.steps(piece)
                 sweeps = np.array([len(team.cases[row].results) for row in rows.tolist()])
-                found = explain.shares(
-                    said.node, piece, step, sweeps, float(self.machine.frequency)
+                contributions = explain.shares(
+                    evaluated.node, piece, step, sweeps, float(self.machine.frequency)
                 )
             for k, row in enumerate(rows.tolist()):
-                inside = slice(found.first[k], found.first[k + 1])
+                inside = slice(contributions.first[k], contributions.first[k + 1])
                 place = CasePosition(spread, row)
                 self._done[place] = self._told(
                     place,
-                    said,
-                    found.seconds[inside],
-                    found.streams[inside],
+                    evaluated,
+                    contributions.seconds[inside],
+                    contributions.streams[inside],
                     float(piece.paths.barriers[k]),
                 )
 
     def _told(
         self,
         place: CasePosition,
-        said: _Said,
+        evaluated: _Said,
         parts_seconds: Floats,
         streams: Whole,
         barriers: float,
     ) -> Prediction:
         """The prediction of one case."""
         case = self._analysed.case(place)
-        row = int(said.rows[place.position])
-        seconds = float(said.estimates.seconds[row])
+        row = int(evaluated.rows[place.position])
+        seconds = float(evaluated.estimates.seconds[row])
         if not (np.isfinite(seconds) and seconds > 0):
             return _unknown(self._missing(place))
         parts = explain.parts(
-            case, explain.Contributions(parts_seconds, streams, barriers), said.node.costs
+            case, explain.Contributions(parts_seconds, streams, barriers), evaluated.node.costs
         )
         shared = dict(
-            zip(said.node.doubts.classes, said.estimates.shifts[row].tolist(), strict=True)
+            zip(
+                evaluated.node.doubts.classes, evaluated.estimates.shifts[row].tolist(), strict=True
+            )
         )
         return Prediction(
             seconds=Seconds(seconds),
-            interval=(Seconds(float(said.low[row])), Seconds(float(said.high[row]))),
+            interval=(Seconds(float(evaluated.low[row])), Seconds(float(evaluated.high[row]))),
             parts=parts,
             engine=self.name,
             reason=explain.reason(case, streams, parts, seconds),
-            notes=self._notes(case, said.node, shared),
+            notes=self._notes(case, evaluated.node, shared),
             uncertainty=Uncertainty(
                 shared={name: value for name, value in shared.items() if value},
-                own=float(said.estimates.own[row]),
+                own=float(evaluated.estimates.independent[row]),
             ),
         )
 
@@ -315,26 +317,26 @@ def _sensible(seconds: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]
         return np.isfinite(seconds) & (seconds > 0)
 
 
-def _interval(found: CaseEstimates, node: LoadedNode) -> tuple[Floats, Floats]:
+def _interval(estimates: CaseEstimates, node: LoadedNode) -> tuple[Floats, Floats]:
     """80 % intervals; none reaches below what the fastest memory that is believed would take."""
-    sigma = np.sqrt((found.shifts**2).sum(axis=1) + found.own**2)
+    sigma = np.sqrt((estimates.shifts**2).sum(axis=1) + estimates.independent**2)
     reach = np.exp(Z80 * sigma)
-    least = found.floor / np.exp(Z80 * node.doubts.levels[-1])
-    low = np.minimum(np.maximum(found.seconds / reach, least), found.seconds)
-    return low, found.seconds * reach
+    least = estimates.floor / np.exp(Z80 * node.doubts.levels[-1])
+    low = np.minimum(np.maximum(estimates.seconds / reach, least), estimates.seconds)
+    return low, estimates.seconds * reach
 
 
 def _conflict_notes(case: TimingCase) -> list[str]:
     plan = case.traffic.schedule
-    found = {}
+    crowded = {}
     for number, conflicts in case.crowded:
         kernel = plan.sweeps[plan.steps[-1].calls[number].sweep].kernel.upper()
         for conflict in conflicts:
-            found[kernel, conflict.level] = conflict
+            crowded[kernel, conflict.level] = conflict
     return [
         f"{kernel}: {c.streams} rows in one set of {level}, which has {c.ways} ways"
         + ("" if c.certain else ", if physical pages are contiguous")
-        for (kernel, level), c in found.items()
+        for (kernel, level), c in crowded.items()
     ]
 
 

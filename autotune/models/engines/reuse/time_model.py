@@ -93,11 +93,13 @@ def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Float
         leaving = _sum(flows.owner, level, cycles, len(costs.names), count)
         data, out = data + leaving, leaving.mean(axis=1)
     memory = np.where(priced.kept > 0, 0.0, costs.from_memory(priced.distance, priced.level))
-    lent = costs.lent * (flows.lent[flows.kind] * flows.lines)[:, None]
+    reclaimed = costs.reclaim * (flows.reclaimed[flows.kind] * flows.lines)[:, None]
     taken = np.zeros((len(costs.names), 1, count))
-    if lent.any():  # the lines are beyond the private caches of both
+    if reclaimed.any():  # the lines are beyond the private caches of both
         beyond = costs.level(np.full(written.shape, costs.private * costs.capacity * _BEYOND))
-        taken = _sum(flows.owner, beyond, lent + np.zeros(written.shape), len(costs.names), count)
+        taken = _sum(
+            flows.owner, beyond, reclaimed + np.zeros(written.shape), len(costs.names), count
+        )
         data = data + taken
     base = data.mean(axis=1)
     through = np.where(written[:, 0], flows.lines * costs.line * costs.store, 0.0)
@@ -167,8 +169,8 @@ def _foreign(flows: FlowArrays, priced: _Priced, levels: int) -> Floats:
     if not flows.remote.any():
         return np.zeros((levels - 1, len(flows.sweep)))
     cycles = np.where(flows.remote[:, None], priced.cycles, 0.0)
-    found: Floats = _gather(flows, priced.level, cycles, levels).mean(axis=1)[1:]
-    return found
+    means: Floats = _gather(flows, priced.level, cycles, levels).mean(axis=1)[1:]
+    return means
 
 
 def _changed(flows: FlowArrays, priced: _Priced, costs: LineCosts, base: Floats) -> Floats:
@@ -182,8 +184,8 @@ def _changed(flows: FlowArrays, priced: _Priced, costs: LineCosts, base: Floats)
     levels = len(costs.names)
     change = _gather(part, other.level, other.cycles, levels)
     change -= _gather(part, priced.level, priced.cycles, levels)
-    found: Floats = (base + change.mean(axis=1))[1:]
-    return found
+    means: Floats = (base + change.mean(axis=1))[1:]
+    return means
 
 
 # --- what a pass takes ------------------------------------------------------------------------
@@ -217,10 +219,10 @@ class TransferSums:
     def joined(self, *others: "TransferSums", axis: int) -> "TransferSums":
         """All behind one another, as further rows or as further passes."""
         every = [self, *others]
-        beside = [each.beside for each in every if each.beside is not None]
+        beside = [sums.beside for sums in every if sums.beside is not None]
         return TransferSums(
-            total=np.concatenate([each.total for each in every], axis=axis),
-            exposed=np.concatenate([each.exposed for each in every], axis=axis),
+            total=np.concatenate([sums.total for sums in every], axis=axis),
+            exposed=np.concatenate([sums.exposed for sums in every], axis=axis),
             beside=np.concatenate(beside, axis=axis) if beside else None,
         )
 
@@ -336,9 +338,9 @@ def step_times(cycles: Floats, paths: StepPaths, clock: float) -> StepTimes:
     """
     cells = np.add.reduceat(cycles[paths.entry] * paths.count, paths.cells)
     slowest = np.maximum.reduceat(cells, paths.regions)
-    each = np.maximum(slowest / clock, paths.floor)
-    seconds = each * paths.times
-    bound = each > slowest / clock
+    step_seconds = np.maximum(slowest / clock, paths.floor)
+    seconds = step_seconds * paths.times
+    bound = step_seconds > slowest / clock
     size = np.diff(paths.regions, append=len(cells))
     region = np.repeat(np.arange(len(slowest)), size)
     number = np.arange(len(cells))

@@ -178,8 +178,12 @@ def doubts(
 def _exposed(machine: Machine, level: str) -> float:
     """Standard deviation of a measured exposed share, absolute: from its interval where known."""
     calibration = machine.calibration
-    found = calibration.constant(f"exposed.{level}") if calibration else None
-    return EXPOSED if found is None else max(EXPOSED_LEAST, (found.high - found.low) / (2 * Z80))
+    constant = calibration.constant(f"exposed.{level}") if calibration else None
+    return (
+        EXPOSED
+        if constant is None
+        else max(EXPOSED_LEAST, (constant.high - constant.low) / (2 * Z80))
+    )
 
 
 def _level(machine: Machine, costs: LineCosts, level: int, threads: int) -> float:
@@ -205,19 +209,19 @@ def _level(machine: Machine, costs: LineCosts, level: int, threads: int) -> floa
 
 def contradictions(machine: Machine, costs: LineCosts) -> dict[str, str]:
     """Levels whose figures contradict others, with what is wrong in words."""
-    found: dict[str, str] = {}
+    notes: dict[str, str] = {}
     memory = machine.memory
     if memory.peak and memory.saturated and memory.saturated > memory.peak:
-        found[MEMORY] = "memory bandwidth of the machine file lies above its peak"
+        notes[MEMORY] = "memory bandwidth of the machine file lies above its peak"
     if memory.single and memory.saturated and memory.single > memory.saturated:
-        found[MEMORY] = "memory bandwidth of one core lies above that of all"
+        notes[MEMORY] = "memory bandwidth of one core lies above that of all"
     prices = [costs.typical(level) for level in range(1, len(costs.names))]
     for level in range(1, len(prices)):
         near, far = prices[level - 1], prices[level]
         if far < near * 0.95 and costs.borders[level] > costs.borders[level - 1]:
             name, before = costs.names[level + 1], costs.names[level]
-            found[name] = f"lines from {name} cost less than from {before}: a figure must be wrong"
-    return found
+            notes[name] = f"lines from {name} cost less than from {before}: a figure must be wrong"
+    return notes
 
 
 def width(approximate: bool, stated: float | None) -> float:
@@ -245,19 +249,19 @@ def assumptions(rules: OverlapRules, doubt: ParameterDeviations) -> tuple[Assump
     figure. Others are looked at upwards only: the cycles are convex in their terms, so this is no
     less than downwards.
     """
-    one = np.ones(len(doubt.names))
-    made = [Assumption("stated", one, rules)]
+    unchanged = np.ones(len(doubt.names))
+    made = [Assumption("stated", unchanged, rules)]
     for level, name in enumerate(doubt.names):
-        off = one.copy()
+        off = unchanged.copy()
         off[level] += doubt.levels[level]
         made.append(Assumption(name, off, rules))
     if doubt.outbound:
-        made.append(Assumption("outbound", one, rules))
+        made.append(Assumption("outbound", unchanged, rules))
     if doubt.foreign:
-        made.append(Assumption("foreign", one, rules))
-    made += [Assumption(name, one, rules) for name in ("smaller", "larger")]
-    made.append(Assumption("more overlap", one, doubt.low))
-    return (*made, Assumption("less overlap", one, doubt.high))
+        made.append(Assumption("foreign", unchanged, rules))
+    made += [Assumption(name, unchanged, rules) for name in ("smaller", "larger")]
+    made.append(Assumption("more overlap", unchanged, doubt.low))
+    return (*made, Assumption("less overlap", unchanged, doubt.high))
 
 
 def assumed(lines: LineTimes, rules: OverlapRules, doubt: ParameterDeviations) -> TransferSums:
@@ -272,11 +276,11 @@ def assumed(lines: LineTimes, rules: OverlapRules, doubt: ParameterDeviations) -
     }
     rows = [
         sums(
-            (changed.get(each.name, lines.mean) * each.levels[:, None])[:, None],
-            each.rules,
+            (changed.get(assumption.name, lines.mean) * assumption.levels[:, None])[:, None],
+            assumption.rules,
             lines.stored,
         )
-        for each in assumptions(rules, doubt)
+        for assumption in assumptions(rules, doubt)
     ]
     return sums(lines.data, rules, lines.stored).joined(*rows, axis=0)
 
@@ -286,9 +290,9 @@ def with_conflicts(
 ) -> TransferSums:
     """Transfers with the lines that set conflicts load again, (levels, passes) cycles."""
     every = assumptions(rules, doubt)
-    each = [*[every[0]] * POSITIONS, *every]
-    factor = np.stack([one.levels for one in each])
-    exposed = np.stack([one.rules.exposed for one in each]) * factor
+    repeated = [*[every[0]] * POSITIONS, *every]
+    factor = np.stack([assumption.levels for assumption in repeated])
+    exposed = np.stack([assumption.rules.exposed for assumption in repeated]) * factor
     beside = data.beside
     if beside is not None and rules.arithmetic is not None:
         beside = beside + (factor * rules.arithmetic) @ conflicts
@@ -307,13 +311,13 @@ def changes(core: CorePassTimes, width: Floats, data: TransferSums, rows: Floats
     the in-core times.
     """
     stated = rows[POSITIONS]
-    found = np.empty((len(rows) - POSITIONS + 1, rows.shape[1]))
-    np.subtract(rows[POSITIONS + 1 :], stated, out=found[:-2])
+    result = np.empty((len(rows) - POSITIONS + 1, rows.shape[1]))
+    np.subtract(rows[POSITIONS + 1 :], stated, out=result[:-2])
     factor = 1.0 + width
     slower = replace(core, T_OL=core.T_OL * factor, T_nOL=core.T_nOL * factor)
-    np.subtract(row_cycles(slower, data.row(POSITIONS))[0], stated, out=found[-2])
-    np.multiply(core.entry, ENTRY, out=found[-1])
-    return found
+    np.subtract(row_cycles(slower, data.row(POSITIONS))[0], stated, out=result[-2])
+    np.multiply(core.entry, ENTRY, out=result[-1])
+    return result
 
 
 def crowding(

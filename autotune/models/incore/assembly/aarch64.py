@@ -66,7 +66,7 @@ class AArch64:
                 address=_address(operands, place),
                 loads=size if load else 0,
                 stores=size if store else 0,
-                lanes=max((self._width(o, one=True) for o in operands[:place]), default=0)
+                lanes=max((self._width(o, single=True) for o in operands[:place]), default=0)
                 // DOUBLE,
                 moves=True,
             )
@@ -83,18 +83,18 @@ class AArch64:
     def changes(self, instruction: Instruction) -> list[RegisterChange]:
         """The general registers and eight bytes of memory that an instruction writes."""
         name, operands, place = instruction.mnemonic, instruction.operands, instruction.address
-        found = []
+        result = []
         if place is not None and place.step:
-            found.append(
+            result.append(
                 RegisterChange(register=place.base, terms=((place.base, 1),), constant=place.step)
             )
         plain = re.fullmatch(r"(ld|st)u?r", name)
         if plain and operands and re.fullmatch(r"x\d+", operands[0]):
-            one, other = (operands[0], MEMORY) if plain[1] == "ld" else (MEMORY, operands[0])
-            found.append(RegisterChange(register=one, terms=((other, 1),)))
+            target, source = (operands[0], MEMORY) if plain[1] == "ld" else (MEMORY, operands[0])
+            result.append(RegisterChange(register=target, terms=((source, 1),)))
         elif operands and re.fullmatch(r"[xw]\d+", operands[0]) and not _NO_TARGET.fullmatch(name):
-            found.append(self._written(name, operands))
-        return found
+            result.append(self._written(name, operands))
+        return result
 
     def conditional(self, instruction: Instruction) -> tuple[str, ...]:
         """The registers of which a conditional selection takes one."""
@@ -175,11 +175,11 @@ class AArch64:
             return RegisterChange(register=target, terms=((sources[0], 1 << literal),))
         return RegisterChange(register=target, terms=None)
 
-    def _width(self, operand: str, one: bool = False) -> int:
-        """Bytes of a register, or of a list (``one``: of each) of registers; 0 for others."""
+    def _width(self, operand: str, single: bool = False) -> int:
+        """Bytes of a register, or of a list (``single``: of each) of registers; 0 for others."""
         if operand.startswith("{"):
             inner = re.sub(r"\[\d+\]$", "", operand).strip("{} ")
-            if one:
+            if single:
                 return self._width(re.split(r"[,\s-]", inner)[0])
             run = re.fullmatch(r"[vz](\d+)\.\w+\s*-\s*([vz](\d+)\.\w+)", inner)
             if run:

@@ -68,7 +68,7 @@ def split(items: Items, isa: InstructionSet) -> list[BasicBlock]:
 def follow(blocks: Sequence[BasicBlock], isa: InstructionSet) -> list[set[int]]:
     """For each block, the blocks that may run next."""
     places = {block.label: n for n, block in enumerate(blocks) if block.label}
-    found = []
+    successors = []
     for number, block in enumerate(blocks):
         after: set[int] = set()
         last = block.instructions[-1] if block.instructions else None
@@ -77,8 +77,8 @@ def follow(blocks: Sequence[BasicBlock], isa: InstructionSet) -> list[set[int]]:
             after.add(places[target])
         if (last is None or not isa.ends_block(last)) and number + 1 < len(blocks):
             after.add(number + 1)
-        found.append(after)
-    return found
+        successors.append(after)
+    return successors
 
 
 def _dominators(successors: Sequence[set[int]]) -> list[set[int]]:
@@ -86,16 +86,16 @@ def _dominators(successors: Sequence[set[int]]) -> list[set[int]]:
     count = len(successors)
     before = [{p for p in range(count) if n in successors[p]} for n in range(count)]
     everything = set(range(count))
-    found = [{0}, *(set(everything) for _ in range(count - 1))]
+    dominators = [{0}, *(set(everything) for _ in range(count - 1))]
     changed = True
     while changed:
         changed = False
         for number in range(1, count):
-            ways = [found[p] for p in before[number]]
+            ways = [dominators[p] for p in before[number]]
             new = {number} | (set.intersection(*ways) if ways else set())
-            if new != found[number]:
-                found[number], changed = new, True
-    return found
+            if new != dominators[number]:
+                dominators[number], changed = new, True
+    return dominators
 
 
 def natural_loops(successors: Sequence[set[int]]) -> dict[int, frozenset[int]]:

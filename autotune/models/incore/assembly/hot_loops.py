@@ -71,8 +71,8 @@ def hot_loops(assembly: str, function: str, vector: int = 16) -> HotLoops:
     """
     isa = detect(assembly, vector)
     parts = dict(control_flow.functions(assembly, isa))
-    own = [items for name, items in parts.items() if re.split(r"[.$]", name)[0] == function]
-    items = own or list(parts.values())
+    bodies = [items for name, items in parts.items() if re.split(r"[.$]", name)[0] == function]
+    items = bodies or list(parts.values())
     candidates = [loop for part in items for loop in _candidates(part, isa)]
     working = [loop for loop in candidates if not _copies(loop.loop)] or candidates
     copy = next((name for name in COPIES if name in _called(items, isa)), None)
@@ -92,13 +92,13 @@ def among(
     functions: Sequence[Items], isa: InstructionSet, wanted: Callable[[HotLoop], HotLoop | None]
 ) -> HotLoops | None:
     """The hot loops among those that ``wanted`` does not leave out, as it gives them back."""
-    found = []
+    candidates = []
     for items in functions:
         for candidate in _candidates(items, isa):
             loop = wanted(candidate.loop)
             if loop is not None:
-                found.append(replace(candidate, loop=loop))
-    return _chosen(found) if found else None
+                candidates.append(replace(candidate, loop=loop))
+    return _chosen(candidates) if candidates else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,13 +184,13 @@ def _stored(loop: HotLoop) -> set[register_values.LinearForm]:
     return {a for i, stride, a in every if i.stores and stride and a is not None and pointers(a)}
 
 
-def _reaches(one: _Candidate, other: _Candidate) -> bool:
+def _reaches(start: _Candidate, goal: _Candidate) -> bool:
     """Whether one loop may run after the other in the same pass of the loop around both."""
-    function, parent = one.function, _level(one)
-    seen, waiting = {one.head}, [one.head]
+    function, parent = start.function, _level(start)
+    seen, waiting = {start.head}, [start.head]
     while waiting:
         for after in function.successors[waiting.pop()]:
-            if after == other.head:
+            if after == goal.head:
                 return True
             if after not in seen and after != parent:
                 seen.add(after)
@@ -200,17 +200,17 @@ def _reaches(one: _Candidate, other: _Candidate) -> bool:
 
 def _ladder(best: HotLoop, rest: Sequence[HotLoop]) -> tuple[HotLoop, ...]:
     """One remainder loop per number of components, falling."""
-    found: dict[float, HotLoop] = {}
+    loops: dict[float, HotLoop] = {}
     for loop in rest:
         if loop.iterations < best.iterations:
-            found.setdefault(loop.iterations, loop)
-    return tuple(found[count] for count in sorted(found, reverse=True))
+            loops.setdefault(loop.iterations, loop)
+    return tuple(loops[count] for count in sorted(loops, reverse=True))
 
 
 def _left(best: _Candidate) -> float:
     """Instructions per component in blocks after the hot loop that store to its rows."""
     function, inside = best.function, _looping(best)
-    seen, waiting, found = {best.head}, [best.head], list[tuple[float, float]]()
+    seen, waiting, remainders = {best.head}, [best.head], list[tuple[float, float]]()
     while waiting:
         block = waiting.pop()
         if block not in inside:
@@ -218,12 +218,12 @@ def _left(best: _Candidate) -> float:
             stored = sum(i.stores for i in body if is_row(i) and i.moves)
             if stored and loop_passes.stores_to(function, block) & best.loop.rows:
                 components = stored / DOUBLE / len(best.loop.rows)
-                found.append((float(slots(body, function.isa)), components))
+                remainders.append((float(slots(body, function.isa)), components))
         fresh = function.successors[block] - seen - {_level(best)}
         seen |= fresh
         waiting += fresh
-    components = sum(count for _, count in found)
-    return sum(count for count, _ in found) / components if components else 0.0
+    components = sum(count for _, count in remainders)
+    return sum(count for count, _ in remainders) / components if components else 0.0
 
 
 def _looping(best: _Candidate) -> frozenset[int]:
@@ -244,17 +244,17 @@ def _entry(best: _Candidate) -> int:
     cost = [slots(b.instructions, isa) for b in blocks]
 
     def shortest(begin: set[int], ends: set[int]) -> int | None:
-        known = dict.fromkeys(begin, 0)
+        counts = dict.fromkeys(begin, 0)
         waiting = list(begin)
         while waiting:
-            block = min(waiting, key=lambda b: known[b])
+            block = min(waiting, key=lambda b: counts[b])
             waiting.remove(block)
             if block in ends:
-                return known[block]
+                return counts[block]
             for after in function.successors[block]:
-                price = known[block] + cost[block]
-                if after not in known or price < known[after]:
-                    known[after] = price
+                price = counts[block] + cost[block]
+                if after not in counts or price < counts[after]:
+                    counts[after] = price
                     waiting.append(after)
         return None
 

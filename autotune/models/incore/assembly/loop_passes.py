@@ -151,19 +151,19 @@ def _written_out(
 ) -> tuple[Instruction, ...]:
     """The instructions of a pass, with the passes of its short loops one after the other."""
     children = {h: trips(function, h) or 1 for h in function.children(head)}
-    found: list[Instruction] = []
+    instructions: list[Instruction] = []
     skipped: frozenset[int] = frozenset()
     for block in way:
         if block in skipped:
             continue
         count = children.get(block)
         if count is None:
-            found += function.blocks[block].instructions
+            instructions += function.blocks[block].instructions
         else:
             inner = _written_out(function, block, function.way(block))
-            found += inner * count
+            instructions += inner * count
             skipped = function.loops[block]
-    return tuple(found)
+    return tuple(instructions)
 
 
 # --- constant trip counts ----------------------------------------------------------------------
@@ -276,11 +276,11 @@ def _settled(following: Mapping[str, LinearForm]) -> dict[str, LinearForm]:
     """Symbols of a loop that each pass gives the same value: registers loaded again and again."""
     settled: dict[str, LinearForm] = {}
     for _ in range(_DEEP):
-        known = {n: v.replaced(settled) for n, v in following.items() if n not in settled}
+        replaced = {n: v.replaced(settled) for n, v in following.items() if n not in settled}
         new = {
             name: value
-            for name, value in known.items()
-            if not any(symbol in known for symbol, _ in value.terms)
+            for name, value in replaced.items()
+            if not any(symbol in replaced for symbol, _ in value.terms)
         }
         if not new:
             break
@@ -296,24 +296,24 @@ def pointers(address: LinearForm) -> frozenset[str]:
 def _rows(
     instructions: Sequence[Instruction], moves: _Moves, registers: RegisterValues
 ) -> frozenset[str]:
-    found = frozenset[str]()
+    roots = frozenset[str]()
     for instruction, stride, address in zip(instructions, moves.strides, moves.first, strict=True):
         if instruction.stores and stride and address is not None:
-            found |= registers.roots(address)
-    return found
+            roots |= registers.roots(address)
+    return roots
 
 
 def stores_to(function: CompiledFunction, block: int) -> frozenset[str]:
     """Pointers of the rows that a block stores to."""
     state = dict(function.registers.at.get(block, {}))
-    found = frozenset[str]()
+    roots = frozenset[str]()
     for place, instruction in enumerate(function.blocks[block].instructions):
         if instruction.stores and instruction.address is not None and is_row(instruction):
-            found |= function.registers.roots(
+            roots |= function.registers.roots(
                 function.registers.address(state, instruction.address)
             )
         function.registers.step(state, instruction, f"stores{block}.{place}")
-    return found
+    return roots
 
 
 def _place(address: LinearForm, registers: RegisterValues) -> int | None:
@@ -344,8 +344,8 @@ def _symbol_place(name: str, registers: RegisterValues, depth: int) -> int | Non
     for value in choices:
         total = value.constant
         for inner, count in value.terms:
-            found = _symbol_place(inner, registers, depth + 1) if inner != name else 0
-            total += count * (found or 0)
+            place = _symbol_place(inner, registers, depth + 1) if inner != name else 0
+            total += count * (place or 0)
         places.append(total % _GRANULE)
     return max(places, default=0)
 
@@ -364,11 +364,13 @@ def _iterations(instructions: Sequence[Instruction], moves: _Moves) -> tuple[flo
         if not stored:
             return 1.0, ["components per pass unknown: taken as one"]
         return stored / DOUBLE, ["components per pass taken from the stores alone"]
-    found = sorted({stride for _, stride, _ in moved})
-    stride = max(found, key=lambda value: sum(s == value for _, s, _ in moved))
+    strides = sorted({stride for _, stride, _ in moved})
+    stride = max(strides, key=lambda value: sum(s == value for _, s, _ in moved))
     doubt = []
-    if len(found) > 1:
-        doubt.append(f"stores advance by different steps ({', '.join(map(str, found))} B per pass)")
+    if len(strides) > 1:
+        doubt.append(
+            f"stores advance by different steps ({', '.join(map(str, strides))} B per pass)"
+        )
     places = {(a, i.stores) for i, s, a in moved if s == stride and i.stores}
     stored = sum(size for _, size in places)
     if stored and stored % stride and stride % stored:
@@ -381,8 +383,8 @@ def _abreast(places: set[tuple[LinearForm | None, int]]) -> int:
     rows: dict[frozenset[str], dict[tuple[tuple[str, int], ...], int]] = {}
     for address, size in places:
         if address is not None and pointers(address):
-            known = rows.setdefault(pointers(address), {})
-            known[address.terms] = known.get(address.terms, 0) + size
+            starts = rows.setdefault(pointers(address), {})
+            starts[address.terms] = starts.get(address.terms, 0) + size
     # rows side by side are stored alike; anything else is one row seen in different ways
     return max((len(r) for r in rows.values() if len(set(r.values())) == 1), default=1)
 

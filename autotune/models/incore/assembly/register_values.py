@@ -40,12 +40,12 @@ class LinearForm:
         kept = tuple(sorted((name, count) for name, count in terms.items() if count))
         return LinearForm(kept, self.constant + factor * other.constant)
 
-    def replaced(self, known: Mapping[str, "LinearForm"]) -> "LinearForm":
+    def replaced(self, values: Mapping[str, "LinearForm"]) -> "LinearForm":
         """With values in the place of symbols."""
-        found = LinearForm((), self.constant)
+        total = LinearForm((), self.constant)
         for name, count in self.terms:
-            found = found.plus(known.get(name, LinearForm(((name, 1),))), count)
-        return found
+            total = total.plus(values.get(name, LinearForm(((name, 1),))), count)
+        return total
 
 
 def symbol(name: str) -> LinearForm:
@@ -116,7 +116,7 @@ class RegisterValues:
 
         The others count doubles. A symbol of a loop or of several ways stands for theirs.
         """
-        found: set[str] = set()
+        names: set[str] = set()
         waiting = [name for name, count in value.terms if count == 1]
         seen = set(waiting)
         while waiting:
@@ -125,11 +125,11 @@ class RegisterValues:
             if name in self.entry:
                 values = (*values, self.entry[name])
             if not values:
-                found.add(name)
+                names.add(name)
             fresh = {n for v in values for n, count in v.terms if count == 1} - seen
             seen |= fresh
             waiting += sorted(fresh)
-        return frozenset(found)
+        return frozenset(names)
 
     def _opaque(self, state: State, instruction: Instruction, name: str) -> LinearForm:
         either = self.isa.conditional(instruction)
@@ -159,8 +159,8 @@ def follow(
     registers = RegisterValues(isa)
     before: list[list[int]] = [[] for _ in blocks]
     for block, after in enumerate(successors):
-        for one in after:
-            before[one].append(block)
+        for successor in after:
+            before[successor].append(block)
     ends: dict[int, State] = {}
     for block in _order(successors):
         body = loops.get(block, frozenset())
@@ -168,9 +168,9 @@ def follow(
         state = _met(registers, ways, str(block))
         if body:
             for name in _written(registers, state, (blocks[b] for b in body)):
-                own = f"{name}@{block}"
-                registers.entry[own] = state.get(name, symbol(name))
-                state[name] = symbol(own)
+                mark = f"{name}@{block}"
+                registers.entry[mark] = state.get(name, symbol(name))
+                state[name] = symbol(mark)
         registers.at[block] = state
         ends[block] = registers.run(state, blocks[block].instructions, str(block))
     return registers
@@ -183,7 +183,7 @@ def _order(successors: Sequence[set[int]]) -> list[int]:
     waiting = [(0, iter(sorted(successors[0], reverse=True)))] if successors else []
     while waiting:
         block, rest = waiting[-1]
-        after = next((one for one in rest if one not in seen), None)
+        after = next((unseen for unseen in rest if unseen not in seen), None)
         if after is None:
             done.append(block)
             waiting.pop()
@@ -201,9 +201,9 @@ def _met(registers: RegisterValues, ways: Sequence[State], mark: str) -> State:
     for name in sorted({n for way in ways for n in way}):
         values = [way.get(name, symbol(name)) for way in ways]
         if any(value != values[0] for value in values):
-            own = f"{name}@{mark}"
-            registers.choices[own] = tuple(dict.fromkeys(values))
-            first[name] = symbol(own)
+            marked = f"{name}@{mark}"
+            registers.choices[marked] = tuple(dict.fromkeys(values))
+            first[name] = symbol(marked)
         else:
             first[name] = values[0]
     return first
@@ -212,15 +212,15 @@ def _met(registers: RegisterValues, ways: Sequence[State], mark: str) -> State:
 def _written(registers: RegisterValues, state: State, blocks: Iterable[BasicBlock]) -> list[str]:
     """The registers and stack places that blocks write."""
     scratch = RegisterValues(registers.isa)
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for block in blocks:
         for instruction in block.instructions:
             slot = scratch._slot(state, instruction)
             if slot is not None and instruction.stores:
-                found[slot] = None
+                names[slot] = None
             for change in registers.isa.changes(instruction):
                 if change.register != MEMORY:
-                    found[change.register] = None
+                    names[change.register] = None
             for register in registers.isa.clobbered(instruction):
-                found[register] = None
-    return list(found)
+                names[register] = None
+    return list(names)

@@ -93,8 +93,8 @@ class X86:
             return []
         if re.fullmatch(r"j\w+|cmp\w?|test\w?|push\w?|call\w?|bt\w?", name):
             return []
-        known = _CHANGING.fullmatch(name)
-        return [_written(known[1] if known else "", _whole(operands[-1]), instruction)]
+        match = _CHANGING.fullmatch(name)
+        return [_written(match[1] if match else "", _whole(operands[-1]), instruction)]
 
     def conditional(self, instruction: Instruction) -> tuple[str, ...]:
         """The registers of which a conditional move takes one."""

@@ -146,10 +146,10 @@ def _end(
 
 
 def _by_load(forwards: Sequence[ForwardedLoad]) -> dict[int, list[ForwardedLoad]]:
-    found: dict[int, list[ForwardedLoad]] = defaultdict(list)
+    by_load: dict[int, list[ForwardedLoad]] = defaultdict(list)
     for forward in forwards:
-        found[forward.load].append(forward)
-    return found
+        by_load[forward.load].append(forward)
+    return by_load
 
 
 def _latest(
@@ -158,18 +158,18 @@ def _latest(
     """When the last of some registers is there, and the instruction that made it."""
     return max(
         ((when[r], via.get(r)) for r in registers if r in when),
-        key=lambda known: known[0],
+        key=lambda ready: ready[0],
         default=(_NEVER, None),
     )
 
 
 def _lines(last: int | None, before: Mapping[int, int | None]) -> frozenset[int]:
-    found: list[int] = []
+    lines: list[int] = []
     current: int | None = last
-    while isinstance(current, int) and current not in found:
-        found.append(current)
+    while isinstance(current, int) and current not in lines:
+        lines.append(current)
         current = before.get(current)
-    return frozenset(found)
+    return frozenset(lines)
 
 
 def _best_cycle(matrix: Sequence[Sequence[float]]) -> tuple[list[int], float]:

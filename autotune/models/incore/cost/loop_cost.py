@@ -60,13 +60,13 @@ class LoopCost:
 
 def wanted(loops: HotLoops) -> list[tuple[InstructionForm, Instruction]]:
     """The forms of all instructions of a sweep that a table is asked about."""
-    found: dict[str, tuple[InstructionForm, Instruction]] = {}
+    forms: dict[str, tuple[InstructionForm, Instruction]] = {}
     for loop in (*loops.main, *loops.rest):
         for instruction in loop.instructions:
             if not calls_out(instruction, loop):
-                own = form(instruction, loop.isa.name)
-                found.setdefault(own.text, (own, instruction))
-    return list(found.values())
+                own_form = form(instruction, loop.isa.name)
+                forms.setdefault(own_form.text, (own_form, instruction))
+    return list(forms.values())
 
 
 def calls_out(instruction: Instruction, loop: HotLoop) -> bool:
@@ -85,14 +85,14 @@ def costed(loop: HotLoop, tables: InstructionTables) -> LoopCost:
             work.append(())
             steps.append(_call(loop, instruction))
             continue
-        own = form(instruction, loop.isa.name)
-        facts = tables.facts[own.text]
+        own_form = form(instruction, loop.isa.name)
+        facts = tables.facts[own_form.text]
         if facts.taken_as:
             replaced[instruction.mnemonic] = facts.taken_as
         if _works(instruction) and not facts.uops:
             unknown.append(instruction)
-        work.append(_uops(instruction, own, facts, tables.architecture))
-        steps.append(_step(instruction, own, facts, loop, tables.ports))
+        work.append(_uops(instruction, own_form, facts, tables.architecture))
+        steps.append(_step(instruction, own_form, facts, loop, tables.ports))
     forwards = memory_corrections.forwards(loop)
     carried = DependencyChain(0.0, 0.0)
     if loop.depth:
@@ -135,13 +135,13 @@ def _bound(loop: HotLoop, unknown: Sequence[Instruction], table: PortTable) -> t
     if not unknown:
         return 0.0, 0.0
     counts = port_table.count(unknown, 1.0, loop.lanes)
-    found = port_table.estimate(counts, table)
-    return float(found.T_OL), float(found.T_nOL)
+    estimate = port_table.estimate(counts, table)
+    return float(estimate.T_OL), float(estimate.T_nOL)
 
 
 def _uops(
     instruction: Instruction,
-    own: InstructionForm,
+    own_form: InstructionForm,
     facts: FormProperties,
     architecture: OsacaArchitecture,
 ) -> tuple[Uop, ...]:
@@ -149,14 +149,14 @@ def _uops(
     moving = tuple(uop for uop in facts.uops if uop[1] <= architecture.data)
     computing = tuple(uop for uop in facts.uops if not uop[1] <= architecture.data)
     for pattern, right in architecture.corrections:
-        if re.fullmatch(pattern, own.text):
+        if re.fullmatch(pattern, own_form.text):
             computing = right
     return (*computing, *moving) if instruction.loads or instruction.stores else computing
 
 
 def _step(
     instruction: Instruction,
-    own: InstructionForm,
+    own_form: InstructionForm,
     facts: FormProperties,
     loop: HotLoop,
     table: PortTable,
@@ -165,7 +165,7 @@ def _step(
 
     def mapped(names: Sequence[str]) -> frozenset[str]:
         short = (whole(name, isa) for name in names)
-        return frozenset(own.registers.get(name, name) for name in short)
+        return frozenset(own_form.registers.get(name, name) for name in short)
 
     address = instruction.address
     addressing = frozenset(
@@ -174,7 +174,7 @@ def _step(
     latency, load = facts.latency, facts.load
     if not instruction.loads:  # a load that is none: address arithmetic
         latency, load = (min(1.0, load) or latency, 0.0) if load else (latency, 0.0)
-    if not facts.known and instruction.work not in ("none", "other"):
+    if not facts.in_tables and instruction.work not in ("none", "other"):
         latency = max(latency, float(table.latency))
     return ChainInstruction(
         reads=mapped(facts.reads),

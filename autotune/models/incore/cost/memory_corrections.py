@@ -73,42 +73,42 @@ def start(loop: HotLoop) -> int:
 def _first(loop: HotLoop, places: Sequence[int]) -> int:
     """Of several stores, the one at the least address of its row."""
     every = zip(loop.instructions, loop.strides, loop.addresses, loop.places, strict=True)
-    known = [
+    addressed = [
         (address.constant, place)
         for i, stride, address, place in every
         if i.stores and stride and address is not None and place is not None
     ]
-    return min(known)[1] if known and places else 0
+    return min(addressed)[1] if addressed and places else 0
 
 
 def forwards(loop: HotLoop) -> list[ForwardedLoad]:
     """Loads that read what the same loop stored at most eight passes before."""
     every = list(zip(loop.instructions, loop.strides, loop.addresses, strict=True))
     stores = [n for n, (i, s, a) in enumerate(every) if i.stores and a is not None]
-    found: list[ForwardedLoad] = []
+    forwarded: list[ForwardedLoad] = []
     for load, (instruction, stride, address) in enumerate(every):
         if not instruction.loads or address is None or stride is None:
             continue
         met = [m for s in stores if (m := _meeting(loop, s, load)) is not None]
         met.sort(key=lambda m: (m.passes, -m.store if m.store < load else load - m.store))
         if met:
-            found.append(met[0])
-    return found
+            forwarded.append(met[0])
+    return forwarded
 
 
 def _meeting(loop: HotLoop, store: int, load: int) -> ForwardedLoad | None:
     """Whether a load reads what a store wrote, and how many passes before."""
     step = loop.strides[load]
-    one, other = loop.addresses[store], loop.addresses[load]
-    if one is None or other is None or step is None or loop.strides[store] != step:
+    stored, loaded = loop.addresses[store], loop.addresses[load]
+    if stored is None or loaded is None or step is None or loop.strides[store] != step:
         return None
-    if one.terms != other.terms:
+    if stored.terms != loaded.terms:
         return None
     wide, narrow = loop.instructions[load].loads, loop.instructions[store].stores
     for passes in range(_BACK + 1):
         if passes == 0 and store >= load:
             continue
-        apart = other.constant - one.constant + passes * step
+        apart = loaded.constant - stored.constant + passes * step
         if -wide < apart < narrow:
             whole = apart >= 0 and apart + wide <= narrow
             return ForwardedLoad(store, load, passes, not whole)
@@ -126,14 +126,14 @@ def gathers(loop: HotLoop) -> int:
 
 def gathering(loop: HotLoop) -> set[int]:
     """The numbers of gather instructions and of loads from places that the loop computes."""
-    found = set()
+    gathers = set()
     every = enumerate(zip(loop.instructions, loop.addresses, strict=True))
     for number, (instruction, address) in every:
         gather = bool(_GATHER.fullmatch(instruction.mnemonic))
         lost = address is None and instruction.address is not None and instruction.loads > 0
         if gather or _vector_index(instruction) or (lost and loop.depth > 0):
-            found.add(number)
-    return found
+            gathers.add(number)
+    return gathers
 
 
 def _vector_index(instruction: Instruction) -> bool:

@@ -192,8 +192,8 @@ def count_source(text: str, lanes: int = 0, unroll: int = 1) -> ComponentWork:
     """
     text = _COMMENT.sub(" ", text)
     loops = [*_inner_loops(text)] or [("", text)]
-    found = [_count_body(head, body, lanes, unroll) for head, body in loops]
-    return max(found, key=lambda c: c.adds + c.multiplies + 2 * c.fused + c.loads + c.stores)
+    counts = [_count_body(head, body, lanes, unroll) for head, body in loops]
+    return max(counts, key=lambda c: c.adds + c.multiplies + 2 * c.fused + c.loads + c.stores)
 
 
 _INLINE = frozenset({"sqrt", "fmax", "fmin", "floor", "ceil"})
@@ -209,8 +209,8 @@ def called_in_source(text: str) -> tuple[str, ...]:
     """
     text = _COMMENT.sub(" ", text)
     bodies = [body for _, body in _inner_loops(text)]
-    found = [re.findall(r"\b([a-z]\w*)\s*\(", body) for body in bodies]
-    called = [tuple(n for n in names if n in PRICED and n not in _INLINE) for names in found]
+    calls = [re.findall(r"\b([a-z]\w*)\s*\(", body) for body in bodies]
+    called = [tuple(n for n in names if n in PRICED and n not in _INLINE) for names in calls]
     return max(called, key=len, default=())
 
 
@@ -255,13 +255,14 @@ def _count_body(head: str, body: str, lanes: int, unroll: int) -> ComponentWork:
         name = target.strip()
         if name.isidentifier() and (match[1] or re.search(rf"\b{name}\b", value)):
             carried[name] += 1
-    own = {name for name in carried if re.search(rf"\bdouble\s+{name}\b", body)}
+    declared = {name for name in carried if re.search(rf"\bdouble\s+{name}\b", body)}
     kept = _kept(read, written, lanes) if lanes and per == 1 else 0
+    chain = max((count for name, count in carried.items() if name not in declared), default=0) / per
     return ComponentWork(
         loads=(len(read) - kept) / per, stores=len(written) / per, adds=work.adds / per,
         multiplies=work.multiplies / per, fused=work.fused / per, divides=work.divides / per,
         overhead=_OVERHEAD / (per * unroll), body=float(unroll),
-        chain=max((count for name, count in carried.items() if name not in own), default=0) / per,
+        chain=chain,
     )  # fmt: skip
 
 

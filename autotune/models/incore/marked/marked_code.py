@@ -34,13 +34,13 @@ def marked_code(assembly: str, file: str, lines: Lines) -> str:
     is no assembly of a known instruction set.
     """
     comment = hot_loops.detect(assembly).comment
-    own = {number for number, path in _files(assembly) if PurePath(path) == PurePath(file)}
-    found = [
+    numbers = {number for number, path in _files(assembly) if PurePath(path) == PurePath(file)}
+    marked = [
         _text(name, body, comment)
-        for name, body in _functions(assembly, comment, own, lines)
+        for name, body in _functions(assembly, comment, numbers, lines)
         if any(inside for _, inside in body)
     ]
-    return "".join(found)
+    return "".join(marked)
 
 
 def _files(assembly: str) -> Iterator[tuple[int, str]]:
@@ -57,7 +57,7 @@ def _files(assembly: str) -> Iterator[tuple[int, str]]:
 
 
 def _functions(
-    assembly: str, comment: str, own: set[int], lines: Lines
+    assembly: str, comment: str, numbers: set[int], lines: Lines
 ) -> Iterator[tuple[str, list[_Line]]]:
     """Name and content of each function."""
     name, body, inside = "unit:", list[_Line](), False
@@ -75,7 +75,7 @@ def _functions(
             body.append((line, inside))
         elif line.startswith(".loc"):
             place = _PLACE.match(line)
-            inside = place is not None and int(place[1]) in own and int(place[2]) in lines
+            inside = place is not None and int(place[1]) in numbers and int(place[2]) in lines
     yield name, body
 
 

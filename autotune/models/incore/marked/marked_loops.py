@@ -67,13 +67,13 @@ def marked_loops(code: str, mark: LoopMark, vector: int = 16) -> HotLoops:
     def counted(loop: HotLoop) -> HotLoop | None:
         return _counted(loop, mark) if _belongs(loop.instructions, marked) else None
 
-    found = hot_loops.among(functions, isa, counted)
-    if found is None:
+    loops = hot_loops.among(functions, isa, counted)
+    if loops is None:
         raise NoLoop(
             f"the loop {mark.name} is no loop any more in the assembly: the compiler wrote it out,"
             " or joined it with another"
         )
-    return found
+    return loops
 
 
 def _inside(text: str, isa: InstructionSet) -> Iterator[bool]:

@@ -42,6 +42,6 @@ def alike(mnemonic: str, isa: Isa) -> Sequence[str]:
     for pattern, names in _RULES[isa]:
         match = pattern.fullmatch(mnemonic)
         if match:
-            found = [match.expand(name) for name in names]
-            return [name for name in found if name != mnemonic]
+            expanded = [match.expand(name) for name in names]
+            return [name for name in expanded if name != mnemonic]
     return []

@@ -45,7 +45,7 @@ class FormProperties:
     writes: tuple[str, ...]
     taken_as: str | None
     """The name of the instruction of equal cost whose figures these are."""
-    known: bool
+    in_tables: bool
 
 
 def form(instruction: Instruction, isa: Isa) -> InstructionForm:
@@ -94,8 +94,8 @@ def _x86(text: str) -> InstructionForm:
     if re.match(r"j\w+ |call", text):
         return InstructionForm(text.split()[0] + " .L0", {})
     text = _X86_OFFSET.sub("8", _X86_SYMBOL.sub(".LC0", _X86_REGISTER.sub(renamed, text)))
-    names = {f"v{number}": own for own, number in vectors.items()}
-    return InstructionForm(text, names | {short: own for own, short in general.items()})
+    names = {f"v{number}": register for register, number in vectors.items()}
+    return InstructionForm(text, names | {short: register for register, short in general.items()})
 
 
 def _aarch64(text: str) -> InstructionForm:
@@ -107,14 +107,14 @@ def _aarch64(text: str) -> InstructionForm:
 
     def renamed(match: re.Match[str]) -> str:
         kind = next((k for k in (_ARM_GENERAL, _ARM_VECTOR) if match[1] in k), match[1])
-        known = kinds.setdefault(kind, {})
-        return match[1] + known.setdefault(match[2], str(len(known)))
+        numbered = kinds.setdefault(kind, {})
+        return match[1] + numbered.setdefault(match[2], str(len(numbered)))
 
     text = _ARM_OFFSET.sub("#16", _ARM_REGISTER.sub(renamed, text))
     names: dict[str, str] = {}
-    for kind, known in kinds.items():
+    for kind, numbered in kinds.items():
         letter = {_ARM_GENERAL: "x", _ARM_VECTOR: "v"}.get(kind, kind)
-        names |= {letter + short: letter + own for own, short in known.items()}
+        names |= {letter + short: letter + register for register, short in numbered.items()}
     return InstructionForm(text, names)
 
 
@@ -135,7 +135,7 @@ def facts(answer: Mapping[str, object]) -> FormProperties:
         reads=_names(answer, "reads"),
         writes=_names(answer, "writes"),
         taken_as=taken if isinstance(taken, str) else None,
-        known=answer.get("known") is True,
+        in_tables=answer.get("known") is True,
     )
 
 

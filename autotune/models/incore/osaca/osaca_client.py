@@ -122,8 +122,8 @@ class OsacaWorker:
         with selectors.DefaultSelector() as ready:
             ready.register(process.stdout, selectors.EVENT_READ)
             while True:
-                line, found, rest = self._pending.partition(b"\n")
-                if found:
+                line, newline, rest = self._pending.partition(b"\n")
+                if newline:
                     self._pending = rest
                     reply = json.loads(line)
                     if isinstance(reply, dict) and reply.get("id") == identity:

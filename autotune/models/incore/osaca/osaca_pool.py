@@ -45,14 +45,14 @@ class OsacaPool:
         """
         if self._kept is None:
             self._kept = incore_cache.forms(self._architecture)
-        asked = []
-        for own, instruction in wanted:
-            if own.text not in self._facts:
-                known = self._kept.get(own.text)
-                if known is None or not self._take(own.text, known):
-                    asked.append((own.text, instruction))
-        if asked:
-            self._ask(list(dict(asked).items()))
+        missing = []
+        for form, instruction in wanted:
+            if form.text not in self._facts:
+                answer = self._kept.get(form.text)
+                if answer is None or not self._take(form.text, answer):
+                    missing.append((form.text, instruction))
+        if missing:
+            self._ask(list(dict(missing).items()))
         return self._facts
 
     def close(self) -> None:
@@ -71,25 +71,25 @@ class OsacaPool:
             self.forward = float(forward)
         return True
 
-    def _ask(self, asked: Sequence[tuple[str, Instruction]]) -> None:
-        count = max(1, min(len(self._workers), len(asked) // _WORTH))
+    def _ask(self, missing: Sequence[tuple[str, Instruction]]) -> None:
+        count = max(1, min(len(self._workers), len(missing) // _WORTH))
         for worker in self._workers[:count]:
             worker.start()  # here: a worker ends with the thread that started it
         with ThreadPoolExecutor(count) as pool:
             others = [
-                pool.submit(self._asked, worker, asked[number::count])
+                pool.submit(self._asked, worker, missing[number::count])
                 for number, worker in enumerate(self._workers[1:count], start=1)
             ]
-            answered = self._asked(self._workers[0], asked[::count])
-        said = dict(answered + [item for part in others for item in part.result()])
-        if not all(self._take(text, answer) for text, answer in said.items()):
+            answered = self._asked(self._workers[0], missing[::count])
+        answers = dict(answered + [item for part in others for item in part.result()])
+        if not all(self._take(text, answer) for text, answer in answers.items()):
             raise OsacaWorkerFailed("an answer without ports")
-        incore_cache.keep_forms(self._architecture, said)
+        incore_cache.keep_forms(self._architecture, answers)
 
     def _asked(
         self, worker: OsacaWorker, part: Sequence[tuple[str, Instruction]]
     ) -> list[tuple[str, Answer]]:
-        found: list[tuple[str, Answer]] = []
+        answered: list[tuple[str, Answer]] = []
         for first in range(0, len(part), _ATONCE):
             batch = part[first : first + _ATONCE]
             forms = [[text, list(alike(i.mnemonic, self._architecture.isa))] for text, i in batch]
@@ -101,5 +101,5 @@ class OsacaPool:
             for (text, _), answer in zip(batch, answers, strict=True):
                 if not isinstance(answer, dict):
                     raise OsacaWorkerFailed("an answer without ports")
-                found.append((text, {**answer, "forward": forward}))
-        return found
+                answered.append((text, {**answer, "forward": forward}))
+        return answered

@@ -84,8 +84,8 @@ def described(arch: str, text: str, alike: list[str]) -> dict[str, object]:
 
 
 def _registers(operands: list[object]) -> list[str]:
-    found = {f"{o.prefix or ''}{o.name}" for o in operands if isinstance(o, RegisterOperand)}
-    return sorted(found)
+    names = {f"{o.prefix or ''}{o.name}" for o in operands if isinstance(o, RegisterOperand)}
+    return sorted(names)
 
 
 def _look_up(form: "InstructionForm", meaning: ArchSemantics, alike: list[str]) -> str | None:
@@ -93,15 +93,15 @@ def _look_up(form: "InstructionForm", meaning: ArchSemantics, alike: list[str]) 
 
     The name that helped, None for its own one without a suffix or where none did.
     """
-    own: str = form.mnemonic
-    suffixed = own[-1] in "bwlq" and meaning.parser.isa() == "x86"
-    for name in [own[:-1], *alike] if suffixed else alike:
+    mnemonic: str = form.mnemonic
+    suffixed = mnemonic[-1] in "bwlq" and meaning.parser.isa() == "x86"
+    for name in [mnemonic[:-1], *alike] if suffixed else alike:
         form.mnemonic, form.flags = name, []
         meaning.assign_src_dst(form)
         meaning.assign_tp_lt(form)
         if _UNKNOWN not in form.flags:
-            return None if name == own[:-1] else name
-    form.mnemonic, form.flags = own, []
+            return None if name == mnemonic[:-1] else name
+    form.mnemonic, form.flags = mnemonic, []
     meaning.assign_src_dst(form)
     meaning.assign_tp_lt(form)
     return None
@@ -113,14 +113,14 @@ def _uops(form: "InstructionForm", model: MachineModel) -> list[tuple[float, lis
     if isinstance(given, dict):
         given = min(given.values(), key=lambda uops: sum(u[0] for u in uops))
     given = [uop for uop in given if isinstance(uop, list)]  # a default entry may lack a level
-    found = [(float(cycles), [str(p) for p in ports]) for cycles, ports in given if cycles]
+    listed = [(float(cycles), [str(p) for p in ports]) for cycles, ports in given if cycles]
     # some tables scale the cycles of loads and stores by the width of the register
-    missing = sum(form.port_pressure) - sum(cycles for cycles, _ in found)
+    missing = sum(form.port_pressure) - sum(cycles for cycles, _ in listed)
     data = {*model.get_data_ports(), "ST"}
-    wide = sum(cycles for cycles, ports in found if data & set(ports))
+    wide = sum(cycles for cycles, ports in listed if data & set(ports))
     if missing < 0.01 or not wide:
-        return found
-    return [(c * (1 + missing / wide) if data & set(p) else c, p) for c, p in found]
+        return listed
+    return [(c * (1 + missing / wide) if data & set(p) else c, p) for c, p in listed]
 
 
 def answer(line: str) -> dict[str, object]:

@@ -52,14 +52,14 @@ class GridConflicts:
         caches are left out: their set index is a hash of the address.
         """
         starts = self._starts([0])
-        found = []
+        conflicts = []
         for cache in caches:
             if cache.cores > 1:
                 continue
             side = crowded(starts.tolist(), cache, iterations)
             piled = self._piled(cache, distance, lines)
             if side or piled:
-                found.append(
+                conflicts.append(
                     SetConflict(
                         cache.name,
                         max(side[0] if side else 0, piled[0] if piled else 0),
@@ -68,7 +68,7 @@ class GridConflicts:
                         cache.sets * cache.line <= PAGE,
                     )
                 )
-        return found
+        return conflicts
 
     def _starts(self, rows: Sequence[int]) -> npt.NDArray[np.int64]:
         """Elements where the row streams of a point begin, for rows j of a block."""

@@ -42,14 +42,14 @@ class GridReuse:
 
 def reuses(shape: GridShape, line: int) -> list[GridReuse]:
     """Every array of a sweep; ``line`` is the size of a cache line in bytes."""
-    found = [events(shape, access, line // 8) for access in shape.accesses]
+    touches = [events(shape, access, line // 8) for access in shape.accesses]
     field = _Field(shape, line)
-    total = sum(item.first for item in found) * line
+    total = sum(item.first for item in touches) * line
     return [
         GridReuse(
             access.parameter, item, np.minimum(field.distance(item.before, item.again), total)
         )
-        for access, item in zip(shape.accesses, found, strict=True)
+        for access, item in zip(shape.accesses, touches, strict=True)
     ]
 
 
@@ -120,12 +120,12 @@ class _Field:
 
     def _bytes(self, windows: StepWindows, first: Whole, end: Whole) -> Floats:
         total = np.zeros(len(first))
-        known: dict[tuple[tuple[int, int], ...], Floats] = {}
+        totals: dict[tuple[tuple[int, int], ...], Floats] = {}
         for access in self.shape.accesses:
-            if access.rows not in known:
-                known[access.rows] = rows_touched(windows, access.rows)
+            if access.rows not in totals:
+                totals[access.rows] = rows_touched(windows, access.rows)
             lines = lines_of_blocks(self.shape, access, self.line // 8, first, end)
-            total += known[access.rows] * lines * self.line
+            total += totals[access.rows] * lines * self.line
         return total
 
     def _inside(self, steps: RowVisits) -> tuple[Whole, Whole]:

@@ -85,12 +85,12 @@ def events(shape: GridShape, access: GridAccess, per_line: int) -> LineTouches:
     time = (((kb * NJ + jb) * NI + ib[None, None]) * K + k) * J + j
     time = np.where(valid, time, _NOWHERE).reshape(*lead, -1)
     time.sort(axis=3)
-    known = time != _NOWHERE
+    visited = time != _NOWHERE
     stands = np.broadcast_to(
         (many_k[:, None, None] * many_j[None, :, None] * many_i).astype(np.float64), lead
     )
-    touched = stands * known[..., 0]
-    repeated = known[..., 1:]
+    touched = stands * visited[..., 0]
+    repeated = visited[..., 1:]
     return LineTouches(
         first=float(touched.sum()),
         beyond=(float(touched[xk < 0].sum()), float(touched[xk >= K].sum())),
@@ -115,11 +115,11 @@ def _classes(extent: int, block: int, offsets: Whole) -> tuple[Whole, Whole]:
     distinct = np.unique(offsets)
     positions = np.arange(distinct[0], extent + distinct[-1])
     step = positions[:, None] - distinct
-    own = np.clip(positions, 0, extent - 1) // block
+    block_number = np.clip(positions, 0, extent - 1) // block
     valid = (step >= 0) & (step < extent)
-    pattern = np.where(valid, step // block - own[:, None], extent)
+    pattern = np.where(valid, step // block - block_number[:, None], extent)
     # Blocks cut short by the border of the grid are a class of their own.
-    pattern = np.column_stack([pattern, own == extent // block])
+    pattern = np.column_stack([pattern, block_number == extent // block])
     return _representatives(positions, pattern)
 
 

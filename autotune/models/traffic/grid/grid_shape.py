@@ -68,11 +68,11 @@ class GridShape:
 
 def accesses(reads: Mapping[str, Sequence[tuple[int, ...]]], target: str) -> tuple[GridAccess, ...]:
     """The arrays of a sweep that reads at offsets, slowest dimension first, and writes a point."""
-    found: dict[str, dict[tuple[int, int], list[int]]] = {}
+    offsets: dict[str, dict[tuple[int, int], list[int]]] = {}
     for name, steps in {**reads, target: (*reads.get(target, ()), (0, 0, 0))}.items():
         for step in steps:
             row = (step[0], step[1] if len(step) > 2 else 0)
-            found.setdefault(name, {}).setdefault(row, []).append(step[-1])
+            offsets.setdefault(name, {}).setdefault(row, []).append(step[-1])
     return tuple(
         GridAccess(
             name,
@@ -82,15 +82,15 @@ def accesses(reads: Mapping[str, Sequence[tuple[int, ...]]], target: str) -> tup
             name in reads,
             name == target,
         )
-        for name, rows in found.items()
+        for name, rows in offsets.items()
     )
 
 
 def _reads(sweep: GridSweep) -> dict[str, list[tuple[int, ...]]]:
-    found: dict[str, list[tuple[int, ...]]] = {}
+    by_array: dict[str, list[tuple[int, ...]]] = {}
     for ref in references(sweep.value):
-        found.setdefault(ref.array, []).append(offsets(ref, sweep.dimensions))
-    return found
+        by_array.setdefault(ref.array, []).append(offsets(ref, sweep.dimensions))
+    return by_array
 
 
 def as_sweep(grid: GridShape, extents: tuple[int, ...]) -> SweepShape:
@@ -100,7 +100,7 @@ def as_sweep(grid: GridShape, extents: tuple[int, ...]) -> SweepShape:
     """
     *outer, _ = strides(extents, grid.radius)
     plane, line = (outer[0], 0) if grid.planar else (outer[0], outer[1])
-    found = tuple(
+    rows = tuple(
         RowAccess(
             access.parameter,
             tuple(dk * plane + dj * line + di for dk, dj, di in access.points),
@@ -114,7 +114,7 @@ def as_sweep(grid: GridShape, extents: tuple[int, ...]) -> SweepShape:
         lower=0,
         upper=grid.points,
         share=1.0,
-        accesses=found,
+        accesses=rows,
         streams=tuple(
             (access.parameter, dk * plane + dj * line)
             for access in grid.accesses
@@ -126,8 +126,8 @@ def as_sweep(grid: GridShape, extents: tuple[int, ...]) -> SweepShape:
 
 
 def _points(rows: Mapping[tuple[int, int], Sequence[int]]) -> tuple[tuple[int, int, int], ...]:
-    found = {(dk, dj, di) for (dk, dj), along in rows.items() for di in along}
-    return tuple(sorted(found, reverse=True))
+    points = {(dk, dj, di) for (dk, dj), along in rows.items() for di in along}
+    return tuple(sorted(points, reverse=True))
 
 
 def _span(along: list[int]) -> tuple[int, int]:
@@ -147,9 +147,9 @@ def shape(
     planar = len(extents) == 2
     whole = (planes, *extents[1:])
     cut = [min(tiles.get(d, e), e) for d, e in zip(sweep.dimensions, whole, strict=True)]
-    own = (planes, 1 if planar else extents[1], extents[-1])
+    part = (planes, 1 if planar else extents[1], extents[-1])
     bk, bj, bi = cut[0], 1 if planar else cut[1], cut[-1]
-    if (bj, bi) == own[1:]:
+    if (bj, bi) == part[1:]:
         bk = planes
-    found = accesses(_reads(sweep), sweep.target)
-    return GridShape(own, (bk, bj, bi), sweep.radius, found, planar)
+    uses = accesses(_reads(sweep), sweep.target)
+    return GridShape(part, (bk, bj, bi), sweep.radius, uses, planar)

@@ -75,10 +75,10 @@ class GridAnalyser:
         threads: int,
         nodes: int,
     ) -> StepTraffic:
-        found: list[ThreadStreams] = []
+        threads_streams: list[ThreadStreams] = []
         for planes, before, behind, alike in _parts(problem.extents[0], threads):
             shapes = self._shapes(plan, tiles, problem, planes)
-            found.append(self._thread(plan, shapes, (before, behind), alike))
+            threads_streams.append(self._thread(plan, shapes, (before, behind), alike))
         caches = self.machine.caches
         sizes = [(cache.name, cache.size / min(threads // nodes, cache.cores)) for cache in caches]
         widest = max(planes for planes, *_ in _parts(problem.extents[0], threads))
@@ -86,7 +86,7 @@ class GridAnalyser:
         return GridTraffic(
             schedule=plan,
             shapes=tuple(as_sweep(item, problem.extents) for item in grids),
-            threads=tuple(found),
+            threads=tuple(threads_streams),
             components=problem.n,
             line=int(self.machine.line),
             levels=(*sizes, ("MEM", float("inf"))),
@@ -114,17 +114,17 @@ class GridAnalyser:
         for item in shapes:
             if item not in self._reuses:
                 self._reuses[item] = reuses(item, line)
-        found = [self._reuses[item] for item in shapes]
+        of_sweeps = [self._reuses[item] for item in shapes]
         sizes = [0.0] * len(plan.rows)
         for step in plan.steps:
             for call in step.calls:
                 rows = dict(call.rows)
-                for reuse in found[call.sweep]:
+                for reuse in of_sweeps[call.sweep]:
                     row = rows[reuse.parameter]
                     sizes[row] = max(sizes[row], reuse.events.first * line)
         steps = tuple(_groups(step, shapes) for step in plan.steps)
         across = streams(ThreadPasses(steps, tuple(sizes), alike), line)
-        return _expanded(across, plan.steps[-1], shapes, found, shared)
+        return _expanded(across, plan.steps[-1], shapes, of_sweeps, shared)
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class GridTraffic(StepTraffic):
         made = self.schedule.steps[-1].calls[call]
         item = self.grids[made.sweep]
         mine = self.threads[0]
-        owned = [k for k, found in enumerate(mine.passes) if found.call == call]
+        owned = [k for k, call_pass in enumerate(mine.passes) if call_pass.call == call]
         chosen = np.isin(mine.owner, owned)
         layout = GridConflicts(item, dict(made.rows), self.extents, pad_lines)
         return layout.find(
@@ -152,11 +152,11 @@ class GridTraffic(StepTraffic):
 
 def _tiles(body: NodeBlock, plan: Schedule) -> Iterator[Mapping[str, int]]:
     """The blocked dimensions of every sweep of a schedule."""
-    found = {id(sweep): sizes for sweep, sizes in _blocked(body, {})}
+    sizes_of = {id(sweep): sizes for sweep, sizes in _blocked(body, {})}
     for sweep in plan.sweeps:
         if not isinstance(sweep, GridSweep):
             raise ValueError(f"sweep {sweep.name} is not over the grid")
-        yield found[id(sweep)]
+        yield sizes_of[id(sweep)]
 
 
 def _blocked(
@@ -179,12 +179,12 @@ def _blocked(
 def _parts(planes: int, threads: int) -> list[tuple[int, bool, bool, int]]:
     """(planes, another thread before, another behind, threads alike) of parts that differ."""
     cuts = [planes * part // threads for part in range(threads + 1)]
-    found: dict[tuple[int, bool, bool], int] = {}
+    counts: dict[tuple[int, bool, bool], int] = {}
     for first, end in pairwise(cuts):
         if end > first:
             key = (end - first, first > 0, end < planes)
-            found[key] = found.get(key, 0) + 1
-    return [(*key, alike) for key, alike in found.items()]
+            counts[key] = counts.get(key, 0) + 1
+    return [(*key, alike) for key, alike in counts.items()]
 
 
 def _groups(step: TimeStep, shapes: Sequence[GridShape]) -> tuple[PassGroup, ...]:
@@ -206,7 +206,7 @@ def _expanded(
     across: ThreadStreams,
     step: TimeStep,
     shapes: Sequence[GridShape],
-    found: Sequence[Sequence[GridReuse]],
+    reuses: Sequence[Sequence[GridReuse]],
     shared: tuple[bool, bool],
 ) -> ThreadStreams:
     """First touches as found across sweeps, and behind each the repeated touches within."""
@@ -214,7 +214,7 @@ def _expanded(
     seen = dict.fromkeys(range(len(across.passes)), 0)
     for index, owner in enumerate(across.owner.tolist()):
         sweep = step.calls[across.passes[owner].call].sweep
-        reuse, points = found[sweep][seen[owner]], shapes[sweep].points
+        reuse, points = reuses[sweep][seen[owner]], shapes[sweep].points
         seen[owner] += 1
         written = not np.isnan(across.outward[index, 0])
         other = sum(n for n, flag in zip(reuse.events.beyond, shared, strict=True) if flag)
@@ -236,7 +236,7 @@ def _expanded(
         remote=np.array([remote for *_, remote in made]),
         passes=across.passes,
         alike=across.alike,
-        lent=np.zeros(len(origin), dtype=np.bool_),
+        reclaimed=np.zeros(len(origin), dtype=np.bool_),
     )
 
 

@@ -100,18 +100,20 @@ class CompiledLoops:
         """Each code to itself: of equal texts one is kept."""
         self._results: dict[_Loop, InCoreResult | str] = {}
 
-    def of(self, asked: Sequence[LoopRequest]) -> list[Compiled | str]:
+    def of(self, requests: Sequence[LoopRequest]) -> list[Compiled | str]:
         """The loops of each candidate, in order, or why there are none."""
-        commands = [self._commands(one.candidate) for one in asked]
-        self._compile(self._lacking(asked, commands))
+        commands = [self._commands(request.candidate) for request in requests]
+        self._compile(self._lacking(requests, commands))
         loops = [
             self._failed.get(command)
-            or [_Loop(self._codes[_Place(command, k)], k, flops) for k, flops in one.loops]
-            for command, one in zip(commands, asked, strict=True)
+            or [_Loop(self._codes[_Place(command, k)], k, flops) for k, flops in request.loops]
+            for command, request in zip(commands, requests, strict=True)
         ]
-        every = [loop for each in loops if not isinstance(each, str) for loop in each]
+        every = [loop for outcome in loops if not isinstance(outcome, str) for loop in outcome]
         self._analyse([loop for loop in dict.fromkeys(every) if loop not in self._results])
-        return [each if isinstance(each, str) else self._together(each) for each in loops]
+        return [
+            outcome if isinstance(outcome, str) else self._together(outcome) for outcome in loops
+        ]
 
     def _together(self, loops: Sequence[_Loop]) -> Compiled | str:
         results = [self._results[loop] for loop in loops]
@@ -121,15 +123,15 @@ class CompiledLoops:
     # --- compiling ------------------------------------------------------------------------
 
     def _lacking(
-        self, asked: Sequence[LoopRequest], commands: Sequence[Command]
+        self, requests: Sequence[LoopRequest], commands: Sequence[Command]
     ) -> dict[Command, tuple[Build, set[int]]]:
         """Command lines with loops whose code is not known, and which these are."""
-        found: dict[Command, tuple[Build, set[int]]] = {}
-        for command, one in zip(commands, asked, strict=True):
-            for k, _ in one.loops:
+        missing: dict[Command, tuple[Build, set[int]]] = {}
+        for command, request in zip(commands, requests, strict=True):
+            for k, _ in request.loops:
                 if command not in self._failed and _Place(command, k) not in self._codes:
-                    found.setdefault(command, (one.candidate.build, set()))[1].add(k)
-        return found
+                    missing.setdefault(command, (request.candidate.build, set()))[1].add(k)
+        return missing
 
     def _compile(self, wanted: Mapping[Command, tuple[Build, set[int]]]) -> None:
         """Compile several at once; an interrupt does not wait for a compiler."""

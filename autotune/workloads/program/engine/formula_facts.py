@@ -68,7 +68,7 @@ class FormulaValues:
         machine = self.machine
         costs = calibrated_costs(machine, threads, placement)
         clock = float(machine.frequency)
-        found: dict[str, float | None] = {
+        figures: dict[str, float | None] = {
             "threads": threads,
             "clock": clock,
             "cores": machine.cores,
@@ -79,11 +79,11 @@ class FormulaValues:
         borders = costs.borders.tolist()
         for level, name in enumerate(costs.names):
             if level < len(borders):
-                found[CACHE + name] = borders[level]
+                figures[CACHE + name] = borders[level]
             bandwidth = _bandwidth(costs, level) * clock
-            found[BANDWIDTH + name] = bandwidth if np.isfinite(bandwidth) else None
-        assert set(found) >= set(FACTS), "every figure of FACTS is here"
-        return {name: value for name, value in found.items() if value is not None}
+            figures[BANDWIDTH + name] = bandwidth if np.isfinite(bandwidth) else None
+        assert set(figures) >= set(FACTS), "every figure of FACTS is here"
+        return {name: value for name, value in figures.items() if value is not None}
 
 
 def _flops(machine: Machine) -> float | None:
@@ -95,8 +95,10 @@ def _flops(machine: Machine) -> float | None:
     if table is None:
         return None
     lanes = max(1, table.vector // 8)
-    each = 2 * table.fused if table.fused else min(table.adds + table.multiplies, table.floating)
-    return lanes * each * clock
+    per_lane = (
+        2 * table.fused if table.fused else min(table.adds + table.multiplies, table.floating)
+    )
+    return lanes * per_lane * clock
 
 
 def _bandwidth(costs: LineCosts, level: int) -> float:

@@ -66,25 +66,25 @@ class KerncraftRoute:
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
         """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
-        asked = [self._ask(candidate) for candidate in candidates]
-        texts = dict.fromkeys(one.text for one in asked if isinstance(one, _Asked))
+        requests = [self._ask(candidate) for candidate in candidates]
+        texts = dict.fromkeys(request.text for request in requests if isinstance(request, _Asked))
         new = [text for text in texts if text not in self._models]
         if new:
             self._models.update(zip(new, self._analyser.analyse(new), strict=True))
-        usable = [self._usable(one) for one in asked]
+        usable = [self._usable(request) for request in requests]
         batch = StretchRequests(self._machine, self._saturation)
         rows = [
-            batch.add(one.text, one.sizes, one.cores, one.iterations)
-            if isinstance(one, _Asked)
+            batch.add(request.text, request.sizes, request.cores, request.iterations)
+            if isinstance(request, _Asked)
             else -1
-            for one in usable
+            for request in usable
         ]
         timing = batch.evaluate(self._models)
         return [
-            self._prediction(one, timing.at(np.array([row])))
-            if isinstance(one, _Asked)
-            else unknown(one)
-            for one, row in zip(usable, rows, strict=True)
+            self._prediction(request, timing.at(np.array([row])))
+            if isinstance(request, _Asked)
+            else unknown(request)
+            for request, row in zip(usable, rows, strict=True)
         ]
 
     def _ask(self, candidate: Candidate) -> _Asked | str:
@@ -112,19 +112,19 @@ class KerncraftRoute:
         part *= busy / workers  # of uneven work the slowest thread counts
         return _Asked(text, sizes, cores, iterations * part, extra)
 
-    def _usable(self, asked: _Asked | str) -> _Asked | str:
+    def _usable(self, request: _Asked | str) -> _Asked | str:
         """What is asked, or the reason why it cannot be answered."""
-        if isinstance(asked, str):
-            return asked
-        model = self._models[asked.text]
+        if isinstance(request, str):
+            return request
+        model = self._models[request.text]
         if isinstance(model, str):
             return f"{self._model.file}: {model}"
-        missing = [name for name in model.constants if name not in asked.sizes]
+        missing = [name for name in model.constants if name not in request.sizes]
         if missing:
             return f"the kernel {self._model.file} has no value of {', '.join(missing)}"
-        return asked
+        return request
 
-    def _prediction(self, asked: _Asked, timing: StretchTiming) -> Prediction:
+    def _prediction(self, request: _Asked, timing: StretchTiming) -> Prediction:
         seconds = float(timing.seconds[0])
         if not (np.isfinite(seconds) and seconds > 0):
             return unknown(f"kerncraft's model of {self._model.file} gives no time")
@@ -143,10 +143,10 @@ class KerncraftRoute:
                 if value > 0
             ),
             engine=NAME,
-            reason=_reason(timing, seconds, asked.cores),
+            reason=_reason(timing, seconds, request.cores),
             notes=(_NOTE, RULES[self._saturation]),
         )
-        return finished(made, self._model.accuracy, asked.extra)
+        return finished(made, self._model.accuracy, request.extra)
 
     def _interval(self, timing: StretchTiming, seconds: float) -> tuple[Seconds, Seconds] | None:
         """From full overlap to none, where the machine lets transfers overlap at all."""

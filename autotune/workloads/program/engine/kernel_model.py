@@ -50,12 +50,16 @@ class KernelRoute:
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
         """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
-        asked = [self._asked(candidate) for candidate in candidates]
-        found = self._engine.predict([one.candidate for one in asked if isinstance(one, _Asked)])
-        each = iter(found)
+        requests = [self._asked(candidate) for candidate in candidates]
+        predictions = self._engine.predict(
+            [request.candidate for request in requests if isinstance(request, _Asked)]
+        )
+        remaining = iter(predictions)
         return [
-            self._finished(one, next(each)) if isinstance(one, _Asked) else unknown(one)
-            for one in asked
+            self._finished(request, next(remaining))
+            if isinstance(request, _Asked)
+            else unknown(request)
+            for request in requests
         ]
 
     def _asked(self, candidate: Candidate) -> "_Asked | str":
@@ -110,12 +114,12 @@ class KernelRoute:
             parameters=chosen,
         )
 
-    def _finished(self, asked: "_Asked", prediction: Prediction) -> Prediction:
+    def _finished(self, request: "_Asked", prediction: Prediction) -> Prediction:
         if prediction.seconds is None:
-            label = asked.candidate.label
+            label = request.candidate.label
             return unknown(f"the kernel {label} has no predicted time: {prediction.reason}")
-        made = scaled(prediction, asked.times)
-        return finished(made, self._model.accuracy, asked.extra)
+        made = scaled(prediction, request.times)
+        return finished(made, self._model.accuracy, request.extra)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,23 +61,24 @@ class MarkedRoute:
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
         """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
         stated = [self._stated(candidate) for candidate in candidates]
-        usable = [k for k, each in enumerate(stated) if isinstance(each, _Stated)]
-        result = [unknown(each if isinstance(each, str) else "") for each in stated]
+        usable = [k for k, statement in enumerate(stated) if isinstance(statement, _Stated)]
+        result = [unknown(statement if isinstance(statement, str) else "") for statement in stated]
         groups: dict[ThreadPlacement, list[tuple[int, _Stated, Compiled]]] = defaultdict(list)
         for place, loops in zip(usable, self._loops(candidates, stated), strict=True):
-            candidate, each = candidates[place], stated[place]
+            candidate, statement = candidates[place], stated[place]
             if isinstance(loops, str):
                 result[place] = unknown(loops)
-            elif isinstance(each, _Stated):
+            elif isinstance(statement, _Stated):
                 spread = ThreadPlacement(candidate.threads_per_node, candidate.placement)
-                groups[spread].append((place, each, loops))
+                groups[spread].append((place, statement, loops))
         for spread, group in groups.items():
             cases = [
-                StatedCase(each.works, loops, each.barriers, each.extra) for _, each, loops in group
+                StatedCase(statement.works, loops, statement.barriers, statement.extra)
+                for _, statement, loops in group
             ]
             made = evaluated(self._machine, spread, cases)
-            for (place, each, _), prediction in zip(group, made, strict=True):
-                result[place] = finished(prediction, self._model.accuracy, each.extra)
+            for (place, statement, _), prediction in zip(group, made, strict=True):
+                result[place] = finished(prediction, self._model.accuracy, statement.extra)
         return result
 
     def loops(self, candidate: Candidate) -> tuple[CompiledSweep, ...]:
@@ -85,12 +86,12 @@ class MarkedRoute:
         stated = self._stated(candidate)
         if isinstance(stated, str):
             return ()
-        (found,) = self._loops([candidate], [stated])
-        if isinstance(found, str):
+        (compiled,) = self._loops([candidate], [stated])
+        if isinstance(compiled, str):
             return ()
         return tuple(
             CompiledSweep(sweep=work.name, kernel=work.name, result=result)
-            for work, result in zip(stated.works, found, strict=True)
+            for work, result in zip(stated.works, compiled, strict=True)
         )
 
     def _loops(
@@ -99,9 +100,9 @@ class MarkedRoute:
         """The compiled loops of the candidates that something is stated of."""
         return self._compiled.of(
             [
-                LoopRequest(candidate, each.loops)
-                for candidate, each in zip(candidates, stated, strict=True)
-                if isinstance(each, _Stated)
+                LoopRequest(candidate, statement.loops)
+                for candidate, statement in zip(candidates, stated, strict=True)
+                if isinstance(statement, _Stated)
             ]
         )
 

@@ -42,7 +42,7 @@ class ProgramEngine:
 
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
         """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
-        found: list[Prediction] = [unknown("this is no external program")] * len(candidates)
+        predictions: list[Prediction] = [unknown("this is no external program")] * len(candidates)
         groups: dict[str, tuple[Program, list[int]]] = {}
         for place, candidate in enumerate(candidates):
             problem = candidate.problem
@@ -57,8 +57,8 @@ class ProgramEngine:
                     self._routes[key] = self._route(program)
                 made = self._routes[key].predict([candidates[place] for place in places])
             for place, prediction in zip(places, made, strict=True):
-                found[place] = replace(prediction, engine=NAME)
-        return found
+                predictions[place] = replace(prediction, engine=NAME)
+        return predictions
 
 
 def unknown(reason: str) -> Prediction:
@@ -76,11 +76,11 @@ def finished(prediction: Prediction, accuracy: float, extra: float = 0.0) -> Pre
     before, seconds = float(prediction.seconds), float(prediction.seconds) + extra
     share = before / seconds
     sigma = float(np.log1p(accuracy)) / Z80
-    known = prediction.uncertainty or _by_interval(prediction)
-    shared = {name: value * share for name, value in known.shared.items()}
+    uncertainty = prediction.uncertainty or _by_interval(prediction)
+    shared = {name: value * share for name, value in uncertainty.shared.items()}
     doubt = Uncertainty(
         shared={**shared, STATED: sigma * _COMMON**0.5},
-        own=float(np.hypot(known.own * share, sigma * (1 - _COMMON) ** 0.5)),
+        own=float(np.hypot(uncertainty.own * share, sigma * (1 - _COMMON) ** 0.5)),
     )
     reach = float(np.exp(Z80 * doubt.sigma))
     parts = prediction.parts

@@ -48,12 +48,12 @@ def flows(
     works: Sequence[Sequence[LoopWork]], barriers: Sequence[float], threads: int, line: int
 ) -> FlowArrays:
     """The arrays of some candidates, each with at least one loop, of ``threads`` threads all."""
-    passes = [work for each in works for work in each]
+    passes = [work for entries in works for work in entries]
     streams = [(owner, stream) for owner, work in enumerate(passes) for stream in work.streams]
     count, number = len(passes), np.arange(len(passes))
     run = np.array([work.run for work in passes])
     iterations = np.array([work.iterations for work in passes])
-    sizes = np.array([len(each) for each in works])
+    sizes = np.array([len(entries) for entries in works])
     bounds = np.concatenate([[0], np.cumsum(sizes)])
     place = number - np.repeat(bounds[:-1], sizes)
     again = run < iterations
@@ -64,7 +64,7 @@ def flows(
         distance=_everywhere(distance),
         remote=none,
         stores=np.array([stream.access == "write" for _, stream in streams], dtype=np.bool_),
-        lent=none,
+        reclaimed=none,
         crowd=_whole([passes[owner].crowd for owner, _ in streams]),
         owner=_whole([owner for owner, _ in streams]),
         kind=np.arange(len(streams)),

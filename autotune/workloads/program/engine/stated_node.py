@@ -60,11 +60,11 @@ def evaluated(
     arrays, core = _cases(cases, spread.threads)
     empty = np.zeros((len(node.costs.names) - 1, 1))
     crowds = ConflictLines(certain=empty, possible=empty)
-    found = evaluator.estimate(node, arrays, core, crowds)
+    estimates = evaluator.estimate(node, arrays, core, crowds)
     seconds, barriers = _parts(evaluator, node, arrays, core, crowds)
     barrier = evaluator.barrier(spread.threads)
     return [
-        _prediction(case, row, node, found, seconds[row], float(barriers[row]), barrier)
+        _prediction(case, row, node, estimates, seconds[row], float(barriers[row]), barrier)
         for row, case in enumerate(cases)
     ]
 
@@ -104,9 +104,9 @@ def _parts(
             step = evaluator.steps(piece)
             sweeps = np.diff(node.flows.passes)[rows]
             clock = float(evaluator.machine.frequency)
-            found = explain.shares(node, piece, step, sweeps, clock)
-        first = found.first.tolist()
-        seconds += [found.seconds[a:b] for a, b in pairwise(first)]
+            shares = explain.shares(node, piece, step, sweeps, clock)
+        first = shares.first.tolist()
+        seconds += [shares.seconds[a:b] for a, b in pairwise(first)]
         barriers.append(piece.paths.barriers)
     return seconds, np.concatenate(barriers)
 
@@ -115,15 +115,15 @@ def _prediction(
     case: StatedCase,
     row: int,
     node: LoadedNode,
-    found: CaseEstimates,
+    estimates: CaseEstimates,
     columns: Floats,
     barriers: float,
     barrier: float | None,
 ) -> Prediction:
-    seconds = float(found.seconds[row])
+    seconds = float(estimates.seconds[row])
     if not (np.isfinite(seconds) and seconds > 0):
         return unknown(_missing(node, row))
-    shared = dict(zip(node.doubts.classes, found.shifts[row].tolist(), strict=True))
+    shared = dict(zip(node.doubts.classes, estimates.shifts[row].tolist(), strict=True))
     return Prediction(
         seconds=Seconds(seconds),
         interval=None,
@@ -133,7 +133,7 @@ def _prediction(
         notes=tuple(dict.fromkeys(_notes(case, node, shared, barrier))),
         uncertainty=Uncertainty(
             shared={name: value for name, value in shared.items() if value},
-            own=float(found.own[row]),
+            own=float(estimates.independent[row]),
         ),
     )
 
@@ -174,8 +174,8 @@ def _from(work: LoopWork, kind: str, node: LoadedNode) -> list[str]:
     names = node.costs.names
     if kind not in names:
         return []
-    found = [s.name for s in work.streams if s.bytes > 0 and names[_level(s, node)] == kind]
-    return list(dict.fromkeys(found))
+    streams = [s.name for s in work.streams if s.bytes > 0 and names[_level(s, node)] == kind]
+    return list(dict.fromkeys(streams))
 
 
 def _level(stream: StatedStream, node: LoadedNode) -> int:
@@ -188,26 +188,26 @@ def _reason(
     """One line: the loops that take most of the run, and what bounds each."""
     kinds = explain.kinds(node.costs)
     order = sorted(range(len(case.works)), key=lambda k: -columns[k, -1])
-    told: list[str] = []
+    phrases: list[str] = []
     for k in order[:_TOLD]:
         work, row = case.works[k], dict(zip(kinds, columns[k].tolist(), strict=True))
         whole = row.pop("sweep")
-        share = f"{100 * whole / seconds:.0f} %" + ("" if told else " of the run")
+        share = f"{100 * whole / seconds:.0f} %" + ("" if phrases else " of the run")
         bound = max(row, key=lambda kind: row[kind])
         if bound in ("T_OL", "T_nOL"):
-            told.append(f"{work.name} bound in core ({case.results[k].bottleneck}): {share}")
+            phrases.append(f"{work.name} bound in core ({case.results[k].bottleneck}): {share}")
         elif bound == STORES:
-            told.append(f"{work.name} bound by stores through the innermost cache: {share}")
+            phrases.append(f"{work.name} bound by stores through the innermost cache: {share}")
         elif bound == ENTRY:
-            told.append(f"{work.name} bound by entries into the loop: {share}")
+            phrases.append(f"{work.name} bound by entries into the loop: {share}")
         else:
             names = ", ".join(_from(work, bound, node)) or "lines"
-            told.append(f"{work.name} streams {names} from {bound}: {share}")
+            phrases.append(f"{work.name} streams {names} from {bound}: {share}")
     if barriers > 0.05 * seconds:
-        told.append(f"barriers: {100 * barriers / seconds:.0f} %")
+        phrases.append(f"barriers: {100 * barriers / seconds:.0f} %")
     if case.extra > 0.05 * seconds:
-        told.append(f"extra: {100 * case.extra / seconds:.0f} %")
-    return "; ".join(told)
+        phrases.append(f"extra: {100 * case.extra / seconds:.0f} %")
+    return "; ".join(phrases)
 
 
 def _notes(

@@ -1,1 +1,1 @@
-"""Programs of a user, built, run and timed."""
+"""External programs of a user: built, run, verified and timed."""

@@ -26,27 +26,27 @@ def program_problem(candidate: Candidate) -> ProgramProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramBuild:
-    """What a candidate's build came to."""
+    """The result of a candidate's build."""
 
     key: str
-    """Hash of everything that decides on it."""
+    """Hash of everything that the build depends on."""
     output: Path | None
-    """The file that it made; None where nothing is built, or the build failed."""
+    """The built file; None where nothing is built, or the build failed."""
     detail: str = ""
-    """Why it failed; empty where it did not."""
+    """Why the build failed; empty if it did not."""
     provenance: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramBuilder:
-    """Builds candidates of programs; ``compiler`` gives what ``{compiler}`` stands for."""
+    """Builds candidates of programs; ``compiler`` fills ``{compiler}`` in templates."""
 
     compiler: Callable[[Build], Compiler]
     limit: float
     """Seconds of each command of a build."""
 
     def build(self, candidate: Candidate) -> ProgramBuild:
-        """The build of a candidate, from the cache where it is known.
+        """The build of a candidate, from the cache if possible.
 
         Raises MissingTool for a command that is not installed, and what ``compiler`` raises.
         """
@@ -72,7 +72,7 @@ class ProgramBuilder:
         )
 
     def ready(self, candidate: Candidate, key: str) -> "PreparedCommand | None":
-        """What starts a run of a build; None where what was built is no longer there."""
+        """The command that runs a build; None if the built file no longer exists."""
         program = program_problem(candidate).program
         output = build_cache.executable(key, "command") if program.build else None
         if program.build and output is None:
@@ -93,16 +93,16 @@ class PreparedCommand:
 
     command: tuple[str, ...]
     variables: Mapping[str, str | None]
-    """None: the variable is not set."""
+    """Variables of the program's description; None: the variable is removed."""
 
     def environment(self, settings: Mapping[str, str]) -> dict[str, str]:
-        """The whole environment of a run: this process's, settings, what the program wants."""
+        """The whole environment of a run: this process's, ``settings``, the program's own."""
         made = {**compilers.environment(), **settings, **self.variables}
         return {name: text for name, text in made.items() if text is not None}
 
 
 def places(candidate: Candidate, output: str, compiler: Compiler | None) -> dict[str, Value]:
-    """What the names in templates stand for, all but ``{flags}``."""
+    """The values of the names in templates, except ``{flags}``."""
     problem = program_problem(candidate)
     return {
         "output": output,
@@ -116,7 +116,7 @@ def places(candidate: Candidate, output: str, compiler: Compiler | None) -> dict
 
 
 def openmp(candidate: Candidate, *, timed: bool = True) -> dict[str, str]:
-    """OpenMP's settings of a candidate; none where a program runs as many threads as it likes."""
+    """OpenMP variables of a candidate; none where the program chooses its threads itself."""
     program = program_problem(candidate).program
     if program.threads == "own" and not program.spread:
         return {}
@@ -124,7 +124,7 @@ def openmp(candidate: Candidate, *, timed: bool = True) -> dict[str, str]:
 
 
 def _symbolic(candidate: Candidate, compiler: Compiler | None) -> list[str]:
-    """The commands of a build as they are wherever the files lie."""
+    """The commands of a build, independent of where its files lie."""
     problem = program_problem(candidate)
     values = {
         **places(candidate, "{output}", compiler),
@@ -137,20 +137,20 @@ def _symbolic(candidate: Candidate, compiler: Compiler | None) -> list[str]:
 
 
 def _digest(program: Program) -> str:
-    """Of the sources as they are now."""
-    found: dict[str, bytes] = {}
+    """Hash of the present content of the program's sources; empty if one is unreadable."""
+    contents: dict[str, bytes] = {}
     for name in program.sources:
         try:
-            found[name] = Path(program.source_folder, name).read_bytes()
+            contents[name] = Path(program.source_folder, name).read_bytes()
         except OSError:
             return ""
-    return digest(found)
+    return digest(contents)
 
 
 def _provenance(program: Program, compiler: Compiler | None) -> dict[str, str]:
-    found = {"sources": program.digest}
+    provenance = {"sources": program.digest}
     if compiler is not None:
-        found |= {
+        provenance |= {
             "compiler": compiler.path,
             "version": compiler.version,
             "flags": " ".join(compiler.flags),
@@ -158,23 +158,23 @@ def _provenance(program: Program, compiler: Compiler | None) -> dict[str, str]:
             "identity": compiler.identity,
             "notes": "; ".join(compiler.notes),
         }
-    return found | _python(program)
+    return provenance | _python(program)
 
 
 def _python(program: Program) -> dict[str, str]:
-    found = {}
+    versions = {}
     if "python" in program.named:
-        found["python"] = sys.version.split()[0]
+        versions["python"] = sys.version.split()[0]
     if program.packages:
-        found["packages"] = ", ".join(
+        versions["packages"] = ", ".join(
             f"{package.name} {importlib.metadata.version(package.name)}"
             for package in program.packages
         )
-    return found
+    return versions
 
 
 def tools(program: Program) -> str:
-    """What a program is built and run with beside the compilers of a config.
+    """The tools that a program is built and run with, besides the config's compilers.
 
     The interpreter, its packages, and the tools that its commands name, each in its state.
     """
@@ -183,14 +183,14 @@ def tools(program: Program) -> str:
 
 
 def _states(commands: tuple[Command, ...]) -> list[str]:
-    """What tells one state of the installed tools of command lines from another."""
-    found = []
+    """Descriptions of the installed tools of command lines, different for different versions."""
+    states = []
     for tool in literal_tools(commands):
         path = shutil.which(tool)
         if path is not None:
             facts = os.stat(Path(path).resolve())  # noqa: PTH116 - of the file behind links
-            found.append(f"{tool} {facts.st_size} {facts.st_mtime_ns}")
-    return found
+            states.append(f"{tool} {facts.st_size} {facts.st_mtime_ns}")
+    return states
 
 
 def literal_tools(commands: tuple[Command, ...]) -> list[str]:

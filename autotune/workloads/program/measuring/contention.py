@@ -1,9 +1,9 @@
-"""Whether an external program had its cores to itself, from what the kernel says about its run.
+"""Whether an external program had its cores to itself, from the kernel's accounts of its run.
 
-A program of the user's tells nothing about the CPU time of what it times, so the whole run is
-judged. Its first thread has been disturbed when it was ready and waited for a CPU. Of several
-threads, the CPU time over (threads x wall time) depends on how much of the run is serial: it is
-compared with the largest share that any run of the candidate had.
+The program does not report the CPU time of what it times, so the whole run is judged. The first
+thread was disturbed when it was ready and waited for a CPU. For several threads, the CPU time over
+(threads x wall time) depends on how much of the run is serial, so it is compared with the largest
+share that any run of the candidate had.
 """
 
 import threading
@@ -14,7 +14,7 @@ from autotune.toolchain.child_process import ChildUsage
 from autotune.workloads.program.measuring.command_line import program_problem
 
 _SHORT = 0.1
-"""Seconds; the wall time of a shorter run is not known well enough to compare its share."""
+"""Seconds. The wall time of a shorter run is too inexact for comparing its share."""
 
 
 @dataclass(slots=True)
@@ -25,7 +25,7 @@ class ContentionJudge:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def busy(self, candidate: Candidate, usage: ChildUsage) -> float:
-        """From 0 to 1: the part of the CPU time that it could use and did use."""
+        """The part of its possible CPU time that a run used, from 0 to 1."""
         program = program_problem(candidate).program
         undelayed = _undelayed(usage)
         if program.threads == "one" and undelayed is None:
@@ -41,7 +41,7 @@ class ContentionJudge:
 
 
 def _undelayed(usage: ChildUsage) -> float | None:
-    """Part of the time that the run was not kept from a CPU; None: the kernel does not tell."""
+    """Part of the run in which the first thread did not wait for a CPU; None: not known."""
     if usage.waited is None or usage.wall <= 0:
         return None
     return max(0.0, 1 - usage.waited / usage.wall)

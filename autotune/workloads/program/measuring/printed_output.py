@@ -1,4 +1,4 @@
-"""What an external program printed: its times and its check value."""
+"""Times and check values in the output of an external program."""
 
 import json
 import math
@@ -16,71 +16,71 @@ Answer = float | str
 _LONGEST = 4096
 """Characters of a line that is searched."""
 _EXPONENT = re.compile(r"(?<=[0-9.])[dD](?=[-+]?[0-9])")
-"""Of double-precision numbers as Fortran writes them."""
+"""The exponent letter of double-precision numbers as Fortran writes them."""
 
 
 class UnreadableOutput(Exception):
-    """The output does not tell what it should; the message says so, with its last lines."""
+    """An expected value is missing in the output; the message shows its last lines."""
 
 
 def times(reading: Reading, outcome: ProcessOutcome) -> tuple[Seconds, ...]:
-    """The times that a run tells, in seconds, at least one.
+    """The times in the output of a run, in seconds, at least one.
 
-    Raises Unreadable where there are none or one is not a positive number.
+    Raises ``UnreadableOutput`` where there are none or one is not a positive number.
     """
     if reading.kind == "wall":
         return (outcome.usage.wall if outcome.usage else outcome.seconds,)
-    found = [_time(text, reading, outcome) for text in _values(reading, outcome)]
-    if not found:
+    seconds = [_time(text, reading, outcome) for text in _values(reading, outcome)]
+    if not seconds:
         raise UnreadableOutput(f"the program printed no time: {_absent(reading, outcome)}")
-    return tuple(found)
+    return tuple(seconds)
 
 
 def answer(check: Check, outcome: ProcessOutcome) -> Answer:
-    """The check value of a run, the last that it tells.
+    """The last check value in the output of a run.
 
-    Raises Unreadable where there is none.
+    Raises ``UnreadableOutput`` where there is none.
     """
-    found = list(_values(check.reading, outcome))
-    if not found:
+    texts = list(_values(check.reading, outcome))
+    if not texts:
         raise UnreadableOutput(
             f"the program printed no check value: {_absent(check.reading, outcome)}"
         )
-    number = _number(found[-1])
-    beyond = number is not None and math.isinf(number) and "inf" not in found[-1].lower()
-    return found[-1] if number is None or beyond else number  # a hash may read 12e45678
+    number = _number(texts[-1])
+    beyond = number is not None and math.isinf(number) and "inf" not in texts[-1].lower()
+    return texts[-1] if number is None or beyond else number  # a hash may read 12e45678
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerComparison:
-    """An answer beside that of the reference."""
+    """A check value compared with the check value of the reference."""
 
     error: float | None
     """Difference relative to the reference; None: they cannot be compared."""
     fault: str
-    """What is wrong, in words; empty where they agree."""
+    """The fault in words; empty where the values agree."""
 
 
-def compare(found: Answer, reference: Answer, tolerance: float) -> AnswerComparison:
-    """Whether an answer agrees with the reference."""
-    if isinstance(found, str) or isinstance(reference, str):
-        same = found == reference
-        fault = "" if same else f"the check value is {found!r}, that of the baseline {reference!r}"
+def compare(result: Answer, reference: Answer, tolerance: float) -> AnswerComparison:
+    """Compare a check value with the reference."""
+    if isinstance(result, str) or isinstance(reference, str):
+        same = result == reference
+        fault = "" if same else f"the check value is {result!r}, that of the baseline {reference!r}"
         return AnswerComparison(0.0 if same else None, fault)
-    if not math.isfinite(found):
-        return AnswerComparison(None, f"the check value is {found}")
-    error = abs(found - reference) / (abs(reference) or 1.0)
+    if not math.isfinite(result):
+        return AnswerComparison(None, f"the check value is {result}")
+    error = abs(result - reference) / (abs(reference) or 1.0)
     if error <= tolerance:
         return AnswerComparison(error, "")
     fault = (
-        f"the check value is {found!r}, that of the baseline {reference!r}:"
+        f"the check value is {result!r}, that of the baseline {reference!r}:"
         f" they differ by {error:.3g}, more than {tolerance:g}"
     )
     return AnswerComparison(error, fault)
 
 
 def last_lines(outcome: ProcessOutcome) -> str:
-    """What the program printed last, for a description."""
+    """The last lines that the program printed, for messages."""
     text = (outcome.out.strip() or outcome.err.strip())[-TAIL:]
     return f"; its last lines:\n{text}" if text else "; it printed nothing"
 
@@ -88,8 +88,8 @@ def last_lines(outcome: ProcessOutcome) -> str:
 def _time(text: str, reading: Reading, outcome: ProcessOutcome) -> Seconds:
     number = _number(text)
     if number is None or not (math.isfinite(number) and number > 0):
-        found = f"the program printed {text[:80]!r} where its time should be"
-        raise UnreadableOutput(f"{found} ({reading}){last_lines(outcome)}")
+        problem = f"the program printed {text[:80]!r} where its time should be"
+        raise UnreadableOutput(f"{problem} ({reading}){last_lines(outcome)}")
     return Seconds(number * reading.unit)
 
 
@@ -105,10 +105,10 @@ def _number(text: str) -> float | None:
 
 
 def _values(reading: Reading, outcome: ProcessOutcome) -> Iterator[str]:
-    """Every value as text, of standard output, else of standard error."""
+    """The matching texts in standard output or, if there are none, in standard error."""
     search = _matches if reading.kind == "pattern" else _members
-    found = list(search(reading, outcome.out)) or list(search(reading, outcome.err))
-    return iter(found)
+    matches = list(search(reading, outcome.out)) or list(search(reading, outcome.err))
+    return iter(matches)
 
 
 def _matches(reading: Reading, text: str) -> Iterator[str]:
@@ -119,25 +119,25 @@ def _matches(reading: Reading, text: str) -> Iterator[str]:
 
 
 def _members(reading: Reading, text: str) -> Iterator[str]:
-    """A list of numbers is as many values."""
+    """The values under a key of the JSON documents; a list of numbers gives several."""
     for document in _documents(text):
         value = document
         for key in reading.keys:
             value = value.get(key) if isinstance(value, dict) else None
-        for each in value if isinstance(value, list) else [value]:
-            if each is not None and not isinstance(each, dict | list):
-                yield str(each)
+        for member in value if isinstance(value, list) else [value]:
+            if member is not None and not isinstance(member, dict | list):
+                yield str(member)
 
 
 def _documents(text: str) -> Iterator[object]:
     """The JSON objects of a text: one to a line, or the whole of it."""
-    found = False
+    any_document = False
     for line in text.splitlines():
         if line.lstrip().startswith("{"):
             document = _parsed(line)
-            found = found or document is not None
+            any_document = any_document or document is not None
             yield document
-    if not found:
+    if not any_document:
         yield _parsed(text)
 
 

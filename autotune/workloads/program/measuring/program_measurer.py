@@ -1,7 +1,7 @@
-"""Candidates of external programs on this host: built, compared with the baseline, and timed.
+"""Measures external programs on this host: builds, compares with the baseline, times them.
 
-A launch runs the program as often as it takes to read the wanted number of times. A run counts when
-it ends well within its limits, tells a time, and its check value is that of the reference run.
+A launch repeats the program until it has the wanted number of times. A run counts if it ends within
+its limits, prints a time, and its check value agrees with the reference run.
 """
 
 import contextlib
@@ -36,7 +36,7 @@ from autotune.workloads.program.measuring.printed_output import Answer, Unreadab
 
 @dataclass(frozen=True, slots=True)
 class ProgramRun:
-    """What one run of a program gave: its times and its answer, or why it counts for nothing."""
+    """The result of one run of a program: times and check value, or why it does not count."""
 
     status: Status
     detail: str = ""
@@ -47,7 +47,7 @@ class ProgramRun:
 
 
 class ReferenceAnswers:
-    """The reference runs, one for each problem, and all answers seen; safe for threads."""
+    """The reference run of each problem, and all check values seen; safe for threads."""
 
     def __init__(self) -> None:
         self._known: dict[str, ProgramRun] = {}
@@ -55,20 +55,20 @@ class ReferenceAnswers:
         self._lock = threading.Lock()
 
     def get(self, problem: ProgramProblem, make: Callable[[], ProgramRun]) -> ProgramRun:
-        """The reference run of a problem; made anew while it was disturbed."""
+        """The reference run of a problem; it is repeated while runs are disturbed."""
         with self._lock:
-            known = self._known.get(problem.key)
-            if known is None or known.status == "contended":
-                known = self._known[problem.key] = make()
-            return known
+            run = self._known.get(problem.key)
+            if run is None or run.status == "contended":
+                run = self._known[problem.key] = make()
+            return run
 
     def known(self, problem: ProgramProblem) -> Answer | None:
-        """The answer of the reference run of a problem; None where there was none, or it failed."""
+        """The check value of the reference run of a problem; None if it is missing or failed."""
         run = self._known.get(problem.key)
         return run.answer if run is not None and run.status == "ok" else None
 
     def alike(self, key: str, answer: Answer, tolerance: float) -> Answer:
-        """The first answer under a key that this one agrees with; itself where there is none."""
+        """The first check value under a key that agrees with ``answer``; else ``answer`` itself."""
         with self._lock:
             seen = self._answers.setdefault(key, [])
             for other in seen:
@@ -80,7 +80,7 @@ class ReferenceAnswers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProgramMeasurer:
-    """Builds, verifies and launches candidates of a program of the user's on this host.
+    """Builds, verifies and launches candidates of a user's program on this host.
 
     ``baseline`` gives the candidate whose answer is the reference of a problem. ``environment`` is
     set on top of OpenMP's settings, below what the program's own description sets.
@@ -123,7 +123,7 @@ class ProgramMeasurer:
         )
 
     def interrupt(self) -> None:
-        """End the commands and programs that other threads wait for."""
+        """End the commands and programs that other threads are running."""
         child_process.end_all()
 
     def launch(
@@ -135,7 +135,7 @@ class ProgramMeasurer:
         expected: float | None,
         on_sample: Callable[[Sample], None],
     ) -> Launch:
-        """Run the program until the wanted number of times is accepted, or it is run too often.
+        """Run the program until the wanted number of times is accepted, or too many runs failed.
 
         The samples of a run go to ``on_sample`` when it has ended well. ``expected``: seconds that
         the program tells; the limit of a run is ``limits.run``, or ``limits.factor`` times that
@@ -168,32 +168,38 @@ class ProgramMeasurer:
         )
 
     def time_limit(self, expected: float | None) -> float:
-        """Seconds that a run may take, from the expected seconds that it tells."""
+        """Time limit of a run in seconds, from the seconds that it is expected to print."""
         return max(self.limits.run, self.limits.factor * (expected or 0.0))
 
     # --- verifying ----------------------------------------------------------------------------
 
     def _verify(self, candidate: Candidate, key: str) -> tuple[ProgramRun, float | None]:
-        """The run of a candidate at the arguments of the verification, and its error."""
+        """The run of a candidate with the verification's arguments, and its error."""
         problem = program_problem(candidate)
         at = problem.at(problem.program.verify)
-        own = self._run(replace(candidate, problem=at), key, None, verifying=True)
-        if own.status != "ok" or problem.program.check is None or own.answer is None:
-            return own, None
+        candidate_run = self._run(replace(candidate, problem=at), key, None, verifying=True)
+        if (
+            candidate_run.status != "ok"
+            or problem.program.check is None
+            or candidate_run.answer is None
+        ):
+            return candidate_run, None
         safe = replace(self.baseline(problem), problem=at)
-        reference = own
+        reference = candidate_run
         if safe.identity != replace(candidate, problem=at).identity:
             reference = self.references.get(at, lambda: self._reference(safe))
         else:
-            reference = self.references.get(at, lambda: own)
+            reference = self.references.get(at, lambda: candidate_run)
         if reference.status != "ok" or reference.answer is None:
             text = f"there is nothing to compare with, the baseline {safe.label} failed"
-            return replace(own, status=reference.status, detail=f"{text}: {reference.detail}"), None
-        compared = compare(own.answer, reference.answer, problem.program.check.tolerance)
+            return replace(
+                candidate_run, status=reference.status, detail=f"{text}: {reference.detail}"
+            ), None
+        compared = compare(candidate_run.answer, reference.answer, problem.program.check.tolerance)
         if compared.fault:
             detail = f"{at.size_name}: {compared.fault}"
-            return replace(own, status="wrong-result", detail=detail), compared.error
-        return own, compared.error
+            return replace(candidate_run, status="wrong-result", detail=detail), compared.error
+        return candidate_run, compared.error
 
     def _reference(self, safe: Candidate) -> ProgramRun:
         made = self.workshop.build(safe)
@@ -202,11 +208,11 @@ class ProgramMeasurer:
         return self._run(safe, made.key, None, verifying=True)
 
     def _agreed(self, candidate: Candidate, run: ProgramRun) -> tuple[Answer | None, str]:
-        """The answer that a timed run agrees with, and what is wrong with its own.
+        """The check value that a timed run agrees with, and the fault of its own one in words.
 
-        That is the baseline's, where it was verified at these arguments. Elsewhere it is the first
-        answer of any candidate that is the same, and a candidate must not change from one to
-        another; which of several is right, is not known here.
+        It is the baseline's where the baseline was verified with these arguments. Elsewhere it is
+        the first equal check value of any candidate, and a candidate must not change from one value
+        to another; which of several is right is not known here.
         """
         problem = program_problem(candidate)
         check = problem.program.check
@@ -216,14 +222,14 @@ class ProgramMeasurer:
         if reference is not None:
             fault = compare(run.answer, reference, check.tolerance).fault
             return reference, fault and f"{problem.size_name}, in a timed run: {fault}"
-        found = self.references.alike(problem.key, run.answer, check.tolerance)
-        first = self.references.alike(candidate.identity, found, 0.0)
-        if compare(found, first, check.tolerance).fault:
+        agreeing = self.references.alike(problem.key, run.answer, check.tolerance)
+        first = self.references.alike(candidate.identity, agreeing, 0.0)
+        if compare(agreeing, first, check.tolerance).fault:
             return None, (
                 f"{problem.size_name}: its answer changes from run to run: the check value is"
                 f" {run.answer!r}, it was {first!r}"
             )
-        return found, ""
+        return agreeing, ""
 
     # --- running ------------------------------------------------------------------------------
 
@@ -263,10 +269,10 @@ class ProgramMeasurer:
             return ProgramRun("crashed", text, outcome=outcome)
         try:
             times = printed_output.times(program.time, outcome)
-            found = printed_output.answer(program.check, outcome) if program.check else None
+            result = printed_output.answer(program.check, outcome) if program.check else None
         except UnreadableOutput as error:
             return ProgramRun("crashed", str(error), outcome=outcome)
-        return ProgramRun("ok", times=times, answer=found, outcome=outcome)
+        return ProgramRun("ok", times=times, answer=result, outcome=outcome)
 
     def _samples(
         self, candidate: Candidate, run: ProgramRun, gauges: ResourceUse, watch: quiet.QuietWatch
@@ -312,7 +318,7 @@ class ProgramMeasurer:
 
 
 def _checksum(agreed: Answer | None, program: Program) -> tuple[float, float] | None:
-    """Answers that differ by no more than the tolerance have checksums that agree."""
+    """The check value as a checksum; values within the tolerance have checksums that agree."""
     if program.check is None or not isinstance(agreed, float):
         return None
     return agreed, (abs(agreed) or 1.0) * program.check.tolerance / CHECKSUM_TOLERANCE
@@ -320,7 +326,7 @@ def _checksum(agreed: Answer | None, program: Program) -> tuple[float, float] | 
 
 @contextlib.contextmanager
 def _folder(named: str) -> Iterator[Path]:
-    """The working folder of a run: the one that is named, else a fresh one."""
+    """The working folder of a run: the named one, else a fresh temporary one."""
     if named:
         yield Path(named)
         return

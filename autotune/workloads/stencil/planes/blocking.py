@@ -67,11 +67,11 @@ def block_choice(
     Threads own contiguous parts of the slowest dimension and share outer caches.
     """
     costs = line_costs(machine, threads)
-    found = _Stencil(problem, threads, int(machine.line) // DOUBLE)
+    stencil = _Stencil(problem, threads, int(machine.line) // DOUBLE)
     return tuple(
         condition
         for level, size in zip(costs.names, costs.borders.tolist(), strict=False)
-        for condition in found.conditions(level, MARGIN * size)
+        for condition in stencil.conditions(level, MARGIN * size)
     )
 
 
@@ -91,12 +91,12 @@ class _Stencil:
 
     def conditions(self, level: str, limit: float) -> list[LayerCondition]:
         """All conditions of one cache; ``limit`` in bytes."""
-        found = []
+        layers = []
         if not self.planar:
-            found.append(self._of_rows(level, limit))
-        found.append(self._of_planes(level, limit))
+            layers.append(self._of_rows(level, limit))
+        layers.append(self._of_planes(level, limit))
         total = sum(self._all(access) for access in self.accesses)
-        found.append(
+        layers.append(
             LayerCondition(
                 level=level,
                 reuse="step",
@@ -107,7 +107,7 @@ class _Stencil:
                 possible=total <= limit,
             )
         )
-        return found
+        return layers
 
     def _of_rows(self, level: str, limit: float) -> LayerCondition:
         """Rows until the next row comes to the same line."""

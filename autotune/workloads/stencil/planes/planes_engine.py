@@ -104,10 +104,10 @@ class PlanesEngine:
     def _prediction(
         self, candidate: Candidate, problem: StencilProblem, lines: Floats, cost: AccessCosts
     ) -> Prediction:
-        known = np.where(lines > 0, cost.cycles, 0.0)
-        if np.isnan(known).any():
-            return self._unknown(cost.missing(int(np.flatnonzero(np.isnan(known))[0])))
-        times = lines * known / float(self.machine.frequency)
+        cycles = np.where(lines > 0, cost.cycles, 0.0)
+        if np.isnan(cycles).any():
+            return self._unknown(cost.missing(int(np.flatnonzero(np.isnan(cycles))[0])))
+        times = lines * cycles / float(self.machine.frequency)
         seconds = float(times.sum())
         if seconds <= 0:
             return self._unknown("every line lies in the innermost cache, which has no figure")
@@ -143,11 +143,11 @@ def grids(wanted: Sequence[tuple[StencilProblem, dict[str, int], int]]) -> Grids
         whole = dict(zip(problem.stencil.dimensions, problem.extents, strict=True))
         slowest = problem.stencil.dimensions[0]
         whole[slowest] = -(-whole[slowest] // threads)
-        own = list(whole.values())
+        spans = list(whole.values())
         cut = [min(sizes.get(name, extent), extent) for name, extent in whole.items()]
-        if len(own) == 2:
-            own, cut = [own[0], 1, own[1]], [cut[0], 1, cut[1]]
-        extents.append(own[::-1])
+        if len(spans) == 2:
+            spans, cut = [spans[0], 1, spans[1]], [cut[0], 1, cut[1]]
+        extents.append(spans[::-1])
         blocks.append(cut[::-1])
     return Grids(
         extents=np.array(extents, dtype=np.float64),
@@ -172,12 +172,12 @@ def _reason(
     W = int(cost.line) // DOUBLE
     plane = misses(grids([(problem, {}, candidate.threads)]), np.ones((1, 1)), W)[0, 0]
     shares = zip((lines / plane).tolist(), cost.names, strict=True)
-    told = [f"{share:.1f} from {name}" for share, name in shares if share >= _TOLD]
+    phrases = [f"{share:.1f} from {name}" for share, name in shares if share >= _TOLD]
     slowest = int(times.argmax())
     share = 100 * times[slowest] / times.sum()
     noun = "rows" if len(problem.extents) == 2 else "planes"
     return (
-        f"{noun} of lines per {noun[:-1]}: {', '.join(told)};"
+        f"{noun} of lines per {noun[:-1]}: {', '.join(phrases)};"
         f" {cost.names[slowest]}: {share:.0f} % of the step"
     )
 

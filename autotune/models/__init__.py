@@ -1,1 +1,1 @@
-"""Analysis of sweeps: in-core time of the compiled loop, and traffic by reuse distance."""
+"""Models of candidates: in-core time, data traffic, kerncraft, and the engines built on them."""

@@ -1,4 +1,4 @@
-"""What workers said, kept on disk by the hash of all that it depends on."""
+"""Answers of worker processes, kept on disk by the hash of everything that they depend on."""
 
 import contextlib
 import json
@@ -16,7 +16,7 @@ def _place(kind: str, key: str) -> Path:
 
 
 def stored(kind: str, key: str, fields: Collection[str]) -> Answer | None:
-    """An answer that was kept; None for one that is not there, cannot be read or lacks a field."""
+    """A stored answer; None if it is missing, unreadable or lacks a field."""
     try:
         answer = json.loads(_place(kind, key).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -25,7 +25,7 @@ def stored(kind: str, key: str, fields: Collection[str]) -> Answer | None:
 
 
 def keep(kind: str, key: str, answer: Answer) -> None:
-    """Put an answer in place, whole or not at all."""
+    """Store an answer in one step; a cache that cannot be written is no failure."""
     place = _place(kind, key)
     with contextlib.suppress(OSError):  # a cache that cannot be written is no failure
         place.parent.mkdir(parents=True, exist_ok=True)

@@ -1,1 +1,1 @@
-"""Engines that predict the time of one step of a candidate, with parts and an interval."""
+"""Engines: each predicts the time of one step of a candidate, with parts and an interval."""

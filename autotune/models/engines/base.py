@@ -1,4 +1,4 @@
-"""What a predictor does, for everything above it."""
+"""The interface of engines, and the compiled sweeps that some of them report."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from autotune.models.incore.base import InCoreResult
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompiledSweep:
-    """A sweep of a candidate with what was found in its compiled loop."""
+    """A sweep of a candidate with the analysis of its compiled loop."""
 
     sweep: str
     kernel: str

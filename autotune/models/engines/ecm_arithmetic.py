@@ -18,7 +18,7 @@ from autotune.domain.variant import Placement
 Floats = npt.NDArray[np.float64]
 
 _LEAST = np.finfo(np.float64).tiny
-"""So that nothing is divided by zero."""
+"""Smallest positive number, which keeps divisions from dividing by zero."""
 
 
 def combine(T_OL: Floats, T_nOL: Floats, data: Floats, exposed: Floats) -> Floats:

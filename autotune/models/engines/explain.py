@@ -1,4 +1,4 @@
-"""Why a candidate takes as long as predicted: parts per sweep, and one line in words."""
+"""Explains predictions: parts per sweep, and a reason in one line of words."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -18,16 +18,16 @@ from autotune.units import Seconds
 
 BARRIER = "barrier"
 STORES = "stores"
-"""Bytes that are stored through a cache that does not keep them back."""
+"""Part of stored bytes that pass through a cache which does not absorb them."""
 ENTRY = "entry"
-"""Entries into loops, and starts of their streams."""
+"""Part of entries into loops and of starts of their streams."""
 _TOLD = 2
-"""So many kernels are named in a reason."""
+"""Number of kernels that a reason names."""
 
 
 @dataclass(slots=True)
 class _Kernel:
-    """What the passes of one kernel add up to."""
+    """Sums over the passes of one kernel."""
 
     seconds: float = 0.0
     bounds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
@@ -37,25 +37,25 @@ class _Kernel:
 
 @dataclass(frozen=True, slots=True)
 class SweepShares:
-    """What the sweeps of some cases contribute."""
+    """Seconds and streams of each sweep, for several cases."""
 
     first: Whole
-    """(cases + 1,): where the sweeps of each case begin."""
+    """(cases + 1,): number of the first sweep of each case."""
     seconds: Floats
-    """(sweeps, kinds): on the critical path."""
+    """(sweeps, kinds): seconds on the critical path."""
     streams: Whole
     """(sweeps, levels): the most rows that one pass streams from each level, the innermost first"""
 
 
 def kinds(costs: LineCosts) -> tuple[str, ...]:
-    """The kinds of parts of a sweep, in order."""
+    """The kinds of parts of a sweep, in the order of the columns."""
     return ("T_OL", "T_nOL", *costs.names[1:], STORES, ENTRY, "sweep")
 
 
 def shares(
     node: LoadedNode, piece: CasePiece, step: StepTimes, sweeps: Whole, clock: float
 ) -> SweepShares:
-    """The contributions of the sweeps of cases, which have ``sweeps`` of them each."""
+    """Seconds and streams of each sweep of cases that have ``sweeps`` sweeps each."""
     core = piece.core
     first = np.concatenate([[0], np.cumsum(sweeps)])
     place = first[piece.owner] + node.flows.sweep[piece.at]
@@ -74,10 +74,10 @@ def shares(
 
 @dataclass(frozen=True, slots=True)
 class Contributions:
-    """What the sweeps of one case contribute."""
+    """Seconds and streams of each sweep of one case."""
 
     seconds: Floats
-    """(sweeps, kinds): on the critical path."""
+    """(sweeps, kinds): seconds on the critical path."""
     streams: Whole
     """(sweeps, levels)"""
     barriers: float
@@ -187,5 +187,5 @@ def _count_streams(traffic: StepTraffic, streams: Whole, kernels: dict[str, _Ker
 
 
 def _shown(kernel: str) -> str:
-    """A kernel as the literature writes it: LC, RHS, APPROX, UPDATE."""
+    """The name of a kernel as in the literature: LC, RHS, APPROX, UPDATE."""
     return kernel.upper()

@@ -22,12 +22,12 @@ from autotune.units import Seconds, show
 
 COMMUNICATION = "communication"
 _LEADING = 0.2
-"""From this share of the step on, communication is named first."""
+"""Share of the step above which communication is named first."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Exchanged:
-    """The communication of one time step."""
+    """Seconds, interval and description of the communication of one time step."""
 
     seconds: float
     low: float
@@ -38,7 +38,7 @@ class _Exchanged:
 
 
 class SystemEngine:
-    """A node engine, and for candidates with several ranks the cost of their communication.
+    """Predicts candidates of several ranks: the slowest node plus the communication.
 
     ``node`` predicts the slowest node without communication; ``network`` holds the cost curves,
     None where the machine has none.
@@ -131,7 +131,7 @@ class SystemEngine:
 
 
 def _uncertainty(theta: Prediction, exchange: _Exchanged, seconds: float) -> Uncertainty | None:
-    """That of the node, by its share of the time, and that of the communication, one figure."""
+    """The uncertainty of the node, scaled by its share of the time, and of the communication."""
     if theta.uncertainty is None or theta.seconds is None:
         return None
     share = theta.seconds / seconds
@@ -141,7 +141,7 @@ def _uncertainty(theta: Prediction, exchange: _Exchanged, seconds: float) -> Unc
 
 
 def _reason(exchanged: _Exchanged, theta: Prediction, share: float) -> str:
-    """The larger of node and communication first; shares within the node are the node's."""
+    """The larger of node and communication first, in words; shares within the node are its own."""
     mark = ", extrapolated" if exchanged.extrapolated else ""
     exchange = f"{exchanged.text} ({100 * share:.0f} % of the step{mark})"
     node = theta.reason.replace(" of the step", " of the node's time", 1)

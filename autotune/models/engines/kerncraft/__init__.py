@@ -1,1 +1,1 @@
-"""Engine ``kerncraft``: the ECM model as published."""
+"""Engine ``kerncraft``: the published ECM model, with kerncraft's numbers."""

@@ -53,21 +53,21 @@ _ROUTE = (
 
 
 class KernelAnalyser(Protocol):
-    """Analyses kernels for one machine."""
+    """Interface of the analysis of kernels for one machine."""
 
     def analyse(self, sources: Sequence[str]) -> Sequence[StretchModel | str]:
-        """A model per text, or the reason why there is none."""
+        """An ECM model per kernel text, or the reason why there is none."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """What a prediction of a node depends on."""
+    """All that the prediction of a node depends on."""
 
     plan: int
     problem: str
     size: str
     threads: int
-    """Of a rank."""
+    """Threads of one rank."""
     ranks: int
     nodes: int
     placement: str
@@ -75,7 +75,7 @@ class _Case:
 
 @dataclass(slots=True)
 class _Asked:
-    """A case that is being evaluated: its requests in the batch."""
+    """A case under evaluation: its plan and its requests in the batch."""
 
     plan: NodePlan
     candidate: Candidate
@@ -84,7 +84,7 @@ class _Asked:
 
 
 class KerncraftEngine:
-    """Predicts the slowest node of candidates; communication between ranks is not its matter.
+    """Predicts the slowest node of candidates, without communication between ranks.
 
     ``programs`` gives the program of a candidate, ``analyser`` the ECM model of a kernel on the
     machine. Programs are looked at once, texts analysed once, equal cases evaluated once.
@@ -224,7 +224,7 @@ class KerncraftEngine:
         )
 
     def _conflicts(self, candidate: Candidate) -> str | None:
-        """Where rows fall on the same sets of the innermost cache, which no condition sees."""
+        """A note where rows share sets of the innermost cache, which layer conditions ignore."""
         cache = self.machine.caches[0]
         lines = -(-candidate.problem.n * 8 // cache.line) + self._programs(candidate).pad_lines
         if lines % cache.sets:

@@ -19,9 +19,9 @@ from autotune.language.expression import Expr, Num, number
 from autotune.models.traffic.schedule import Schedule, schedule
 
 _LARGE = 10_007
-"""A size at which stretches that lose their share are told from long ones."""
+"""A size at which short stretches can be told from long ones."""
 _LONG = 1e-3
-"""Share of the components from which on a stretch is long there."""
+"""Smallest share of the components, at size ``_LARGE``, of a long stretch."""
 
 Values = Mapping[str, float | int]
 Interval = tuple[int, int]
@@ -29,7 +29,7 @@ Interval = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class ComponentRange:
-    """Components ``lower <= j < upper``, of these the ``columns`` of rows of length ``row``."""
+    """Components ``lower <= j < upper``, restricted to ``columns`` of rows of length ``row``."""
 
     lower: Expr
     upper: Expr
@@ -37,7 +37,7 @@ class ComponentRange:
     row: Expr | None
 
     def within(self, block: Interval, values: Values) -> int:
-        """How many components of a block lie in the region."""
+        """Number of components of the range in a block."""
         lower = max(block[0], int(number(self.lower, values)))
         upper = min(block[1], int(number(self.upper, values)))
         if upper <= lower:
@@ -55,7 +55,7 @@ class ComponentRange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KernelStretch:
-    """A long stretch of a kernel, as kerncraft sees it."""
+    """A long stretch of a kernel with its text for kerncraft."""
 
     sweep: str
     kernel: str
@@ -65,13 +65,13 @@ class KernelStretch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeKernel:
-    """A kernel over all components: its long stretches, and executions per time step."""
+    """A kernel over all components: its long stretches, and its executions per time step."""
 
     stretches: tuple[KernelStretch, ...]
     executions: int
 
     def components(self, block: Interval, values: Values) -> list[float]:
-        """Components of a block that count for each stretch; they add up to the block."""
+        """Components of a block attributed to each stretch; they add up to the block."""
         if len(self.stretches) == 1:
             return [float(block[1] - block[0])]
         extents = [stretch.region.within(block, values) for stretch in self.stretches]
@@ -84,12 +84,12 @@ class NodeKernel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodePlan:
-    """One time step as kerncraft kernels."""
+    """One time step as kernels for kerncraft."""
 
     kernels: tuple[NodeKernel, ...]
     barriers: int
     granule: int
-    """Blocks of ranks are multiples of this many components."""
+    """Number of components of which the blocks of ranks are multiples."""
 
     @property
     def stretches(self) -> list[tuple[NodeKernel, KernelStretch]]:
@@ -98,7 +98,7 @@ class NodePlan:
 
 
 def plan(program: loop_tree.StepProgram, ivp: Ivp) -> NodePlan | str:
-    """The program as kerncraft kernels, or the reason why kerncraft cannot say."""
+    """The program as kernels for kerncraft, or the reason why kerncraft cannot model it."""
     if _has_tiles(program.body):
         return "kerncraft takes no loop variable in the bounds of a loop, so no tiles"
     steps = schedule(program)
@@ -128,7 +128,7 @@ def _has_tiles(block: loop_tree.NodeBlock) -> bool:
 
 
 def _bands(steps: Schedule, ivp: Ivp) -> dict[tuple[int, ...], int] | str:
-    """Consecutive calls that cover all components together, with their executions."""
+    """Groups of consecutive calls that cover all components, with their executions."""
     step = steps.steps[-1]
     executions: Counter[int] = Counter()
     for region in step.regions:
@@ -154,7 +154,7 @@ def _bands(steps: Schedule, ivp: Ivp) -> dict[tuple[int, ...], int] | str:
 
 
 def _regions(sweep: loop_tree.Sweep) -> list[tuple[ComponentRange, loop_tree.SweepStretch]]:
-    """The regions of a sweep; rows of fixed length are one, as they share a loop."""
+    """The regions of a sweep; rows of fixed length form one, as they share a loop."""
     first = sweep.stretches[0]
     if first.columns is not None and isinstance(first.row, Num):
         return [(ComponentRange(first.lower, first.upper, None, None), first)]
@@ -179,7 +179,7 @@ def _long(group: Sequence[loop_tree.Sweep], ivp: Ivp) -> tuple[KernelStretch, ..
 
 
 def node_blocks(n: int, granule: int, ranks: int, nodes: int) -> list[Interval]:
-    """The components of each node: the blocks of its ranks together; empty ones left out."""
+    """The components of each node: the joined blocks of its ranks, without empty ones."""
     blocks = communication.blocks(n, granule, ranks)
     per_node = ranks // nodes
     intervals = [(blocks[k][0], blocks[k + per_node - 1][1]) for k in range(0, ranks, per_node)]

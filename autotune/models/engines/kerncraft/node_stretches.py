@@ -1,4 +1,4 @@
-"""Eq. 8 and 9 for many stretches at once: requests collected, evaluated text by text in arrays."""
+"""Eq. 8 and 9 for many stretches at once: requests are collected, then evaluated by text."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,15 +19,15 @@ from autotune.models.engines.ecm_arithmetic import (
 from autotune.models.kerncraft import EcmTimes
 
 _ALL = 1 - 1e-12
-"""A bound this close to the whole is the whole, but for rounding."""
+"""A part above this share of the whole counts as the whole: the rest is rounding."""
 
 
 class StretchModel(Protocol):
-    """The ECM model of one kernel on one machine."""
+    """Interface of the ECM model of one kernel on one machine."""
 
     @property
     def constants(self) -> tuple[str, ...]:
-        """The sizes that it needs."""
+        """Names of the sizes that the model needs."""
 
     def evaluate(
         self, sizes: Mapping[str, npt.NDArray[np.int64]], cores: Sequence[int]
@@ -37,7 +37,7 @@ class StretchModel(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StretchTiming:
-    """Seconds of requests: how long the cores of a node take together, and what of it is what."""
+    """Seconds of requests: the time that the cores of a node take together, and its parts."""
 
     levels: tuple[str, ...]
     seconds: Floats
@@ -45,17 +45,17 @@ class StretchTiming:
     T_OL: Floats
     T_nOL: Floats
     transfers: Floats
-    """(requests, levels): of one core; that of the memory, the last one, with the wait for other
-    cores, and all of the time where memory is saturated."""
+    """(requests, levels): seconds of transfers of one core. The memory, which is last, includes the
+    wait for other cores, and is the whole time where memory is saturated."""
     full: Floats
-    """With every part overlapping."""
+    """Seconds if all parts overlap."""
     serial: Floats
-    """With no transfer overlapping."""
+    """Seconds if no transfer overlaps."""
     saturation: Floats
-    """Cores from which on memory is saturated; inf: never."""
+    """Number of cores from which on memory is saturated; inf: never."""
 
     def at(self, rows: npt.NDArray[np.int64]) -> "StretchTiming":
-        """The same for some requests."""
+        """The timing of the requests ``rows``."""
         return StretchTiming(
             levels=self.levels,
             seconds=self.seconds[rows],
@@ -80,7 +80,7 @@ class _Group:
 
 @dataclass(slots=True)
 class StretchRequests:
-    """Stretches to evaluate on one machine by one rule of saturation."""
+    """Stretches to evaluate on one machine with one rule of saturation."""
 
     machine: Machine
     saturation: Saturation
@@ -88,7 +88,7 @@ class StretchRequests:
     _count: int = 0
 
     def add(self, text: str, sizes: Mapping[str, int], cores: int, iterations: float) -> int:
-        """The position of a request: ``iterations`` of a text, all cores of a domain together."""
+        """Add ``iterations`` of a text on all cores of a domain; returns the request's position."""
         group = self._groups.get((text, cores))
         if group is None:
             group = self._groups[text, cores] = _Group(tuple(sizes))
@@ -131,7 +131,7 @@ class StretchRequests:
         beta = np.array(group.iterations)
 
         def seconds(cycles: Floats) -> Floats:
-            """Eq. 8 and the clock of Eq. 9."""
+            """Seconds by Eq. 8 and the clock of Eq. 9."""
             zeta = kernel_cycles(cycles, beta, times.iterations_per_line)
             result: Floats = zeta / float(self.machine.frequency)
             return result
@@ -167,7 +167,7 @@ class StretchRequests:
 
 
 def _together(groups: list[tuple[list[int], StretchTiming]], count: int) -> StretchTiming:
-    """Groups put back in the order of their requests."""
+    """The groups joined in the order of their requests."""
     order = np.empty(count, dtype=np.int64)
     order[[position for positions, _ in groups for position in positions]] = np.arange(count)
     timings = [timing for _, timing in groups]

@@ -1,4 +1,4 @@
-"""What a prediction of engine ``kerncraft`` is made of: parts per sweep, bounds, a reason."""
+"""Parts, interval and reason of a prediction of engine ``kerncraft``."""
 
 from collections import defaultdict
 from collections.abc import Iterator
@@ -12,9 +12,9 @@ from autotune.models.engines.kerncraft.node_stretches import StretchTiming
 from autotune.units import Seconds
 
 _ALL = 1 - 1e-9
-"""A part this close to the whole is the whole, but for rounding."""
+"""A part above this share of the whole counts as the whole: the rest is rounding."""
 _TOLD = 2
-"""So many kernels are named in a reason."""
+"""Number of kernels that a reason names."""
 
 
 def parts(plan: NodePlan, timing: StretchTiming, barriers: float) -> tuple[Part, ...]:
@@ -41,7 +41,7 @@ def parts(plan: NodePlan, timing: StretchTiming, barriers: float) -> tuple[Part,
 
 
 def _row(timing: StretchTiming, index: int) -> Iterator[tuple[str, float]]:
-    """Kinds and seconds of one stretch."""
+    """Kinds of parts and seconds of one stretch."""
     yield "T_OL", float(timing.T_OL[index])
     yield "T_nOL", float(timing.T_nOL[index])
     yield from zip(timing.levels, timing.transfers[index].tolist(), strict=True)
@@ -51,9 +51,9 @@ def _row(timing: StretchTiming, index: int) -> Iterator[tuple[str, float]]:
 def interval(
     machine: Machine, timing: StretchTiming, barriers: float, seconds: float
 ) -> tuple[Seconds, Seconds] | None:
-    """From full overlap to none, where the machine lets some transfers overlap; else None.
+    """Seconds with full and with no overlap, where the machine lets some transfers overlap.
 
-    The model is a point: where a machine is documented as serial there is nothing to span.
+    None for a machine documented as serial: its model is a single time.
     """
     names = [*(cache.name for cache in machine.caches), "MEM"]
     if all(machine.exposed(name) == 1 for name in names):
@@ -107,6 +107,6 @@ def reason(
 
 
 def with_notes(prediction: Prediction, *more: str | None) -> Prediction:
-    """The same prediction with further notes, where there are any."""
+    """The prediction with further notes; None among them is ignored."""
     added = [note for note in more if note]
     return replace(prediction, notes=(*prediction.notes, *added)) if added else prediction

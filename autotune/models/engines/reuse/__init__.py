@@ -1,1 +1,1 @@
-"""Engine ``reuse``: compiled loops in core, traffic by reuse distance."""
+"""Engine ``reuse``: in-core times of compiled loops, and traffic by reuse distance."""

@@ -1,7 +1,7 @@
 """From candidates to cases: each program, its traffic, its loops and its conflicts once.
 
-Nothing here depends on what the machine's figures are, only on its caches, so one analysis serves
-any number of calibrations.
+The cases depend on the caches of the machine, not on its speeds, so one analysis serves any number
+of calibrations.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ Crowded = tuple[tuple[int, tuple[SetConflict, ...]], ...]
 
 
 class CasePosition(NamedTuple):
-    """Where the case of a candidate is."""
+    """Where the case of a candidate is stored: thread placement and position."""
 
     spread: ThreadPlacement
     position: int
@@ -41,11 +41,11 @@ class CasePosition(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimingCase:
-    """What a candidate is to the model: equal cases have equal times."""
+    """The input of the model for a candidate; equal cases have equal times."""
 
     traffic: StepTraffic
     threads: int
-    """All that run on a node and share its caches and memory."""
+    """Threads on a node, which share its caches and memory."""
     team: int
     """Threads of one rank, which wait for one another at barriers."""
     results: tuple[InCoreResult, ...]
@@ -54,7 +54,7 @@ class TimingCase:
 
 
 class _Wanted(NamedTuple):
-    """A candidate with the traffic of its program."""
+    """A candidate with the traffic of its program, to be analysed."""
 
     candidate: Candidate
     traffic: StepTraffic
@@ -63,18 +63,18 @@ class _Wanted(NamedTuple):
 
 @dataclass(slots=True)
 class CaseTeam:
-    """The cases of one spread, as flat arrays."""
+    """The cases of one thread placement, as flat arrays."""
 
     parts: list[FlowArrays] = field(default_factory=list)
     traffics: list[StepTraffic] = field(default_factory=list)
     flows: dict[int, int] = field(default_factory=dict)
-    """id of a traffic to its position."""
+    """id of a traffic to the position of its flow."""
     cases: list[TimingCase] = field(default_factory=list)
     rows_by_key: dict[tuple[object, ...], int] = field(default_factory=dict)
     rows: list[tuple[int, int, int, int]] = field(default_factory=list)
-    """Flow, first loop, first conflict row, team of each case."""
+    """Flow, first loop, first conflict row and team of each case."""
     where: list[tuple[FlowArrays, int]] = field(default_factory=list)
-    """Part and position in it of each flow."""
+    """Part of the arrays, and position in it, of each flow."""
     crowds: dict[tuple[int, Crowded], int] = field(default_factory=dict)
     certain: list[Floats] = field(default_factory=list)
     possible: list[Floats] = field(default_factory=list)
@@ -83,7 +83,7 @@ class CaseTeam:
     _conflicts: tuple[int, ConflictLines] | None = None
 
     def array(self) -> CaseArrays:
-        """All cases."""
+        """All cases as flat arrays."""
         if self._arrays is None or self._arrays[0] != len(self.rows):
             columns = np.array(self.rows, dtype=np.int64).reshape(-1, 4).T
             made = CaseArrays(flow=columns[0], core=columns[1], crowd=columns[2], team=columns[3])
@@ -91,7 +91,7 @@ class CaseTeam:
         return self._arrays[1]
 
     def conflicts(self, levels: int) -> ConflictLines:
-        """The conflicts of all cases."""
+        """The set conflicts of all cases."""
         if self._conflicts is None or self._conflicts[0] != len(self.certain):
             empty = np.zeros((levels, 1))
             made = ConflictLines(
@@ -103,7 +103,7 @@ class CaseTeam:
 
 
 class AnalysedCandidates:
-    """The cases of candidates; programs, sweeps, loops and traffic are looked at once each.
+    """Makes the cases of candidates; programs, sweeps, loops and traffic are analysed once.
 
     ``programs`` gives the program of a candidate, ``sweep_code`` the C text of a sweep,
     ``analyser`` its in-core time. Sweeps of equal text are analysed once per build.
@@ -155,7 +155,7 @@ class AnalysedCandidates:
         return [placed[id(candidate)][1] for candidate in candidates]
 
     def case(self, place: CasePosition) -> TimingCase:
-        """What is at a place."""
+        """The case at a position."""
         return self.teams[place.spread].cases[place.position]
 
     # --- programs and their traffic -------------------------------------------------------
@@ -170,7 +170,7 @@ class AnalysedCandidates:
         return _Wanted(candidate, traffic, program.pad_lines)
 
     def _flow(self, wanted: Sequence[_Wanted]) -> None:
-        """Flat arrays of all traffic that is not known yet."""
+        """Make the flat arrays of all traffic that has none yet."""
         new: dict[ThreadPlacement, dict[int, StepTraffic]] = {}
         for item in wanted:
             spread = _spread(item.candidate)
@@ -197,7 +197,7 @@ class AnalysedCandidates:
         return self._plans[id(plan)]
 
     def _analyse(self, wanted: Sequence[_Wanted]) -> None:
-        """In-core times of all sweeps that are not known yet, in one batch per build."""
+        """Analyse all sweeps without an in-core time yet, in one batch per build."""
         new: dict[Build, dict[str, SweepCode]] = {}
         plans = {
             (item.candidate.build, id(item.traffic.schedule)): item.traffic.schedule
@@ -226,7 +226,7 @@ class AnalysedCandidates:
             return f"no in-core time of sweep {code.name}: {error}"
 
     def _core(self, build: Build, plan: Schedule) -> tuple[int, tuple[InCoreResult, ...]] | str:
-        """Where the in-core times of a program's sweeps begin, and what they are."""
+        """The in-core results of a program's sweeps, and the position of the first one."""
         key = (build, id(plan))
         if key not in self._cores:
             results = [self._in_core[build, code.text] for code in self._code(plan)]
@@ -270,7 +270,7 @@ class AnalysedCandidates:
     def _crowd(
         self, team: CaseTeam, flow: int, pad_lines: int, results: tuple[InCoreResult, ...]
     ) -> tuple[int, Crowded] | None:
-        """Where the conflicts of a program with its padding begin, and what they are."""
+        """The set conflicts of a program with its padding, and the position of the first one."""
         traffic = team.traffics[flow]
         plan, shapes = traffic.schedule.steps[-1].calls, traffic.shapes
         able = [
@@ -309,7 +309,7 @@ def _spread(candidate: Candidate) -> ThreadPlacement:
 
 
 def _again(crowd: Sequence[SetConflict], levels: Sequence[str], *, certain: bool) -> list[float]:
-    """Lines per iteration that come again from each level behind the innermost.
+    """Lines per iteration loaded again from each level behind the innermost.
 
     With ``certain`` those that depend on the physical pages are left out. A line driven out of one
     level comes from the next one that still has it.

@@ -1,15 +1,15 @@
-"""The traffic of many programs as flat arrays, equal things once, ready for one evaluation.
+"""The traffic of many programs as flat arrays, equal parts once, ready for one evaluation.
 
     kinds --< streams >-- passes --< entries >-- cells --> regions --> flows
                             |
                           slots
 
-A *flow* is the traffic of one program on a number of threads; a *lane* one of its threads that
-differs from the others; a *region* what lies between two barriers; a *cell* one lane in one region;
-an *entry* a pass in a cell with its iterations; a *slot* what passes of a flow have in common in
-the core. Streams of equal distances are of one *kind*, so
-that what a line costs is asked once. Passes of a lane that run the same sweep over equal streams
-are one pass, and equal regions are one that counts several times: corrector steps repeat.
+A *flow* is the traffic of one program on a number of threads. A *lane* is one of its threads that
+differs from the others. A *region* lies between two barriers. A *cell* is one lane in one region.
+An *entry* is a pass in a cell with its iterations. A *slot* holds what passes of a flow have in
+common in the core. Streams of equal distances are of one *kind*, so that the cost of a line is
+looked up once. Passes of a lane that run the same sweep over equal streams are one pass. Equal
+regions are one that counts several times: corrector steps repeat.
 
 Elements of a flow are next to one another, lanes and cells in order, so sums over a cell, a region
 or a flow are sums over a piece of an array.
@@ -26,7 +26,7 @@ Whole = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
 PLACES = 8
-"""Doubles of a line, from whose places loops may begin."""
+"""Number of doubles in a line, at each of which loops may begin."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,33 +34,33 @@ class FlowArrays:
     """Flat arrays over kinds, streams, passes, entries, cells, regions and flows."""
 
     distance: Floats
-    """(kinds, POSITIONS): bytes touched since the line was touched last."""
+    """(kinds, POSITIONS): bytes touched since the line was last touched."""
     remote: Flags
-    """(kinds,): last written by another thread."""
+    """(kinds,): whether another thread wrote the line last."""
     stores: Flags
-    """(kinds,): written without being read."""
+    """(kinds,): whether the line is written without being read."""
     reclaimed: Flags
-    """(kinds,): written, and read by another thread since."""
+    """(kinds,): whether the line is written after another thread has read it."""
     crowd: Whole
-    """(kinds,): streams that the pass has at once."""
+    """(kinds,): number of streams that the pass has at once."""
     owner: Whole
-    """(streams,): the pass."""
+    """(streams,): the pass that has the stream."""
     kind: Whole
     """(streams,)"""
     lines: Floats
     """(streams,): inbound lines per iteration."""
     outward: Floats
-    """(streams, POSITIONS): how far a written line drifts out; nan where nothing is written."""
+    """(streams, POSITIONS): how far a written line drifts out; nan for lines not written."""
     sweep: Whole
     """(passes,): position in the sweeps of the program."""
     call: Whole
     """(passes,): first call that the pass stands for."""
     iterations: Floats
-    """(passes,): per execution."""
+    """(passes,): iterations per execution."""
     slot: Whole
     """(passes,): the slot, which holds what matters in the core."""
     shared: Flags
-    """(passes,): run tile by tile."""
+    """(passes,): whether the pass runs tile by tile."""
     jump: Floats
     """(passes,): iterations from one jump in memory to the next."""
     slot_sweep: Whole
@@ -76,29 +76,29 @@ class FlowArrays:
     entry_cell: Whole
     cell_region: Whole
     alike: Floats
-    """(cells,): threads that do the same."""
+    """(cells,): number of threads that do the same."""
     times: Floats
     """(regions,): executions per step."""
     region_flow: Whole
     passes: Whole
-    """(flows + 1,): where the passes of each flow begin; so on."""
+    """(flows + 1,): number of the first pass of each flow; the next four fields likewise."""
     slots: Whole
     entries: Whole
     cells: Whole
     regions: Whole
     cell_begin: Whole
-    """(cells,): first entry."""
+    """(cells,): number of the first entry."""
     region_begin: Whole
-    """(regions,): first cell."""
+    """(regions,): number of the first cell."""
     team: Floats
-    """(flows,): threads that compute something."""
+    """(flows,): number of threads that compute something."""
     barriers: Floats
-    """(flows,): per step."""
+    """(flows,): barriers per step."""
     line: int
-    """Bytes."""
+    """Bytes of a cache line."""
 
     def joined(self, other: "FlowArrays") -> "FlowArrays":
-        """Both, the flows of ``other`` behind."""
+        """The arrays of both, the flows of ``other`` last."""
         steps = {
             "owner": len(self.sweep),
             "slot": len(self.run),
@@ -124,12 +124,12 @@ class FlowArrays:
 
 
 def total(place: Whole, values: Floats, count: int) -> Floats:
-    """Sums of the values at each of ``count`` places."""
+    """The sum of the values at each of ``count`` places."""
     return np.asarray(np.bincount(place, values, count), dtype=np.float64)
 
 
 def spans(begin: Whole, count: Whole) -> Whole:
-    """The numbers begin, begin + 1, ... of every piece, one piece after the other.
+    """The numbers begin, begin + 1, ... of every span, one span after the other.
 
     >>> spans(np.array([5, 0]), np.array([2, 3])).tolist()
     [5, 6, 0, 1, 2]

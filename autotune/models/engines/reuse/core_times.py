@@ -1,4 +1,4 @@
-"""In-core times of sweeps as flat arrays, for runs of some length from some place in a line."""
+"""In-core times of sweeps as flat arrays, by length of a run and its place in a line."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from autotune.models.incore.base import InCoreResult
 from autotune.models.traffic import Floats
 
 _RUNGS = 4
-"""Loops of a sweep that are told apart."""
+"""Number of loops of a sweep that are distinguished."""
 _FORESEEN = 24
-"""Passes of a loop that branch predictors remember: with more, its end comes as a surprise."""
+"""Largest number of passes of a loop whose end branch predictors foresee."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,29 +23,29 @@ class LoopArrays:
 
     T_OL: Floats
     crowded: Floats
-    """T_OL when the cores that share units run too."""
+    """T_OL while the cores that share units are running too."""
     T_nOL: Floats
     width: Floats
     """Relative standard deviation."""
     approximate: Floats
-    """1 or 0; so on."""
+    """1 where the result is approximate, else 0."""
     gathers: Floats
     calls: Floats
     entry: Floats
-    """Cycles to issue what stands around the hot loop."""
+    """Cycles to issue the instructions around the hot loop."""
     crossing: Floats
-    """(sweeps, PLACES): accesses that cross a line, by where in a line the loop begins."""
+    """(sweeps, PLACES): accesses that cross a line, by the place where the loop begins."""
     rungs: Floats
-    """(sweeps, loops, 3): iterations of a pass, T_OL and T_nOL of the hot loop and those that take
-    what it leaves; 0 iterations: no further loop."""
+    """(sweeps, loops, 3): iterations of a pass, T_OL and T_nOL of the hot loop and of the loops
+    that take its remainder; 0 iterations: no further loop."""
 
     def at(self, rows: Whole) -> "LoopArrays":
-        """Some of them."""
+        """The figures of the sweeps ``rows``."""
         return LoopArrays(**{name: getattr(self, name)[rows] for name in self.__dataclass_fields__})
 
 
 def loops(results: Sequence[InCoreResult]) -> LoopArrays:
-    """The figures of some results."""
+    """The figures of some in-core results."""
 
     def column(values: Iterator[float]) -> Floats:
         return np.fromiter(values, dtype=np.float64, count=len(results))
@@ -65,7 +65,7 @@ def loops(results: Sequence[InCoreResult]) -> LoopArrays:
 
 
 def _crossing(result: InCoreResult) -> list[float]:
-    """Loads and stores that cross a line, for each place where the loop may begin."""
+    """Loads and stores that cross a line, by the place in a line where the loop begins."""
     loads = result.crossings or (result.crossing,) * PLACES
     stores = result.crossings_stores or (result.crossing_stores,) * PLACES
     return [a + b for a, b in zip(loads, stores, strict=True)]
@@ -83,13 +83,13 @@ class InCoreTimes:
     T_OL: Floats
     T_nOL: Floats
     entry: Floats
-    """To enter the loop."""
+    """Cycles per iteration to enter the loop."""
 
 
 def run_times(
     loop: LoopArrays, run: Floats, align: Floats, costs: LineCosts, threads: int
 ) -> InCoreTimes:
-    """The times of runs of some iterations.
+    """The in-core times of runs of a number of iterations.
 
     ``align``: (runs, PLACES) shares of the entries that begin so many doubles behind a line's
     start.
@@ -103,7 +103,7 @@ def run_times(
 
 
 def _over_runs(loop: LoopArrays, run: Floats) -> tuple[Floats, Floats]:
-    """T_OL and T_nOL per iteration of runs of some length: the hot loop, then what it leaves."""
+    """T_OL and T_nOL per iteration of runs: the hot loop, then the loops for the remainder."""
     left = np.floor(np.where(np.isfinite(run), run, 0.0))
     whole = left.copy()
     sums = np.zeros((2, len(run)))
@@ -121,7 +121,7 @@ def _over_runs(loop: LoopArrays, run: Floats) -> tuple[Floats, Floats]:
 def _entry(loop: LoopArrays, run: Floats, costs: LineCosts) -> Floats:
     """Cycles per iteration to enter loops.
 
-    A loop of few passes is left as foreseen; a longer one by a misprediction.
+    The exit of a loop of few passes is predicted; that of a longer one is mispredicted.
     """
     around = np.maximum(costs.loop_entry - costs.exit, loop.entry)
     passes = run / np.maximum(loop.rungs[:, 0, 0], 1.0)

@@ -1,4 +1,4 @@
-"""What an evaluation works on: a machine with some threads running, cases, pieces of them."""
+"""Values of an evaluation: a machine with some threads running, cases, pieces of cases."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -21,7 +21,7 @@ from autotune.models.traffic import Floats
 
 
 class ThreadPlacement(NamedTuple):
-    """How many threads of all ranks run on a node, and where."""
+    """The number of threads of all ranks on a node, and their placement."""
 
     threads: int
     placement: Placement
@@ -34,50 +34,50 @@ class ConflictLines:
     certain: Floats
     """(levels, rows)"""
     possible: Floats
-    """(levels, rows): with those that depend on physical pages."""
+    """(levels, rows): including those that depend on physical pages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseArrays:
-    """What is evaluated, as flat arrays; all with the same number of threads on a node."""
+    """Cases as flat arrays, all with the same number of threads on a node."""
 
     flow: Whole
-    """(cases,): position in the flows."""
+    """(cases,): position of the flow."""
     core: Whole
-    """(cases,): in the loops, that of the first sweep of the program."""
+    """(cases,): position in the loops of the program's first sweep."""
     crowd: Whole
-    """(cases,): in the conflicts, that of the first pass; -1: there are none."""
+    """(cases,): position in the conflicts of the first pass; -1: no conflicts."""
     team: Whole
     """(cases,): threads of one rank, which wait for one another at barriers."""
 
     def at(self, rows: Whole) -> "CaseArrays":
-        """Some of them."""
+        """The cases ``rows``."""
         return CaseArrays(
             flow=self.flow[rows], core=self.core[rows], crowd=self.crowd[rows], team=self.team[rows]
         )
 
 
 class BareNode(NamedTuple):
-    """A machine with some threads running."""
+    """A machine with some threads running: costs, rules and uncertainties."""
 
     threads: int
     costs: LineCosts
     rules: OverlapRules
     doubts: ParameterDeviations
     price: Floats
-    """(levels,): cycles per line from each level behind the innermost, whatever its distance."""
+    """(levels,): typical cycles per line from each level behind the innermost."""
     names: tuple[str, ...]
-    """Of the assumptions about transfers."""
+    """Names of the assumptions about transfers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedNode:
-    """A machine with some threads running, and what flows do on it; passes are the last axis."""
+    """A machine with some threads running, and the transfers of flows; passes are the last axis."""
 
     bare: BareNode
     flows: FlowArrays
     data: TransferSums
-    """By position and under each assumption."""
+    """Transfers by position and under each assumption."""
     mean: Floats
     """(levels, passes): cycles per iteration for lines of each level behind the innermost."""
     stored: Floats
@@ -87,20 +87,20 @@ class LoadedNode:
     streams: Whole
     """(levels + 1, passes): inbound streams by level."""
     floor: Floats
-    """(regions,): seconds below which memory cannot move the lines; 0 where that is not known."""
+    """(regions,): least seconds in which memory can move the lines; 0 where not known."""
 
     @property
     def costs(self) -> LineCosts:
-        """What lines cost."""
+        """The costs of lines."""
         return self.bare.costs
 
     @property
     def doubts(self) -> ParameterDeviations:
-        """What the figures are worth."""
+        """The standard deviations of the machine's figures."""
         return self.bare.doubts
 
     def joined(self, other: "LoadedNode") -> "LoadedNode":
-        """With further flows behind."""
+        """The node with the flows of ``other`` appended."""
         return LoadedNode(
             bare=self.bare,
             flows=self.flows.joined(other.flows),
@@ -115,18 +115,18 @@ class LoadedNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseEstimates:
-    """What the model says of some cases."""
+    """Predicted seconds and uncertainties of some cases."""
 
     seconds: Floats
     """(cases,): nan where a figure is missing."""
     floor: Floats
-    """(cases,): seconds that the bandwidth of memory alone asks for."""
+    """(cases,): least seconds by the bandwidth of memory alone."""
     shifts: Floats
-    """(cases, classes): relative change of the time when a class is one deviation off."""
+    """(cases, classes): relative change of the time if a class is one standard deviation off."""
     terms: Floats
-    """(cases, classes): seconds that grow with a class of figures."""
+    """(cases, classes): seconds proportional to a class of figures."""
     independent: Floats
-    """(cases,): relative standard deviation of a case alone."""
+    """(cases,): relative standard deviation that other cases do not share."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,22 +136,22 @@ class CasePiece:
     core: CorePassTimes
     data: TransferSums
     conflicts: tuple[Floats, Floats] | None
-    """(levels, passes) cycles of lines that set conflicts load again: certainly, and at most."""
+    """(levels, passes) cycles of lines loaded again by set conflicts: certain, and at most."""
     rows: Floats
     """Cycles of the passes by position and under each assumption."""
     loops: LoopArrays
-    """Of the slots."""
+    """In-core figures of the slots."""
     slot: Whole
     """(passes,): position in the loops."""
     paths: StepPaths
     begin: Whole
-    """(cases,): first pass."""
+    """(cases,): number of the first pass."""
     owner: Whole
-    """(passes,): the case."""
+    """(passes,): the case that has the pass."""
     at: Whole
     """(passes,): position in the flows."""
 
     @property
     def cycles(self) -> Floats:
-        """(passes,): per iteration."""
+        """(passes,): cycles per iteration."""
         return over_positions(self.rows)

@@ -1,7 +1,7 @@
-"""From the traffic of programs to flat arrays: streams, passes and regions that are equal once.
+"""From the traffic of programs to flat arrays, with equal streams, passes and regions merged.
 
-What is equal is found by numbers made of all that matters, scattered so that sums of them agree
-only where all their parts do.
+Equal elements are found by signatures, numbers made of everything that matters and scattered so
+that their sums agree only where all parts do.
 """
 
 from collections.abc import Sequence
@@ -77,7 +77,7 @@ def flows(traffics: Sequence[StepTraffic], ways: int) -> FlowArrays:
 
 
 def _bounds(owner: Whole, count: int) -> Whole:
-    """Where the elements of each owner begin; owners ascend."""
+    """The position of the first element of each owner; owners ascend."""
     return np.searchsorted(owner, np.arange(count + 1))
 
 
@@ -86,7 +86,7 @@ def _bounds(owner: Whole, count: int) -> Whole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Raw:
-    """Streams, passes and executions of all lanes, nothing joined yet."""
+    """Streams, passes and executions of all lanes, before equal ones are merged."""
 
     owner: Whole
     distance: Floats
@@ -111,7 +111,7 @@ class _Raw:
     alike: Floats
     """(lanes,)"""
     at: Whole
-    """(executions,): the pass."""
+    """(executions,): the pass that is executed."""
     region: Whole
     region_flow: Whole
     times: Floats
@@ -190,14 +190,14 @@ def _raw(traffics: Sequence[StepTraffic], ways: int) -> _Raw:
 def _placed(
     traffic: StepTraffic, calls: Sequence[int], start: int, before: int
 ) -> tuple[Whole, Whole, Floats]:
-    """Pass, region and number of the executions of one lane."""
+    """Pass, region and count of the executions of one lane."""
     executed = traffic.executions[:, calls]
     region, at = np.nonzero(executed)
     return at + start, region + before, executed[region, at]
 
 
 def _called(traffic: StepTraffic, ways: int) -> Floats:
-    """(calls, 5 + PLACES): figures of each call.
+    """(calls, 5 + PLACES): numbers that describe each call.
 
     Sweep, iterations of a run, whether it runs tile by tile, how its rows lie (0 for sweeps that
     can crowd no set), iterations to a jump in memory, and where in a line its loops begin.
@@ -231,7 +231,7 @@ def _called(traffic: StepTraffic, ways: int) -> Floats:
 
 
 def _scattered(values: Floats) -> Floats:
-    """A number in [0, 1) that tells each value from all others, also in sums (splitmix64)."""
+    """A number in [0, 1) for each value, different also in sums (splitmix64)."""
     bits = np.ascontiguousarray(values).view(np.uint64)
     for shift, factor in zip((30, 27), _MIX, strict=True):
         bits = (bits ^ (bits >> np.uint64(shift))) * factor
@@ -240,7 +240,7 @@ def _scattered(values: Floats) -> Floats:
 
 
 def _distinct(rows: Floats) -> tuple[Whole, Whole]:
-    """(first, inverse): the first of equal rows in order, and for each row the number of its."""
+    """(first, inverse): the first of equal rows in order, and for each row its number there."""
     exact = np.ascontiguousarray(rows)
     keys = exact.view(np.dtype((np.void, exact.dtype.itemsize * exact.shape[1])))[:, 0]
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
@@ -251,7 +251,7 @@ def _distinct(rows: Floats) -> tuple[Whole, Whole]:
 
 
 def _equal_passes(raw: _Raw) -> tuple[Whole, Whole]:
-    """The passes that stay, and for every pass the number of the one that stands for it."""
+    """The passes to keep, and for every pass the number of the kept one equal to it."""
     return _distinct(raw.pass_signature)
 
 
@@ -268,7 +268,7 @@ class _Table(NamedTuple):
 
 
 def _table(raw: _Raw, new: Whole) -> _Table:
-    """Executions of equal passes added up, equal regions joined."""
+    """Executions of equal passes added up, equal regions merged."""
     passes = int(new.max()) + 1
     key, inverse = np.unique(raw.region * passes + new[raw.at], return_inverse=True)
     count = total(inverse, raw.times * raw.iterations[raw.at], len(key))

@@ -1,4 +1,4 @@
-"""The measured constants of a host put into what lines cost there."""
+"""Costs of lines with the measured constants of a host."""
 
 from dataclasses import replace
 
@@ -11,13 +11,13 @@ from autotune.models.engines.ecm_arithmetic import Floats, together
 from autotune.models.engines.reuse.line_cost import Crowding, LineCosts, line_costs
 
 _LEAST = 0.3
-"""Lines of other cores cost what they cost no better than this."""
+"""Smallest relative standard deviation of the cost of lines of other cores."""
 _MODES = 4.0
-"""The modes of what passes between cores lie within this factor of what was measured."""
+"""Factor around the measured value that contains the modes of transfers between cores."""
 
 
 def calibrated_costs(machine: Machine, threads: int, placement: Placement = "compact") -> LineCosts:
-    """The costs of lines with every constant that was measured; the others stay as they are."""
+    """The costs of lines with every measured constant put in; others remain."""
     costs, calibration = line_costs(machine, threads, placement), machine.calibration
     if calibration is None or not calibration.curves:
         return costs
@@ -53,15 +53,18 @@ def calibrated_costs(machine: Machine, threads: int, placement: Placement = "com
 
 
 def _middle(constant: Constant | None) -> float:
-    """The geometric middle of the interval: what passes between cores has modes, far apart where
-    cores move between caches, and any of them may hold next time."""
+    """The geometric middle of a constant's interval.
+
+    Transfers between cores have modes, far apart where cores move between caches, and any of them
+    may hold next time.
+    """
     if constant is None:
         return 0.0
     return float(np.sqrt(max(constant.low, constant.value / _MODES) * constant.high))
 
 
 def _between(calibration: Calibration, threads: int) -> float:
-    """Relative standard deviation of what passes between cores."""
+    """Relative standard deviation of the cost of lines that pass between cores."""
     names = ("core_to_core", "ownership")
     constants = [calibration.constant(name, threads) for name in names]
     spans = [
@@ -71,7 +74,7 @@ def _between(calibration: Calibration, threads: int) -> float:
 
 
 def _crowding(calibration: Calibration, threads: int) -> Crowding | None:
-    """Ratios of the curves of several streams, on the sizes where they were measured."""
+    """Bandwidth of several streams over that of one, where it was measured."""
     several = [curve for curve in _near(calibration, threads) if curve.streams > 1]
     if not several:
         return None
@@ -92,7 +95,7 @@ def _near(calibration: Calibration, threads: int) -> list[BandwidthCurve]:
 
 
 def _over_loads(costs: LineCosts, stored: Floats) -> Floats:
-    """Cycles per stored line of each level over those of a line read there; 1 in the innermost."""
+    """Cycles per stored line of each level, over those of a line read there; 1 in the innermost."""
     ratios = [1.0]
     for level in range(1, len(costs.names)):
         inner = costs.borders[level - 1]

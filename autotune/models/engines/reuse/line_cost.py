@@ -1,4 +1,4 @@
-"""What a cache line costs on a machine, as a function of its reuse distance."""
+"""The cost of a cache line on a machine as a function of its reuse distance."""
 
 from dataclasses import dataclass, replace
 
@@ -26,7 +26,7 @@ class Crowding:
     """(streams, sizes): logarithms."""
 
     def of(self, crowd: Floats, position: Floats) -> Floats:
-        """Factors for (kinds,) counts at (kinds, positions) logarithms of bytes."""
+        """Logarithmic factors for (kinds,) counts at (kinds, positions) logarithms of bytes."""
         result = np.ones_like(position)
         wanted = np.log(np.maximum(crowd, 1.0))
         for count in np.unique(wanted):
@@ -47,23 +47,23 @@ class LineCosts:
     """
 
     names: tuple[str, ...]
-    """Levels from the core outwards, the memory last."""
+    """Names of the levels from the core outwards, the memory last."""
     borders: Floats
     """Bytes of each cache per thread: shared caches divided, victim caches added up."""
     exposed: Floats
-    """Exposed share of each level."""
+    """Exposed share of the transfers of each level."""
     line: int
     links: Floats
     """Cycles per line into each level from the next one, by the machine file."""
     outlinks: Floats
-    """The same outwards, of dirty lines; 0 where hidden."""
+    """Cycles per dirty line out of each level to the next; 0 where hidden."""
     victims: Floats
-    """Cycles for the line that each line into the level before a victim cache drives out into it,
-    clean or dirty, while lines from beyond pass by; 0 where there is none or it hides."""
+    """Cycles for the line that each inbound line evicts into a victim cache, clean or dirty, while
+    lines from beyond pass by; 0 without a victim cache or where the transfer is hidden."""
     curve: tuple[Floats, Floats] | None
-    """Logarithms of working set and bytes per cycle."""
+    """Measured bandwidth: logarithms of working set and of bytes per cycle."""
     memory: float
-    """Bytes per cycle of memory for this thread; nan: not known."""
+    """Bytes per cycle of memory for one thread; nan: not known."""
     allocating: float
     """Bytes within which the line of a store need not be loaded."""
     private: float
@@ -75,35 +75,34 @@ class LineCosts:
     notes: tuple[str, ...]
     capacity: float = 1.0
     passed: int = 0
-    """Innermost caches that write through: stored lines are allocated behind them only, and leave
-    them byte by byte."""
+    """Number of innermost caches that write through: stored lines are allocated behind them only,
+    and leave them byte by byte."""
     store: float = 0.0
-    """Cycles per byte stored through these caches; runs beside everything else."""
+    """Cycles per byte stored through these caches, in parallel to everything else."""
     beside: bool = False
-    """Transfers do not add to the loads and stores of the core, whatever their exposed share, which
-    then holds between levels only."""
+    """Transfers do not add to the loads and stores of the core; shares act between levels."""
     fastest: float = 0.0
-    """Bytes per cycle that memory gives this thread at most, with whatever streams; 0: as one."""
+    """Largest bytes per cycle of memory for this thread; 0: as for one stream."""
     crowding: Crowding | None = None
     """How bandwidth depends on the number of streams; None: not measured."""
     handed: float = 0.0
-    """Cycles per line that another core wrote last, where that is more than the curve says."""
+    """Cycles per line last written by another core, where the curve gives less."""
     reclaim: float = 0.0
-    """Cycles per line that another core read since this one wrote it, until it may be written."""
+    """Cycles until a line may be written that another core has read since this core wrote it."""
     between: float = 0.7
-    """Relative standard deviation of both."""
+    """Relative standard deviation of ``handed`` and ``reclaim``."""
     stored: Floats | None = None
     """Cost of a line that is stored and not read, over that of a line read, from each level."""
     arithmetic: Floats | None = None
-    """Exposed share of each level beside a loop bound by arithmetic; None: none is."""
+    """Exposed share of each level for loops bound by arithmetic; None: nothing is exposed."""
     conflict: float | None = None
-    """Cycles per line that a set conflict drives out of the innermost cache; None: as its level."""
+    """Cycles per line that a set conflict evicts from the innermost cache; None: as its level."""
     crossing: float = 0.0
     """Cycles of the load ports per vector access that crosses a line."""
     loop_entry: float = 0.0
     """Cycles per entry into a loop beyond its iterations, its mispredicted exit included."""
     exit: float = 0.0
-    """Cycles of that exit."""
+    """Cycles of the mispredicted exit."""
     stream_start: Floats | None = None
     """Cycles per start of a stream at each level; None: not measured."""
 
@@ -132,7 +131,7 @@ class LineCosts:
         return result
 
     def _path(self, level: int, beyond: int) -> float:
-        """Cycles of the links that a line from a level passes; a victim cache is passed by."""
+        """Cycles of the links on the way of a line from a level; victim caches are bypassed."""
         links = self.links[:level].copy()
         for link in range(level):
             if self.victims[link]:
@@ -141,7 +140,7 @@ class LineCosts:
         return float(along(links, self.exposed[1 : level + 1])[-1]) if level else 0.0
 
     def measured(self, distance: Floats, crowd: Floats | None = None) -> Floats:
-        """Bytes per cycle at a working set, log-log interpolated; the memory's without a curve."""
+        """Bytes per cycle at a working set, interpolated log-log; of memory without a curve."""
         if self.curve is None:
             return np.full(distance.shape, self.memory)
         position = np.log(np.maximum(distance / self.capacity, 1.0))
@@ -151,7 +150,7 @@ class LineCosts:
         return result
 
     def from_memory(self, distance: Floats, level: Levels) -> Floats:
-        """Share of the lines that memory serves: where a curve bends, the last cache has some."""
+        """Share of the lines that come from memory; near a bend the last cache has the rest."""
         share = np.minimum(1.0, self.memory / self.measured(distance))
         result: Floats = np.where(level == len(self.borders), share, 0.0)
         return result
@@ -161,14 +160,14 @@ class LineCosts:
         return np.concatenate([[0.0], np.cumsum(self.outlinks)])[level]
 
     def typical(self, level: int) -> float:
-        """Cycles per line from a level, whatever the distance."""
+        """Cycles per line from a level at a typical distance."""
         sizes = self.borders
         upper = sizes[level] if level < len(sizes) else 16 * sizes[-1]
         distance = np.array([np.sqrt(sizes[level - 1] * upper) * self.capacity])
         return float(self.inbound(distance, np.array([level]))[0])
 
     def missing(self, level: int) -> str:
-        """In words, the figure without which lines from a level have no cost."""
+        """In words, the missing figure without which lines from a level have no cost."""
         for index in range(level):
             if np.isnan(self.links[index]):
                 name = self.names[index + 1]
@@ -178,7 +177,7 @@ class LineCosts:
 
 
 def line_costs(machine: Machine, threads: int, placement: Placement = "compact") -> LineCosts:
-    """The costs on a machine with ``threads`` running, calibrated where it is.
+    """The costs with ``threads`` running, with measured curves where the machine has them.
 
     ``placement`` says how many of them share a cache or a memory. Curves are measured with threads
     side by side, so the one counts of as many threads as there are in the fullest memory domain.
@@ -247,7 +246,7 @@ def line_costs(machine: Machine, threads: int, placement: Placement = "compact")
 
 
 def _spread_out(machine: Machine, threads: int, placement: Placement) -> LineCosts:
-    """Costs of threads that are not side by side: each group has as many as it would compact.
+    """Costs of threads that are spread out over groups of cores that share a cache or memory.
 
     The caches and the memory are taken one by one, with the threads that share it.
     """
@@ -277,7 +276,7 @@ def _outlinks(machine: Machine, threads: int, passed: int) -> Floats:
 
 
 def _store(machine: Machine, threads: int) -> float:
-    """Cycles per byte that one core stores through; the cores of the path run together."""
+    """Cycles per byte that one core stores through, while the other cores on the path run too."""
     path = machine.overlap.store_path
     if path is not None:
         return min(threads, path.cores) / path.throughput

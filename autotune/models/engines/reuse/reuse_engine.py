@@ -1,4 +1,4 @@
-"""Engine ``reuse``: in-core times of the compiled loops, and every stream at its reuse distance."""
+"""Engine ``reuse``: in-core times of compiled loops, and a reuse distance per stream."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -31,49 +31,49 @@ from autotune.models.traffic import Floats
 from autotune.units import Seconds
 
 _TOLD = 0.03
-"""Relative standard deviation from which on a weakness of the model is noted."""
+"""Relative standard deviation above which a note names the weakness of the model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictionArrays:
-    """What the engine says of n candidates, without words.
+    """Predictions of n candidates as arrays.
 
     nan where it cannot say; ``reasons`` has the position and why.
     """
 
     seconds: Floats
-    """(n,): of a time step."""
+    """(n,): seconds of a time step."""
     low: Floats
     high: Floats
     """80 % interval."""
     terms: Floats
-    """(n, k): seconds of the step that grow in proportion with each class of figures, or are spent
-    under the condition of a known weakness."""
+    """(n, k): seconds of the step that grow in proportion with each class of figures, or that are
+    spent under the condition of a known weakness."""
     shifts: Floats
-    """(n, k): relative change of the time when a class is one standard deviation off."""
+    """(n, k): relative change of the time if a class is one standard deviation off."""
     independent: Floats
-    """(n,): relative standard deviation of a candidate alone."""
+    """(n,): relative standard deviation that other candidates do not share."""
     classes: tuple[str, ...]
     """Names of the k classes; see ``uncertainty``."""
     reasons: Mapping[int, str]
 
 
 class _Placed(NamedTuple):
-    """The cases of some candidates."""
+    """The positions of the cases of some candidates."""
 
     position: Whole
     groups: list[tuple[ThreadPlacement, Whole]]
-    """Candidates of one spread, by their places in the list."""
+    """Candidates of each thread placement, by their positions in the list."""
     reasons: dict[int, str]
-    """Why there is none."""
+    """Position of a candidate without a case to the reason why."""
 
 
 class _Said(NamedTuple):
-    """The estimates of all cases with one spread."""
+    """The estimates of the cases of one thread placement."""
 
     node: LoadedNode
     rows: Whole
-    """Position of each case in the estimates; -1: not asked for."""
+    """Position of each case in the estimates; -1: not requested."""
     estimates: CaseEstimates
     low: Floats
     high: Floats
@@ -105,9 +105,9 @@ class ReuseEngine:
         self._last: tuple[list[int], _Placed] = ([], _Placed(np.zeros(0, np.int64), [], {}))
 
     def on(self, machine: Machine) -> "ReuseEngine":
-        """The same engine with other figures of the machine; what was analysed is shared.
+        """The engine with other figures of the machine; analysed programs are shared.
 
-        ValueError for a machine with other caches or lines, whose traffic would be another.
+        Raises ValueError for a machine with other caches or lines, where the traffic differs.
         """
         current = self.machine
         if [(c.size, c.ways, c.line, c.cores) for c in machine.caches] != [
@@ -160,7 +160,7 @@ class ReuseEngine:
         )
 
     def _placed(self, candidates: Sequence[Candidate]) -> _Placed:
-        """The cases of candidates; of those asked for last they are known."""
+        """The cases of candidates; those of the last request are kept."""
         ids = list(map(id, candidates))
         if ids != self._last[0]:
             places = self._analysed.places(candidates)
@@ -178,7 +178,7 @@ class ReuseEngine:
         return self._last[1]
 
     def _say(self, spread: ThreadPlacement, positions: Whole) -> _Said:
-        """The estimates of some cases of one spread."""
+        """The estimates of some cases of one thread placement."""
         team = self._analysed.teams[spread]
         node = self._evaluator.node(spread, team.parts)
         wanted = np.zeros(len(team.rows), dtype=np.bool_)
@@ -209,7 +209,7 @@ class ReuseEngine:
         return [_unknown(p) if isinstance(p, str) else self._done[p] for p in places]
 
     def _predict(self, spread: ThreadPlacement, positions: Whole) -> None:
-        """Predict cases that are not known yet."""
+        """Predict the cases that have no prediction yet."""
         evaluated = self._say(spread, positions)
         team = self._analysed.teams[spread]
         predicted = np.flatnonzero(evaluated.rows >= 0)
@@ -274,7 +274,7 @@ class ReuseEngine:
         )
 
     def _missing(self, place: CasePosition) -> str:
-        """Which figure is lacking or makes no sense."""
+        """In words, the figure that is missing or makes no sense."""
         team = self._analysed.teams[place.spread]
         node = self._evaluator.node(place.spread, team.parts)
         flow = team.rows[place.position][0]
@@ -318,7 +318,7 @@ def _sensible(seconds: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]
 
 
 def _interval(estimates: CaseEstimates, node: LoadedNode) -> tuple[Floats, Floats]:
-    """80 % intervals; none reaches below what the fastest memory that is believed would take."""
+    """80 % intervals; none reaches below the time by the fastest plausible memory bandwidth."""
     sigma = np.sqrt((estimates.shifts**2).sum(axis=1) + estimates.independent**2)
     reach = np.exp(Z80 * sigma)
     least = estimates.floor / np.exp(Z80 * node.doubts.levels[-1])

@@ -20,7 +20,7 @@ from autotune.models.traffic import POSITIONS, Floats
 
 _BEYOND = 1.0 + 1e-9
 _EQUAL = 1e-12
-"""Relative difference of the times of threads that are alike."""
+"""Relative difference below which the times of threads count as equal."""
 
 
 # --- what the passes transfer -----------------------------------------------------------------
@@ -28,48 +28,48 @@ _EQUAL = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineTimes:
-    """What lines cost, cycles per iteration; levels begin behind the innermost cache."""
+    """Cycles per iteration for lines; levels begin behind the innermost cache."""
 
     data: Floats
     """(levels, POSITIONS, passes): lines from each level, and to it."""
     mean: Floats
-    """(levels, passes): its mean over the positions."""
+    """(levels, passes): mean of ``data`` over the positions."""
     out: Floats
-    """(levels, passes): the outbound lines in it, mean."""
+    """(levels, passes): mean over the positions, outbound lines only."""
     foreign: Floats
-    """(levels, passes): the lines in it that another thread wrote last, mean."""
+    """(levels, passes): mean over the positions, lines last written by another thread only."""
     small: Floats
-    """(levels, passes): the mean if caches held less by a factor of ``BORDER``."""
+    """(levels, passes): the mean for caches smaller by the factor ``BORDER``."""
     large: Floats
-    """(levels, passes): the mean if they held more by as much."""
+    """(levels, passes): the mean for caches larger by the factor ``BORDER``."""
     hidden: Floats
-    """(levels, passes): the mean with the shares exposed in ``transfers``' ``hidden``."""
+    """(levels, passes): the mean with the exposed shares ``hidden`` of ``transfers``."""
     serial: Floats
-    """(levels, passes): the same in its ``serial``."""
+    """(levels, passes): the mean with the exposed shares ``serial`` of ``transfers``."""
     stored: Floats
-    """(passes,): bytes that are stored through caches."""
+    """(passes,): cycles for bytes that are stored through caches."""
     memory_lines: Floats
-    """(passes,): inbound lines from memory per iteration, their number."""
+    """(passes,): number of inbound lines from memory per iteration."""
     streams: Whole
     """(levels + 1, passes): inbound streams by the level of their median distance."""
     starts: Floats
-    """(passes,): to start all streams, where the sweep jumps."""
+    """(passes,): cycles to start all streams, where the sweep jumps."""
 
 
 BORDER = 1.3
-"""A working set this far from the size of a cache, either way, may lie on its other side: caches
-replace lines by approximations of LRU, and share their sets with others."""
+"""Factor around the size of a cache within which a working set may lie on either side of it: caches
+only approximate LRU, and share their sets with other data."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Priced:
-    """What lines of each kind cost under some assumption: (kinds, POSITIONS) each."""
+    """Cycles of lines of each kind under one assumption: (kinds, POSITIONS) each."""
 
     distance: Floats
     level: Whole
     cycles: Floats
     kept: Floats
-    """1 where a stored line need not be loaded."""
+    """1 where a stored line does not have to be loaded."""
 
 
 def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Floats) -> LineTimes:
@@ -124,14 +124,14 @@ def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Float
 
 
 def _starts(flows: FlowArrays, costs: LineCosts, level: Whole) -> Floats:
-    """Cycles to start each stream; of a line of eight doubles the first one pays."""
+    """Cycles to start each stream; of the eight doubles in a line the first pays."""
     if costs.stream_start is None:
         return np.zeros(len(level))
     return np.asarray(costs.stream_start[level] * _whole(flows), dtype=np.float64)
 
 
 def _whole(flows: FlowArrays) -> Floats:
-    """How much of a stream each entry is: 1 where it takes a new line every eight doubles."""
+    """Weight of each stream: 1 where it takes a new line every eight doubles."""
     return np.asarray(np.minimum(flows.lines * flows.line / 8, 1.0), dtype=np.float64)
 
 
@@ -154,7 +154,7 @@ def _price(flows: FlowArrays, costs: LineCosts) -> _Priced:
 
 
 def _gather(flows: FlowArrays, level: Whole, cycles: Floats, levels: int) -> Floats:
-    """Sums over the streams of a pass, of figures of their kinds: (levels, POSITIONS, passes)."""
+    """Sums over the streams of each pass, (levels, POSITIONS, passes) figures."""
     weighted = cycles[flows.kind] * flows.lines[:, None]
     return _sum(flows.owner, level[flows.kind], weighted, levels, len(flows.sweep))
 
@@ -174,7 +174,7 @@ def _foreign(flows: FlowArrays, priced: _Priced, levels: int) -> Floats:
 
 
 def _changed(flows: FlowArrays, priced: _Priced, costs: LineCosts, base: Floats) -> Floats:
-    """The mean cycles ``base`` at other prices; only kinds whose price changes are looked at."""
+    """The mean cycles ``base`` with other prices; only kinds whose price changes are computed."""
     other = _price(flows, costs)
     moved = (other.level != priced.level) | (other.cycles != priced.cycles)
     chosen = np.flatnonzero(moved.any(axis=1)[flows.kind])
@@ -193,14 +193,14 @@ def _changed(flows: FlowArrays, priced: _Priced, costs: LineCosts, base: Floats)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverlapRules:
-    """What the terms of a pass are put together by, on one machine and number of threads."""
+    """How the terms of a pass overlap, for one machine and number of threads."""
 
     exposed: Floats
     """(levels,): share of each level's transfers that adds to T_nOL."""
     arithmetic: Floats | None = None
     """(levels,): share of each level's transfers that adds to T_OL; None: nothing does."""
     serial_stores: bool = False
-    """Stores through caches add to the transfers; else they run beside everything."""
+    """True: stores through caches add to the transfers; False: they are hidden."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,12 +212,12 @@ class TransferSums:
 
     total: Floats
     exposed: Floats
-    """What of it adds to T_nOL."""
+    """The part that adds to T_nOL."""
     beside: Floats | None
-    """What of it adds to T_OL; None: nothing does."""
+    """The part that adds to T_OL; None: nothing does."""
 
     def joined(self, *others: "TransferSums", axis: int) -> "TransferSums":
-        """All behind one another, as further rows or as further passes."""
+        """The sums concatenated, as further rows or as further passes."""
         every = [self, *others]
         beside = [sums.beside for sums in every if sums.beside is not None]
         return TransferSums(
@@ -227,7 +227,7 @@ class TransferSums:
         )
 
     def at(self, passes: Whole) -> "TransferSums":
-        """Those of some passes."""
+        """The sums of the passes ``passes``."""
         return TransferSums(
             total=np.take(self.total, passes, axis=1),
             exposed=np.take(self.exposed, passes, axis=1),
@@ -235,7 +235,7 @@ class TransferSums:
         )
 
     def row(self, row: int) -> "TransferSums":
-        """One row alone."""
+        """The sums of one row."""
         beside = None if self.beside is None else self.beside[row : row + 1]
         return TransferSums(
             total=self.total[row : row + 1], exposed=self.exposed[row : row + 1], beside=beside
@@ -243,7 +243,7 @@ class TransferSums:
 
 
 def sums(data: Floats, rules: OverlapRules, stored: Floats) -> TransferSums:
-    """Transfers put together: ``data`` (levels, rows, passes), ``stored`` (passes,)."""
+    """The transfers of all levels summed: ``data`` (levels, rows, passes), ``stored`` (passes,)."""
     total, exposed = data.sum(axis=0), np.einsum("l,lrp->rp", rules.exposed, data)
     if rules.serial_stores:
         total, exposed = total + stored, exposed + stored
@@ -255,16 +255,16 @@ def sums(data: Floats, rules: OverlapRules, stored: Floats) -> TransferSums:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CorePassTimes:
-    """What passes take beside their transfers, cycles per iteration: (passes,)."""
+    """Cycles per iteration of passes besides their transfers: (passes,)."""
 
     T_OL: Floats
-    """In the core, beside loads and stores; with all threads running."""
+    """Work in the core besides loads and stores, with all threads running."""
     T_nOL: Floats
     """Loads and stores of the innermost cache."""
     stored: Floats
-    """Bytes that are stored through caches."""
+    """Cycles for bytes that are stored through caches."""
     entry: Floats
-    """Entries into the loop, and starts of its streams."""
+    """Cycles of entries into the loop, and of starts of its streams."""
 
 
 def row_cycles(core: CorePassTimes, data: TransferSums) -> Floats:
@@ -282,7 +282,7 @@ def row_cycles(core: CorePassTimes, data: TransferSums) -> Floats:
 
 
 def over_positions(rows: Floats) -> Floats:
-    """(passes,): the mean of the rows that are positions."""
+    """(passes,): the mean over the rows that are positions."""
     mean: Floats = np.add.reduce(rows[:POSITIONS]) / POSITIONS
     return mean
 
@@ -292,46 +292,46 @@ def over_positions(rows: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepPaths:
-    """The cells and regions of some steps, as pieces of arrays; see ``batch``."""
+    """The cells and regions of some steps, as spans of arrays; see ``batch``."""
 
     entry: Whole
     """(entries,): the pass."""
     count: Floats
     """(entries,): iterations per execution of the region."""
     cells: Whole
-    """(cells,): first entry."""
+    """(cells,): number of the first entry."""
     regions: Whole
-    """(regions,): first cell."""
+    """(regions,): number of the first cell."""
     times: Floats
     """(regions,): executions per step."""
     floor: Floats
-    """(regions,): seconds below which memory cannot move the lines; 0 where that is not known."""
+    """(regions,): least seconds in which memory can move the lines; 0 where not known."""
     steps: Whole
-    """(steps,): first region."""
+    """(steps,): number of the first region."""
     barriers: Floats
     """(steps,): seconds of all barriers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepTimes:
-    """Time steps with what they are made of."""
+    """The seconds of time steps, and the quantities that they are made of."""
 
     seconds: Floats
     """(steps,)"""
     floor: Floats
-    """(steps,): seconds in which memory alone could have moved its lines."""
+    """(steps,): least seconds in which memory alone could move the lines."""
     bound: Floats
-    """(steps,): seconds of the regions that last as long as memory needs."""
+    """(steps,): seconds of the regions whose time is that of memory."""
     stretch: Floats
-    """(steps,): all regions over their critical cycles: above 1 where the bandwidth holds."""
+    """(steps,): seconds of regions over their critical cycles; above 1 if bandwidth limits."""
     weight: Floats
     """(passes,): iterations per step on the critical path."""
     free: Floats
-    """(passes,): those of regions that memory does not bound."""
+    """(passes,): iterations per step on the critical path of regions that memory does not limit."""
 
 
 def step_times(cycles: Floats, paths: StepPaths, clock: float) -> StepTimes:
-    """Eq. 7 to 10: what lies between two barriers lasts as long as its slowest thread.
+    """Seconds of time steps, Eq. 7 to 10: between barriers the slowest thread counts.
 
     Never below bytes over bandwidth (Eq. 9, rule ``reuse``). nan where a figure is nan. Eq. 8 with
     delta = 1, as all cycles are per component.

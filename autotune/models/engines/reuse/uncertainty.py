@@ -1,13 +1,13 @@
-"""What predictions are unsure of, as relative standard deviations of the predicted time.
+"""Uncertainty of predictions, as relative standard deviations of the predicted time.
 
-Two kinds. *Figures* (``classes``) are wrong for all candidates alike: were the bandwidth of L3 ten
-percent lower, all that load from L3 were slower, each by its share. Their derivatives are taken
-by evaluating the passes again with the figure one standard deviation off. *Regimes* are conditions
-of the hardware under which the model itself is known to be weak; a share of their variance is
-common to all candidates in the regime, the rest belongs to each candidate alone.
+There are two kinds. *Figures* (``classes``) are wrong for all candidates alike: were the bandwidth
+of L3 ten percent lower, all that load from L3 would be slower, each by its share. Their derivatives
+are taken by evaluating the passes again with the figure one standard deviation off. *Regimes* are
+conditions of the hardware under which the model itself is known to be weak. A share of their
+variance is common to all candidates in the regime, the rest belongs to each candidate alone.
 
     sigma_i^2  = sum_c s_ic^2 + own_i^2                        interval  t exp(+-1.2816 sigma), 80 %
-    sigma_ij^2 = sum_c (s_ic - s_jc)^2 + own_i^2 + own_j^2     what is common cancels
+    sigma_ij^2 = sum_c (s_ic - s_jc)^2 + own_i^2 + own_j^2     common errors cancel
 
 ``s_ic``: relative change of the time of i when figure or regime c is one standard deviation off.
 """
@@ -41,7 +41,7 @@ _QUARTILES = 1.349
 
 @dataclass(frozen=True, slots=True)
 class Regime:
-    """A condition of the hardware under which the model errs."""
+    """A condition of the hardware under which the model is known to err."""
 
     sigma: float
     """Relative standard deviation of the time that is spent under the condition."""
@@ -67,7 +67,7 @@ REGIMES: Mapping[str, Regime] = {
     "no barrier": Regime(0.30, 0.7, "parallel steps below 100 us without a figure for barriers"),
     "contradiction": Regime(0.50, 0.6, "time for lines from levels whose figures contradict"),
 }
-"""Standard deviations as they were estimated from six IVPs on a Zen 4 host; see ``benchmarks``."""
+"""Standard deviations estimated from six IVPs on a Zen 4 host; see ``benchmarks``."""
 
 SHORT = 100e-6
 """Seconds of a parallel step below which it counts as short."""
@@ -76,50 +76,51 @@ SHORT = 100e-6
 # --- figures ----------------------------------------------------------------------------------
 
 LEVEL_FILE = 0.30
-"""Standard deviation of a bandwidth of a machine file."""
+"""Relative standard deviation of a bandwidth in a machine file."""
 LEVEL_UNVERIFIED = 0.45
-"""The same where the file marks it as never checked."""
+"""Relative standard deviation of a bandwidth that the file marks as unverified."""
 LEVEL_LEAST = 0.04
-"""A measured bandwidth is not known better than this: another loop reads another way."""
+"""Smallest relative standard deviation of a measured bandwidth: loops differ in how they read."""
 LEVEL_OTHER_THREADS = 0.15
-"""Added where it was measured with another number of threads."""
+"""Added where the bandwidth was measured with another number of threads."""
 CONTENDED = 0.15
-"""Added to what was measured while other processes took the cores."""
+"""Added to figures that were measured while other processes used the cores."""
 OUTBOUND = 0.3
 ENTRY = 0.5
-"""Of the cycles to enter loops and to start streams."""
+"""Relative standard deviation of the cycles to enter loops and to start streams."""
 BARRIER_FILE = 0.7
 BARRIER = 0.3
 EXPOSED = 0.25
-"""Of a measured exposed share, absolute, whose interval is not known."""
+"""Absolute standard deviation of a measured exposed share without an interval."""
 EXPOSED_LEAST = 0.1
-"""A measured share is not known better than this: another loop overlaps another way."""
+"""Smallest absolute standard deviation of a measured share: loops differ in their overlap."""
 _APPROXIMATE, _EXACT = 0.3, 0.1
 """Half-width of an in-core time without one of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParameterDeviations:
-    """Standard deviations of the figures of a machine with some threads running."""
+    """Standard deviations of a machine's figures, with some threads running."""
 
     levels: Floats
-    """(levels,): of a line from each level behind the innermost cache, relative."""
+    """(levels,): relative, of the cost of a line from each level behind the innermost cache."""
     names: tuple[str, ...]
-    """Of the levels."""
+    """Names of these levels."""
     clock: float
     barrier: float
     low: OverlapRules
-    """More overlap than stated, as far as it may be."""
+    """Rules with more overlap than stated, as far as it may go."""
     high: OverlapRules
-    """Less overlap."""
+    """Rules with less overlap than stated."""
     outbound: bool
-    """Lines out have a price."""
+    """True: outbound lines have a cost."""
     between: float
-    """Of what lines cost that pass between cores, relative."""
+    """Relative, of the cost of lines that pass between cores."""
     foreign: bool
-    """Lines may come from another thread."""
+    """True: lines may come from another thread."""
     spans: bool
-    """The interval reaches from ``low`` to ``high``: the rule of a machine file is a guess."""
+    """True: the interval reaches from ``low`` to ``high``, because the overlap rule of a machine
+    file is a guess."""
     contradicted: Floats
     """(levels,): 1 where the figures of a level contradict one another."""
     measured: bool
@@ -127,12 +128,12 @@ class ParameterDeviations:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Names of the figures, then of the regimes."""
+        """Names of the figures, followed by the regimes."""
         return (*self.figures, *REGIMES)
 
     @property
     def figures(self) -> tuple[str, ...]:
-        """Names of the figures that may be off."""
+        """Names of the figures that may be wrong."""
         rest = ("outbound", "overlap", "capacity", "conflicts", "foreign")
         return ("core", *self.names, *rest, "entry", "barrier", "clock")
 
@@ -140,7 +141,7 @@ class ParameterDeviations:
 def doubts(
     machine: Machine, costs: LineCosts, rules: OverlapRules, threads: int
 ) -> ParameterDeviations:
-    """What the figures of a machine are worth with some threads running."""
+    """The standard deviations of a machine's figures with some threads running."""
     measured = costs.curve is not None
     calibration = machine.calibration
     contended = CONTENDED if calibration and calibration.contended else 0.0
@@ -176,7 +177,7 @@ def doubts(
 
 
 def _exposed(machine: Machine, level: str) -> float:
-    """Standard deviation of a measured exposed share, absolute: from its interval where known."""
+    """Absolute standard deviation of a measured exposed share, from its interval if known."""
     calibration = machine.calibration
     constant = calibration.constant(f"exposed.{level}") if calibration else None
     return (
@@ -187,7 +188,7 @@ def _exposed(machine: Machine, level: str) -> float:
 
 
 def _level(machine: Machine, costs: LineCosts, level: int, threads: int) -> float:
-    """Standard deviation of the price of a line from a level."""
+    """Relative standard deviation of the cost of a line from a level."""
     name = costs.names[level]
     if costs.curve is not None and machine.calibration is not None:
         curve = machine.calibration.curve(threads)
@@ -208,7 +209,7 @@ def _level(machine: Machine, costs: LineCosts, level: int, threads: int) -> floa
 
 
 def contradictions(machine: Machine, costs: LineCosts) -> dict[str, str]:
-    """Levels whose figures contradict others, with what is wrong in words."""
+    """Levels whose figures contradict others, each with an explanation in words."""
     notes: dict[str, str] = {}
     memory = machine.memory
     if memory.peak and memory.saturated and memory.saturated > memory.peak:
@@ -225,7 +226,7 @@ def contradictions(machine: Machine, costs: LineCosts) -> dict[str, str]:
 
 
 def width(approximate: bool, stated: float | None) -> float:
-    """Standard deviation of an in-core time from the half-width of its interval."""
+    """Relative standard deviation of an in-core time from its interval's half-width."""
     half = stated if stated else _APPROXIMATE if approximate else _EXACT
     return half / Z80
 
@@ -234,7 +235,7 @@ def width(approximate: bool, stated: float | None) -> float:
 
 
 class Assumption(NamedTuple):
-    """Transfers if a figure were another: by how much lines of each level cost more."""
+    """An assumed change of the transfers: factors on the cost of lines of each level."""
 
     name: str
     levels: Floats
@@ -243,11 +244,11 @@ class Assumption(NamedTuple):
 
 
 def assumptions(rules: OverlapRules, doubt: ParameterDeviations) -> tuple[Assumption, ...]:
-    """What is assumed of transfers, in the order of the rows of ``assumed``; first what is stated.
+    """The assumptions about transfers, in the order of the rows of ``assumed``.
 
-    ``smaller`` and ``larger`` caches, ``more overlap`` and ``less overlap`` are two sides of a
-    figure. Others are looked at upwards only: the cycles are convex in their terms, so this is no
-    less than downwards.
+    The first is the stated model. ``smaller`` and ``larger`` caches, ``more overlap`` and ``less
+    overlap`` are two sides of a figure. Others are changed upwards only: the cycles are convex in
+    their terms, so this gives no less than downwards.
     """
     unchanged = np.ones(len(doubt.names))
     made = [Assumption("stated", unchanged, rules)]
@@ -265,7 +266,7 @@ def assumptions(rules: OverlapRules, doubt: ParameterDeviations) -> tuple[Assump
 
 
 def assumed(lines: LineTimes, rules: OverlapRules, doubt: ParameterDeviations) -> TransferSums:
-    """The transfers by position, then under each of the ``assumptions``."""
+    """The transfers by position, then their means under each of the ``assumptions``."""
     changed = {
         "outbound": lines.mean + OUTBOUND * lines.out,
         "foreign": lines.mean + doubt.between * lines.foreign,
@@ -288,7 +289,7 @@ def assumed(lines: LineTimes, rules: OverlapRules, doubt: ParameterDeviations) -
 def with_conflicts(
     data: TransferSums, conflicts: Floats, rules: OverlapRules, doubt: ParameterDeviations
 ) -> TransferSums:
-    """Transfers with the lines that set conflicts load again, (levels, passes) cycles."""
+    """The transfers including lines loaded again by set conflicts, (levels, passes) cycles."""
     every = assumptions(rules, doubt)
     repeated = [*[every[0]] * POSITIONS, *every]
     factor = np.stack([assumption.levels for assumption in repeated])
@@ -304,11 +305,11 @@ def with_conflicts(
 
 
 def changes(core: CorePassTimes, width: Floats, data: TransferSums, rows: Floats) -> Floats:
-    """(assumptions + 1, passes): how the cycles of passes change under each assumption but the
-    first, then with slower cores, then with slower entries into loops.
+    """(assumptions + 1, passes): changes of the cycles of passes.
 
-    ``rows``: the cycles by position and under each assumption; ``width``: standard deviations of
-    the in-core times.
+    Under each assumption except the first, then with slower cores, then with slower entries into
+    loops. ``rows``: the cycles by position and under each assumption; ``width``: standard
+    deviations of the in-core times.
     """
     stated = rows[POSITIONS]
     result = np.empty((len(rows) - POSITIONS + 1, rows.shape[1]))
@@ -323,7 +324,7 @@ def changes(core: CorePassTimes, width: Floats, data: TransferSums, rows: Floats
 def crowding(
     core: CorePassTimes, data: TransferSums, conflicts: Floats, rules: OverlapRules
 ) -> tuple[Floats, Floats]:
-    """Cycles of passes without set conflicts, and with some: ``data`` are those without."""
+    """Cycles of passes without set conflicts and with them; ``data`` is without them."""
     extra = sums(conflicts[:, None], rules, np.zeros(1))
     row = data.row(POSITIONS)
     beside = None if row.beside is None or extra.beside is None else row.beside + extra.beside
@@ -334,7 +335,7 @@ def crowding(
 
 
 def reaching(less: Floats, more: Floats) -> Floats:
-    """Relative standard deviation of which the 80 % interval holds two relative changes of time.
+    """The relative standard deviation whose 80 % interval contains two relative changes.
 
     ``less`` is negative or 0, ``more`` positive or 0.
     """
@@ -349,4 +350,4 @@ WEAK: Mapping[str, str] = {
     "calls": "loops that call functions are not modelled well",
     "contradiction": "figures of the machine contradict one another: the interval is wide",
 }
-"""What is said beside a prediction that a weakness of the model makes unsure."""
+"""Note for a prediction that is uncertain by a weakness of the model, by regime."""

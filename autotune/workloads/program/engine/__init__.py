@@ -1,1 +1,1 @@
-"""Engine ``program``: models of programs of a user."""
+"""Engine ``program``: predicts external programs by models that the user states."""

@@ -1,7 +1,7 @@
-"""Marked loops as the compiler makes them for candidates.
+"""In-core times of marked loops as the compiler makes them for candidates.
 
-Each command line is compiled once, several at a time; of its assembly only the functions of the
-marked loops are kept, and equal ones are analysed once, whatever command lines they come from.
+Each command line is compiled once, several at a time. Only the functions of the marked loops are
+kept of its assembly, and equal functions are analysed once, whatever command lines they come from.
 """
 
 import os
@@ -26,27 +26,27 @@ Command = tuple[str, ...]
 Commands = Callable[[Candidate], Command]
 """The compiler's command line of a candidate."""
 Compiled = tuple[InCoreResult, ...]
-"""One result per loop that was asked for."""
+"""One result per requested loop."""
 
 _SOON = 0.02
-"""Seconds between two looks at whether interrupted compilers have ended."""
+"""Seconds between checks whether interrupted compilers have ended."""
 
 
 class Compilers(Protocol):
-    """Makes assembly of the marked source."""
+    """Interface of compilers that turn the marked source into assembly."""
 
     def assemble(self, command: Command, source: str, build: Build) -> str:
-        """By a command line; raises AutotuneError."""
+        """The assembly that a command line makes; raises AutotuneError."""
 
     def interrupt(self) -> None:
-        """End what other threads wait for."""
+        """End the compilers that other threads are running."""
 
 
 class RegionAnalyser(Protocol):
-    """Finds the in-core time of loops in assembly texts."""
+    """Interface of the in-core analysis of loops in assembly texts."""
 
     def analyse_regions(self, regions: Sequence[AssemblyRegion]) -> Sequence[InCoreResult | str]:
-        """One result per region, in order, or why there is none."""
+        """One result per region, in order, or the reason why there is none."""
 
 
 Wanted = tuple[tuple[int, float | None], ...]
@@ -55,7 +55,7 @@ Wanted = tuple[tuple[int, float | None], ...]
 
 @dataclass(frozen=True, slots=True)
 class LoopRequest:
-    """A candidate, and which loops of it are looked for."""
+    """A candidate and the loops to analyse of it."""
 
     candidate: Candidate
     loops: Wanted
@@ -64,11 +64,11 @@ class LoopRequest:
 class _Place(NamedTuple):
     command: Command
     loop: int
-    """Its position in the model."""
+    """Position of the loop in the model."""
 
 
 class _Loop(NamedTuple):
-    """A loop of some code; equal ones have equal results."""
+    """A loop of some code; equal loops have equal results."""
 
     code: str
     loop: int
@@ -76,7 +76,7 @@ class _Loop(NamedTuple):
 
 
 class CompiledLoops:
-    """The loops of candidates; what was compiled and analysed is kept.
+    """In-core results of the loops of candidates; compiles and analyses each once.
 
     ``progress`` is called with the number of command lines compiled and of all.
     """
@@ -101,7 +101,7 @@ class CompiledLoops:
         self._results: dict[_Loop, InCoreResult | str] = {}
 
     def of(self, requests: Sequence[LoopRequest]) -> list[Compiled | str]:
-        """The loops of each candidate, in order, or why there are none."""
+        """The results of the loops of each candidate, in order, or why there are none."""
         commands = [self._commands(request.candidate) for request in requests]
         self._compile(self._lacking(requests, commands))
         loops = [
@@ -125,7 +125,7 @@ class CompiledLoops:
     def _lacking(
         self, requests: Sequence[LoopRequest], commands: Sequence[Command]
     ) -> dict[Command, tuple[Build, set[int]]]:
-        """Command lines with loops whose code is not known, and which these are."""
+        """The command lines with loops whose code is missing, and the positions of these loops."""
         missing: dict[Command, tuple[Build, set[int]]] = {}
         for command, request in zip(commands, requests, strict=True):
             for k, _ in request.loops:
@@ -134,7 +134,7 @@ class CompiledLoops:
         return missing
 
     def _compile(self, wanted: Mapping[Command, tuple[Build, set[int]]]) -> None:
-        """Compile several at once; an interrupt does not wait for a compiler."""
+        """Compile several command lines at once; an interrupt does not wait for a compiler."""
         if not wanted:
             return
         with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
@@ -162,7 +162,7 @@ class CompiledLoops:
             self._codes[_Place(command, k)] = self._shared.setdefault(code, code)
 
     def _coded(self, command: Command, build: Build, loops: set[int]) -> dict[int, str] | str:
-        """The code of some loops by their positions, or why there is none."""
+        """The code of some loops by their positions, or the reason why there is none."""
         model = self._model
         try:
             text = self._compilers.assemble(command, model.file, build)

@@ -1,4 +1,4 @@
-"""What formulas may ask of a candidate: its values, and figures of the machine as it runs."""
+"""The values that formulas may use: values of a candidate, and figures of the machine."""
 
 from collections.abc import Mapping
 
@@ -22,7 +22,7 @@ multiply-add (optimisation guides of the vendors)."""
 
 
 class FormulaValues:
-    """The values of formulas; figures of the machine once per number of threads."""
+    """Values for formulas; figures of the machine are computed once per number of threads."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -32,8 +32,10 @@ class FormulaValues:
     def of(
         self, candidate: Candidate, where: Mapping[str, Formula] | None = None
     ) -> dict[str, Value]:
-        """Arguments, parameters, ``threads`` and every figure that the machine has, then what a
-        model names; ValueError, in words, where one of its names has no value."""
+        """Arguments, parameters, ``threads``, machine figures, and names that a model defines.
+
+        Raises ValueError, in words, where a defined name has no value.
+        """
         key = (candidate.threads, candidate.placement)
         if key not in self._figures:
             self._figures[key] = self._machine(*key)
@@ -48,14 +50,14 @@ class FormulaValues:
         return values
 
     def amount(self, formula: Formula, values: Mapping[str, Value]) -> float:
-        """What a formula gives; ValueError, in words, also for a figure that is not known."""
+        """The value of a formula; ValueError, in words, also for an unknown figure."""
         self._check(formula, values)
         return amount(formula, values)
 
     def least(
         self, formula: Formula, values: Mapping[str, Value], bound: float, what: str
     ) -> float:
-        """The same, and not below a bound."""
+        """The value of a formula, which must not be below a bound; ValueError otherwise."""
         self._check(formula, values)
         return least(formula, values, bound, what)
 
@@ -87,7 +89,7 @@ class FormulaValues:
 
 
 def _flops(machine: Machine) -> float | None:
-    """Operations per second of one core at its widest vectors."""
+    """Floating-point operations per second of one core with its widest vectors."""
     in_core, clock = machine.in_core, float(machine.frequency)
     if in_core.osaca is not None and in_core.osaca.upper() in _FLOPS:
         return _FLOPS[in_core.osaca.upper()] * clock
@@ -102,7 +104,7 @@ def _flops(machine: Machine) -> float | None:
 
 
 def _bandwidth(costs: LineCosts, level: int) -> float:
-    """Bytes per cycle that one thread gets from a level, in the middle of it."""
+    """Bytes per cycle that one thread gets from the middle of a level."""
     borders = costs.borders
     inner = borders[level - 1] if level else borders[0] / 4
     outer = borders[level] if level < len(borders) else 16 * borders[-1]

@@ -1,4 +1,4 @@
-"""Programs by formulas: the seconds of a run as terms that are added up."""
+"""Predicts programs by a formula: the seconds of a run as a sum of terms."""
 
 from collections.abc import Sequence
 
@@ -10,11 +10,11 @@ from autotune.workloads.program.engine.formula_facts import FormulaValues
 from autotune.workloads.program.engine.program_engine import NAME, finished, unknown
 
 _TOLD = 3
-"""So many terms are named in a reason."""
+"""Number of terms that a reason names."""
 
 
 class FormulaRoute:
-    """Predicts by a formula."""
+    """Predicts candidates by the terms of a formula."""
 
     name = NAME
 

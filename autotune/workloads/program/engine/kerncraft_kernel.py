@@ -1,6 +1,6 @@
-"""Programs by a kernel in kerncraft's C: cycles per line of work times the lines of a run.
+"""Predicts programs by a kernel in kerncraft's C: cycles per line, times the lines of a run.
 
-kerncraft analyses each text once, in its own process; sizes and cores are array arithmetic (Eq. 8
+kerncraft analyses each text once, in its own process. Sizes and cores are array arithmetic (Eq. 8
 and 9 of Scherg et al. 2019, as in engine ``kerncraft``).
 """
 
@@ -33,14 +33,14 @@ _NOTE = (
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """A candidate in numbers."""
+    """The kernel text, sizes, cores and iterations of a candidate."""
 
     text: str
     sizes: dict[str, int]
     cores: int
-    """Of a NUMA domain that work."""
+    """Number of working cores in a NUMA domain."""
     iterations: float
-    """Of these cores together."""
+    """Iterations of these cores together."""
     extra: float
 
 
@@ -113,7 +113,7 @@ class KerncraftRoute:
         return _Asked(text, sizes, cores, iterations * part, extra)
 
     def _usable(self, request: _Asked | str) -> _Asked | str:
-        """What is asked, or the reason why it cannot be answered."""
+        """The request, or the reason why it has no result."""
         if isinstance(request, str):
             return request
         model = self._models[request.text]
@@ -149,7 +149,7 @@ class KerncraftRoute:
         return finished(made, self._model.accuracy, request.extra)
 
     def _interval(self, timing: StretchTiming, seconds: float) -> tuple[Seconds, Seconds] | None:
-        """From full overlap to none, where the machine lets transfers overlap at all."""
+        """Seconds with full and with no overlap; None where the machine allows no overlap."""
         names = [*(cache.name for cache in self._machine.caches), "MEM"]
         if all(self._machine.exposed(name) == 1 for name in names):
             return None
@@ -158,7 +158,7 @@ class KerncraftRoute:
 
 
 def _reason(timing: StretchTiming, seconds: float, cores: int) -> str:
-    """What binds the kernel."""
+    """In words, what limits the speed of the kernel."""
     if timing.T_OL[0] >= seconds * (1 - 1e-9):
         return "kernel bound in core (T_OL)"
     parts = {"T_nOL": float(timing.T_nOL[0])}

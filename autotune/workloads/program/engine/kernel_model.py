@@ -1,7 +1,7 @@
-"""Programs by a stencil or an IVP of the kernel files: the variant that a candidate stands for.
+"""Predicts programs by a stencil or an IVP: the variant that a candidate corresponds to.
 
-A candidate's parameters become values of the parameters of a space; what engine ``reuse`` says of
-that variant, compiled by the candidate's build, counts so many times.
+A candidate's parameters become values of the parameters of a space. The prediction of engine
+``reuse`` for that variant, compiled as the candidate is built, is multiplied by a number of runs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,7 +22,7 @@ from autotune.workloads.program.engine.program_engine import NAME, finished, sca
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelSubject:
-    """What the names of a model stand for."""
+    """The definitions that the names in a model refer to."""
 
     skeleton: Skeleton
     space: Space
@@ -32,7 +32,7 @@ class ModelSubject:
 
 
 class KernelRoute:
-    """Predicts by the variants of a kernel; ``engine`` predicts these."""
+    """Predicts candidates by the variants of a kernel, which ``engine`` predicts."""
 
     name = NAME
 
@@ -124,7 +124,7 @@ class KernelRoute:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """The candidate of the kernel, and how often it counts."""
+    """The candidate of the kernel, how many runs of it count, and extra seconds."""
 
     candidate: Candidate
     times: float

@@ -1,12 +1,12 @@
-"""Programs by marked loops of their own source: the compiled loop, and the streams that are stated.
+"""Predicts programs by marked loops of their source: the compiled loops and stated streams.
 
     in core      each marked loop as the candidate's compiler and flags make it, by OSACA
     data         lines of each stream from where its reuse distance says they lie, by the machine's
                  (calibrated) cost of a line there
     together     the model of engine ``reuse``: overlap, entries into loops, barriers, intervals
 
-What the compiler makes of a parameter (tile sizes at compile time, flags) is in the first, what a
-parameter does to the caches in the second.
+Parameters that change the compiled code (tile sizes at compile time, flags) act on the first line,
+parameters that change the use of the caches on the second.
 """
 
 from collections import defaultdict
@@ -36,17 +36,17 @@ from autotune.workloads.program.engine.stated_node import StatedCase, evaluated
 
 @dataclass(frozen=True, slots=True)
 class _Stated:
-    """What the model states of a candidate, in numbers."""
+    """The numbers that the model states for a candidate."""
 
     works: tuple[LoopWork, ...]
-    """Of the loops that the candidate has: those with iterations."""
+    """Work in the loops that the candidate runs: those with iterations."""
     loops: Wanted
     barriers: float
     extra: float
 
 
 class MarkedRoute:
-    """Predicts by marked loops."""
+    """Predicts candidates by the marked loops of their source."""
 
     name = NAME
 
@@ -82,7 +82,7 @@ class MarkedRoute:
         return result
 
     def loops(self, candidate: Candidate) -> tuple[CompiledSweep, ...]:
-        """The marked loops of a candidate as they were compiled; none where they are not found."""
+        """The compiled marked loops of a candidate; none where they are not found."""
         stated = self._stated(candidate)
         if isinstance(stated, str):
             return ()
@@ -97,7 +97,7 @@ class MarkedRoute:
     def _loops(
         self, candidates: Sequence[Candidate], stated: Sequence[_Stated | str]
     ) -> list[Compiled | str]:
-        """The compiled loops of the candidates that something is stated of."""
+        """The compiled loops of the candidates that the model covers."""
         return self._compiled.of(
             [
                 LoopRequest(candidate, statement.loops)
@@ -132,7 +132,7 @@ class MarkedRoute:
         return self._facts.least(loop.flops, values, 0.0, f"flops of {loop.name}") or None
 
     def _work(self, loop: MarkedLoop, values: Mapping[str, Value], threads: int) -> LoopWork | None:
-        """What one thread does in a loop; None where it does not run."""
+        """The work of one thread in a loop; None where the loop does not run."""
         facts, name = self._facts, loop.name
         iterations = facts.least(loop.iterations, values, 0.0, f"iterations of {name}")
         if iterations == 0:

@@ -1,7 +1,7 @@
-"""Engine ``program``: external programs by the models that were given with them.
+"""Engine ``program``: predicts external programs by the models that users state for them.
 
-A route is a predictor for one kind of model; candidates of a program without a model, or whose
-model says nothing of them, have no predicted time but a reason.
+A route is a predictor for one kind of model. Candidates of a program without a model, or outside
+its model, have a reason in place of a predicted time.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,12 +20,12 @@ from autotune.units import Seconds
 NAME = "program"
 NO_MODEL = "the program has no model"
 STATED = "stated"
-"""What is unsure of what a model states, all its candidates alike."""
+"""Class of uncertainty: errors of a stated model, common to all its candidates."""
 EXTRA = "extra"
-"""The part of a run that no loop or kernel of a model holds."""
+"""Part of the time of a run outside the loops or kernel of a model."""
 _COMMON = 0.5
-"""Share of the variance of what is stated that all candidates have in common: a formula that
-leaves something out leaves it out of all."""
+"""Share of the variance of a stated model that all candidates have in common: a formula that leaves
+something out leaves it out of all."""
 
 
 class ProgramEngine:
@@ -62,14 +62,15 @@ class ProgramEngine:
 
 
 def unknown(reason: str) -> Prediction:
-    """No predicted time, and why."""
+    """A prediction without a time, with the reason why."""
     return Prediction(seconds=None, interval=None, parts=(), engine=NAME, reason=reason)
 
 
 def finished(prediction: Prediction, accuracy: float, extra: float = 0.0) -> Prediction:
-    """A prediction with the seconds that its model leaves out, and as unsure as it is said to be.
+    """The prediction with the seconds that its model leaves out, and the stated uncertainty.
 
-    ``accuracy`` is that of what was stated; what the prediction is unsure of already comes on top.
+    ``accuracy`` is the accuracy of the stated model; the uncertainty that the prediction already
+    has is added to it.
     """
     if prediction.seconds is None:
         return prediction
@@ -97,7 +98,7 @@ def finished(prediction: Prediction, accuracy: float, extra: float = 0.0) -> Pre
 
 
 def _by_interval(prediction: Prediction) -> Uncertainty:
-    """What a prediction is unsure of where it states an interval alone, or nothing."""
+    """The uncertainty of a prediction that has only an interval; zero without one."""
     if prediction.interval is None or prediction.seconds is None:
         return Uncertainty(shared={}, own=0.0)
     low, high = prediction.interval
@@ -105,7 +106,7 @@ def _by_interval(prediction: Prediction) -> Uncertainty:
 
 
 def scaled(prediction: Prediction, times: float) -> Prediction:
-    """A prediction of so many runs, one after the other."""
+    """A prediction of ``times`` runs, one after the other."""
     if prediction.seconds is None:
         return prediction
     low, high = prediction.interval or (None, None)

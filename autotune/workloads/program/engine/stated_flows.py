@@ -1,7 +1,7 @@
-"""What stated loops move, as the flat arrays that the node model evaluates.
+"""Stated loops as the flat arrays that the node model evaluates.
 
-A candidate is a flow; each of its loops is a pass in a region of its own, since loops run one after
-the other and memory may bind one and not the next.
+A candidate is a flow. Each of its loops is a pass in a region of its own, since loops run one after
+the other and memory may limit one and not the next.
 """
 
 from collections.abc import Sequence
@@ -16,38 +16,38 @@ from autotune.models.traffic import POSITIONS, Floats
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatedStream:
-    """A stream of a loop in numbers."""
+    """A stream of a loop, its formulas evaluated."""
 
     name: str
     bytes: float
-    """Of new lines per iteration."""
+    """Bytes of new lines per iteration."""
     distance: float
-    """Bytes since its lines were touched last; inf: never."""
+    """Bytes since its lines were last touched; inf: never."""
     access: Access
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopWork:
-    """What one thread does in a loop."""
+    """The work of one thread in a loop."""
 
     name: str
     iterations: float
     run: float
     """Iterations from one entry to the next."""
     alike: float
-    """Threads that do the same."""
+    """Number of threads that do the same."""
     streams: tuple[StatedStream, ...]
 
     @property
     def crowd(self) -> int:
-        """Arrays that it walks along at once."""
+        """Number of arrays that the loop streams at once."""
         return max(1, len({stream.name for stream in self.streams}))
 
 
 def flows(
     works: Sequence[Sequence[LoopWork]], barriers: Sequence[float], threads: int, line: int
 ) -> FlowArrays:
-    """The arrays of some candidates, each with at least one loop, of ``threads`` threads all."""
+    """The arrays of candidates with at least one loop each, all with ``threads`` threads."""
     passes = [work for entries in works for work in entries]
     streams = [(owner, stream) for owner, work in enumerate(passes) for stream in work.streams]
     count, number = len(passes), np.arange(len(passes))
@@ -100,7 +100,7 @@ def flows(
 
 
 def _everywhere(values: Floats) -> Floats:
-    """The same at every position of a pass."""
+    """The values repeated for every position of a pass."""
     return np.repeat(values[:, None], POSITIONS, axis=1)
 
 

@@ -1,4 +1,4 @@
-"""Stated loops on a node: the arithmetic of engine ``reuse`` over them, with parts and words."""
+"""Predictions from stated loops on a node: arithmetic of engine ``reuse``, parts, reasons."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -27,22 +27,22 @@ from autotune.workloads.program.engine.program_engine import NAME, unknown
 from autotune.workloads.program.engine.stated_flows import LoopWork, StatedStream, flows
 
 _PIECE = 256
-"""Candidates whose parts are made at once."""
+"""Number of candidates whose parts are computed at once."""
 _TOLD = 2
-"""So many loops are named in a reason."""
+"""Number of loops that a reason names."""
 _WEAK = 0.03
-"""Relative standard deviation from which on a weakness of the model is noted."""
+"""Relative standard deviation above which a note names the weakness of the model."""
 
 
 class StatedCase(NamedTuple):
-    """A candidate: the work of one thread in its loops, and the loops as they were compiled."""
+    """A candidate: the work of one thread in its loops, and the compiled loops."""
 
     works: tuple[LoopWork, ...]
     results: tuple[InCoreResult, ...]
     barriers: float
-    """Of a run."""
+    """Barriers of a run."""
     extra: float = 0.0
-    """Seconds of a run that no loop holds: they count in the shares that reasons tell."""
+    """Seconds of a run outside all loops; reasons count them in the shares."""
 
 
 def evaluated(
@@ -70,7 +70,7 @@ def evaluated(
 
 
 def _cases(cases: Sequence[StatedCase], threads: int) -> tuple[CaseArrays, LoopArrays]:
-    """The cases as arrays; those with equal loops share them."""
+    """The cases as arrays; cases with equal loops share them."""
     begin: dict[tuple[int, ...], int] = {}
     results: list[InCoreResult] = []
     for case in cases:
@@ -139,7 +139,7 @@ def _prediction(
 
 
 def _missing(node: LoadedNode, row: int) -> str:
-    """Which figure is lacking."""
+    """In words, the figure of the machine that is missing."""
     passes = slice(node.flows.passes[row], node.flows.passes[row + 1])
     for level in range(len(node.costs.names) - 1):
         if np.isnan(node.mean[level, passes]).any():
@@ -170,7 +170,7 @@ def _part_list(
 
 
 def _from(work: LoopWork, kind: str, node: LoadedNode) -> list[str]:
-    """The arrays of a loop whose lines come from a level."""
+    """The names of the streams of a loop whose lines come from a level."""
     names = node.costs.names
     if kind not in names:
         return []

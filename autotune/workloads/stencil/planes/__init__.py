@@ -1,1 +1,1 @@
-"""Engine ``planes``: the cache-miss model of stencils."""
+"""Engine ``planes``: the cache-miss model of stencils, and the choice of block sizes."""

@@ -1,4 +1,4 @@
-"""What it costs to access a line in each level: the inverse bandwidths of a stream from there."""
+"""The cost of a line from each level: the inverse bandwidth of a stream from there."""
 
 from dataclasses import dataclass
 
@@ -13,13 +13,13 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessCosts:
-    """Cycles per line of one of several running threads, by level, the memory last."""
+    """Cycles per line from each level, the memory last, for one of several running threads."""
 
     names: tuple[str, ...]
     cycles: Floats
     """(levels,); nan where the machine has no figure."""
     capacity: Floats
-    """(caches,): bytes of each for this thread, shared ones divided, victims added up."""
+    """(caches,): bytes of each for one thread, shared ones divided, victim caches added up."""
     line: int
     spread: float
     """Relative uncertainty of the figures."""
@@ -28,12 +28,12 @@ class AccessCosts:
     notes: tuple[str, ...]
 
     def missing(self, level: int) -> str:
-        """In words, the figure without which lines from a level have no cost."""
+        """In words, the missing figure without which lines from a level have no cost."""
         return f"the machine has no bandwidth of {self.names[level]} and no calibration"
 
 
 def access_costs(machine: Machine, threads: int) -> AccessCosts:
-    """The costs with ``threads`` running: measured where the machine is calibrated.
+    """Cycles per line with ``threads`` running, measured where the machine is calibrated.
 
     A machine file has no figure of the innermost cache: its hits are then free.
     """

@@ -30,32 +30,32 @@ from autotune.units import Bytes
 MARGIN = 0.5
 """Share of a cache that a layer condition may fill."""
 _HALO = 8
-"""Rows of a block, in units of the radius, where bi is chosen too: a quarter more for the halo."""
+"""Rows of a block, in units of the radius, where bi is chosen too: the halo adds a quarter."""
 
 Along = Literal["rows", "planes", "step"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LayerCondition:
-    """Whether a cache keeps what a loop needs again, and the largest block for which it does."""
+    """Whether a cache keeps the data that a loop reuses, and the largest block that fits."""
 
     level: str
     reuse: Along
-    """What is kept: rows until the next row, planes until the next plane, all until the next
+    """The data that are reused: rows by the next row, planes by the next plane, all by the next
     step."""
     dimension: str
-    """The loop that needs it again; empty for a time step."""
+    """The loop that reuses the data; empty for a time step."""
     needed: Bytes
-    """Without blocks."""
+    """Bytes needed without blocks."""
     limit: Bytes
-    """Half of the cache, shared caches divided by the threads."""
+    """Half of the cache; shared caches are divided by the number of threads."""
     blocks: tuple[tuple[str, int], ...]
-    """The largest blocks; empty where none is needed, and where none helps (``possible``)."""
+    """The largest blocks; empty where none is needed or none helps (``possible``)."""
     possible: bool
 
     @property
     def holds(self) -> bool:
-        """Without blocks."""
+        """Whether the condition holds without blocks."""
         return self.needed <= self.limit
 
 
@@ -76,7 +76,7 @@ def block_choice(
 
 
 class _Stencil:
-    """Sizes of a stencil problem in three dimensions; in two the middle one has one row."""
+    """Sizes of a stencil problem in three dimensions; in two the middle one has size 1."""
 
     def __init__(self, problem: StencilProblem, threads: int, per_line: int) -> None:
         stencil = problem.stencil
@@ -90,7 +90,7 @@ class _Stencil:
         self.rows = 1 if self.planar else middle[0]
 
     def conditions(self, level: str, limit: float) -> list[LayerCondition]:
-        """All conditions of one cache; ``limit`` in bytes."""
+        """All layer conditions of one cache; ``limit`` in bytes."""
         layers = []
         if not self.planar:
             layers.append(self._of_rows(level, limit))
@@ -110,14 +110,14 @@ class _Stencil:
         return layers
 
     def _of_rows(self, level: str, limit: float) -> LayerCondition:
-        """Rows until the next row comes to the same line."""
+        """The condition that rows stay in the cache until the next row reuses them."""
         gap = _gap([[dj for dk, dj in a.rows if dk == k] for a in self.accesses for k in _dk(a)])
         rows = self._touched(nj=4 * self.rows + gap, planes=0, ahead=gap)
         width = self._width(lambda bi: rows * self._row(bi), limit)
         return self._condition("rows", level, limit, rows * self._row(self.width), ("i", width))
 
     def _of_planes(self, level: str, limit: float) -> LayerCondition:
-        """Planes until the next plane comes to the same line; rows in two dimensions."""
+        """The condition that planes (rows in two dimensions) stay until the next one."""
         gap = _gap([list(_dk(access)) for access in self.accesses])
 
         def needed(bj: int, bi: int) -> float:
@@ -137,7 +137,7 @@ class _Stencil:
     def _condition(
         self, reuse: Along, level: str, limit: float, needed: float, *blocks: tuple[str, int]
     ) -> LayerCondition:
-        """``blocks`` by position: ``i`` the dimension with unit stride, ``j`` the middle one."""
+        """The condition for given bytes; ``blocks`` by position: ``i`` unit stride, ``j`` next."""
         holds, possible = needed <= limit, all(size > 0 for _, size in blocks)
         name = {"i": self.names[-1], "j": self.names[-2]}
         chosen = tuple((name[at], size) for at, size in blocks) if possible and not holds else ()
@@ -152,23 +152,23 @@ class _Stencil:
         )
 
     def _touched(self, *, nj: int, planes: int, ahead: int) -> float:
-        """Rows of all arrays in a window of so many planes and rows."""
+        """Rows of all arrays touched in a window of ``planes`` planes and ``nj`` rows."""
         at = np.array([nj // 2])
         window = StepWindows(np.array([nj]), 0 * at, at, 0 * at + planes, at + ahead)
         return float(sum(rows_touched(window, access.rows)[0] for access in self.accesses))
 
     def _row(self, width: int) -> float:
-        """Bytes of a row of a block with its ghosts."""
+        """Bytes of a row of a block, ghosts included."""
         return float(DOUBLE * (width + 2 * self.radius))
 
     def _all(self, access: GridAccess) -> int:
-        """Bytes of the part of an array that a thread touches."""
+        """Bytes of the part of an array that one thread touches."""
         ghosts = 0 if access.written else 2 * self.radius
         rows = (self.planes + ghosts) * (self.rows + ghosts * (not self.planar))
         return rows * DOUBLE * (self.width + ghosts)
 
     def _largest(self, needed: Callable[[int], float], limit: float, most: int) -> int:
-        """The largest size that fits; 0 where none does."""
+        """The largest size whose needs fit into the limit; 0 where none does."""
         low, high = 0, most
         while low < high:
             middle = (low + high + 1) // 2
@@ -176,7 +176,7 @@ class _Stencil:
         return low
 
     def _width(self, needed: Callable[[int], float], limit: float) -> int:
-        """The largest length of a row that fits: all of it, or whole lines."""
+        """The largest row length that fits: the whole row, or a multiple of a line."""
         width = self._largest(needed, limit, self.width)
         return width if width == self.width else width - width % self.per_line
 
@@ -186,7 +186,7 @@ def _dk(access: GridAccess) -> tuple[int, ...]:
 
 
 def _gap(offsets: Sequence[Sequence[int]]) -> int:
-    """The largest step between neighbouring offsets; 1 where there is none."""
+    """The largest difference of neighbouring offsets; 1 where there is one offset only."""
     steps = [b - a for some in offsets for a, b in pairwise(sorted(some))]
     return max(steps, default=1)
 

@@ -28,7 +28,7 @@ PUBLISHED_ERROR = 0.42
 _MEAN_ABSOLUTE = 0.7979
 """Mean absolute value of a standard normal variable."""
 _TOLD = 0.05
-"""Planes per plane that are worth telling."""
+"""Smallest number of planes per plane that a reason names."""
 _OF_MODEL = (
     "data access alone, as published: no time in the core, written lines count for what fits, not"
     " as misses; unrolling does not enter"
@@ -36,7 +36,7 @@ _OF_MODEL = (
 
 
 class PlanesEngine:
-    """Predicts stencil candidates by counting planes; says nothing about initial value problems.
+    """Predicts stencil candidates by counting planes; initial value problems get no time.
 
     Threads, which the paper leaves out, own planes each; shared caches are divided among them and
     the bandwidths are those with all of them running. Coefficient arrays, which it leaves out too,
@@ -66,7 +66,7 @@ class PlanesEngine:
         return result
 
     def formula(self, order: int, threads: int = 1) -> Planes:
-        """The model on this machine as a formula of I, J and K, for stencils of an order.
+        """The model on this machine as a formula of I, J and K, for stencils of one order.
 
         InputError where the machine has no figure of a level.
         """
@@ -85,7 +85,7 @@ class PlanesEngine:
     def _lines(
         self, wanted: Sequence[tuple[Candidate, StencilProblem]]
     ) -> tuple[Floats, list[AccessCosts]]:
-        """(n, levels): lines per sweep and thread from each level; and what they cost."""
+        """(n, levels): lines per sweep and thread from each level; and their costs."""
         W = int(self.machine.line) // DOUBLE
         made = grids([(problem, _blocks(c), c.threads) for c, problem in wanted])
         costs = [self._cost(candidate.threads_per_node) for candidate, _ in wanted]
@@ -137,7 +137,7 @@ class PlanesEngine:
 
 
 def grids(wanted: Sequence[tuple[StencilProblem, dict[str, int], int]]) -> Grids:
-    """Grids of the thread with the most planes, for (problem, block sizes, threads) each."""
+    """The part of the grid of the thread with most planes, per (problem, blocks, threads)."""
     extents, blocks = [], []
     for problem, sizes, threads in wanted:
         whole = dict(zip(problem.stencil.dimensions, problem.extents, strict=True))
@@ -168,7 +168,7 @@ def _blocks(candidate: Candidate) -> dict[str, int]:
 def _reason(
     problem: StencilProblem, candidate: Candidate, lines: Floats, times: Floats, cost: AccessCosts
 ) -> str:
-    """The levels that deliver, as planes of lines per plane computed, and the slowest of them."""
+    """In words, planes of lines per computed plane from each level, and the slowest level."""
     W = int(cost.line) // DOUBLE
     plane = misses(grids([(problem, {}, candidate.threads)]), np.ones((1, 1)), W)[0, 0]
     shares = zip((lines / plane).tolist(), cost.names, strict=True)

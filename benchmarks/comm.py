@@ -34,7 +34,7 @@ from autotune.results.report.text import columns
 
 def main() -> None:
     arguments = _arguments()
-    if others := quiet.others(1.0).note:
+    if others := quiet.other_processes(1.0).note:
         print(others)
     files = [Path(name) for name in arguments.files] or _measured(arguments)
     recorded = samples.read(files)

@@ -15,7 +15,7 @@ def _place(kind: str, key: str) -> Path:
     return paths.cache_dir() / kind / key[:2] / f"{key}.json"
 
 
-def stored(kind: str, key: str, fields: Collection[str]) -> Answer | None:
+def stored_answer(kind: str, key: str, fields: Collection[str]) -> Answer | None:
     """A stored answer; None if it is missing, unreadable or lacks a field."""
     try:
         answer = json.loads(_place(kind, key).read_text(encoding="utf-8"))
@@ -24,7 +24,7 @@ def stored(kind: str, key: str, fields: Collection[str]) -> Answer | None:
     return answer if isinstance(answer, dict) and answer.keys() >= set(fields) else None
 
 
-def keep(kind: str, key: str, answer: Answer) -> None:
+def keep_answer(kind: str, key: str, answer: Answer) -> None:
     """Store an answer in one step; a cache that cannot be written is no failure."""
     place = _place(kind, key)
     with contextlib.suppress(OSError):  # a cache that cannot be written is no failure

@@ -20,7 +20,7 @@ from typing import Literal
 
 from autotune.errors import Fault, MissingTool
 from autotune.toolchain.child_output import ChildWatcher, OutputReader
-from autotune.toolchain.process_tree import MARK, family
+from autotune.toolchain.process_tree import MARK, running_descendants
 from autotune.units import Bytes, Seconds
 
 Priority = Literal["autogroup", "nice", "none"]
@@ -319,7 +319,7 @@ def _end(pid: int, mark: str, *, gentle: bool) -> set[int]:
     for number, wait in waits if gentle else waits[1:]:
         until = time.monotonic() + wait
         signalled: set[int] = set()
-        while left := family(pid, mark):
+        while left := running_descendants(pid, mark):
             for member in left - signalled:
                 _signal(member, number)
             signalled |= left
@@ -334,7 +334,7 @@ def _end(pid: int, mark: str, *, gentle: bool) -> set[int]:
 def _linger(pid: int, mark: str) -> int:
     """Number of descendants that do not end by themselves soon after the child."""
     until = time.monotonic() + _LINGER
-    while (left := len(family(pid, mark))) and time.monotonic() < until:
+    while (left := len(running_descendants(pid, mark))) and time.monotonic() < until:
         time.sleep(0.005)
     return left
 

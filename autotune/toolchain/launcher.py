@@ -54,7 +54,7 @@ def expand(
     return result
 
 
-def tethered(command: Sequence[str]) -> list[str]:
+def terminated_with_parent(command: Sequence[str]) -> list[str]:
     """The command wrapped so that SIGTERM ends it when the process that starts it ends.
 
     Raises MissingTool where its program is not installed.
@@ -70,7 +70,7 @@ def tethered(command: Sequence[str]) -> list[str]:
     return [sys.executable, "-I", "-S", tether, str(os.getpid()), *command]
 
 
-def bound(command: Sequence[str]) -> list[str]:
+def killed_with_parent(command: Sequence[str]) -> list[str]:
     """The command wrapped so that SIGKILL ends it with its parent, where setpriv(1) allows it.
 
     The wrapper becomes the command: it costs a millisecond and leaves no process of its own.

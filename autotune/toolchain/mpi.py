@@ -87,8 +87,8 @@ def _find(beside: str, search_path: str) -> Mpi | None:
         starter = next((p for s in _STARTERS if (p := shutil.which(s, path=folders))), None)
         wrapper = shutil.which("mpicc", path=folders)
         if starter or wrapper:
-            text = _said([starter, "--version"]) if starter else _said([wrapper or "", "-show"])
-            text = text or _said([wrapper or "", "--showme:version"])
+            text = _output([starter, "--version"]) if starter else _output([wrapper or "", "-show"])
+            text = text or _output([wrapper or "", "--showme:version"])
             return Mpi(
                 flavour=next((flavour for word, flavour in _FLAVOURS if word in text), "unknown"),
                 version=_version(text),
@@ -103,7 +103,7 @@ def _version(text: str) -> str:
     return match.group() if match else "of unknown version"
 
 
-def _said(command: list[str]) -> str:
+def _output(command: list[str]) -> str:
     """The output of a command; empty where it fails."""
     if not command[0]:
         return ""

@@ -7,7 +7,7 @@ MARK = "AUTOTUNE_MARK"
 """Name of the environment variable whose value marks all descendants of a child."""
 
 
-def family(session: int, mark: str) -> set[int]:
+def running_descendants(session: int, mark: str) -> set[int]:
     """The running processes that belong to the session or carry the mark.
 
     Processes that began before the session's first one are not examined.

@@ -32,8 +32,8 @@ def on_grid(name: str, unrolled: int = 1) -> loop_tree.StepProgram:
     changes = (Block("sweep", "j", 4), Unroll("sweep", "i", unrolled))
     chosen = Variant(skeleton="jacobi", transformations=changes, parameters={})
     made = variant_program.program(chosen, config.skeleton("jacobi"), at)
-    (one,) = probe_programs.taken(made)
-    return probe_programs.repeated(probe_programs.alone(made, one, 0), None, 3)
+    (one,) = probe_programs.probed_sweeps(made)
+    return probe_programs.repeated(probe_programs.single_sweep_program(made, one, 0), None, 3)
 
 
 def sweep(statements: tuple[loop_tree.Statement, ...], **more: object) -> loop_tree.Sweep:
@@ -53,7 +53,7 @@ ADD = sweep((loop_tree.Assign("a", parse("h*b[j]"), add=True),))
 
 def test_each_function_is_taken_once_with_all_its_calls():
     made = program("jil")
-    taken = {one.sweep.name: one for one in probe_programs.taken(made)}
+    taken = {one.sweep.name: one for one in probe_programs.probed_sweeps(made)}
     assert taken["lc_jil"].calls == 6
     assert taken["f_heat2d_1"].calls == 4 + 6 * 4
     assert len(taken) == len({s.name for s in loop_tree.sweeps(made.body)})
@@ -61,8 +61,8 @@ def test_each_function_is_taken_once_with_all_its_calls():
 
 def test_alone_it_has_rows_of_its_own_and_the_state():
     made = program("lij")
-    for one in probe_programs.taken(made):
-        single = probe_programs.alone(made, one, 5)
+    for one in probe_programs.probed_sweeps(made):
+        single = probe_programs.single_sweep_program(made, one, 5)
         (only,) = loop_tree.sweeps(single.body)
         assert only.stretches == one.sweep.stretches
         assert len(single.arrays) == len({row for _, row in only.rows})
@@ -72,7 +72,7 @@ def test_alone_it_has_rows_of_its_own_and_the_state():
 
 def test_a_tile_is_gone_through_many_times():
     made = program()
-    single = probe_programs.alone(made, probe_programs.taken(made)[-1], 1)
+    single = probe_programs.single_sweep_program(made, probe_programs.probed_sweeps(made)[-1], 1)
     (tiles,) = probe_programs.repeated(single, 64, 7).body.nodes
     assert isinstance(tiles, loop_tree.Tiles)
     assert tiles.size == 64
@@ -158,7 +158,7 @@ def test_every_part_of_every_sweep_compiles(tmp_path):
     """Vectors and scalar code; one run of the compiler for all texts that differ."""
     texts: dict[str, None] = {}
     for ivp in ("heat2d", "medakzo", "inverterchain"):
-        for one in probe_programs.taken(program("lij", ivp)):
+        for one in probe_programs.probed_sweeps(program("lij", ivp)):
             for part, vector in (("loads", 16), ("moves", 8), ("arithmetic", 16)):
                 with contextlib.suppress(ProbeImpossible):
                     shape = LoopShape(vector=vector, loads=9)
@@ -178,7 +178,7 @@ def test_every_part_of_every_sweep_compiles(tmp_path):
 
 def test_every_row_can_start_with_the_initial_values():
     made = program()
-    single = probe_programs.alone(made, probe_programs.taken(made)[-1], 1)
+    single = probe_programs.single_sweep_program(made, probe_programs.probed_sweeps(made)[-1], 1)
     (body,) = re.findall(
         r"void initial\(struct thread \*me\)\n\{(.*?)\n\}",
         harness.units(single, problem(), filled=True)["step.c"],

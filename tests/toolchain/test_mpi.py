@@ -196,7 +196,7 @@ def test_a_tethered_command_ends_with_its_parent(tmp_path: Path):
         subprocess.run(["sleep", "0.05"], check=True)
     assert gone(pid)
     with pytest.raises(MissingTool, match="no-such-starter"):
-        launcher.tethered(["no-such-starter"])
+        launcher.terminated_with_parent(["no-such-starter"])
 
 
 def gone(pid: int) -> bool:

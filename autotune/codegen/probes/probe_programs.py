@@ -32,7 +32,7 @@ class ProbedSweep:
     """Of a sweep over a grid: the dimensions that are blocked around it, with their sizes."""
 
 
-def taken(program: loop_tree.StepProgram) -> list[ProbedSweep]:
+def probed_sweeps(program: loop_tree.StepProgram) -> list[ProbedSweep]:
     """Each function of a program once, in the order of their first calls."""
     sweeps: dict[str, ProbedSweep] = {}
     for sweep, loops, count, blocks in _walk(program.body, (), 1, ()):
@@ -64,7 +64,7 @@ def _walk(
                 yield from _walk(body, loops, count, inside)
 
 
-def alone(
+def single_sweep_program(
     program: loop_tree.StepProgram, probed: ProbedSweep, pad_lines: int
 ) -> loop_tree.StepProgram:
     """The program that runs one sweep once a step; nothing but its rows is stored."""

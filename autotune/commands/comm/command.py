@@ -62,7 +62,7 @@ def comm_bench(
         budget_seconds=budget_seconds,
         launcher=launcher,
     )
-    if others := quiet.others().note:
+    if others := quiet.other_processes().note:
         note(others)
     progress = TerminalProgress()
     before = output.stat().st_size if output.is_file() else 0

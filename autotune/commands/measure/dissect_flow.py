@@ -138,7 +138,7 @@ class DissectionSession:
     # --- what is to be measured --------------------------------------------------------------
 
     def _prepare(self, program: loop_tree.StepProgram) -> list[_Subject]:
-        found = [one for one in probe_programs.taken(program) if self._large(one)]
+        found = [one for one in probe_programs.probed_sweeps(program) if self._large(one)]
 
         def assemble(text: str, build: Build) -> str:
             place = self._setup.place(f"builds.{self._setup.builds.index(build)}")
@@ -172,7 +172,7 @@ class DissectionSession:
         problem, threads = self._candidate.problem, self._candidate.threads
         rows = len(one.sweep.rows)
         pad = program.pad_lines if program.grid else _pad(rows, self._machine)
-        single = probe_programs.alone(program, one, pad)
+        single = probe_programs.single_sweep_program(program, one, pad)
         where = places(one, program.granule, problem, threads, self._machine)
         made = [
             single if p.times == 1 else probe_programs.repeated(single, p.tile, p.times)

@@ -70,7 +70,7 @@ def conditions_of(found: RankedSpace, progress: Progress) -> dict[str, float | i
     """What the host is like at the start of a run, and whether the calibration still holds."""
     conditions: dict[str, float | int | str] = {
         "priority": quiet.attainable_priority(),
-        "others": quiet.others().note or "idle",
+        "others": quiet.other_processes().note or "idle",
     }
     if found.setup.search.objectives != ("time",):
         conditions[ASKED] = ", ".join(found.setup.search.objectives)

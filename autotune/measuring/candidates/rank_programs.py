@@ -50,7 +50,9 @@ def command(template: str, candidate: Candidate, threads: int, words: Sequence[s
             mpi.find(), candidate.ranks, candidate.nodes, threads, _SETTINGS
         )
     numbers = {"nodes": candidate.nodes, "ranks": candidate.ranks, "threads": threads}
-    return launcher.tethered(launcher.expand(template, words, "mpi_launcher", numbers))
+    return launcher.terminated_with_parent(
+        launcher.expand(template, words, "mpi_launcher", numbers)
+    )
 
 
 def environment(

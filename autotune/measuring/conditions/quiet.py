@@ -86,7 +86,7 @@ class OtherProcesses:
         return f"other processes use {self.cpus:.2g} of {os.cpu_count() or 1} CPUs{who}"
 
 
-def others(window: float = 0.2) -> OtherProcesses:
+def other_processes(window: float = 0.2) -> OtherProcesses:
     """CPU use of other processes, observed for ``window`` seconds."""
     before, started = _usage(), time.monotonic()
     time.sleep(window)

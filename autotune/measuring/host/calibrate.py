@@ -52,7 +52,7 @@ def calibrate(
     not get their cores or other processes used more than a twentieth of them. Raises MissingTool
     without a compiler, WorkFailed when no sample could be taken.
     """
-    report = progress or _silent
+    report = progress or _no_progress
     report("building the calibration program", 0.0)
     program = host_probe.build()
     started, deadline = time.monotonic(), time.monotonic() + budget_seconds
@@ -117,7 +117,8 @@ def recheck(machine: Machine) -> Recheck:
     program = host_probe.build()
     load = _Load()
     size = min(
-        curve.working_set[-1], plan.top(machine, curve.threads, host_facts.available_memory())
+        curve.working_set[-1],
+        plan.largest_working_set(machine, curve.threads, host_facts.available_memory()),
     )
     clocks = [ProbeItem(kind="clock")] * _CHAINS
     chains = host_probe.run(program, curve.threads, clocks, sample=SHORT, until=0.5)
@@ -215,7 +216,7 @@ def _calibration(machine: Machine, session: _Session, load: "_Load", took: Secon
         beside=session.beside,
     )
     constants = figures.constants(
-        session.rounds, clock, figures.figures(measured), contended=contended
+        session.rounds, clock, figures.host_constants(measured), contended=contended
     )
     return Calibration(
         identity=identity(machine),
@@ -241,7 +242,7 @@ def _calibration(machine: Machine, session: _Session, load: "_Load", took: Secon
     )
 
 
-def _silent(text: str, share: float) -> None:
+def _no_progress(text: str, share: float) -> None:
     """A progress callback that does nothing."""
 
 
@@ -249,24 +250,24 @@ class _Load:
     """The CPU time that other processes took from the start of a calibration to its end."""
 
     def __init__(self) -> None:
-        self._started, self._busy, self._own = time.monotonic(), _busy(), _own()
+        self._started, self._busy, self._own = time.monotonic(), _busy_seconds(), _cpu_seconds()
 
     def contended(self, samples: Sequence[ProbeSample]) -> bool:
         """Whether the threads missed their cores, or others used more than a twentieth of them."""
         wall = sum(s.threads * s.seconds for s in samples)
         kept = sum(s.threads * s.seconds * min(1.0, s.busy) for s in samples) / wall
         elapsed = (time.monotonic() - self._started) * len(os.sched_getaffinity(0))
-        others = max(0.0, (_busy() - self._busy) - (_own() - self._own)) / elapsed
+        others = max(0.0, (_busy_seconds() - self._busy) - (_cpu_seconds() - self._own)) / elapsed
         return min(kept, 1 - others) < estimates.BUSY
 
 
-def _own() -> float:
+def _cpu_seconds() -> float:
     """CPU seconds of this process and its ended children."""
     usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
-def _busy() -> float:
+def _busy_seconds() -> float:
     """Seconds since boot in which the usable CPUs were busy (proc(5), /proc/stat)."""
     try:
         text = Path("/proc/stat").read_text(encoding="ascii")

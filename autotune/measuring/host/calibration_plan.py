@@ -61,7 +61,7 @@ class CalibrationPlan:
         for size in sorted({self.sizes[threads][0], *levels.values()}):
             blocks.append(tuple(load(size, streams=n) for n in (1, *self.streams)))
         for size in levels.values():
-            blocks.append((load(size), one("update", size), one("store", size)))
+            blocks.append((load(size), single_stream("update", size), single_stream("store", size)))
         if threads == 1:
             blocks += [tuple(items) for items in map(stretches, levels.values())]
         return blocks
@@ -71,12 +71,12 @@ class CalibrationPlan:
         if threads > 1:
             blocks: list[Block] = [(ProbeItem(kind="barrier"),)]
             if threads in (2, self.threads[-1]):
-                blocks.append(handed(self.levels[threads]))
+                blocks.append(handed_lines(self.levels[threads]))
             return blocks
         return [
             (ProbeItem(kind="add"), ProbeItem(kind="forward"), ProbeItem(kind="blocked")),
             (offset(0), offset(8)),
-            tuple(trip(n) for n in TRIPS) + tuple(trip(n, varied=True) for n in TRIPS),
+            tuple(loop_calls(n) for n in TRIPS) + tuple(loop_calls(n, varied=True) for n in TRIPS),
             tuple(stretches(LARGEST_L1)),
             *([self.clash()] if self.clash() else []),
         ]
@@ -105,7 +105,7 @@ class CalibrationPlan:
         return Seconds(seconds * _WARM + 2 * len(self.threads) * _OVERHEAD)
 
 
-def one(kind: Kind, size: Bytes, extra: int = 0) -> ProbeItem:
+def single_stream(kind: Kind, size: Bytes, extra: int = 0) -> ProbeItem:
     """An item with one stream."""
     return ProbeItem(kind=kind, bytes=size, streams=1, extra=extra)
 
@@ -115,7 +115,7 @@ def offset(distance: int) -> ProbeItem:
     return ProbeItem(kind="offset", bytes=LARGEST_L1, streams=1, extra=distance)
 
 
-def trip(length: int, *, varied: bool = False) -> ProbeItem:
+def loop_calls(length: int, *, varied: bool = False) -> ProbeItem:
     """An item: calls of a loop over ``length`` doubles, or ``length`` on average if ``varied``."""
     if not varied:
         return ProbeItem(kind="entry", bytes=LARGEST_L1, run=length)
@@ -134,13 +134,18 @@ def stretches(size: Bytes) -> Iterator[ProbeItem]:
     yield long if near >= 2 * WHOLE * GROUP else load(near)
 
 
-def handed(levels: Mapping[str, Bytes]) -> Block:
+def handed_lines(levels: Mapping[str, Bytes]) -> Block:
     """Items: data written by a thread, read by another or by itself, and written again.
 
     The data fit into the first private cache.
     """
     size = min(levels.values())
-    return one("handed", size), one("kept", size), one("lent", size), one("owned", size)
+    return (
+        single_stream("handed", size),
+        single_stream("kept", size),
+        single_stream("lent", size),
+        single_stream("owned", size),
+    )
 
 
 def make(machine: Machine, budget: float, memory: Bytes | None) -> CalibrationPlan:
@@ -179,7 +184,8 @@ def _plan(
     counts = thread_counts(machine.cores) if all_counts else tuple(sorted({1, machine.cores}))
     first = machine.caches[0]
     sizes = {
-        count: _grid(first.size // 2, top(machine, count, memory), per_octave) for count in counts
+        count: _grid(first.size // 2, largest_working_set(machine, count, memory), per_octave)
+        for count in counts
     }
     return CalibrationPlan(
         threads=counts,
@@ -192,7 +198,7 @@ def _plan(
     )
 
 
-def top(machine: Machine, threads: int, memory: Bytes | None) -> Bytes:
+def largest_working_set(machine: Machine, threads: int, memory: Bytes | None) -> Bytes:
     """The largest working set per thread, in memory whatever the last cache does.
 
     Four times the thread's share of the last cache, and 64 MiB for up to four threads.
@@ -232,9 +238,9 @@ def _representatives(machine: Machine, threads: int, largest: Bytes) -> dict[str
 
 def beside(kind: Kind, size: Bytes, extra: int) -> Block:
     """Items whose times give the overlap of a stream with ``extra`` loads or divides per group."""
-    return (one(kind, RESIDENT, extra), load(size), one(kind, size, extra))
+    return (single_stream(kind, RESIDENT, extra), load(size), single_stream(kind, size, extra))
 
 
 def candidates(kind: Kind) -> Block:
     """Items with work beside a stream, among which the first round chooses."""
-    return tuple(one(kind, RESIDENT, extra) for extra in EXTRAS if extra)
+    return tuple(single_stream(kind, RESIDENT, extra) for extra in EXTRAS if extra)

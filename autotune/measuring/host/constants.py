@@ -57,19 +57,19 @@ class HostConstant:
 def constants(
     rounds: Sequence[Sequence[ProbeSample]],
     clock: Hertz,
-    figures: Sequence[HostConstant],
+    definitions: Sequence[HostConstant],
     *,
     contended: bool,
 ) -> dict[str, Constant]:
     """The constants that at least one round has all items for, by name."""
     result: dict[str, Constant] = {}
-    for figure in figures:
+    for definition in definitions:
         values: list[float] = []
         for busy in (BUSY, _HALF, 0.0):
             if len(values) < _ENOUGH:
-                values = _values(rounds, clock, figure, busy)
+                values = _values(rounds, clock, definition, busy)
         if values:
-            result[figure.name] = _constant(figure, values, contended)
+            result[definition.name] = _constant(definition, values, contended)
     return result
 
 
@@ -117,7 +117,7 @@ def _constant(figure: HostConstant, values: Sequence[float], contended: bool) ->
     )
 
 
-def figures(of: ProbeConditions) -> list[HostConstant]:
+def host_constants(of: ProbeConditions) -> list[HostConstant]:
     """The definitions of all constants that a calibration measures on this host."""
     return [*_loops(of), *_levels(of), *_starts(of), *_between(of), *_overlap(of)]
 
@@ -141,8 +141,8 @@ def _loops(of: ProbeConditions) -> Iterator[HostConstant]:
             value=lambda t: t[0] - t[1],
             source="chain of additions through memory less the chain in registers",
         )
-    always = tuple((1, calibration_plan.trip(n)) for n in TRIPS)
-    varied = tuple((1, calibration_plan.trip(n, varied=True)) for n in TRIPS)
+    always = tuple((1, calibration_plan.loop_calls(n)) for n in TRIPS)
+    varied = tuple((1, calibration_plan.loop_calls(n, varied=True)) for n in TRIPS)
     yield HostConstant(
         name="loop_entry",
         items=always + varied,
@@ -178,13 +178,16 @@ def _levels(of: ProbeConditions) -> Iterator[HostConstant]:
         for level, size in of.plan.levels[threads].items():
             yield HostConstant(
                 name=_at(f"outbound.{level}", threads),
-                items=((threads, calibration_plan.one("update", size)), (threads, load(size))),
+                items=(
+                    (threads, calibration_plan.single_stream("update", size)),
+                    (threads, load(size)),
+                ),
                 value=lambda t: (t[0] - t[1]) * lines,
                 source="load and store of every line less its load",
             )
             yield HostConstant(
                 name=_at(f"allocate.{level}", threads),
-                items=((threads, calibration_plan.one("store", size)),),
+                items=((threads, calibration_plan.single_stream("store", size)),),
                 value=lambda t: t[0] * lines,
                 source="store of every line",
             )
@@ -227,11 +230,11 @@ def _between(of: ProbeConditions) -> Iterator[HostConstant]:
     for threads in sorted({2, of.plan.threads[-1]} & set(of.plan.threads[1:])):
         yield HostConstant(
             name=_at("core_to_core", threads) if threads > 2 else "core_to_core",
-            items=((threads, calibration_plan.handed(of.plan.levels[threads])[0]),),
+            items=((threads, calibration_plan.handed_lines(of.plan.levels[threads])[0]),),
             value=lambda t: t[0] * of.line / GROUP,
             source="reading what the next thread has just written",
         )
-        borrowed, owned = calibration_plan.handed(of.plan.levels[threads])[2:]
+        borrowed, owned = calibration_plan.handed_lines(of.plan.levels[threads])[2:]
         yield HostConstant(
             name=_at("ownership", threads) if threads > 2 else "ownership",
             items=((threads, borrowed), (threads, owned)),

@@ -226,7 +226,9 @@ class _Session:
         self._number, self._position, self._last = number, 0, ("", -1)
         with mpi.scratch(self.mpi, self.plan.nodes) as folders:
             outcome = child_process.run(
-                launcher.tethered(launcher.expand(self.template, command, "--launcher")),
+                launcher.terminated_with_parent(
+                    launcher.expand(self.template, command, "--launcher")
+                ),
                 timeout=seconds + _START,
                 environment={**self._environment(), **folders},
                 on_line=self._hear,

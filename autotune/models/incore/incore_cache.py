@@ -67,7 +67,9 @@ def result_key(assembly: str, function: str, circumstances: Mapping[str, object]
 
 def stored_result(key: str) -> InCoreResult | None:
     """The result of a sweep; None where it is not known or cannot be read."""
-    answer = answer_cache.stored(_RESULT, key, {f.name for f in dataclasses.fields(InCoreResult)})
+    answer = answer_cache.stored_answer(
+        _RESULT, key, {f.name for f in dataclasses.fields(InCoreResult)}
+    )
     try:
         return None if answer is None else _decoded(answer)
     except (TypeError, ValueError, KeyError):
@@ -76,7 +78,7 @@ def stored_result(key: str) -> InCoreResult | None:
 
 def keep_result(key: str, result: InCoreResult) -> None:
     """Keep the result of a sweep."""
-    answer_cache.keep(_RESULT, key, dataclasses.asdict(result))
+    answer_cache.keep_answer(_RESULT, key, dataclasses.asdict(result))
 
 
 def _hash(parts: list[object]) -> str:

@@ -63,7 +63,7 @@ class AssemblyRegion:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _PreparedSweep:
     """A sweep after its compilation: its result where it is known, else its loops or why not."""
 
     code: SweepCode | None
@@ -93,7 +93,7 @@ class OsacaAnalyser:
         if self._architecture is None and machine.in_core.ports is None:
             raise InputError(_missing(machine))
         workers = [worker] if worker else [OsacaWorker() for _ in range(os.cpu_count() or 1)]
-        self._crew = OsacaPool(workers, self._architecture) if self._architecture else None
+        self._pool = OsacaPool(workers, self._architecture) if self._architecture else None
 
     def __enter__(self) -> Self:
         return self
@@ -108,20 +108,20 @@ class OsacaAnalyser:
 
     def close(self) -> None:
         """End the worker processes."""
-        if self._crew:
-            self._crew.close()
+        if self._pool:
+            self._pool.close()
 
     def analyse(self, codes: Sequence[SweepCode], build: Build) -> list[InCoreResult]:
         """One result per sweep, in order; compiled several at once, looked up in one batch."""
         seen = []
         with ThreadPoolExecutor(min(os.cpu_count() or 1, 8)) as pool:
-            for item in pool.map(lambda code: self._seen(code, build), codes):
+            for item in pool.map(lambda code: self._prepared(code, build), codes):
                 seen.append(item)
                 if self._progress:
                     self._progress(len(seen), len(codes))
         loops_ = [s.state for s in seen if isinstance(s.state, HotLoops)]
-        looked_up = [loops for loops in loops_ if self._own(loops.main[0])]
-        failed = self._looked_up(looked_up)
+        looked_up = [loops for loops in loops_ if self._uses_pool(loops.main[0])]
+        failed = self._look_up(looked_up)
         return [self._analysed(item, failed, alone=len(looked_up) == 1) for item in seen]
 
     def analyse_regions(self, regions: Sequence[AssemblyRegion]) -> list[InCoreResult | str]:
@@ -132,8 +132,8 @@ class OsacaAnalyser:
             if self._progress:
                 self._progress(len(seen), len(regions))
         hot = [s.state for s in seen if isinstance(s.state, HotLoops)]
-        looked_up = [loops for loops in hot if self._own(loops.main[0])]
-        failed = self._looked_up(looked_up)
+        looked_up = [loops for loops in hot if self._uses_pool(loops.main[0])]
+        failed = self._look_up(looked_up)
         return [
             item.state
             if isinstance(item.state, str)
@@ -141,25 +141,25 @@ class OsacaAnalyser:
             for item in seen
         ]
 
-    def _region(self, region: AssemblyRegion) -> _Seen:
-        key, stored = self._known(region.assembly, region.about)
+    def _region(self, region: AssemblyRegion) -> _PreparedSweep:
+        key, stored = self._stored(region.assembly, region.about)
         if stored is not None:
-            return _Seen(None, stored, key)
+            return _PreparedSweep(None, stored, key)
         vector = self._architecture.vector if self._architecture else 16
         try:
-            return _Seen(None, region.find(region.assembly, vector), key)
+            return _PreparedSweep(None, region.find(region.assembly, vector), key)
         except hot_loops.NoLoop as fault:
-            return _Seen(None, str(fault))
+            return _PreparedSweep(None, str(fault))
 
     def _of_region(
-        self, seen: _Seen, failed: OsacaWorkerFailed | None, alone: bool
+        self, seen: _PreparedSweep, failed: OsacaWorkerFailed | None, alone: bool
     ) -> InCoreResult | str:
         try:
             return self._analysed(seen, failed, alone)
         except InputError as fault:
             return str(fault)
 
-    def _known(self, assembly: str, what: str) -> tuple[str, InCoreResult | None]:
+    def _stored(self, assembly: str, what: str) -> tuple[str, InCoreResult | None]:
         """Under what a result is kept, and the result where it is."""
         if self._architecture is None:
             return "", None
@@ -172,39 +172,41 @@ class OsacaAnalyser:
         key = incore_cache.result_key(assembly, what, circumstances)
         return key, incore_cache.stored_result(key)
 
-    def _seen(self, code: SweepCode, build: Build) -> _Seen:
+    def _prepared(self, code: SweepCode, build: Build) -> _PreparedSweep:
         try:
             assembly = self._assemble(code.text, build)
         except WorkFailed as failure:
-            return _Seen(code, f"not compiled: {failure}")
+            return _PreparedSweep(code, f"not compiled: {failure}")
         except InputError as fault:
             if self._architecture is not None:
                 raise
-            return _Seen(code, f"not compiled: {fault}")  # a port table needs no compiler
-        key, stored = self._known(assembly, code.function)
+            return _PreparedSweep(code, f"not compiled: {fault}")  # a port table needs no compiler
+        key, stored = self._stored(assembly, code.function)
         if stored is not None:
-            return _Seen(code, stored)
+            return _PreparedSweep(code, stored)
         try:
             vector = self._architecture.vector if self._architecture else 16
-            return _Seen(code, hot_loops.hot_loops(assembly, code.function, vector), key)
+            return _PreparedSweep(code, hot_loops.hot_loops(assembly, code.function, vector), key)
         except hot_loops.NoLoop as fault:
-            return _Seen(code, str(fault))
+            return _PreparedSweep(code, str(fault))
 
-    def _own(self, loop: HotLoop) -> bool:
+    def _uses_pool(self, loop: HotLoop) -> bool:
         """Whether a loop is code of the architecture whose tables are used."""
         return self._architecture is not None and loop.isa.name == self._architecture.isa
 
-    def _looked_up(self, hot: Sequence[HotLoops]) -> OsacaWorkerFailed | None:
+    def _look_up(self, hot: Sequence[HotLoops]) -> OsacaWorkerFailed | None:
         """Ask about all instructions of all loops at once; what went wrong, if anything."""
-        if self._crew is None or not hot:
+        if self._pool is None or not hot:
             return None
         try:
-            self._crew.facts([item for loops in hot for item in loop_cost.wanted(loops)])
+            self._pool.facts([item for loops in hot for item in loop_cost.needed_forms(loops)])
         except OsacaWorkerFailed as failure:
             return failure
         return None
 
-    def _analysed(self, seen: _Seen, failed: OsacaWorkerFailed | None, alone: bool) -> InCoreResult:
+    def _analysed(
+        self, seen: _PreparedSweep, failed: OsacaWorkerFailed | None, alone: bool
+    ) -> InCoreResult:
         loops, architecture = seen.state, self._architecture
         if isinstance(loops, InCoreResult):
             return loops
@@ -215,7 +217,7 @@ class OsacaAnalyser:
         if architecture is None and loop.isa.name != self.machine.architecture and seen.code:
             reason = f"{loop.isa.name} code is no code of the machine"
             return self._from_source(seen.code, reason)
-        if architecture is None or self._crew is None:
+        if architecture is None or self._pool is None:
             return self._from_ports(loops, ())
         if loop.isa.name != architecture.isa:
             if self.machine.in_core.ports is None:
@@ -225,14 +227,14 @@ class OsacaAnalyser:
             if failed and alone:
                 raise failed
             # of a batch that failed, each sweep is asked for by itself: one may be the reason
-            facts = self._crew.facts(loop_cost.wanted(loops) if failed else ())
+            facts = self._pool.facts(loop_cost.needed_forms(loops) if failed else ())
         except OsacaWorkerFailed as fault:
             why = failed or fault
             return self._from_ports(loops, (f"OSACA gave no answer ({why}): port table used",))
         tables = InstructionTables(
             architecture=architecture,
             facts=facts,
-            forward=self._crew.forward,
+            forward=self._pool.forward,
             ports=self._table(max(loop.lanes * DOUBLE, 16)),
             suffix=" (nearest)" if self.machine.in_core.approximate else "",
             approximate=self.machine.in_core.approximate,

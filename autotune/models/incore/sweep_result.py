@@ -18,7 +18,12 @@ from autotune.models.incore.assembly.instructions import DOUBLE
 from autotune.models.incore.assembly.loop_passes import HotLoop
 from autotune.models.incore.base import InCoreResult, RemainderLoop
 from autotune.models.incore.cost import library_calls, memory_corrections, port_table
-from autotune.models.incore.cost.loop_cost import InstructionTables, LoopCost, calls_out, costed
+from autotune.models.incore.cost.loop_cost import (
+    InstructionTables,
+    LoopCost,
+    calls_out,
+    cost_of_loop,
+)
 from autotune.units import Cycles
 
 EXACT, CLOSE, DOUBTFUL = 0.1, 0.2, 0.3
@@ -33,8 +38,8 @@ _STARTS = 8
 
 def result(loops: HotLoops, tables: InstructionTables) -> InCoreResult:
     """The in-core time of a sweep."""
-    main = [costed(loop, tables) for loop in loops.main]
-    rest = [costed(loop, tables) for loop in loops.rest]
+    main = [cost_of_loop(loop, tables) for loop in loops.main]
+    rest = [cost_of_loop(loop, tables) for loop in loops.rest]
     first = main[0]
     hottest = max(main, key=lambda c: max(c.limits.values()) / c.loop.iterations)
     notes = _notes(main, loops)
@@ -227,8 +232,8 @@ def _annotated(incore: InCoreResult, main: Sequence[LoopCost]) -> str:
     return annotated([_sheet(c) for c in main], summary)
 
 
-def _sheet(costed: LoopCost) -> AnnotatedLoop:
-    loop = costed.loop
+def _sheet(cost: LoopCost) -> AnnotatedLoop:
+    loop = cost.loop
     crossing = {
         n
         for n, (i, stride, place) in enumerate(
@@ -238,14 +243,14 @@ def _sheet(costed: LoopCost) -> AnnotatedLoop:
     }
     return AnnotatedLoop(
         loop=loop,
-        work=costed.work,
+        work=cost.work,
         marks={
             "x": crossing,
-            "f": {f.load for f in costed.forwards if not f.blocked},
-            "b": {f.load for f in costed.forwards if f.blocked},
-            "c": costed.chain.lines,
+            "f": {f.load for f in cost.forwards if not f.blocked},
+            "b": {f.load for f in cost.forwards if f.blocked},
+            "c": cost.chain.lines,
             "g": memory_corrections.gathering(loop),
             "k": {n for n, i in enumerate(loop.instructions) if calls_out(i, loop)},
-            "?": {n for n, i in enumerate(loop.instructions) if i.mnemonic in costed.unknown},
+            "?": {n for n, i in enumerate(loop.instructions) if i.mnemonic in cost.unknown},
         },
     )

@@ -59,9 +59,9 @@ def _compiler(path: str, changed: int) -> str:
 
 def stored(key: str) -> Answer | None:
     """What kerncraft said; None where that is not known."""
-    return answer_cache.stored(_KIND, key, ("ok",))
+    return answer_cache.stored_answer(_KIND, key, ("ok",))
 
 
 def keep(key: str, answer: Answer) -> None:
     """Keep what kerncraft said."""
-    answer_cache.keep(_KIND, key, answer)
+    answer_cache.keep_answer(_KIND, key, answer)

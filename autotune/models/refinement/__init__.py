@@ -1,6 +1,6 @@
 """What a study teaches about the physical constants of its machine, as a posterior."""
 
-from autotune.models.refinement.kept_refinement import noted, undone
+from autotune.models.refinement.kept_refinement import with_refinement, without_refinement
 from autotune.models.refinement.measured_rows import MeasuredCandidate, PredictionScore
 from autotune.models.refinement.refinement_posterior import (
     LEAST_ROWS,
@@ -11,7 +11,11 @@ from autotune.models.refinement.refinement_posterior import (
     Refinement,
     refine,
 )
-from autotune.models.refinement.shifting_constants import ShiftingConstant, figures, shifted
+from autotune.models.refinement.shifting_constants import (
+    ShiftingConstant,
+    shiftable_constants,
+    shifted,
+)
 
 __all__ = [
     "LEAST_ROWS",
@@ -23,9 +27,9 @@ __all__ = [
     "PredictionScore",
     "Refinement",
     "ShiftingConstant",
-    "figures",
-    "noted",
     "refine",
+    "shiftable_constants",
     "shifted",
-    "undone",
+    "with_refinement",
+    "without_refinement",
 ]

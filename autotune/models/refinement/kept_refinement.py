@@ -9,12 +9,12 @@ from autotune.models.refinement.shifting_constants import (
     BARRIER,
     EXPOSED,
     INBOUND,
-    figures,
+    shiftable_constants,
     shifted,
 )
 
 
-def noted(refinement: Refinement, calibration: Calibration, taken: str) -> Calibration:
+def with_refinement(refinement: Refinement, calibration: Calibration, taken: str) -> Calibration:
     """What is stored: the refined calibration, with what changed of ``calibration`` and why."""
     refined = dict(calibration.refined)
     for change in refinement.changes:
@@ -39,11 +39,11 @@ def noted(refinement: Refinement, calibration: Calibration, taken: str) -> Calib
     return replace(refinement.calibration, refined=refined)
 
 
-def undone(machine: Machine) -> Calibration:
+def without_refinement(machine: Machine) -> Calibration:
     """The calibration of a machine as it was measured, before any study refined it."""
     calibration = machine.calibration
     assert calibration is not None
-    shiftables = figures(machine)
+    shiftables = shiftable_constants(machine)
     shifts = []
     for figure in shiftables:
         change = calibration.refined.get(figure.name)

@@ -12,9 +12,9 @@ from autotune.models.refinement.measured_rows import MeasuredCandidate, Predicti
 from autotune.models.refinement.posterior_fit import Floats, Mask, Model, ShiftPosterior, fit
 from autotune.models.refinement.shifting_constants import (
     ShiftingConstant,
-    figures,
     held,
     prior,
+    shiftable_constants,
     shifted,
 )
 
@@ -136,7 +136,7 @@ def refine(
         raise ValueError(f"{len(rows)} measured candidates, at least {LEAST_ROWS} are needed")
     calibration = machine.calibration
     assert calibration is not None
-    model = _Model(calibration, figures(machine), predict)
+    model = _Model(calibration, shiftable_constants(machine), predict)
     from_study = np.arange(len(rows) + len(others)) < len(rows)
     basis, folds = _folds(rows, others)
     watch(0, 1 + len(folds), "all kernels")

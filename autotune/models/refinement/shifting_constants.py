@@ -66,7 +66,7 @@ class ShiftingConstant:
         return self.at(shift - Z80 * sigma), self.at(shift + Z80 * sigma)
 
 
-def figures(machine: Machine) -> tuple[ShiftingConstant, ...]:
+def shiftable_constants(machine: Machine) -> tuple[ShiftingConstant, ...]:
     """Every figure of the calibration of a machine that a study may refine.
 
     Raises ValueError for a machine that was not calibrated.

@@ -22,7 +22,7 @@ PROBLEM = problem("heat2d", 256)
 PROGRAM = variant_program.program(
     variant(Interchange("lc", ("j", "i", "l"))), config.skeleton("pirk"), PROBLEM
 )
-SWEEPS = {one.sweep.name: one for one in probe_programs.taken(PROGRAM)}
+SWEEPS = {one.sweep.name: one for one in probe_programs.probed_sweeps(PROGRAM)}
 
 
 @pytest.mark.parametrize("name", ["f_heat2d_1", "lc_jil"])
@@ -63,7 +63,7 @@ def test_each_level_has_a_grid_that_lies_in_it(extents, threads):
     at = stencil_samples.problem(*extents)
     blocked = stencil_samples.candidate(at, j=16)
     made = variant_program.program(blocked.variant, config.skeleton("jacobi"), at)
-    (one,) = probe_programs.taken(made)
+    (one,) = probe_programs.probed_sweeps(made)
     found = working_set_sizes.places(one, made.granule, at, threads, machine)
     assert [place.level for place in found] == [*(c.name for c in machine.caches), "MEM"]
     targets = working_set_sizes.targets(machine, threads)
@@ -92,7 +92,7 @@ def test_the_footprint_of_a_star_on_a_grid_is_what_it_reads_and_writes():
 def test_probes_run_and_a_broken_one_is_a_result():
     one = SWEEPS["update_j"]
     small = problem("heat2d", 64)
-    single = probe_programs.repeated(probe_programs.alone(PROGRAM, one, 33), 512, 4)
+    single = probe_programs.repeated(probe_programs.single_sweep_program(PROGRAM, one, 33), 512, 4)
     units = harness.units(single, small, filled=True)
     candidate = Candidate(variant=variant(), problem=small, build=setup(small).builds[0])
 
@@ -107,7 +107,7 @@ def test_probes_run_and_a_broken_one_is_a_result():
             reason=reason,
         )
 
-    (sweep,) = loop_tree.sweeps(probe_programs.alone(PROGRAM, one, 33).body)
+    (sweep,) = loop_tree.sweeps(probe_programs.single_sweep_program(PROGRAM, one, 33).body)
     moves = probe_text.code(sweep, "moves", LoopShape(vector=16))
     wanted = [
         probe("loop", units),

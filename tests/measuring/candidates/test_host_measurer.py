@@ -173,7 +173,7 @@ def test_others_are_noticed_and_own_children_are_not():
         while True:
             pass
     try:
-        own = quiet.others(0.3)
+        own = quiet.other_processes(0.3)
     finally:
         os.kill(pid, signal.SIGKILL)
         os.waitpid(pid, 0)

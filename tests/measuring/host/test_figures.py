@@ -104,7 +104,7 @@ def rounds(of, wanted, count=5, noise=None):
 
 
 def test_planted_costs_are_found(measured):
-    wanted = constants.figures(measured)
+    wanted = constants.host_constants(measured)
     found = constants.constants(rounds(measured, wanted), CLOCK, wanted, contended=False)
     assert {name: found[name].value for name in COSTS} == pytest.approx(COSTS, rel=1e-9)
     for name, constant in found.items():
@@ -115,12 +115,12 @@ def test_planted_costs_are_found(measured):
 
 
 def test_every_constant_that_is_defined_is_measured(measured):
-    names = {f.name.partition("@")[0].partition(".")[0] for f in constants.figures(measured)}
+    names = {f.name.partition("@")[0].partition(".")[0] for f in constants.host_constants(measured)}
     assert names == set(CONSTANTS)
 
 
 def test_a_busy_host_widens_every_interval(measured):
-    wanted = constants.figures(measured)
+    wanted = constants.host_constants(measured)
     samples = rounds(measured, wanted, noise=[1.0, 1.1, 0.95, 1.05, 1.2])
     quiet = constants.constants(samples, CLOCK, wanted, contended=False)
     busy = constants.constants(samples, CLOCK, wanted, contended=True)
@@ -156,9 +156,11 @@ def test_a_negative_cost_is_none_and_its_interval_says_how_badly_it_is_known(val
 
 
 def test_what_was_not_measured_is_absent(measured):
-    assert constants.constants([], CLOCK, constants.figures(measured), contended=False) == {}
+    assert constants.constants([], CLOCK, constants.host_constants(measured), contended=False) == {}
     only = [[ProbeSample(item=load(4096), threads=1, seconds=1.0, count=1, busy=1.0)]]
-    assert constants.constants(only, CLOCK, constants.figures(measured), contended=True) == {}
+    assert (
+        constants.constants(only, CLOCK, constants.host_constants(measured), contended=True) == {}
+    )
 
 
 def test_rounds_that_lost_their_processors_count_only_where_there_are_no_others():

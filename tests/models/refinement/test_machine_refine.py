@@ -27,7 +27,7 @@ from autotune.models.refinement import (
     MeasuredCandidate,
     Predict,
     Refinement,
-    figures,
+    shiftable_constants,
     shifted,
 )
 
@@ -67,7 +67,7 @@ def database(host: Machine, tmp_path_factory: pytest.TempPathFactory) -> Path:
     setup = config.load(text)
     programs = SkeletonPrograms(setup.skeleton)
     candidates = ranked_space.enumerate_space(setup, host, programs).legal
-    constants = figures(host)
+    constants = shiftable_constants(host)
     planted = {f"inbound.{level}@1": np.log(1.25) for level in ("L2", "L3")}
     true = shifted(host.calibration, constants, [planted.get(f.name, 0.0) for f in constants])
     rows = tuple(MeasuredCandidate(candidate=c, seconds=1.0, noise=0.01) for c in candidates)
@@ -171,7 +171,7 @@ def test_it_is_applied_once_and_taken_back(
     change = next(c for c in dry.refinement.changes if c.figure.name == name)
     assert kept.refined[name].study == "small"
     assert kept.refined[name].before == pytest.approx(change.before[0])
-    again = {f.name: f for f in figures(replace(host, calibration=kept))}[name]
+    again = {f.name: f for f in shiftable_constants(replace(host, calibration=kept))}[name]
     assert again.value == pytest.approx(kept.refined[name].after)
     with pytest.raises(InputError, match="has refined this calibration already"):
         refine_flow.refine(wanted, str(database), quiet)

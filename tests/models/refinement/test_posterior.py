@@ -31,11 +31,11 @@ from autotune.models.refinement import (
     MeasuredCandidate,
     Predict,
     Refinement,
-    noted,
     refine,
+    shiftable_constants,
     shifted,
-    shifting_constants,
-    undone,
+    with_refinement,
+    without_refinement,
 )
 from autotune.models.refinement.posterior_fit import RefinementData, ShiftPrior, fit
 
@@ -138,7 +138,7 @@ def rows_of(wanted: Sequence[Candidate], times: Sequence[float]) -> list[Measure
 
 
 def planted(machine: Machine, **shifts: float) -> Calibration:
-    known = shifting_constants(machine)
+    known = shiftable_constants(machine)
     named = {name.replace("__", "."): shift for name, shift in shifts.items()}
     return shifted(machine.calibration, known, [named.get(f.name, 0.0) for f in known])
 
@@ -210,15 +210,15 @@ def test_one_problem_cannot_be_scored_and_few_rows_are_refused(machine: Machine)
 
 
 def test_what_is_noted_can_be_undone(machine: Machine, found: Refinement) -> None:
-    kept = noted(found, machine.calibration, "2026-01-01T00:00:00+00:00")
+    kept = with_refinement(found, machine.calibration, "2026-01-01T00:00:00+00:00")
     assert set(kept.refined) == {c.figure.name for c in found.changes if c.informed}
     refined = replace(machine, calibration=kept)
-    again = {figure.name: figure for figure in shifting_constants(refined)}
+    again = {figure.name: figure for figure in shiftable_constants(refined)}
     for change in found.changes:
         assert again[change.figure.name].value == pytest.approx(change.after[0])
         if change.informed:
             assert again[change.figure.name].sigma < change.figure.sigma
-    back = undone(refined)
+    back = without_refinement(refined)
     assert not back.refined
     for old, new in zip(machine.calibration.curves, back.curves, strict=True):
         assert new.bandwidth == pytest.approx(old.bandwidth)
@@ -230,11 +230,11 @@ def test_a_level_that_is_held_at_a_slower_inner_one_is_noted_and_undone(machine:
     predict = predictor(machine, wanted)
     true = planted(machine, **{"inbound.L2@1": -1.2})
     slow = refine("slow", machine, rows_of(wanted, predict(true, 1.0)), [], predict)
-    kept = noted(slow, machine.calibration, "2026-01-01T00:00:00+00:00")
+    kept = with_refinement(slow, machine.calibration, "2026-01-01T00:00:00+00:00")
     old, new = machine.calibration.curve(1).bandwidth, kept.curve(1).bandwidth
     assert new[3] < old[3]  # L3, of which the study says nothing, is no faster than L2
     assert "inbound.L3@1" in kept.refined
-    back = undone(replace(machine, calibration=kept))
+    back = without_refinement(replace(machine, calibration=kept))
     assert back.curve(1).bandwidth == pytest.approx(old)
 
 
@@ -242,11 +242,11 @@ def test_a_level_that_is_held_at_a_slower_inner_one_is_noted_and_undone(machine:
 @settings(max_examples=30, deadline=None)
 def test_figures_never_leave_their_physical_bounds(shifts: list[float]) -> None:
     machine = calibrated(exposed=0.5)
-    known = shifting_constants(machine)
+    known = shiftable_constants(machine)
     calibration = shifted(machine.calibration, known, shifts[: len(known)])
     after = {
         figure.name: figure
-        for figure in shifting_constants(replace(machine, calibration=calibration))
+        for figure in shiftable_constants(replace(machine, calibration=calibration))
     }
     assert all(0 <= share <= 1 for share in calibration.exposed.values())
     assert all(seconds > 0 for seconds in calibration.barriers.values())
@@ -268,7 +268,7 @@ def test_constants_with_intervals_shift_by_factor_or_amount() -> None:
         "exposed.L2": Constant(value=0.5, low=0.3, high=0.7, unit="1", source="probe", samples=5),
     }
     machine = replace(machine, calibration=replace(machine.calibration, constants=made))
-    known = {figure.name: figure for figure in shifting_constants(machine)}
+    known = {figure.name: figure for figure in shiftable_constants(machine)}
     assert known["line_crossing"].kind == "factor"
     assert known["stream_start.L2"].kind == "amount"
     assert known["exposed.L2"].sigma == pytest.approx(0.2 / 1.2816)

@@ -16,7 +16,13 @@ from autotune.domain.machine import Machine
 from autotune.errors import Fault, InputError
 from autotune.files.store import Store, StudyRecord
 from autotune.measuring.host import stored_calibrations
-from autotune.models.refinement import LEAST_ROWS, MeasuredCandidate, Refinement, noted, undone
+from autotune.models.refinement import (
+    LEAST_ROWS,
+    MeasuredCandidate,
+    Refinement,
+    with_refinement,
+    without_refinement,
+)
 from autotune.models.refinement import refine as posterior
 from autotune.models.refinement.posterior_fit import Floats, Mask
 from autotune.progress import Progress
@@ -80,7 +86,7 @@ def refine(wanted: RefinementOptions, store: str, progress: Progress) -> RefineD
     refused = _refusal(found, wanted)
     place = None
     if wanted.apply and not refused:
-        place = stored_calibrations.save(noted(found, _calibration(host), _now()))
+        place = stored_calibrations.save(with_refinement(found, _calibration(host), _now()))
     return RefineDocument(
         machine=host.name,
         refinement=found,
@@ -100,7 +106,7 @@ def undo() -> tuple[Machine, Path]:
     host = _host()
     if not _calibration(host).refined:
         raise InputError(Fault(where=host.name, found="no study has refined its calibration"))
-    calibration = undone(host)
+    calibration = without_refinement(host)
     return dataclasses.replace(host, calibration=calibration), stored_calibrations.save(calibration)
 
 

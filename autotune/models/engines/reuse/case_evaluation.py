@@ -71,7 +71,7 @@ class Evaluator:
             exposed=(costs.exposed * (not costs.beside))[1:],
             arithmetic=None if costs.arithmetic is None else costs.arithmetic[1:],
         )
-        doubts = uncertainty.doubts(self.machine, costs, rules, threads)
+        doubts = uncertainty.parameter_deviations(self.machine, costs, rules, threads)
         price = np.array([costs.typical(level) for level in range(1, len(costs.names))])
         if costs.conflict is not None:
             price[0] = costs.conflict

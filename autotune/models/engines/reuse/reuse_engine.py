@@ -68,7 +68,7 @@ class _Placed(NamedTuple):
     """Position of a candidate without a case to the reason why."""
 
 
-class _Said(NamedTuple):
+class _PlacementEstimates(NamedTuple):
     """The estimates of the cases of one thread placement."""
 
     node: LoadedNode
@@ -134,7 +134,7 @@ class ReuseEngine:
         terms = shifts = np.zeros((count, 0))
         classes: tuple[str, ...] = ()
         for spread, mine in placed.groups:
-            evaluated = self._say(spread, position[mine])
+            evaluated = self._estimate(spread, position[mine])
             rows = evaluated.rows[position[mine]]
             if not classes:
                 classes = evaluated.node.doubts.classes
@@ -177,7 +177,7 @@ class ReuseEngine:
             )
         return self._last[1]
 
-    def _say(self, spread: ThreadPlacement, positions: Whole) -> _Said:
+    def _estimate(self, spread: ThreadPlacement, positions: Whole) -> _PlacementEstimates:
         """The estimates of some cases of one thread placement."""
         team = self._analysed.teams[spread]
         node = self._evaluator.node(spread, team.parts)
@@ -193,7 +193,7 @@ class ReuseEngine:
             team.conflicts(len(node.costs.names) - 1),
         )
         low, high = _interval(estimates, node)
-        return _Said(node, rows, estimates, low, high)
+        return _PlacementEstimates(node, rows, estimates, low, high)
 
     # --- with words -----------------------------------------------------------------------
 
@@ -210,7 +210,7 @@ class ReuseEngine:
 
     def _predict(self, spread: ThreadPlacement, positions: Whole) -> None:
         """Predict the cases that have no prediction yet."""
-        evaluated = self._say(spread, positions)
+        evaluated = self._estimate(spread, positions)
         team = self._analysed.teams[spread]
         predicted = np.flatnonzero(evaluated.rows >= 0)
         for rows in np.array_split(predicted, max(1, len(predicted) // 256)):
@@ -230,7 +230,7 @@ class ReuseEngine:
             for k, row in enumerate(rows.tolist()):
                 inside = slice(contributions.first[k], contributions.first[k + 1])
                 place = CasePosition(spread, row)
-                self._done[place] = self._told(
+                self._done[place] = self._prediction(
                     place,
                     evaluated,
                     contributions.seconds[inside],
@@ -238,10 +238,10 @@ class ReuseEngine:
                     float(piece.paths.barriers[k]),
                 )
 
-    def _told(
+    def _prediction(
         self,
         place: CasePosition,
-        evaluated: _Said,
+        evaluated: _PlacementEstimates,
         parts_seconds: Floats,
         streams: Whole,
         barriers: float,

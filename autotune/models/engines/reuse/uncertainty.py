@@ -138,7 +138,7 @@ class ParameterDeviations:
         return ("core", *self.names, *rest, "entry", "barrier", "clock")
 
 
-def doubts(
+def parameter_deviations(
     machine: Machine, costs: LineCosts, rules: OverlapRules, threads: int
 ) -> ParameterDeviations:
     """The standard deviations of a machine's figures with some threads running."""

@@ -65,7 +65,7 @@ def split(items: Items, isa: InstructionSet) -> list[BasicBlock]:
     return blocks
 
 
-def follow(blocks: Sequence[BasicBlock], isa: InstructionSet) -> list[set[int]]:
+def block_successors(blocks: Sequence[BasicBlock], isa: InstructionSet) -> list[set[int]]:
     """For each block, the blocks that may run next."""
     places = {block.label: n for n, block in enumerate(blocks) if block.label}
     successors = []

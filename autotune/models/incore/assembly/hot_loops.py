@@ -88,7 +88,7 @@ def hot_loops(assembly: str, function: str, vector: int = 16) -> HotLoops:
     raise NoLoop(f"no loop and no store in the assembly of {function}")
 
 
-def among(
+def hot_loops_among(
     functions: Sequence[Items], isa: InstructionSet, wanted: Callable[[HotLoop], HotLoop | None]
 ) -> HotLoops | None:
     """The hot loops among those that ``wanted`` does not leave out, as it gives them back."""
@@ -120,9 +120,9 @@ def _candidates(items: Items, isa: InstructionSet) -> Iterator[_Candidate]:
     blocks = control_flow.split(items, isa)
     if not blocks:
         return
-    successors = control_flow.follow(blocks, isa)
+    successors = control_flow.block_successors(blocks, isa)
     loops = control_flow.natural_loops(successors)
-    registers = register_values.follow(blocks, successors, loops, isa)
+    registers = register_values.register_values_of(blocks, successors, loops, isa)
     function = CompiledFunction(isa, blocks, successors, loops, registers)
     written_out = {
         head

@@ -149,7 +149,7 @@ class RegisterValues:
         return f"[{name}{value.constant:+d}]" if stack else None
 
 
-def follow(
+def register_values_of(
     blocks: Sequence[BasicBlock],
     successors: Sequence[set[int]],
     loops: Mapping[int, frozenset[int]],

@@ -58,7 +58,7 @@ class LoopCost:
     unknown: tuple[str, ...]
 
 
-def wanted(loops: HotLoops) -> list[tuple[InstructionForm, Instruction]]:
+def needed_forms(loops: HotLoops) -> list[tuple[InstructionForm, Instruction]]:
     """The forms of all instructions of a sweep that a table is asked about."""
     forms: dict[str, tuple[InstructionForm, Instruction]] = {}
     for loop in (*loops.main, *loops.rest):
@@ -74,7 +74,7 @@ def calls_out(instruction: Instruction, loop: HotLoop) -> bool:
     return loop.isa.call_target(instruction) is not None
 
 
-def costed(loop: HotLoop, tables: InstructionTables) -> LoopCost:
+def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
     """The work of a loop."""
     work: list[tuple[Uop, ...]] = []
     steps: list[ChainInstruction] = []

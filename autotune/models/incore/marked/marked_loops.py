@@ -67,7 +67,7 @@ def marked_loops(code: str, mark: LoopMark, vector: int = 16) -> HotLoops:
     def counted(loop: HotLoop) -> HotLoop | None:
         return _counted(loop, mark) if _belongs(loop.instructions, marked) else None
 
-    loops = hot_loops.among(functions, isa, counted)
+    loops = hot_loops.hot_loops_among(functions, isa, counted)
     if loops is None:
         raise NoLoop(
             f"the loop {mark.name} is no loop any more in the assembly: the compiler wrote it out,"

@@ -33,7 +33,7 @@ _RULES: dict[Isa, tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]] = {
 }
 
 
-def alike(mnemonic: str, isa: Isa) -> Sequence[str]:
+def equivalents_of(mnemonic: str, isa: Isa) -> Sequence[str]:
     """Other names to look an instruction up under, best first.
 
     >>> alike("vsubpd", "x86_64")

@@ -11,7 +11,7 @@ from autotune.models.answer_cache import Answer
 from autotune.models.incore import incore_cache
 from autotune.models.incore.assembly.instructions import Instruction
 from autotune.models.incore.osaca import instruction_forms
-from autotune.models.incore.osaca.equivalents import alike
+from autotune.models.incore.osaca.equivalents import equivalents_of
 from autotune.models.incore.osaca.instruction_forms import FormProperties, InstructionForm
 from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
 from autotune.models.incore.osaca.osaca_client import OsacaWorker, OsacaWorkerFailed
@@ -92,7 +92,10 @@ class OsacaPool:
         answered: list[tuple[str, Answer]] = []
         for first in range(0, len(part), _ATONCE):
             batch = part[first : first + _ATONCE]
-            forms = [[text, list(alike(i.mnemonic, self._architecture.isa))] for text, i in batch]
+            forms = [
+                [text, list(equivalents_of(i.mnemonic, self._architecture.isa))]
+                for text, i in batch
+            ]
             reply = worker.ask({"arch": self._architecture.name, "forms": forms})
             answers = reply.get("forms")
             if not isinstance(answers, list) or len(answers) != len(batch):

@@ -249,7 +249,7 @@ class ProgramMeasurer:
         settings = {**openmp(candidate, timed=not verifying), **self.environment}
         with _folder(program.folder) as folder:
             outcome = child_process.run(
-                launcher.bound(launcher.expand(self.launcher, ready.command)),
+                launcher.killed_with_parent(launcher.expand(self.launcher, ready.command)),
                 timeout=self.limits.run if verifying else self.time_limit(expected),
                 environment=ready.environment(settings),
                 memory=self.limits.memory,

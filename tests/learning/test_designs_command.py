@@ -13,8 +13,8 @@ from documented import documented
 from typer.testing import CliRunner
 
 from autotune.commands.app import app
-from autotune.commands.learn.command import DESIGN_EXAMPLE
 from autotune.commands.learn.design import document as documents
+from autotune.commands.learn.design.command import EXAMPLE
 from autotune.commands.learn.design.flow import designed
 from autotune.domain.tables.parameter import Value, numeric
 from autotune.errors import ConfigError, InputError
@@ -247,7 +247,7 @@ def test_the_examples_of_the_help_work_as_printed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "space.yaml").write_text(SPACE)
-    for line in DESIGN_EXAMPLE.removeprefix("Example: ").split(";"):
+    for line in EXAMPLE.removeprefix("Example: ").split(";"):
         result = CliRunner().invoke(app, line.split()[1:])
         assert result.exit_code == 0, result.output
 

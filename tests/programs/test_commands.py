@@ -131,4 +131,4 @@ def test_what_a_build_needs_and_a_host_lacks_is_told_at_once(tmp_path: Path):
     assert f"{shlex.quote('tiny.yaml')}:5" in told
     assert sys.executable not in told
     with pytest.raises(MissingTool, match="no-such-package"):
-        maps.make(load(path), maps.MapOptions(sizes=(9, 99)), str(tmp_path / "s"), own.quiet)
+        maps.make(load(path), maps.MapRequest(sizes=(9, 99)), str(tmp_path / "s"), own.quiet)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from autotune.commands.options import Json
+from autotune.commands.options import Json, command, command_options
 from autotune.commands.output import TerminalProgress, document, note
 
 app = typer.Typer(
@@ -18,34 +18,40 @@ Nodes = Annotated[int, typer.Option("--nodes", help="How many nodes the ranks ar
 SAMPLES = Path("network-samples.jsonl")
 
 
-@app.command(
-    "bench",
-    epilog="Example: autotune comm bench --ranks 2 -o samples.jsonl; on a cluster:"
-    ' autotune comm bench --nodes 4 --ranks 64 --launcher "srun -N {nodes} -n {ranks} {command}"',
-)
-def comm_bench(
-    ranks: Annotated[int, typer.Option(help="MPI ranks, on all nodes together.")] = 2,
-    nodes: Nodes = 1,
+@command_options
+class BenchOptions:
+    """Options of ``autotune comm bench``, in the order of its help."""
+
+    ranks: Annotated[int, typer.Option(help="MPI ranks, on all nodes together.")] = 2
+    nodes: Nodes = 1
     launcher: Annotated[
         str,
         typer.Option(
             help="Command line that starts the ranks, with {command}, {ranks}, {nodes};"
             " the mpiexec that is found if left out."
         ),
-    ] = "",
-    operations: Annotated[
-        str, typer.Option(help="Between commas; all if left out.")
-    ] = "barrier,allgather,neighbour,sparse,pingpong",
+    ] = ""
+    operations: Annotated[str, typer.Option(help="Between commas; all if left out.")] = (
+        "barrier,allgather,neighbour,sparse,pingpong"
+    )
     sizes: Annotated[
         str, typer.Option(help="A range, by factors of sqrt 2, or sizes between commas.")
-    ] = "8 B:8 MiB",
-    repeats: Annotated[int, typer.Option(help="Launches; each visits all points.", min=1)] = 10,
-    budget_seconds: Annotated[float, typer.Option(help="Wall time to spend.", min=1)] = 60.0,
+    ] = "8 B:8 MiB"
+    repeats: Annotated[int, typer.Option(help="Launches; each visits all points.", min=1)] = 10
+    budget_seconds: Annotated[float, typer.Option(help="Wall time to spend.", min=1)] = 60.0
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Samples, JSON Lines; appended to.")
-    ] = SAMPLES,
-    json: Json = False,
-) -> None:
+    ] = SAMPLES
+    json: Json = False
+
+
+@app.command(
+    "bench",
+    epilog="Example: autotune comm bench --ranks 2 -o samples.jsonl; on a cluster:"
+    ' autotune comm bench --nodes 4 --ranks 64 --launcher "srun -N {nodes} -n {ranks} {command}"',
+)
+@command
+def comm_bench(options: BenchOptions) -> None:
     """Time barrier, Allgather, neighbour and sparse exchange, ping-pong over message size."""
     from autotune.commands.comm import document as documents
     from autotune.commands.comm import flow as comm_flow
@@ -54,129 +60,160 @@ def comm_bench(
     from autotune.measuring.network import mpi_benchmark
 
     plan = mpi_benchmark.BenchmarkPlan(
-        ranks=ranks,
-        nodes=nodes,
-        operations=mpi_benchmark.operations(operations),
-        sizes=mpi_benchmark.sizes(sizes),
-        repeats=repeats,
-        budget_seconds=budget_seconds,
-        launcher=launcher,
+        ranks=options.ranks,
+        nodes=options.nodes,
+        operations=mpi_benchmark.operations(options.operations),
+        sizes=mpi_benchmark.sizes(options.sizes),
+        repeats=options.repeats,
+        budget_seconds=options.budget_seconds,
+        launcher=options.launcher,
     )
     if others := quiet.other_processes().note:
         note(others)
     progress = TerminalProgress()
-    before = output.stat().st_size if output.is_file() else 0
+    before = options.output.stat().st_size if options.output.is_file() else 0
     try:
-        found = comm_flow.bench(plan, output, progress)
+        found = comm_flow.bench(plan, options.output, progress)
     except KeyboardInterrupt:
         progress.close()
-        more = output.is_file() and output.stat().st_size > before
-        kept = f"the samples taken so far are kept in {output}" if more else "nothing was measured"
+        more = options.output.is_file() and options.output.stat().st_size > before
+        kept = (
+            f"the samples taken so far are kept in {options.output}"
+            if more
+            else "nothing was measured"
+        )
         note(f"interrupted; {kept}")
         raise typer.Exit(130) from None
     progress.close()
-    if json:
+    if options.json:
         document(documents.CommBenchDocument(result=found))
     else:
         typer.echo(text.benched(found))
 
 
-@app.command("fit", epilog="Example: autotune comm fit samples.jsonl --machine host")
-def comm_fit(
-    files: Annotated[list[Path], typer.Argument(help="Samples of comm bench or comm import.")],
+@command_options
+class CurveFitOptions:
+    """Options of ``autotune comm fit``, in the order of its help."""
+
+    files: Annotated[list[Path], typer.Argument(help="Samples of comm bench or comm import.")]
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write or update this network file.")
-    ] = None,
+    ] = None
     machine: Annotated[
         Literal["host"] | None,
         typer.Option(help="Keep the curves for this host: machine: host then has a network."),
-    ] = None,
+    ] = None
     contended: Annotated[
         bool, typer.Option("--contended", help="Also use samples that other processes disturbed.")
-    ] = False,
-    json: Json = False,
-) -> None:
+    ] = False
+    json: Json = False
+
+
+@app.command("fit", epilog="Example: autotune comm fit samples.jsonl --machine host")
+@command
+def comm_fit(options: CurveFitOptions) -> None:
     """Lines in pieces, by relative error, chosen by cross-validation; intervals and outliers."""
     from autotune.commands.comm import document as documents
     from autotune.commands.comm import flow as comm_flow
     from autotune.commands.comm import text
 
-    if output is not None and machine is not None:
+    if options.output is not None and options.machine is not None:
         raise typer.BadParameter("does not go with --machine", param_hint="-o")
     fitted, written = comm_flow.fit(
-        files, contended=contended, output=output, host=machine is not None
+        options.files,
+        contended=options.contended,
+        output=options.output,
+        host=options.machine is not None,
     )
-    if json:
+    if options.json:
         document(documents.CommFitDocument(curves=tuple(fitted), written=written))
     else:
         typer.echo(text.fitted(fitted, written))
 
 
-@app.command("show", epilog="Example: autotune comm show host -o curves.svg")
-def comm_show(
+@command_options
+class ShowCurvesOptions:
+    """Options of ``autotune comm show``, in the order of its help."""
+
     name: Annotated[
         str, typer.Argument(help="host, a machine, a machine or network file, or samples.")
-    ] = "host",
+    ] = "host"
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Draw the curves: .svg or .html.")
-    ] = None,
-    json: Json = False,
-) -> None:
+    ] = None
+    json: Json = False
+
+
+@app.command("show", epilog="Example: autotune comm show host -o curves.svg")
+@command
+def comm_show(options: ShowCurvesOptions) -> None:
     """The cost curves of a machine: a table, and a figure with -o."""
     from autotune.commands.comm import document as documents
     from autotune.commands.comm import flow as comm_flow
     from autotune.commands.comm import text
 
-    if output is not None and output.suffix not in (".svg", ".html"):
-        raise typer.BadParameter(f"{output} does not end in .svg or .html", param_hint="-o")
-    found = comm_flow.show(name)
+    if options.output is not None and options.output.suffix not in (".svg", ".html"):
+        raise typer.BadParameter(f"{options.output} does not end in .svg or .html", param_hint="-o")
+    found = comm_flow.show(options.name)
     table = text.shown(found.title, found.network)
-    if output is not None:
+    if options.output is not None:
         from autotune.results.report.cost_curves import panels
         from autotune.results.report.draw import draw_curves
 
         figure = draw_curves.svg(panels(found.network, found.fitted), found.title)
-        page = output.suffix == ".html"
+        page = options.output.suffix == ".html"
         comm_flow.write(
-            output,
+            options.output,
             draw_curves.page(found.title, figure, table) if page else draw_curves.alone(figure),
         )
-        note(f"wrote {output}")
-    if json:
+        note(f"wrote {options.output}")
+    if options.json:
         document(
             documents.CommShowDocument(
-                title=found.title, curves=found.network.curves, figure=output
+                title=found.title, curves=found.network.curves, figure=options.output
             )
         )
     else:
         typer.echo(table)
 
 
-@app.command(
-    "import", epilog="Example: autotune comm import osu.txt --ranks 16 --nodes 2 -o samples.jsonl"
-)
-def comm_import(
-    files: Annotated[list[Path], typer.Argument(help="What the benchmark printed; a repeat each.")],
+@command_options
+class ImportSamplesOptions:
+    """Options of ``autotune comm import``, in the order of its help."""
+
+    files: Annotated[list[Path], typer.Argument(help="What the benchmark printed; a repeat each.")]
     tool: Annotated[
         Literal["auto", "osu", "imb"], typer.Option(help="Which benchmark printed it.")
-    ] = "auto",
+    ] = "auto"
     ranks: Annotated[
         int | None,
         typer.Option(help="On all nodes together; OSU does not print it.", min=2),
-    ] = None,
-    nodes: Nodes = 1,
+    ] = None
+    nodes: Nodes = 1
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Samples, JSON Lines; appended to.")
-    ] = SAMPLES,
-    json: Json = False,
-) -> None:
+    ] = SAMPLES
+    json: Json = False
+
+
+@app.command(
+    "import", epilog="Example: autotune comm import osu.txt --ranks 16 --nodes 2 -o samples.jsonl"
+)
+@command
+def comm_import(options: ImportSamplesOptions) -> None:
     """Read the text output of OSU Micro-Benchmarks or Intel MPI Benchmarks."""
     from autotune.commands.comm import document as documents
     from autotune.commands.comm import flow as comm_flow
     from autotune.commands.comm import text
 
-    found = comm_flow.load(files, None if tool == "auto" else tool, ranks, nodes, output)
-    if json:
-        document(documents.imported(found, output))
+    found = comm_flow.load(
+        options.files,
+        None if options.tool == "auto" else options.tool,
+        options.ranks,
+        options.nodes,
+        options.output,
+    )
+    if options.json:
+        document(documents.imported(found, options.output))
     else:
-        typer.echo(text.imported(found, output))
+        typer.echo(text.imported(found, options.output))

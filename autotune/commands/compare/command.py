@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autotune.commands.options import DEFAULT_STORE, Engine, Json, Store, Study, engines
+from autotune.commands.options import (
+    DEFAULT_STORE,
+    Engine,
+    Json,
+    Store,
+    Study,
+    command,
+    command_options,
+    engines,
+)
 from autotune.commands.output import TerminalProgress, document, note
 
 if TYPE_CHECKING:
@@ -18,7 +27,10 @@ COMPARE_EXAMPLE = (
 REPORT_EXAMPLE = "Example: autotune report quickstart -o report.html"
 
 
-def compare(
+@command_options
+class CompareOptions:
+    """Options of ``autotune compare``, in the order of its help."""
+
     name: Annotated[
         str,
         typer.Argument(
@@ -26,48 +38,59 @@ def compare(
             help="Name of a study in the store, the latest if left out; or a config with a"
             " published table (its key reference).",
         ),
-    ] = "",
-    engine: Engine = None,
-    store: Store = DEFAULT_STORE,
-    json: Json = False,
-) -> None:
+    ] = ""
+    engine: Engine = None
+    store: Store = DEFAULT_STORE
+    json: Json = False
+
+
+@command
+def compare(options: CompareOptions) -> None:
     """Predicted against measured times: of a study, or of a published table."""
     from autotune.commands.compare import document as compare_document
     from autotune.commands.compare import flow as compare_flow
     from autotune.commands.compare import text as compare_text
     from autotune.commands.tune.flow import study as load_study
 
-    config = compare_flow.config_of(name, store)
+    config = compare_flow.config_of(options.name, options.store)
     if config is None:
-        if engine is not None:
+        if options.engine is not None:
             raise typer.BadParameter("needs a config, not a study", param_hint="--engine")
-        result = load_study(name, store)
-        show(result, json=json, report=None, store=store, schema="autotune.compare/1")
+        result = load_study(options.name, options.store)
+        show(
+            result, json=options.json, report=None, store=options.store, schema="autotune.compare/1"
+        )
         return
-    chosen = engines(engine)
+    chosen = engines(options.engine)
     found, compared = compare_flow.compare_published(config, TerminalProgress(), chosen)
-    if json:
+    if options.json:
         document(compare_document.comparison(compared, found.setup, found.machine))
     else:
         typer.echo(compare_text.comparisons(compared, found.setup, found.machine))
 
 
-def report(
-    study: Study = "",
+@command_options
+class ReportOptions:
+    """Options of ``autotune report``, in the order of its help."""
+
+    study: Study = ""
     output: Annotated[Path, typer.Option("-o", "--output", help="The HTML file.")] = Path(
         "report.html"
-    ),
-    store: Store = DEFAULT_STORE,
-    json: Json = False,
-) -> None:
+    )
+    store: Store = DEFAULT_STORE
+    json: Json = False
+
+
+@command
+def report(options: ReportOptions) -> None:
     """One self-contained HTML page of a study."""
     from autotune.commands.compare.document import ReportDocument
     from autotune.commands.tune.flow import study as load_study
     from autotune.commands.tune.flow import write_report
 
-    result = load_study(study, store)
-    path = write_report(result, output)
-    if json:
+    result = load_study(options.study, options.store)
+    path = write_report(result, options.output)
+    if options.json:
         document(ReportDocument(study=result.record.name, file=path))
     else:
         note(f"wrote {path}")

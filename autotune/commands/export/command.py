@@ -1,11 +1,11 @@
 """``autotune export``: the choice for the application, the results for other tools."""
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
 import typer
 
-from autotune.commands.options import DEFAULT_STORE, Json, Store
+from autotune.commands.export.options import ExportRequest
+from autotune.commands.options import DEFAULT_STORE, Json, Store, command, command_options
 from autotune.commands.output import TerminalProgress, document, note
 
 if TYPE_CHECKING:
@@ -17,43 +17,19 @@ EPILOG = (
     " autotune export --format wisdom -o app.wisdom.json --with-reader src/;"
     " autotune export quickstart --format csv | t4 | parquet"
 )
-FormatName = Literal["header", "wisdom", "t4", "csv", "parquet"]
 
 
-def export(
-    study: Annotated[
-        str, typer.Argument(help="Name of a study in the store; the latest if left out.")
-    ] = "",
-    format_: Annotated[
-        FormatName,
-        typer.Option(
-            "--format",
-            help="header: C, chooses by size and threads when run or when compiled. wisdom: JSON"
-            " with readers for C and Python; what the file holds of other studies stays. t4:"
-            " auto-tuning results. csv, parquet: every candidate, predicted and measured.",
-        ),
-    ] = "header",
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", help="The file; named after the study if left out."),
-    ] = None,
-    problem: Annotated[
-        str, typer.Option("--problem", help="Only the problem of this label: heat2d-N256.")
-    ] = "",
-    with_reader: Annotated[
-        Path | None,
-        typer.Option(
-            "--with-reader",
-            help="With wisdom: also write autotune_wisdom.h and autotune_wisdom.py, the readers"
-            " for the application, into this folder.",
-        ),
-    ] = None,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace whatever lies there; wisdom begins anew.")
-    ] = False,
-    store: Store = DEFAULT_STORE,
-    json: Json = False,
-) -> None:
+@command_options
+class ExportOptions:
+    """Options of ``autotune export``, in the order of its help."""
+
+    file: ExportRequest
+    store: Store = DEFAULT_STORE
+    json: Json = False
+
+
+@command
+def export(options: ExportOptions) -> None:
     """What was chosen for the application (header, wisdom); results for tools (t4, csv, parquet).
 
     The choice at a number of threads is the fastest verified candidate; which others noise does not
@@ -61,18 +37,8 @@ def export(
     """
     from autotune.commands.export import flow
 
-    if with_reader is not None and format_ != "wisdom":
-        raise typer.BadParameter("goes with --format wisdom", param_hint="--with-reader")
-    wanted = flow.ExportRequest(
-        study=study,
-        format=format_,
-        output=output,
-        problem=problem,
-        readers=with_reader,
-        force=force,
-    )
-    done = flow.export(wanted, store, TerminalProgress())
-    if json:
+    done = flow.export(options.file, options.store, TerminalProgress())
+    if options.json:
         document(done)
     else:
         typer.echo(_text(done))

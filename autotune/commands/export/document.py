@@ -4,9 +4,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from autotune.commands.export.options import Format
 from autotune.results.export.entries import Choices
-
-Format = Literal["header", "wisdom", "t4", "csv", "parquet"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

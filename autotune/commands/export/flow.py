@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autotune.commands.export.document import ExportDocument, Format
+from autotune.commands.export.document import ExportDocument
+from autotune.commands.export.options import ExportRequest, Format
 from autotune.commands.tune.flow import study as load_study
 from autotune.files.store import CandidateRecord, Store
 from autotune.progress import Progress
@@ -41,43 +42,27 @@ KINDS: Mapping[Format, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExportRequest:
-    """What is to be written, and where."""
-
-    study: str
-    """Empty: the latest."""
-    format: Format
-    output: Path | None = None
-    """None: a file named after the study in the current folder."""
-    problem: str = ""
-    """Label of the only problem that is exported; empty: all."""
-    readers: Path | None = None
-    """Folder for the readers of wisdom files."""
-    force: bool = False
-
-
-def export(wanted: ExportRequest, store: str, progress: Progress) -> ExportDocument:
+def export(request: ExportRequest, store: str, progress: Progress) -> ExportDocument:
     """Write one file of a study.
 
     Raises InputError where nothing was measured, where no candidate ran (header, wisdom), and
     where the place is taken by something else; MissingTool where the format needs a package.
     """
     progress("read the study", 0, 2)
-    result = load_study(wanted.study, store).evaluation
+    result = load_study(request.study, store).evaluation
     found = _Found(result, _charted(result, store))
     progress("read the study", 1, 2)
-    path = wanted.output or Path(_file_name(result.study.name) + ENDINGS[wanted.format])
+    path = request.output or Path(_file_name(result.study.name) + ENDINGS[request.format])
     with export_files.locked(path.parent):
-        if not wanted.force:
+        if not request.force:
             export_files.refuse_other(
-                path, KINDS[wanted.format], lambda: _is_own(wanted.format, path)
+                path, KINDS[request.format], lambda: _is_own(request.format, path)
             )
-        done = _WRITERS[wanted.format](wanted, found, path)
+        done = _WRITERS[request.format](request, found, path)
     progress("read the study", 2, 2)
-    if wanted.readers is None:
+    if request.readers is None:
         return done
-    return dataclasses.replace(done, readers=_readers(wanted.readers, force=wanted.force))
+    return dataclasses.replace(done, readers=_readers(request.readers, force=request.force))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,25 +98,25 @@ def _is_own(kind: Format, path: Path) -> bool:
     }[kind]()
 
 
-def _header(wanted: ExportRequest, read: _Found, path: Path) -> ExportDocument:
-    found = choosing.choices(read.result, wanted.problem, read.charted)
+def _header(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
+    found = choosing.choices(read.result, request.problem, read.charted)
     export_files.write(path, header.write(found).encode())
-    return _chosen(wanted, path, found)
+    return _chosen(request, path, found)
 
 
-def _wisdom(wanted: ExportRequest, read: _Found, path: Path) -> ExportDocument:
-    found = choosing.choices(read.result, wanted.problem, read.charted)
-    written = wisdom.write(found, "" if wanted.force else export_files.text_of(path))
+def _wisdom(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
+    found = choosing.choices(read.result, request.problem, read.charted)
+    written = wisdom.write(found, "" if request.force else export_files.text_of(path))
     export_files.write(path, written.text.encode())
-    done = _chosen(wanted, path, found)
+    done = _chosen(request, path, found)
     kept = (f"{written.kept} entries of {path} stay",) if written.kept else ()
     return dataclasses.replace(done, notes=(*done.notes, *kept), replaced=written.replaced)
 
 
-def _chosen(wanted: ExportRequest, path: Path, found: Choices) -> ExportDocument:
+def _chosen(request: ExportRequest, path: Path, found: Choices) -> ExportDocument:
     return ExportDocument(
         study=found.study,
-        format=wanted.format,
+        format=request.format,
         file=path,
         rows=found.entries,
         choices=found,
@@ -139,8 +124,8 @@ def _chosen(wanted: ExportRequest, path: Path, found: Choices) -> ExportDocument
     )
 
 
-def _t4(wanted: ExportRequest, read: _Found, path: Path) -> ExportDocument:
-    problems = choosing.selected(read.result, wanted.problem)
+def _t4(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
+    problems = choosing.selected(read.result, request.problem)
     text, notes = t4_export.write(read.result, problems)
     export_files.write(path, text.encode())
     rows = sum(row.measurement is not None for problem in problems for row in problem.rows)
@@ -149,16 +134,16 @@ def _t4(wanted: ExportRequest, read: _Found, path: Path) -> ExportDocument:
     )
 
 
-def _csv(wanted: ExportRequest, read: _Found, path: Path) -> ExportDocument:
-    made = table(read.result, choosing.selected(read.result, wanted.problem))
+def _csv(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
+    made = table(read.result, choosing.selected(read.result, request.problem))
     export_files.write(path, csv_export.write(made).encode("utf-8", "replace"))
     return ExportDocument(
         study=read.result.study.name, format="csv", file=path, rows=len(made.rows)
     )
 
 
-def _parquet(wanted: ExportRequest, read: _Found, path: Path) -> ExportDocument:
-    made = table(read.result, choosing.selected(read.result, wanted.problem))
+def _parquet(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
+    made = table(read.result, choosing.selected(read.result, request.problem))
     export_files.write(path, parquet_export.write(made))
     return ExportDocument(
         study=read.result.study.name, format="parquet", file=path, rows=len(made.rows)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autotune.commands.options import DEFAULT_STORE, Config, Json, Store
+from autotune.commands.options import DEFAULT_STORE, Config, Json, Store, command, command_options
 from autotune.commands.output import TerminalProgress, document
 
 if TYPE_CHECKING:
@@ -17,15 +17,18 @@ EXAMPLE = (
 )
 
 
-def import_(
+@command_options
+class ImportOptions:
+    """Options of ``autotune import``, in the order of its help."""
+
     file: Annotated[
         Path,
         typer.Argument(
             help="T4 results, a Kernel Tuner cache, or CSV with the time in the last column"
             " (time_ms, ...); also packed with gzip."
         ),
-    ],
-    config: Config,
+    ]
+    config: Config
     given: Annotated[
         list[str] | None,
         typer.Option(
@@ -34,10 +37,13 @@ def import_(
             help="What holds for all rows and the file does not say: threads=2, flags=-O3, or a"
             " parameter. May be given again.",
         ),
-    ] = None,
-    store: Store = DEFAULT_STORE,
-    json: Json = False,
-) -> None:
+    ] = None
+    store: Store = DEFAULT_STORE
+    json: Json = False
+
+
+@command
+def import_(options: ImportOptions) -> None:
     """Recorded times of a config's candidates as a study of their own.
 
     A row is the candidate with the same parameters; problem, threads, compiler, flags count where
@@ -47,10 +53,12 @@ def import_(
     from autotune.commands.importing import flow as importing_flow
     from autotune.commands.rank import ranked_space
 
-    setup = ranked_space.load(config)
-    settings = importing_flow.given_settings(given or [])
-    found = importing_flow.import_file(file, setup, settings, store, TerminalProgress())
-    if json:
+    setup = ranked_space.load(options.config)
+    settings = importing_flow.given_settings(options.given or [])
+    found = importing_flow.import_file(
+        options.file, setup, settings, options.store, TerminalProgress()
+    )
+    if options.json:
         document(found)
     else:
         typer.echo(_text(found))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autotune.commands.options import Json
+from autotune.commands.options import Json, command, command_options
 from autotune.commands.output import document
 
 if TYPE_CHECKING:
@@ -20,22 +20,28 @@ EXAMPLE = (
 )
 
 
-def init(
-    program: Annotated[Path, typer.Argument(help="A source file or an executable.")],
+@command_options
+class InitOptions:
+    """Options of ``autotune init``, in the order of its help."""
+
+    program: Annotated[Path, typer.Argument(help="A source file or an executable.")]
     arguments: Annotated[
         list[str] | None,
         typer.Argument(metavar="[-- ARGUMENTS]", help="Its command line, as you start it."),
-    ] = None,
+    ] = None
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for NAME.yaml and NAME-tune.yaml.")
-    ] = Path(),
+    ] = Path()
     name: Annotated[
         str | None,
         typer.Option(help="What it is called. Default: the program's name without its ending."),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
-    json: Json = False,
-) -> None:
+    ] = None
+    force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False
+    json: Json = False
+
+
+@command
+def init(options: InitOptions) -> None:
     """Write a first description of a program and a config that tunes it. Nothing is run.
 
     Parameters are its macros (#ifndef BI, #define BI 64), the macros that it asks for (#ifdef), and
@@ -45,14 +51,14 @@ def init(
 
     made = write(
         ConfigRequest(
-            program=program,
-            given=tuple(arguments or ()),
-            folder=output,
-            name=_name(name),
-            force=force,
+            program=options.program,
+            given=tuple(options.arguments or ()),
+            folder=options.output,
+            name=_name(options.name),
+            force=options.force,
         )
     )
-    if json:
+    if options.json:
         document(made)
     else:
         typer.echo(_text(made))

@@ -6,34 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
+from autotune.commands.options import command_options, share
 from autotune.commands.output import note
 
 if TYPE_CHECKING:
     from autotune.domain.tables.table import MeasurementTable
+    from autotune.learning.comparison.curve_fits import Scoring
     from autotune.learning.comparison.learning_curves import CurveTable
+    from autotune.learning.comparison.splits import SplitPlan
     from autotune.learning.models.base import Bools
 
-Models = Annotated[
-    str, typer.Option("--models", help="Between commas; by default the usual ones that apply.")
-]
-Sizes = Annotated[
-    str, typer.Option("--sizes", help="Rows to learn from, between commas; doubling by default.")
-]
-Repeats = Annotated[int, typer.Option("--repeats", help="Splits of each size.", min=1)]
-Seed = Annotated[int, typer.Option("--seed", help="The same splits for the same seed.", min=0)]
-LeaveOut = Annotated[
-    str,
-    typer.Option(
-        "--leave-out",
-        metavar="PARAMETER",
-        help="Score on each value of a parameter in turn, and never learn from it.",
-    ),
-]
-Drawing = Annotated[
-    Literal["random", "sobol", "d-optimal"],
-    typer.Option("--design", help="How the rows to learn from are chosen."),
-]
-Top = Annotated[str, typer.Option("--top", help="The k of the top-k loss, between commas.")]
 Level = Annotated[str, typer.Option("--confidence", help="The probability of all intervals.")]
 Page = Annotated[
     Path | None, typer.Option("-o", "--output", help="Also write a page with the curves drawn.")
@@ -41,37 +23,100 @@ Page = Annotated[
 
 
 class EligibleRows(NamedTuple):
-    """Which rows may be scored on, and the problem of each."""
+    """The rows that models may be scored on, and the label of the problem of every row."""
 
     eligible: "Bools"
     problems: tuple[str, ...]
 
 
+@command_options
+class CurveOptions:
+    """Which models learn, from how many rows, and what they are scored by."""
+
+    models: Annotated[
+        str, typer.Option("--models", help="Between commas; by default the usual ones that apply.")
+    ] = ""
+    sizes: Annotated[
+        str,
+        typer.Option("--sizes", help="Rows to learn from, between commas; doubling by default."),
+    ] = ""
+    repeats: Annotated[int, typer.Option("--repeats", help="Splits of each size.", min=1)] = 5
+    seed: Annotated[
+        int, typer.Option("--seed", help="The same splits for the same seed.", min=0)
+    ] = 0
+    leave_out: Annotated[
+        str,
+        typer.Option(
+            "--leave-out",
+            metavar="PARAMETER",
+            help="Score on each value of a parameter in turn, and never learn from it.",
+        ),
+    ] = ""
+    design: Annotated[
+        Literal["random", "sobol", "d-optimal"],
+        typer.Option("--design", help="How the rows to learn from are chosen."),
+    ] = "random"
+    top: Annotated[str, typer.Option("--top", help="The k of the top-k loss, between commas.")] = (
+        "1,3,10"
+    )
+    confidence: Level = "90 %"
+
+    @property
+    def model_names(self) -> tuple[str, ...]:
+        """The names of the models; none for the usual ones."""
+        return listed(self.models)
+
+    def scoring(self) -> "Scoring":
+        """What models are scored by. BadParameter for an option that cannot be read."""
+        from autotune.learning.comparison.curve_fits import Scoring
+
+        return Scoring(
+            tops=numbers(self.top, "--top"), level=share(self.confidence, "--confidence")
+        )
+
+    def course(
+        self, table: "MeasurementTable", leave_out: str, rows: EligibleRows | None = None
+    ) -> "SplitPlan":
+        """The splits of a table that the models learn from and are scored on.
+
+        InputError for sizes that leave nothing to score on.
+        """
+        from autotune.learning.comparison.splits import SplitPlan
+
+        return SplitPlan(
+            sizes=sizes_of(self.sizes, table, leave_out, rows),
+            repeats=self.repeats,
+            seed=self.seed,
+            leave_out=leave_out,
+            drawing=self.design,
+        )
+
+
 def sizes_of(
-    sizes: str, table: "MeasurementTable", leave_out: str, some: EligibleRows | None = None
+    sizes: str, table: "MeasurementTable", leave_out: str, rows: EligibleRows | None = None
 ) -> tuple[int, ...]:
-    """The training sizes that are asked for, or the usual ones of a table.
+    """The training sizes of an option, or the usual ones of a table where it is empty.
 
     InputError for sizes that leave nothing to score on, before anything is fitted.
     """
     from autotune.errors import Fault, InputError
     from autotune.learning.comparison.splits import learnable, usual_sizes
 
-    eligible, problems = some or (None, ())
+    eligible, problems = rows or (None, ())
     most = learnable(table, eligible, leave_out, problems)
     if not sizes:
         return usual_sizes(most)
-    asked = numbers(sizes, "--sizes")
+    chosen = numbers(sizes, "--sizes")
     top = most if leave_out or eligible is not None else len(table) - 1
-    if asked and asked[-1] > top:
-        found = f"{asked[-1]} rows to learn from, of {len(table)} in {table.name}"
+    if chosen and chosen[-1] > top:
+        found = f"{chosen[-1]} rows to learn from, of {len(table)} in {table.name}"
         expected = f"at most {top}, so that some are left to score on"
         raise InputError(Fault(where="--sizes", found=found, expected=expected))
-    return asked
+    return chosen
 
 
-def known_models(names: tuple[str, ...]) -> None:
-    """InputError for a name that no model has, with the nearest: before anything is read."""
+def check_models(names: tuple[str, ...]) -> None:
+    """InputError for a name that no model has, with the nearest one; before anything is read."""
     from autotune.errors import InputError, unknown_name
     from autotune.learning.comparison.model_comparison import NAMES
 
@@ -80,10 +125,10 @@ def known_models(names: tuple[str, ...]) -> None:
             raise InputError(unknown_name("--models", "model", name, NAMES))
 
 
-def leave_if_interrupted(found: "CurveTable") -> None:
-    """Exit 130 where Ctrl-C ended the curves; what was known by then is printed."""
-    if found.interrupted:
-        note(f"interrupted after {len(found.trials)} of {found.planned} fits")
+def leave_if_interrupted(curves: "CurveTable") -> None:
+    """Exit with code 130 where Ctrl-C ended the curves before all models were fitted."""
+    if curves.interrupted:
+        note(f"interrupted after {len(curves.trials)} of {curves.planned} fits")
         raise typer.Exit(130)
 
 
@@ -103,7 +148,10 @@ def numbers(text: str, option: str) -> tuple[int, ...]:
 
 
 def check_page(path: Path | None) -> None:
-    """InputError where a page cannot be written, or would replace what is none: before any fit."""
+    """InputError where a page cannot be written, or would replace a file that is no such page.
+
+    To be called before any model is fitted.
+    """
     from autotune.errors import Fault, InputError
     from autotune.results.report import page_file
 
@@ -115,11 +163,11 @@ def check_page(path: Path | None) -> None:
     page_file.check(path)
 
 
-def write_page(found: "CurveTable", title: str, told: str, path: Path) -> None:
+def write_page(curves: "CurveTable", title: str, tables: str, path: Path) -> None:
     """A page with the curves drawn and the tables below; InputError where it cannot be written."""
     from autotune.commands.learn.compare import figure as compare_figure
     from autotune.results.report import page_file
     from autotune.results.report.draw import draw_curves
 
-    page_file.write(draw_curves.page(title, compare_figure.svg(found, title), told), path)
+    page_file.write(draw_curves.page(title, compare_figure.svg(curves, title), tables), path)
     note(f"wrote {path}")

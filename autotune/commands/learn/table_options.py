@@ -5,57 +5,139 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from autotune.commands.options import refuse_together
+from autotune.commands.options import command_options, refuse_together
 from autotune.commands.output import note
 from autotune.errors import Fault, InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from autotune.domain.tables.table import MeasurementTable, Tables
     from autotune.files.tables import Columns
     from autotune.learning.formulas.base import Formula
 
 FormatName = Literal[
     "csv", "spl-conqueror", "extra-p", "extra-p-json", "json-lines", "talpas", "recorded"
 ]
-Model = Annotated[
-    Path | None, typer.Option("--model", help="A variability model of SPL Conqueror (XML).")
-]
-Response = Annotated[
-    str | None,
-    typer.Option(
-        "--response", help="A column, or a call path and metric: compute: time. Default: the last."
-    ),
-]
-Without = Annotated[
-    list[str] | None,
-    typer.Option("--without", help="A column that is neither parameter nor response; repeatable."),
-]
-Analytical = Annotated[
-    str | None,
-    typer.Option("--analytical", help="The column of an analytical model's predictions."),
-]
-Categorical = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--categorical", help="A parameter whose numbers are codes of categories; repeatable."
-    ),
-]
-Format = Annotated[
-    FormatName | None, typer.Option("--format", help="Default: found by the content.")
-]
-FormulaName = Annotated[
-    str | None,
-    typer.Option("--formula", help="The analytical model: smg2000-1d, fmm, ... by name."),
-]
-Constants = Annotated[
-    list[str] | None,
-    typer.Option("--constant", metavar="NAME=NUMBER", help="Of the formula; repeatable."),
-]
+
+
+@command_options
+class TableOptions:
+    """What the columns of a file of measurements are."""
+
+    model: Annotated[
+        Path | None, typer.Option("--model", help="A variability model of SPL Conqueror (XML).")
+    ] = None
+    response: Annotated[
+        str | None,
+        typer.Option(
+            "--response",
+            help="A column, or a call path and metric: compute: time. Default: the last.",
+        ),
+    ] = None
+    without: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--without", help="A column that is neither parameter nor response; repeatable."
+        ),
+    ] = None
+    analytical: Annotated[
+        str | None,
+        typer.Option("--analytical", help="The column of an analytical model's predictions."),
+    ] = None
+    categorical: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--categorical", help="A parameter whose numbers are codes of categories; repeatable."
+        ),
+    ] = None
+    format: Annotated[
+        FormatName | None, typer.Option("--format", help="Default: found by the content.")
+    ] = None
+
+    @property
+    def given(self) -> dict[str, bool]:
+        """The name of every option, and whether it was given."""
+        return {
+            "--model": self.model is not None,
+            "--response": self.response is not None,
+            "--without": bool(self.without),
+            "--analytical": self.analytical is not None,
+            "--categorical": bool(self.categorical),
+            "--format": self.format is not None,
+        }
+
+    def read(self, file: Path) -> "MeasurementTable | Tables":
+        """The table of a file, or one table for each response that the file holds."""
+        from autotune.files.tables import read
+
+        return read(
+            file,
+            model=self.model,
+            response=self.response,
+            format=self.format,
+            wanted=self._columns(),
+        )
+
+    def read_one(self, file: Path) -> "MeasurementTable":
+        """The table of a file. InputError where the file holds several responses."""
+        from autotune.files.tables import read_one
+
+        return read_one(
+            file,
+            model=self.model,
+            response=self.response,
+            format=self.format,
+            wanted=self._columns(),
+        )
+
+    def _columns(self) -> "Columns":
+        from autotune.files.tables import Columns
+
+        return Columns(
+            without=tuple(self.without or ()),
+            analytical=self.analytical,
+            categories=tuple(self.categorical or ()),
+        )
+
+
+@command_options
+class FormulaOptions:
+    """The analytical model, as a formula by its name."""
+
+    formula: Annotated[
+        str | None,
+        typer.Option("--formula", help="The analytical model: smg2000-1d, fmm, ... by name."),
+    ] = None
+    constant: Annotated[
+        list[str] | None,
+        typer.Option("--constant", metavar="NAME=NUMBER", help="Of the formula; repeatable."),
+    ] = None
+
+    def made(self, analytical: str | None) -> "Formula | None":
+        """The formula; None where none is named. ``analytical``: a column that does its job.
+
+        BadParameter for a constant that is not NAME=NUMBER, and for options that do not go
+        together.
+        """
+        if self.constant and self.formula is None:
+            raise typer.BadParameter("needs --formula", param_hint="--constant")
+        if self.formula is None:
+            return None
+        refuse_together("--formula", {"--analytical": analytical is not None})
+        from autotune.learning.formulas.named_formulas import make
+
+        return make(self.formula, dict(map(_constant, self.constant or ())))
+
+
+def _constant(text: str) -> tuple[str, float]:
+    name, _, number = text.partition("=")
+    try:
+        return name.strip(), float(number)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not NAME=NUMBER", param_hint="--constant") from None
 
 
 def write(text: str, path: Path, source: Path | None) -> None:
-    """Write a file and say so; never over the file that was read."""
+    """Write a file and say so. BadParameter where it is the file that was read."""
     there = path.exists()
     if source is not None and there and path.samefile(source):
         raise typer.BadParameter("is the file that was read", param_hint="--output")
@@ -65,40 +147,3 @@ def write(text: str, path: Path, source: Path | None) -> None:
         found = f"cannot be written: {error.strerror or error}"
         raise InputError(Fault(where=str(path), found=found)) from error
     note(f"{'replaced' if there else 'wrote'} {path}")
-
-
-def columns(
-    without: "Sequence[str] | None", analytical: str | None, categorical: "Sequence[str] | None"
-) -> "Columns":
-    """What these options say of the parameters of a file."""
-    from autotune.files.tables import Columns
-
-    return Columns(
-        without=tuple(without or ()), analytical=analytical, categories=tuple(categorical or ())
-    )
-
-
-def formula_of(
-    name: str | None, constants: "Sequence[str] | None", analytical: str | None
-) -> "Formula | None":
-    """The formula that these options name, instead of a column of predictions.
-
-    BadParameter for what is no NAME=NUMBER, and for options that do not go together.
-    """
-    if constants and name is None:
-        raise typer.BadParameter("needs --formula", param_hint="--constant")
-    if name is None:
-        return None
-    refuse_together("--formula", {"--analytical": analytical is not None})
-    from autotune.learning.formulas.named_formulas import make
-
-    values: dict[str, float] = {}
-    for pair in constants or ():
-        key, _, number = pair.partition("=")
-        try:
-            values[key.strip()] = float(number)
-        except ValueError:
-            raise typer.BadParameter(
-                f"{pair!r} is not NAME=NUMBER", param_hint="--constant"
-            ) from None
-    return make(name, values)

@@ -5,7 +5,8 @@ from typing import Annotated
 
 import typer
 
-from autotune.commands.options import DEFAULT_STORE, Json, Store
+from autotune.commands.machine.refine.options import RefinementOptions
+from autotune.commands.options import DEFAULT_STORE, Json, Store, command, command_options
 from autotune.commands.output import TerminalProgress, document, note
 
 app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Machine files and this host.")
@@ -84,13 +85,19 @@ def machine_detect(
         typer.echo(text.machine_detected(machine, reasons))
 
 
+@command_options
+class CalibrateOptions:
+    """Options of ``autotune machine calibrate``, in the order of its help."""
+
+    budget_seconds: Annotated[float, typer.Option(help="Wall time to spend.", min=5, max=600)] = (
+        45.0
+    )
+    json: Json = False
+
+
 @app.command("calibrate", epilog="Example: autotune machine calibrate")
-def machine_calibrate(
-    budget_seconds: Annotated[
-        float, typer.Option(help="Wall time to spend.", min=5, max=600)
-    ] = 45.0,
-    json: Json = False,
-) -> None:
+@command
+def machine_calibrate(options: CalibrateOptions) -> None:
     """Measure this host: clock, bandwidth, and what single events cost; at most a minute.
 
     Bandwidth over working set, threads and streams; overlap, line-crossing loads, store forwarding,
@@ -101,11 +108,23 @@ def machine_calibrate(
     from autotune.commands.rank import host_machine as hosts
     from autotune.results.report import text
 
-    machine = hosts.calibrate_host(budget_seconds, TerminalProgress())
-    if json:
+    machine = hosts.calibrate_host(options.budget_seconds, TerminalProgress())
+    if options.json:
         document(documents.MachineDocument(schema="autotune.machine.calibrate/1", machine=machine))
     else:
         typer.echo(text.machine(machine))
+
+
+@command_options
+class RefineOptions:
+    """Options of ``autotune machine refine``, in the order of its help."""
+
+    refinement: RefinementOptions
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Back to what was measured, before any study.")
+    ] = False
+    store: Store = DEFAULT_STORE
+    json: Json = False
 
 
 @app.command(
@@ -113,49 +132,24 @@ def machine_calibrate(
     epilog="Example: autotune machine refine quickstart;"
     " then: autotune machine refine quickstart --score heat-large --apply",
 )
-def machine_refine(
-    study: Annotated[
-        str, typer.Argument(help="Name of a study in the store; the latest if left out.")
-    ] = "",
-    score: Annotated[
-        str, typer.Option("--score", help="Score on this study, which the fit does not see.")
-    ] = "",
-    config: Annotated[
-        Path | None,
-        typer.Option("--config", help="The study's config, where it names files of its own."),
-    ] = None,
-    apply: Annotated[
-        bool, typer.Option("--apply", help="Change the calibration; else only show.")
-    ] = False,
-    force: Annotated[
-        bool, typer.Option("--force", help="With --apply: though it scores worse, or not at all.")
-    ] = False,
-    undo: Annotated[
-        bool, typer.Option("--undo", help="Back to what was measured, before any study.")
-    ] = False,
-    store: Store = DEFAULT_STORE,
-    json: Json = False,
-) -> None:
+@command
+def machine_refine(options: RefineOptions) -> None:
     """What a study teaches about this host's constants: a posterior, scored outside the study."""
     from autotune.commands.machine.refine import document as documents
     from autotune.commands.machine.refine import flow as refine_flow
     from autotune.commands.machine.refine.text import refinement
 
-    if force and not apply:
-        raise typer.BadParameter("needs --apply", param_hint="--force")
-    if undo:
-        if study or score or config or apply:
+    requested = options.refinement
+    if options.undo:
+        if requested.study or requested.score or requested.config or requested.apply:
             raise typer.BadParameter("goes with no other option", param_hint="--undo")
         machine, place = refine_flow.undo()
-        if json:
+        if options.json:
             document(documents.RefineUndoDocument(machine=machine.name, undone=place))
         note(f"the calibration is as it was measured: {place}")
         return
-    wanted = refine_flow.RefinementOptions(
-        study=study, config=config, score=score, apply=apply, force=force
-    )
-    done = refine_flow.refine(wanted, store, TerminalProgress())
-    if json:
+    done = refine_flow.refine(requested, options.store, TerminalProgress())
+    if options.json:
         document(done)
     else:
         typer.echo(refinement(done.refinement, done.rows, done.notes))
@@ -164,5 +158,5 @@ def machine_refine(
     elif done.refused:
         note(f"not applied: {done.refused}")
         raise typer.Exit(1)
-    elif not apply:
+    elif not requested.apply:
         note("nothing was changed: --apply changes the calibration of this host")

@@ -2,12 +2,15 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autotune.commands.options import DEFAULT_STORE, Json, Store, share
+from autotune.commands.options import DEFAULT_STORE, Json, Store, command, command_options, share
 from autotune.commands.output import TerminalProgress, document, note
+
+if TYPE_CHECKING:
+    from autotune.commands.map.flow import MapRequest
 
 EXAMPLE = (
     "Example: autotune map configs/quickstart.yaml --sizes 64..1024:9 --threads 1,all"
@@ -15,8 +18,11 @@ EXAMPLE = (
 )
 
 
-def decide(
-    config: Annotated[Path, typer.Argument(help="A config file, such as configs/quickstart.yaml.")],
+@command_options
+class MapOptions:
+    """Options of ``autotune map``, in the order of its help."""
+
+    config: Annotated[Path, typer.Argument(help="A config file, such as configs/quickstart.yaml.")]
     sizes: Annotated[
         str | None,
         typer.Option(
@@ -24,78 +30,94 @@ def decide(
             " shape, the size is that of the dimension with unit stride. Default: 17 from the"
             " smallest to the largest problem of the config."
         ),
-    ] = None,
+    ] = None
     threads: Annotated[
         str | None,
         typer.Option(help="Numbers between commas, or all: 1,2,all. Default: the config's."),
-    ] = None,
+    ] = None
     budget_seconds: Annotated[
         float | None, typer.Option(help="Start no launch after this many seconds.", min=1)
-    ] = None,
+    ] = None
     budget_evaluations: Annotated[
         int | None,
         typer.Option(help="Measure at most so many times a candidate in a cell.", min=2),
-    ] = None,
+    ] = None
     tolerance: Annotated[
         str, typer.Option(help="The loss that is good enough, everywhere with 95 %.")
-    ] = "5 %",
+    ] = "5 %"
     problem: Annotated[
         str, typer.Option("--problem", help="Only what the problem of this label computes.")
-    ] = "",
+    ] = ""
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on: use what earlier runs of the map measured.")
-    ] = False,
+    ] = False
     report: Annotated[
         Path | None, typer.Option("--report", help="Also write the HTML page here.")
-    ] = None,
-    store: Store = DEFAULT_STORE,
-    json: Json = False,
-) -> None:
+    ] = None
+    store: Store = DEFAULT_STORE
+    json: Json = False
+
+    def request(self) -> "MapRequest":
+        """What the map is over. BadParameter or InputError for an option that cannot be read."""
+        from autotune.commands.map.flow import MapRequest
+        from autotune.tuning.maps import axes
+
+        return MapRequest(
+            sizes=None if self.sizes is None else axes.sizes(self.sizes),
+            threads=self.threads,
+            budget_seconds=self.budget_seconds,
+            budget_evaluations=self.budget_evaluations,
+            tolerance=share(self.tolerance, "--tolerance"),
+            problem=self.problem,
+            resume=self.resume,
+        )
+
+    def resumed(self) -> str:
+        """The command line that goes on with an interrupted map."""
+        axes = (("--sizes", self.sizes), ("--threads", self.threads), ("--problem", self.problem))
+        words = ["autotune map", shlex.quote(str(self.config))]
+        words += [f"{name} {shlex.quote(value)}" for name, value in axes if value]
+        words.append("--resume")
+        if self.store != DEFAULT_STORE:
+            words.append(f"--store {shlex.quote(self.store)}")
+        return " ".join(words)
+
+
+@command
+def decide(options: MapOptions) -> None:
     """Which candidate wins where over size and threads, and what following that may cost.
 
     Predicted everywhere, measured only where the winner is unsure. The map is kept with the latest
     study of the config: report draws it, export uses it.
     """
-    from autotune.commands.map import flow as maps
+    from autotune.commands.map import flow
     from autotune.commands.map.document import MapDocument
     from autotune.commands.rank import ranked_space
     from autotune.results.maps import text
     from autotune.results.report import page_file
-    from autotune.tuning.maps import axes
 
-    options = maps.MapOptions(
-        sizes=None if sizes is None else axes.sizes(sizes),
-        threads=threads,
-        budget_seconds=budget_seconds,
-        budget_evaluations=budget_evaluations,
-        tolerance=share(tolerance, "--tolerance"),
-        problem=problem,
-        resume=resume,
-    )
-    setup = ranked_space.load(config)
-    if report is not None:
-        page_file.check(report)
+    request = options.request()
+    setup = ranked_space.load(options.config)
+    if options.report is not None:
+        page_file.check(options.report)
     progress = TerminalProgress()
     try:
-        made = maps.make(setup, options, store, progress)
+        mapped = flow.make(setup, request, options.store, progress)
     except KeyboardInterrupt as stop:
         progress.close()
-        place = f" --store {shlex.quote(store)}" if store != DEFAULT_STORE else ""
-        given = (("--sizes", sizes), ("--threads", threads), ("--problem", problem or None))
-        axes_again = "".join(f" {name} {shlex.quote(v)}" for name, v in given if v is not None)
-        again = f"autotune map {shlex.quote(str(config))}{axes_again} --resume{place}"
-        begun = f"; every finished sample is kept: {again}"
-        note("interrupted" + (begun if stop.args else "; nothing was measured yet"))
+        kept = f"every finished sample is kept: {options.resumed()}"
+        note(f"interrupted; {kept if stop.args else 'nothing was measured yet'}")
         raise typer.Exit(130) from None
     progress.close()
-    maps.require_map(made)
-    if json:
-        document(MapDocument(study=made.study, store=store, maps=tuple(made.maps)))
+    flow.require_map(mapped)
+    if options.json:
+        document(MapDocument(study=mapped.study, store=options.store, maps=tuple(mapped.maps)))
     else:
-        shown = shlex.quote(store) if store != DEFAULT_STORE else ""
-        typer.echo(text.text(made.maps, made.study, store=shown))
-    if report is not None:
+        store = shlex.quote(options.store) if options.store != DEFAULT_STORE else ""
+        typer.echo(text.text(mapped.maps, mapped.study, store=store))
+    if options.report is not None:
         from autotune.commands.tune.flow import study, write_report
 
-        note(f"wrote {write_report(study(made.study, store), report)}")
-    maps.require_success(made)
+        page = write_report(study(mapped.study, options.store), options.report)
+        note(f"wrote {page}")
+    flow.require_success(mapped)

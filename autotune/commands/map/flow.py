@@ -49,7 +49,7 @@ _TAKEN = "other processes take the cores: no sample was accepted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MapOptions:
+class MapRequest:
     """What a map is over, and how far it goes."""
 
     sizes: tuple[int, ...] | None = None
@@ -73,7 +73,7 @@ class Mapped:
     maps: tuple[DecisionMap, ...]
 
 
-def make(setup: Setup, options: MapOptions, store: str, progress: Progress) -> Mapped:
+def make(setup: Setup, options: MapRequest, store: str, progress: Progress) -> Mapped:
     """One map for each kind of problem of the config.
 
     Every sample is in the store when it is taken, the map after each visit: an interrupt loses at
@@ -136,7 +136,7 @@ def require_success(mapped: Mapped) -> None:
             raise WorkFailed(f"{chart.label}: no candidate ran: {', '.join(statuses) or _TAKEN}")
 
 
-def _aim(setup: Setup, options: MapOptions) -> Aim:
+def _aim(setup: Setup, options: MapRequest) -> Aim:
     try:
         return Aim(tolerance=options.tolerance, seed=setup.selection.seed)
     except ValueError as error:
@@ -148,7 +148,7 @@ def _until(deadline: float, share: int) -> float:
     return now + (deadline - now) / share
 
 
-def _study(setup: Setup, options: MapOptions, results: Store) -> str:
+def _study(setup: Setup, options: MapRequest, results: Store) -> str:
     """The latest study of the config where its content is the same, else a new one."""
     name = results.latest_study(setup.name)
     if options.resume and name is None:
@@ -178,7 +178,7 @@ class _Work:
     """Making one map."""
 
     setup: Setup
-    options: MapOptions
+    options: MapRequest
     store: Store
     study: str
     deadline: float

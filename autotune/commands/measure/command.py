@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.commands.options import Config, Json
+from autotune.commands.options import Config, Json, command, command_options
 from autotune.commands.output import TerminalProgress, document, note
 
 EXAMPLE = (
@@ -13,14 +13,17 @@ EXAMPLE = (
 )
 
 
-def measure(
-    config: Config,
+@command_options
+class MeasureOptions:
+    """Options of ``autotune measure``, in the order of its help."""
+
+    config: Config
     candidate: Annotated[
         str, typer.Option("--candidate", help="Id, identity or label, as rank prints them.")
-    ],
+    ]
     phases: Annotated[
         bool, typer.Option("--phases", help="Time per kernel and barrier, in a run of its own.")
-    ] = False,
+    ] = False
     dissect: Annotated[
         bool,
         typer.Option(
@@ -28,20 +31,27 @@ def measure(
             help="Measure each term of the model by probes made of its own loops: arithmetic, loads"
             " and stores, the loop with its data in each cache and in memory. A minute or two.",
         ),
-    ] = False,
-    json: Json = False,
-) -> None:
+    ] = False
+    json: Json = False
+
+
+@command
+def measure(options: MeasureOptions) -> None:
     """One candidate, built, verified and properly timed."""
     from autotune.commands.measure import measure_one
     from autotune.commands.measure.document import MeasureDocument
     from autotune.commands.rank import ranked_space
     from autotune.results.report import terms_text, text
 
-    setup = ranked_space.load(config)
+    setup = ranked_space.load(options.config)
     progress = TerminalProgress()
     try:
         result = measure_one.measure(
-            setup, candidate, phases=phases, dissect=dissect, progress=progress
+            setup,
+            options.candidate,
+            phases=options.phases,
+            dissect=options.dissect,
+            progress=progress,
         )
     except KeyboardInterrupt as stop:
         progress.close()
@@ -49,7 +59,7 @@ def measure(
         note(f"interrupted{kept}")
         raise typer.Exit(130) from None
     told = (result.ranked, result.measurement, result.location, result.phases)
-    if json:
+    if options.json:
         document(MeasureDocument.of(result))
     else:
         typer.echo(text.measured(*told))

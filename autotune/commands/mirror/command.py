@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.commands.options import DEFAULT_STORE, Json, Store
+from autotune.commands.options import DEFAULT_STORE, Json, Store, command, command_options
 from autotune.commands.output import document, note
 
 EPILOG = (
@@ -14,37 +14,43 @@ EPILOG = (
 )
 
 
-def mirror(
+@command_options
+class MirrorOptions:
+    """Options of ``autotune mirror``, in the order of its help."""
+
     study: Annotated[
         str, typer.Argument(help="Name of a study in the store; the latest if left out.")
-    ] = "",
+    ] = ""
     output: Annotated[
         Path, typer.Option("-o", "--output", help="The journal file; a journal is replaced.")
-    ] = Path("autotune.journal"),
+    ] = Path("autotune.journal")
     objective: Annotated[
         list[str] | None,
         typer.Option(help="time, energy or memory: a value of each trial. May be given again."),
-    ] = None,
-    store: Store = DEFAULT_STORE,
-    json: Json = False,
-) -> None:
+    ] = None
+    store: Store = DEFAULT_STORE
+    json: Json = False
+
+
+@command
+def mirror(options: MirrorOptions) -> None:
     """Write a study as an Optuna journal, for optuna-dashboard; the store stays the truth."""
     from autotune.commands.mirror.document import MirrorDocument
     from autotune.commands.tune.flow import study as load_study
     from autotune.domain.setup import OBJECTIVES
     from autotune.results.export import optuna_journal as journal
 
-    result = load_study(study, store)
-    asked = list(dict.fromkeys(objective or ["time"]))
+    result = load_study(options.study, options.store)
+    asked = list(dict.fromkeys(options.objective or ["time"]))
     unknown = [name for name in asked if name not in OBJECTIVES]
     if unknown:
         known = f"{unknown[0]!r} is not one of {', '.join(OBJECTIVES)}"
         raise typer.BadParameter(known, param_hint="--objective")
     wanted = tuple(name for name in OBJECTIVES if name in asked)
-    trials = journal.write(result.evaluation, output, wanted)
-    if json:
+    trials = journal.write(result.evaluation, options.output, wanted)
+    if options.json:
         name = result.record.name
         studies = tuple(f"{name}/{problem.label}" for problem in result.evaluation.problems)
-        document(MirrorDocument(study=name, file=output, studies=studies, trials=trials))
+        document(MirrorDocument(study=name, file=options.output, studies=studies, trials=trials))
     else:
-        note(f"wrote {trials} trials; look at them with: optuna-dashboard {output}")
+        note(f"wrote {trials} trials; look at them with: optuna-dashboard {options.output}")

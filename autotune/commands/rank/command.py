@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autotune.commands.options import Config, Engine, EngineName, Json, engines
+from autotune.commands.options import (
+    Config,
+    Engine,
+    EngineName,
+    Json,
+    command,
+    command_options,
+    engines,
+)
 from autotune.commands.output import TerminalProgress, document, note
 
 if TYPE_CHECKING:
@@ -23,11 +31,14 @@ RANK_EXAMPLE = (
 )
 
 
-def variants(
-    config: Config,
+@command_options
+class VariantsOptions:
+    """Options of ``autotune variants``, in the order of its help."""
+
+    config: Config
     illegal: Annotated[
         bool, typer.Option("--illegal", help="Also the combinations left out, with their reasons.")
-    ] = False,
+    ] = False
     emit: Annotated[
         str | None,
         typer.Option(
@@ -35,32 +46,38 @@ def variants(
             help="Write the C source of this candidate; of a program, the commands that build and"
             " run it.",
         ),
-    ] = None,
+    ] = None
     output: Annotated[
         Path, typer.Option("-o", "--output", help="Folder for the files of --emit.")
-    ] = Path(),
-    json: Json = False,
-) -> None:
+    ] = Path()
+    json: Json = False
+
+
+@command
+def variants(options: VariantsOptions) -> None:
     """The candidate space of a config; the source of one candidate."""
     from autotune.commands.rank import document as rank_document
     from autotune.commands.rank import emit_source, host_machine
     from autotune.commands.rank import ranked_space as prospect
     from autotune.results.report import text
 
-    setup = prospect.load(config)
+    setup = prospect.load(options.config)
     machine = host_machine.uncalibrated_machine(setup)
     enumerated = prospect.enumerate_space(setup, machine)
-    if emit is not None:
-        for path in emit_source.emit_sources(setup, enumerated, emit, output):
+    if options.emit is not None:
+        for path in emit_source.emit_sources(setup, enumerated, options.emit, options.output):
             note(f"wrote {path}")
-    if json:
-        document(rank_document.variants(setup, enumerated, illegal=illegal))
-    elif emit is None:
-        typer.echo(text.variants(enumerated, illegal=illegal))
+    if options.json:
+        document(rank_document.variants(setup, enumerated, illegal=options.illegal))
+    elif options.emit is None:
+        typer.echo(text.variants(enumerated, illegal=options.illegal))
 
 
-def predict(
-    config: Config,
+@command_options
+class PredictOptions:
+    """Options of ``autotune predict``, in the order of its help."""
+
+    config: Config
     formula: Annotated[
         str | None,
         typer.Option(
@@ -68,10 +85,13 @@ def predict(
             metavar="CANDIDATE",
             help="The prediction of a candidate or variant over all sizes, as a formula of n.",
         ),
-    ] = None,
-    engine: Engine = None,
-    json: Json = False,
-) -> None:
+    ] = None
+    engine: Engine = None
+    json: Json = False
+
+
+@command
+def predict(options: PredictOptions) -> None:
     """Predicted time of every candidate with its parts, in the order of the space."""
     from autotune.commands.rank import document as rank_document
     from autotune.commands.rank import formula_text
@@ -79,9 +99,9 @@ def predict(
     from autotune.commands.rank.ranked_space import require_predictions
     from autotune.results.report import text
 
-    prospect = _prospected(config, engine)
-    made = candidate_formulas(prospect, formula) if formula else []
-    if json:
+    prospect = _prospected(options.config, options.engine)
+    made = candidate_formulas(prospect, options.formula) if options.formula else []
+    if options.json:
         document(
             rank_document.predict(
                 prospect.setup, prospect.machine, prospect.enumerated.legal, prospect.rankings, made
@@ -96,9 +116,12 @@ def predict(
     require_predictions(prospect)
 
 
-def rank(
-    config: Config,
-    top: Annotated[int, typer.Option(help="Rows per problem; 0 for all.", min=0)] = 15,
+@command_options
+class RankOptions:
+    """Options of ``autotune rank``, in the order of its help."""
+
+    config: Config
+    top: Annotated[int, typer.Option(help="Rows per problem; 0 for all.", min=0)] = 15
     why: Annotated[
         str | None,
         typer.Option(
@@ -106,17 +129,20 @@ def rank(
             help="In words, why this candidate takes as long as predicted. The name of a variant"
             " stands for its fastest candidate in every problem.",
         ),
-    ] = None,
+    ] = None
     against: Annotated[
         str | None,
         typer.Option("--against", help="With --why: what makes the difference to this candidate."),
-    ] = None,
+    ] = None
     assembly: Annotated[
         bool, typer.Option("--assembly", help="With --why: the annotated loops as compiled.")
-    ] = False,
-    engine: Engine = None,
-    json: Json = False,
-) -> None:
+    ] = False
+    engine: Engine = None
+    json: Json = False
+
+
+@command
+def rank(options: RankOptions) -> None:
     """The candidates of each problem, fastest prediction first, with a reason each."""
     from autotune.commands.rank import block_text
     from autotune.commands.rank import document as rank_document
@@ -125,28 +151,34 @@ def rank(
     from autotune.errors import Fault, InputError
     from autotune.results.report import text, why_text
 
-    for option, wanted in (("--against", against), ("--assembly", assembly)):
-        if wanted and not why:
+    for option, wanted in (("--against", options.against), ("--assembly", options.assembly)):
+        if wanted and not options.why:
             raise typer.BadParameter(f"{option} needs --why", param_hint=option)
-    found = _prospected(config, engine)
+    found = _prospected(options.config, options.engine)
     unranked = _unranked(found)
-    if unranked and why:
-        named = find(found, why).candidate.id
+    if unranked and options.why:
+        named = find(found, options.why).candidate.id
         what = f"{named} has no prediction to explain"
         raise InputError(Fault(where="--why", found=what, hint=unranked.splitlines()[-1]))
-    if unranked and not json:
+    if unranked and not options.json:
         typer.echo(unranked)
         return
-    whys = explain(found, why, against, TerminalProgress()) if why else []
-    if json:
+    whys = explain(found, options.why, options.against, TerminalProgress()) if options.why else []
+    if options.json:
         document(
-            rank_document.rank(found.setup, found.machine, found.rankings, whys, assembly=assembly)
+            rank_document.rank(
+                found.setup, found.machine, found.rankings, whys, assembly=options.assembly
+            )
         )
-    elif why:
-        typer.echo("\n\n".join(why_text.explained(each, assembly=assembly) for each in whys))
+    elif options.why:
+        typer.echo(
+            "\n\n".join(why_text.explained(each, assembly=options.assembly) for each in whys)
+        )
     else:
         typer.echo(
-            text.rankings(found.rankings, found.machine, top=top, enumerated=found.enumerated)
+            text.rankings(
+                found.rankings, found.machine, top=options.top, enumerated=found.enumerated
+            )
         )
         choice = block_text.text(found.rankings, found.machine)
         if choice:

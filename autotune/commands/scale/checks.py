@@ -28,50 +28,53 @@ def back_tests(runs: Runs, settings: scaling_methods.Settings, level: float) -> 
     near = scaling_methods.near(runs, settings)
     top = runs.at_level(runs.levels[-1])
     scored = near if near is not None and int((near & top).sum()) >= ENOUGH else None
-    found: list[tuple[scaling_methods.Method, BackTest | str]] = []
+    results: list[tuple[scaling_methods.Method, BackTest | str]] = []
     for method in scaling_methods.METHODS:
         apart = "never" if method == "levels" and settings.method != "levels" else settings.apart
-        one = replace(settings, method=method, apart=apart)
+        variant = replace(settings, method=method, apart=apart)
         try:
-            tested = back_test(runs, partial(scaling_methods.fit, settings=one), scored, level)
-            found.append((method, tested))
+            tested = back_test(runs, partial(scaling_methods.fit, settings=variant), scored, level)
+            results.append((method, tested))
         except InputError as error:
-            found.append((method, error.faults[0].found))
-    return tuple(found)
+            results.append((method, error.faults[0].found))
+    return tuple(results)
 
 
 def discrepancy(tests: BackTests, method: scaling_methods.Method) -> Discrepancy | None:
-    """What the back-test of the method shows; None where there is none."""
+    """The discrepancy that the back-test of the method shows; None where there is no such test."""
     tested = dict(tests).get(method)
     return Discrepancy.of(tested) if isinstance(tested, BackTest) else None
 
 
 def refuse_inseparable(runs: Runs, inverses: Sequence[Inverse]) -> None:
     """InputError where no size is excluded because the sizes grow with the processors."""
-    if any(found.low == 0 or math.isinf(found.high) for found in map(_fitted, inverses)):
+    if any(size.low == 0 or math.isinf(size.high) for size in map(_fitted, inverses)):
         check_separable(runs, SEVERE)
 
 
 def warnings(runs: Runs, keep: float, tests: BackTests) -> tuple[str, ...]:
-    """What the user should know before believing: a far T0, few runs in the back-test, none."""
-    told = []
+    """Reasons to doubt the answer: a time to keep far outside the runs, or a small back-test."""
+    doubts = []
     least, most, unit = float(runs.time.min()), float(runs.time.max()), runs.variables.time.unit
     if not least / _REACH <= keep <= most * _REACH:
-        told.append(
+        doubts.append(
             f"the time to keep, {keep:.6g}{unit and f' {unit}'}, lies more than a factor of"
             f" {_REACH:g} outside the measured times, {least:.4g} to {most:.4g}: is its unit right?"
         )
     counts = [test.errors.count for _, test in tests if isinstance(test, BackTest)]
     if counts and counts[0] < ENOUGH:
-        told.append(
+        doubts.append(
             f"the back-test is from n = {counts[0]} run{'s' if counts[0] > 1 else ''} on"
             f" {runs.levels[-1]:g} processors: chance may choose the method; {ENOUGH} would tell"
         )
-    return tuple(told)
+    return tuple(doubts)
 
 
-def _fitted(found: Inverse) -> Inverse:
-    """With the interval of the regression alone: a back-test far off is no collinearity."""
-    if found.regression is None:
-        return found
-    return replace(found, low=found.regression[0], high=found.regression[1])
+def _fitted(inverse: Inverse) -> Inverse:
+    """The size with the interval of the regression alone, without what the back-test adds to it.
+
+    A large error in the back-test does not mean that the regressors are collinear.
+    """
+    if inverse.regression is None:
+        return inverse
+    return replace(inverse, low=inverse.regression[0], high=inverse.regression[1])

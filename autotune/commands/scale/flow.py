@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from autotune.commands.scale import checks
-from autotune.commands.scale.runs import RunSelection, ScalingColumns, runs_of, selected
+from autotune.commands.scale.options import ScalingColumns
+from autotune.commands.scale.runs import RunSelection, runs_of, selected
 from autotune.errors import Fault, InputError, unknown_name
 from autotune.files import tables
 from autotune.learning.scaling import focal, scaling_methods, self_generated
@@ -23,12 +24,12 @@ from autotune.learning.scaling.variables import Variable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForecastRequest:
-    """What is to be told of the models."""
+    """What the models shall forecast."""
 
     to: tuple[float, ...]
     """Numbers of processors; empty: twice the most of the runs."""
     keep: float | None = None
-    """T0; None: the median time on the most processors."""
+    """T0, the time to keep; None: the median time on the most processors."""
     keep_unit: str = ""
     """"s" where a unit was given; empty: T0 is in the unit of the time."""
     sizes: tuple[float, ...] = ()
@@ -49,118 +50,130 @@ class SelfGeneration:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ScaleOptions:
-    """Everything that the command was told."""
+class ScaleRequest:
+    """Everything that a scaling study asks for."""
 
     columns: ScalingColumns
-    region: RunSelection
-    asked: ForecastRequest
+    selection: RunSelection
+    forecast: ForecastRequest
     settings: scaling_methods.Settings
-    generated: SelfGeneration | None = None
+    generation: SelfGeneration | None = None
     """None: the runs are a training set that is there."""
 
 
-def scale(path: Path, options: ScaleOptions) -> list[RegionAnswer]:
-    """Model the runs of a file and say what was asked, for each region.
+def scale(path: Path, request: ScaleRequest) -> list[RegionAnswer]:
+    """Model the runs of a file and forecast what is requested, region by region.
 
     InputError for columns that are not there, runs that carry no model, times that do not grow
     with the size.
     """
-    table = tables.read_one(path, response=options.columns.time)
-    runs = selected(runs_of(table, options.columns), options.region)
-    regions = _regions(runs, options.region.each)
-    return [_scaled(label, one, options) for label, one in regions]
+    table = tables.read_one(path, response=request.columns.time)
+    runs = selected(runs_of(table, request.columns), request.selection)
+    regions = _regions(runs, request.selection.each)
+    return [_scaled(label, region, request) for label, region in regions]
 
 
-def _scaled(label: str, runs: Runs, options: ScaleOptions) -> RegionAnswer:
-    asked = options.asked
-    keep, notes = _time_to_keep(runs, asked)
-    settings = replace(options.settings, time=keep)
-    to = asked.to or (2 * runs.levels[-1],)
+def _scaled(label: str, runs: Runs, request: ScaleRequest) -> RegionAnswer:
+    wanted = request.forecast
+    keep, notes = _time_to_keep(runs, wanted)
+    settings = replace(request.settings, time=keep)
+    to = wanted.to or (2 * runs.levels[-1],)
     stage = None
-    if options.generated is not None:
-        stage = _stage(runs, keep, to[0], options.generated)
+    if request.generation is not None:
+        stage = _stage(runs, keep, to[0], request.generation)
         model: ScalingModel | None = stage.model
     else:
         model = scaling_methods.fit(runs, settings)
-    covariates = _covariates(runs, asked, notes)
-    tests = () if stage is not None else checks.back_tests(runs, settings, asked.level)
-    known = checks.discrepancy(tests, settings.method)
-    wide = model if model is None or known is None else Widened(model=model, known=known)
-    inverses = _inverses(wide, to, keep, covariates, asked.level)
+    covariates = _covariates(runs, wanted, notes)
+    tests = () if stage is not None else checks.back_tests(runs, settings, wanted.level)
+    discrepancy = checks.discrepancy(tests, settings.method)
+    wide = (
+        model if model is None or discrepancy is None else Widened(model=model, known=discrepancy)
+    )
+    inverses = _inverses(wide, to, keep, covariates, wanted.level)
     if stage is None:
         checks.refuse_inseparable(runs, inverses)
     return RegionAnswer(
         label=label,
         runs=runs,
         keep=keep,
-        level=asked.level,
+        level=wanted.level,
         settings=settings,
         model=model,
         inverses=inverses,
-        forecasts=_forecasts((model, wide), to, asked, covariates),
+        forecasts=_forecasts((model, wide), to, wanted, covariates),
         back_tests=tests,
-        discrepancy=known,
+        discrepancy=discrepancy,
         stage=stage,
         notes=tuple(notes),
         warnings=checks.warnings(runs, keep, tests),
     )
 
 
-def _time_to_keep(runs: Runs, asked: ForecastRequest) -> tuple[float, list[str]]:
-    if asked.keep is not None:
-        if not 0 < asked.keep < math.inf:
-            raise InputError(Fault(where="--keep", found=f"{asked.keep:g}", expected="above zero"))
+def _time_to_keep(runs: Runs, wanted: ForecastRequest) -> tuple[float, list[str]]:
+    if wanted.keep is not None:
+        if not 0 < wanted.keep < math.inf:
+            raise InputError(Fault(where="--keep", found=f"{wanted.keep:g}", expected="above zero"))
         unit = runs.variables.time.unit
-        if asked.keep_unit and asked.keep_unit != unit:
+        if wanted.keep_unit and wanted.keep_unit != unit:
             time = runs.variables.time.formula
+            keep = f"{wanted.keep:g} {wanted.keep_unit}"
             raise InputError(
                 Fault(
                     where="--keep",
-                    found=f"{asked.keep:g} {asked.keep_unit}, and nobody stated the unit of {time}",
+                    found=f"{keep}, but the unit of {time} is not stated",
                     expected="a number in the unit of that column",
                     hint=f"a column called {time}_s or {time}_ms states it",
                 )
             )
-        return asked.keep, []
+        return wanted.keep, []
     top = runs.levels[-1]
     median = float(np.median(runs.time[runs.at_level(top)]))
     return median, [f"the time to keep is the median on {top:g} processors; --keep names another"]
 
 
-def _covariates(runs: Runs, asked: ForecastRequest, notes: list[str]) -> tuple[float, ...]:
-    """The values of the covariates that are asked about. InputError for others, or half of one."""
-    given, found = dict(asked.given), []
-    known = sorted({name for one in runs.variables.covariates for name in one.columns})
+def _covariates(runs: Runs, wanted: ForecastRequest, notes: list[str]) -> tuple[float, ...]:
+    """The values of the covariates at which the models forecast.
+
+    A covariate without ``--given`` has its median on the most processors, and a note says so.
+    InputError for a column that no covariate has, and for a covariate without all of its columns.
+    """
+    given: dict[str, float] = dict(wanted.given)
+    covariates = runs.variables.covariates
+    columns = sorted({name for covariate in covariates for name in covariate.columns})
     for name in given:
-        if not known:
-            told = f"{name} is given, and there is no covariate"
-            raise InputError(Fault(where="--given", found=told, hint="--covariate names one"))
-        if name not in known:
-            raise InputError(unknown_name("--given", "column of a covariate", name, known))
+        if not columns:
+            fault = f"{name} is given, and there is no covariate"
+            raise InputError(Fault(where="--given", found=fault, hint="--covariate names one"))
+        if name not in columns:
+            raise InputError(unknown_name("--given", "column of a covariate", name, columns))
     top = runs.at_level(runs.levels[-1])
-    for one, values in zip(runs.variables.covariates, runs.points.covariates, strict=True):
-        if set(one.columns) & set(given):
-            found.append(_given(one, given))
+    values: list[float] = []
+    for covariate, measured in zip(covariates, runs.points.covariates, strict=True):
+        if set(covariate.columns) & set(given):
+            values.append(_given(covariate, given))
             continue
-        found.append(float(np.median(values[top])))
-        notes.append(f"{one.formula} = {found[-1]:g}, its median on the most processors; --given")
-    return tuple(found)
+        values.append(float(np.median(measured[top])))
+        notes.append(
+            f"{covariate.formula} = {values[-1]:g}, its median on the most processors;"
+            " --given sets another value"
+        )
+    return tuple(values)
 
 
-def _given(meant: Variable, given: Mapping[str, float]) -> float:
+def _given(covariate: Variable, given: Mapping[str, float]) -> float:
     """The value of a covariate for given values of its columns."""
-    missing = sorted(set(meant.columns) - set(given))
+    missing = sorted(set(covariate.columns) - set(given))
     if missing:
-        told, expected = f"{meant.formula} without {', '.join(missing)}", "all of its columns"
-        raise InputError(Fault(where="--given", found=told, expected=expected))
+        found, expected = f"{covariate.formula} without {', '.join(missing)}", "all of its columns"
+        raise InputError(Fault(where="--given", found=found, expected=expected))
     try:
-        value = meant.value(given)
+        value = covariate.value(given)
     except ValueError as error:
         raise InputError(Fault(where="--given", found=str(error))) from error
     if not value > 0:
-        told = f"{meant.formula} = {value:g}"
-        raise InputError(Fault(where="--given", found=told, expected="above zero"))
+        found = f"{covariate.formula} = {value:g}"
+        raise InputError(Fault(where="--given", found=found, expected="above zero"))
     return value
 
 
@@ -179,29 +192,34 @@ def _inverses(
 def _forecasts(
     models: tuple[ScalingModel | None, ScalingModel | None],
     to: Sequence[float],
-    asked: ForecastRequest,
+    wanted: ForecastRequest,
     covariates: Sequence[float],
 ) -> tuple[ForecastAt, ...]:
     """By the model as it was fitted, and as its back-test widens it."""
     model, wide = models
-    if model is None or wide is None or not asked.sizes:
+    if model is None or wide is None or not wanted.sizes:
         return ()
-    pairs = list(itertools.product(to, asked.sizes))
+    pairs = list(itertools.product(to, wanted.sizes))
     at = points(
         [p for p, _ in pairs], [s for _, s in pairs], [[x] * len(pairs) for x in covariates]
     )
-    own, told = forecast(model, at, asked.level), forecast(wide, at, asked.level)
-    return (ForecastAt(points=at, told=told, regression=own),)
+    return (
+        ForecastAt(
+            points=at,
+            told=forecast(wide, at, wanted.level),
+            regression=forecast(model, at, wanted.level),
+        ),
+    )
 
 
-def _stage(runs: Runs, keep: float, to: float, generated: SelfGeneration) -> plans.Stage:
+def _stage(runs: Runs, keep: float, to: float, generation: SelfGeneration) -> plans.Stage:
     plan = plans.GenerationPlan(
         time=keep,
         processors=to,
-        spread=generated.spread,
-        around="time" if generated.around == "time" else "size",
-        lower=generated.lower,
-        grid=generated.grid,
+        spread=generation.spread,
+        around="time" if generation.around == "time" else "size",
+        lower=generation.lower,
+        grid=generation.grid,
     )
     return self_generated.next_stage(runs, plan)
 

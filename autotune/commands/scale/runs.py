@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from autotune.commands.scale.options import ScalingColumns
 from autotune.domain.tables.parameter import Value
 from autotune.domain.tables.table import MeasurementTable
 from autotune.errors import Fault, InputError, unknown_name
@@ -18,19 +19,6 @@ from autotune.learning.scaling.variables import Variable, variable
 
 Floats = NDArray[np.float64]
 _Rows = Sequence[dict[str, Value]]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScalingColumns:
-    """Which columns of the file are what. Formulas may combine columns: ``nx*ny*nz``."""
-
-    processors: str
-    size: str
-    time: str | None = None
-    size_unit: str = ""
-    computation: str | None = None
-    communication: str | None = None
-    covariates: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +38,8 @@ def runs_of(table: MeasurementTable, columns: ScalingColumns) -> Runs:
     """The runs that a table holds. InputError for a formula of unknown or unfit columns."""
     rows = [{**dict(table.constants), **table.inputs.values(i)} for i in range(len(table))]
     names = list(rows[0])
-    covariates = zip(_symbols(len(columns.covariates)), columns.covariates, strict=True)
+    formulas = columns.covariate or ()
+    covariates = zip(_symbols(len(formulas)), formulas, strict=True)
     variables = Variables(
         processors=variable("P", columns.processors, where="--processors", columns=names),
         size=variable("SIZE", columns.size, where="--size", columns=names, unit=columns.size_unit),

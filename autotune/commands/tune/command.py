@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from autotune.commands.compare.command import show
-from autotune.commands.options import DEFAULT_STORE, Json, Store, refuse_together
+from autotune.commands.options import (
+    DEFAULT_STORE,
+    Json,
+    Store,
+    command,
+    command_options,
+    refuse_together,
+)
 from autotune.commands.output import TerminalProgress, document, note
 from autotune.commands.replay.command import SamplerName, replay_command
 
 if TYPE_CHECKING:
-    from autotune.commands.tune.flow import StudyOptions
+    from autotune.commands.tune.flow import StudyOptions, TunedStudy
     from autotune.domain.setup import Setup
 
 EXAMPLE = (
@@ -24,31 +31,34 @@ EXAMPLE = (
 )
 
 
-def tune(
+@command_options
+class TuneOptions:
+    """Options of ``autotune tune``, in the order of its help."""
+
     config: Annotated[
         Path | None,
         typer.Argument(help="A config file, such as configs/quickstart.yaml; not for --replay."),
-    ] = None,
+    ] = None
     budget_seconds: Annotated[
         float | None, typer.Option(help="Start no launch after this many seconds.", min=1)
-    ] = None,
+    ] = None
     budget_evaluations: Annotated[
         int | None, typer.Option(help="Measure at most this many candidates a problem.", min=1)
-    ] = None,
-    exhaustive: Annotated[bool, typer.Option("--exhaustive", help="Measure all.")] = False,
+    ] = None
+    exhaustive: Annotated[bool, typer.Option("--exhaustive", help="Measure all.")] = False
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the study: keep what is finished.")
-    ] = False,
+    ] = False
     report: Annotated[
         Path | None, typer.Option("--report", help="Also write the HTML page here.")
-    ] = None,
+    ] = None
     emit_job: Annotated[
         Path | None,
         typer.Option("--emit-job", help="Write a job for another machine into this new folder."),
-    ] = None,
+    ] = None
     collect: Annotated[
         Path | None, typer.Option("--collect", help="Read back the results.jsonl of a job.")
-    ] = None,
+    ] = None
     replay: Annotated[
         Path | None,
         typer.Option(
@@ -56,11 +66,11 @@ def tune(
             help="Search a recorded space instead of measuring: T4 results, a Kernel Tuner cache,"
             " or CSV with the time in the last column.",
         ),
-    ] = None,
+    ] = None
     sampler: Annotated[
         SamplerName | None,
         typer.Option(help="Who searches; of a replay model, else the config's, if left out."),
-    ] = None,
+    ] = None
     prior: Annotated[
         str | None,
         typer.Option(
@@ -68,74 +78,95 @@ def tune(
             help="A study, such as one of another machine or size: what a model learned of it"
             " expects orders the candidates, as far as it proves itself here.",
         ),
-    ] = None,
+    ] = None
     mirror: Annotated[
         Path | None,
         typer.Option("--mirror", help="Show the search in this Optuna journal while it goes on."),
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="With --replay: 1 if left out.", min=0)] = None,
-    store: Store = DEFAULT_STORE,
-    json: Json = False,
-) -> None:
-    """The main job: rank, build, verify, time and compare the most promising candidates."""
-    _check_together(
-        {
-            "CONFIG": config is not None,
-            "--budget-seconds": budget_seconds is not None,
-            "--budget-evaluations": budget_evaluations is not None,
-            "--exhaustive": exhaustive,
-            "--resume": resume,
-            "--report": report is not None,
-            "--emit-job": emit_job is not None,
-            "--collect": collect is not None,
-            "--replay": replay is not None,
-            "--sampler": sampler is not None,
-            "--prior": prior is not None,
-            "--mirror": mirror is not None,
-            "--seed": seed is not None,
+    ] = None
+    seed: Annotated[int | None, typer.Option(help="With --replay: 1 if left out.", min=0)] = None
+    store: Store = DEFAULT_STORE
+    json: Json = False
+
+    @property
+    def given(self) -> dict[str, bool]:
+        """The name of every option that others may exclude, and whether it was given."""
+        return {
+            "CONFIG": self.config is not None,
+            "--budget-seconds": self.budget_seconds is not None,
+            "--budget-evaluations": self.budget_evaluations is not None,
+            "--exhaustive": self.exhaustive,
+            "--resume": self.resume,
+            "--report": self.report is not None,
+            "--emit-job": self.emit_job is not None,
+            "--collect": self.collect is not None,
+            "--replay": self.replay is not None,
+            "--sampler": self.sampler is not None,
+            "--prior": self.prior is not None,
+            "--mirror": self.mirror is not None,
+            "--seed": self.seed is not None,
         }
-    )
-    if prior is not None and sampler not in (None, "model"):
+
+    def study(self) -> "StudyOptions":
+        """How far the study goes, and who searches."""
+        from autotune.commands.tune.flow import StudyOptions
+
+        return StudyOptions(
+            budget_seconds=self.budget_seconds,
+            budget_evaluations=self.budget_evaluations,
+            exhaustive=self.exhaustive,
+            resume=self.resume,
+            sampler=self.sampler,
+            prior=self.prior,
+            mirror=str(self.mirror) if self.mirror else None,
+        )
+
+
+@command
+def tune(options: TuneOptions) -> None:
+    """The main job: rank, build, verify, time and compare the most promising candidates."""
+    _check_together(options.given)
+    if options.prior is not None and options.sampler not in (None, "model"):
         raise typer.BadParameter("is for --sampler model", param_hint="--prior")
-    if replay is not None:
-        replay_command(replay, sampler, budget_evaluations, seed, json=json)
+    if options.replay is not None:
+        replay_command(
+            options.replay,
+            options.sampler,
+            options.budget_evaluations,
+            options.seed,
+            json=options.json,
+        )
         return
-    if config is None:
+    if options.config is None:
         raise typer.BadParameter("is needed, or --replay FILE", param_hint="CONFIG")
-    from autotune.commands.live import screen
     from autotune.commands.rank import ranked_space
-    from autotune.commands.tune import flow as tune_flow
-    from autotune.commands.tune import jobs
     from autotune.results.report import page_file
 
-    setup = ranked_space.load(config)
-    if report is not None:
-        page_file.check(report)
-    options = tune_flow.StudyOptions(
-        budget_seconds=budget_seconds,
-        budget_evaluations=budget_evaluations,
-        exhaustive=exhaustive,
-        resume=resume,
-        sampler=sampler,
-        prior=prior,
-        mirror=str(mirror) if mirror else None,
-    )
-    if emit_job is not None:
-        _emit(config, setup, options, emit_job, json=json)
+    setup = ranked_space.load(options.config)
+    if options.report is not None:
+        page_file.check(options.report)
+    if options.emit_job is not None:
+        _emit(options.config, setup, options, options.emit_job)
         return
     try:
-        with contextlib.closing(screen()) as shown:
-            if collect is not None:
-                result = jobs.collect(setup, collect, store, shown)
-            else:
-                result = tune_flow.tune(setup, options, store, shown, shown.watch)
+        study = _tuned(setup, options)
     except KeyboardInterrupt as stop:
-        place = f" --store {shlex.quote(store)}" if store != DEFAULT_STORE else ""
-        again = f"autotune tune {shlex.quote(str(config))} --resume{place}"
-        begun = f"; every finished sample is kept: {again}"
-        note("interrupted" + (begun if stop.args else "; nothing was measured yet"))
+        store = f" --store {shlex.quote(options.store)}" if options.store != DEFAULT_STORE else ""
+        resume = f"autotune tune {shlex.quote(str(options.config))} --resume{store}"
+        kept = f"every finished sample is kept: {resume}"
+        note(f"interrupted; {kept if stop.args else 'nothing was measured yet'}")
         raise typer.Exit(130) from None
-    show(result, json=json, report=report, store=store)
+    show(study, json=options.json, report=options.report, store=options.store)
+
+
+def _tuned(setup: "Setup", options: TuneOptions) -> "TunedStudy":
+    """The study, measured here, or read back from a job of another machine."""
+    from autotune.commands.live import screen
+    from autotune.commands.tune import flow, jobs
+
+    with contextlib.closing(screen()) as display:
+        if options.collect is not None:
+            return jobs.collect(setup, options.collect, options.store, display)
+        return flow.tune(setup, options.study(), options.store, display, display.watch)
 
 
 _EXCLUSIVE: Mapping[str, tuple[str, ...]] = {
@@ -149,7 +180,7 @@ _EXCLUSIVE: Mapping[str, tuple[str, ...]] = {
     ),
     "--exhaustive": ("--budget-evaluations", "--sampler", "--prior", "--mirror"),
 }  # fmt: skip
-"""What an option does not go with."""
+"""An option to the options that it does not go with."""
 
 
 def _check_together(given: Mapping[str, bool]) -> None:
@@ -160,15 +191,14 @@ def _check_together(given: Mapping[str, bool]) -> None:
         raise typer.BadParameter("needs --replay", param_hint="--seed")
 
 
-def _emit(
-    config: Path, setup: "Setup", options: "StudyOptions", folder: Path, *, json: bool
-) -> None:
+def _emit(config: Path, setup: "Setup", options: TuneOptions, folder: Path) -> None:
+    """Write a job for another machine, and say how to run it and read it back."""
     from autotune.commands.tune import jobs
 
-    emitted = jobs.emit_job(setup, options, folder, TerminalProgress())
-    if json:
-        document(emitted)
+    job = jobs.emit_job(setup, options.study(), folder, TerminalProgress())
+    if options.json:
+        document(job)
     note(
-        f"wrote {emitted.script}; run it there, bring the folder back, then:"
-        f" autotune tune {config} --collect {emitted.folder / 'results.jsonl'}"
+        f"wrote {job.script}; run it there, bring the folder back, then:"
+        f" autotune tune {config} --collect {job.folder / 'results.jsonl'}"
     )

@@ -330,7 +330,7 @@ def test_a_time_in_milliseconds_is_told_and_asked_for_in_its_unit(tmp_path: Path
 def test_a_time_without_a_unit_takes_no_unit(tmp_path: Path):
     runs = _serial(tmp_path / "runs.csv", time="wall")
     assert "the time to keep is 100\n" in run(runs, "--time", "wall", "--keep", "100")
-    with pytest.raises(InputError, match="nobody stated the unit of wall"):
+    with pytest.raises(InputError, match="the unit of wall is not stated"):
         run(runs, "--time", "wall", "--keep", "100 s")
 
 

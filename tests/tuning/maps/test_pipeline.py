@@ -54,7 +54,7 @@ class Ways:
 
     def make(self, **options: object) -> DecisionMap:
         values: dict[str, object] = {"sizes": SIZES, "budget_evaluations": 10} | options
-        made = maps.make(self.setup, maps.MapOptions(**values), self.store, silent)  # type: ignore[arg-type]
+        made = maps.make(self.setup, maps.MapRequest(**values), self.store, silent)  # type: ignore[arg-type]
         return made.maps[0]
 
     def studies(self) -> int:
@@ -152,7 +152,7 @@ def test_where_nothing_runs_the_work_failed(ways: Ways, monkeypatch: pytest.Monk
     crash = ReplayMeasurer(fallback=lambda _: Recording(status="build-failed", detail="no"))
     monkeypatch.setattr(tune_flow, "measurer_of", lambda *_: crash)
     made = maps.make(
-        ways.setup, maps.MapOptions(sizes=(128, 256), threads="1", budget_evaluations=8),
+        ways.setup, maps.MapRequest(sizes=(128, 256), threads="1", budget_evaluations=8),
         ways.store, silent,
     )  # fmt: skip
     with pytest.raises(WorkFailed, match="nothing ran: build-failed"):

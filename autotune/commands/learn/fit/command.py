@@ -6,21 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from autotune.commands.learn.curve_options import Level, known_models, listed
-from autotune.commands.learn.table_options import (
-    Analytical,
-    Categorical,
-    Constants,
-    Format,
-    FormulaName,
-    Model,
-    Response,
-    Without,
-    columns,
-    formula_of,
-    write,
-)
-from autotune.commands.options import Json, share
+from autotune.commands.learn.curve_options import Level, check_models, listed
+from autotune.commands.learn.table_options import FormulaOptions, TableOptions, write
+from autotune.commands.options import Json, command, command_options, share
 from autotune.commands.output import TerminalProgress, document, note
 
 if TYPE_CHECKING:
@@ -32,102 +20,107 @@ EXAMPLE = (
     " autotune learn fit runs.csv --models ridge --predict runs.csv -o predicted.csv"
 )
 
-Models = Annotated[
-    str,
-    typer.Option(
-        "--models",
-        help="Between commas, the one that predicts first; by default pool, influence, and pmnf"
-        " where the table allows it.",
-    ),
-]
-Predict = Annotated[
-    Path | None,
-    typer.Option(
-        "--predict",
-        metavar="ROWS.csv",
-        help="Also predict these rows: the parameters as columns, others are kept.",
-    ),
-]
-Output = Annotated[
-    Path | None,
-    typer.Option("-o", "--output", help="CSV file of --predict; stdout if left out."),
-]
+
+@command_options
+class FitOptions:
+    """Options of ``autotune learn fit``, in the order of its help."""
+
+    file: Annotated[Path, typer.Argument(help="Measurements, as autotune learn show reads them.")]
+    models: Annotated[
+        str,
+        typer.Option(
+            "--models",
+            help="Between commas, the one that predicts first; by default pool, influence, and pmnf"
+            " where the table allows it.",
+        ),
+    ] = ""
+    predict: Annotated[
+        Path | None,
+        typer.Option(
+            "--predict",
+            metavar="ROWS.csv",
+            help="Also predict these rows: the parameters as columns, others are kept.",
+        ),
+    ] = None
+    confidence: Level = "90 %"
+    analytical_model: FormulaOptions
+    columns: TableOptions
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="CSV file of --predict; stdout if left out."),
+    ] = None
+    json: Json = False
 
 
-def fit(
-    file: Annotated[Path, typer.Argument(help="Measurements, as autotune learn show reads them.")],
-    models: Models = "",
-    predict: Predict = None,
-    confidence: Level = "90 %",
-    formula: FormulaName = None,
-    constant: Constants = None,
-    model: Model = None,
-    response: Response = None,
-    without: Without = None,
-    analytical: Analytical = None,
-    categorical: Categorical = None,
-    format: Format = None,  # noqa: A002
-    output: Output = None,
-    json: Json = False,
-) -> None:
+@command
+def fit(options: FitOptions) -> None:
     """Models fitted to all rows: their whole formulas, their terms by influence, their errors.
 
     Errors are of rows held out in turn (five folds), with the standard error of their mean. With
     --predict the first model adds median, low, high and outside to each row of a CSV.
     """
     from autotune.commands.learn.fit import document as documents
-    from autotune.commands.learn.fit import text
-    from autotune.files.tables import read_one
     from autotune.learning.comparison import model_comparison
     from autotune.learning.comparison.curve_fits import Scoring
     from autotune.learning.models import fits
     from autotune.learning.models.formula_predictions import with_analytical
     from autotune.learning.models.rows_to_predict import read_rows
 
-    made = formula_of(formula, constant, analytical)
-    if output is not None and predict is None:
+    analytical = options.columns.analytical
+    formula = options.analytical_model.made(analytical)
+    if options.output is not None and options.predict is None:
         raise typer.BadParameter("needs --predict", param_hint="--output")
-    level = Scoring(level=share(confidence, "--confidence")).level
-    known_models(listed(models))
-    _check_output(output, (file, predict, model))
-    wanted = columns(without, analytical, categorical)
-    table = read_one(file, model=model, response=response, format=format, wanted=wanted)
-    if made is not None:
-        table = with_analytical(table, made)
-    entered = model_comparison.contenders(table, listed(models) or fits.usual_models(table))
-    rows = predict and read_rows(predict, table, analytical=analytical, formula=made)
+    level = Scoring(level=share(options.confidence, "--confidence")).level
+    names = listed(options.models)
+    check_models(names)
+    _check_output(options.output, (options.file, options.predict, options.columns.model))
+    table = options.columns.read_one(options.file)
+    if formula is not None:
+        table = with_analytical(table, formula)
+    contenders = model_comparison.contenders(table, names or fits.usual_models(table))
+    rows = options.predict and read_rows(
+        options.predict, table, analytical=analytical, formula=formula
+    )
     progress = TerminalProgress()
-    found = fits.fit_all(table, entered, progress)
+    fitted = fits.fit_all(table, contenders, progress)
     progress.close()
-    said = fits.predict(found, rows, level) if rows else None
-    if said is not None and output is not None:
-        write(text.table(said), output, predict)
-    if json:
-        document(documents.fits(found, said))
+    predicted = fits.predict(fitted, rows, level) if rows else None
+    if options.json:
+        _write(predicted, options)
+        document(documents.fits(fitted, predicted))
     else:
-        _tell(found, said, output)
-    if found.interrupted:
-        note(f"interrupted after {len(found.models)} of {len(entered)} models")
+        _show(fitted, predicted, options)
+    if fitted.interrupted:
+        note(f"interrupted after {len(fitted.models)} of {len(contenders)} models")
         raise typer.Exit(130)
 
 
-def _tell(found: "Fits", said: "Predicted | None", output: Path | None) -> None:
-    """The fits on stdout; on stderr where the predictions are there."""
+def _write(predicted: "Predicted | None", options: FitOptions) -> None:
+    """Write the predictions to the file of ``--output``, if there are both."""
     from autotune.commands.learn.fit import text
 
-    if said is None:
-        typer.echo(text.fits(found))
+    if predicted is not None and options.output is not None:
+        write(text.table(predicted), options.output, options.predict)
+
+
+def _show(fitted: "Fits", predicted: "Predicted | None", options: FitOptions) -> None:
+    """Print the models to stdout, or to stderr where the predictions go to stdout."""
+    from autotune.commands.learn.fit import text
+
+    _write(predicted, options)
+    if predicted is None:
+        typer.echo(text.fits(fitted))
         return
-    told = f"{text.fits(found)}\n\n{text.told(said, found.table.unit)}"
-    if output is not None:
-        typer.echo(told)
+    summary = f"{text.fits(fitted)}\n\n{text.told(predicted, fitted.table.unit)}"
+    if options.output is not None:
+        typer.echo(summary)
     else:
-        note(told)
-        typer.echo(text.table(said), nl=False)
+        note(summary)
+        typer.echo(text.table(predicted), nl=False)
 
 
 def _check_output(path: Path | None, sources: "tuple[Path | None, ...]") -> None:
-    """Before anything is fitted: a file that can be written, and none of those that are read."""
+    """Refuse, before anything is fitted, a file that cannot be written or that is read."""
     from autotune.errors import Fault, InputError
 
     if path is None:

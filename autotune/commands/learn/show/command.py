@@ -5,17 +5,15 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from autotune.commands.learn.table_options import (
-    Analytical,
-    Categorical,
-    Format,
-    Model,
-    Response,
-    Without,
-    columns,
-    write,
+from autotune.commands.learn.table_options import TableOptions, write
+from autotune.commands.options import (
+    DEFAULT_STORE,
+    Json,
+    Store,
+    command,
+    command_options,
+    refuse_together,
 )
-from autotune.commands.options import DEFAULT_STORE, Json, Store, refuse_together
 from autotune.commands.output import document
 
 if TYPE_CHECKING:
@@ -29,7 +27,10 @@ EXAMPLE = (
 )
 
 
-def show(
+@command_options
+class ShowOptions:
+    """Options of ``autotune learn show``, in the order of its help."""
+
     file: Annotated[
         Path | None,
         typer.Argument(
@@ -37,28 +38,26 @@ def show(
             help="Measurements: CSV, SPL Conqueror XML, Extra-P text, JSON, JSON Lines or TaLPas,"
             " T4 or Kernel Tuner results; gzipped or not.",
         ),
-    ] = None,
+    ] = None
     study: Annotated[
         str | None, typer.Option("--study", help="Instead: a study of the store, by name.")
-    ] = None,
+    ] = None
     engine: Annotated[
         str | None, typer.Option("--engine", help="Of a study: whose predictions.")
-    ] = None,
-    model: Model = None,
-    response: Response = None,
-    without: Without = None,
-    analytical: Analytical = None,
-    categorical: Categorical = None,
-    format: Format = None,  # noqa: A002
+    ] = None
+    columns: TableOptions
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Also write the table to this file.")
-    ] = None,
+    ] = None
     to: Annotated[
         Literal["csv", "extra-p"], typer.Option("--to", help="The format of --output.")
-    ] = "csv",
-    store: Store = DEFAULT_STORE,
-    json: Json = False,
-) -> None:
+    ] = "csv"
+    store: Store = DEFAULT_STORE
+    json: Json = False
+
+
+@command
+def show(options: ShowOptions) -> None:
     """What a file or a study holds to learn from: parameters, domains, rows, what was measured.
 
     And what was done to rows that no model can use. With -o also writes it, as CSV or for Extra-P.
@@ -66,36 +65,30 @@ def show(
     from autotune.commands.learn.show import document as documents
     from autotune.commands.learn.show import text
 
-    if study is not None:
-        others = {
-            "FILE": file is not None,
-            "--model": model is not None,
-            "--response": response is not None,
-            "--without": bool(without),
-            "--analytical": analytical is not None,
-            "--categorical": bool(categorical),
-            "--format": format is not None,
-        }
-        refuse_together("--study", others)
-        from autotune.commands.learn.study_tables import read_study
-
-        tables: Sequence[MeasurementTable] = [read_study(study, store, engine=engine).table]
-    elif file is None:
-        raise typer.BadParameter("give a file, or --study", param_hint="FILE")
-    else:
-        refuse_together("--engine", {"FILE": engine is not None})
-        from autotune.domain.tables.table import MeasurementTable as OneTable
-        from autotune.files.tables import read
-
-        wanted = columns(without, analytical, categorical)
-        found = read(file, model=model, response=response, format=format, wanted=wanted)
-        tables = [found] if isinstance(found, OneTable) else found.tables
-    if output is not None:
-        write(_content(tables, output, to), output, file)
-    if json:
+    tables = _tables(options)
+    if options.output is not None:
+        write(_content(tables, options.output, options.to), options.output, options.file)
+    if options.json:
         document(documents.measurements(tables))
     else:
         typer.echo(text.text(tables))
+
+
+def _tables(options: ShowOptions) -> "Sequence[MeasurementTable]":
+    """The table of a study, or a table for each response of a file."""
+    if options.study is not None:
+        given = {"FILE": options.file is not None, **options.columns.given}
+        refuse_together("--study", given)
+        from autotune.commands.learn.study_tables import read_study
+
+        return [read_study(options.study, options.store, engine=options.engine).table]
+    if options.file is None:
+        raise typer.BadParameter("give a file, or --study", param_hint="FILE")
+    refuse_together("--engine", {"FILE": options.engine is not None})
+    from autotune.domain.tables.table import MeasurementTable
+
+    measured = options.columns.read(options.file)
+    return [measured] if isinstance(measured, MeasurementTable) else measured.tables
 
 
 def _content(

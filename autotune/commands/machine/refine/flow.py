@@ -3,12 +3,12 @@
 import dataclasses
 import datetime
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from autotune.commands.machine.refine.document import RefineDocument
+from autotune.commands.machine.refine.options import RefinementOptions
 from autotune.commands.machine.refine.repredict import RefinementSource, predicting, source
 from autotune.commands.rank import host_machine
 from autotune.domain.calibration import Calibration
@@ -28,21 +28,7 @@ from autotune.models.refinement.posterior_fit import Floats, Mask
 from autotune.progress import Progress
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RefinementOptions:
-    """What to refine by, and what to do with it."""
-
-    study: str = ""
-    """Empty: the latest."""
-    config: Path | None = None
-    """The config of the study, where the stored text does not suffice."""
-    score: str = ""
-    """A second study to score on."""
-    apply: bool = False
-    force: bool = False
-
-
-def refine(wanted: RefinementOptions, store: str, progress: Progress) -> RefineDocument:
+def refine(options: RefinementOptions, store: str, progress: Progress) -> RefineDocument:
     """The posterior of this host's constants given a study; applied only where that is asked for.
 
     Raises InputError for a study of another machine, one without enough measured candidates, one
@@ -50,14 +36,14 @@ def refine(wanted: RefinementOptions, store: str, progress: Progress) -> RefineD
     """
     host = _host()
     with Store.open(store, create=False) as results:
-        name = wanted.study or results.latest_study()
+        name = options.study or results.latest_study()
         if name is None:
             raise InputError(Fault(where=results.shown, found="no study", hint="tune first"))
         record = results.load_study(name)
-        second = results.load_study(wanted.score) if wanted.score else None
+        second = results.load_study(options.score) if options.score else None
     _check_fresh(host, name)
     progress("read the study", 0, 1, name)
-    own = source(record, host, wanted.config)
+    own = source(record, host, options.config)
     sources = [own]
     if second is not None:
         sources.append(_outside(own, source(second, host, None)))
@@ -83,9 +69,9 @@ def refine(wanted: RefinementOptions, store: str, progress: Progress) -> RefineD
             return said
 
         found = posterior(name, host, rows, others, predict_able, watch)
-    refused = _refusal(found, wanted)
+    refused = _refusal(found, options)
     place = None
-    if wanted.apply and not refused:
+    if options.apply and not refused:
         place = stored_calibrations.save(with_refinement(found, _calibration(host), _now()))
     return RefineDocument(
         machine=host.name,
@@ -167,8 +153,8 @@ def _outside(own: RefinementSource, other: RefinementSource) -> RefinementSource
     return dataclasses.replace(other, rows=rows)
 
 
-def _refusal(found: Refinement, wanted: RefinementOptions) -> str:
-    if not wanted.apply or wanted.force:
+def _refusal(found: Refinement, options: RefinementOptions) -> str:
+    if not options.apply or options.force:
         return ""
     if not any(change.informed for change in found.changes):
         return "the study says nothing of any constant"

@@ -1,0 +1,50 @@
+"""What ``autotune export`` is asked for."""
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from autotune.commands.options import command_options
+
+Format = Literal["header", "wisdom", "t4", "csv", "parquet"]
+
+
+@command_options
+class ExportRequest:
+    """What is exported, in which format, and where to."""
+
+    study: Annotated[
+        str, typer.Argument(help="Name of a study in the store; the latest if left out.")
+    ] = ""
+    format: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            help="header: C, chooses by size and threads when run or when compiled. wisdom: JSON"
+            " with readers for C and Python; what the file holds of other studies stays. t4:"
+            " auto-tuning results. csv, parquet: every candidate, predicted and measured.",
+        ),
+    ] = "header"
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", help="The file; named after the study if left out."),
+    ] = None
+    problem: Annotated[
+        str, typer.Option("--problem", help="Only the problem of this label: heat2d-N256.")
+    ] = ""
+    readers: Annotated[
+        Path | None,
+        typer.Option(
+            "--with-reader",
+            help="With wisdom: also write autotune_wisdom.h and autotune_wisdom.py, the readers"
+            " for the application, into this folder.",
+        ),
+    ] = None
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace whatever lies there; wisdom begins anew.")
+    ] = False
+
+    def __post_init__(self) -> None:
+        if self.readers is not None and self.format != "wisdom":
+            raise typer.BadParameter("goes with --format wisdom", param_hint="--with-reader")

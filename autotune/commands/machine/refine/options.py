@@ -1,0 +1,34 @@
+"""What ``autotune machine refine`` is asked for."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from autotune.commands.options import command_options
+
+
+@command_options
+class RefinementOptions:
+    """The study to refine the constants by, and what to do with the result."""
+
+    study: Annotated[
+        str, typer.Argument(help="Name of a study in the store; the latest if left out.")
+    ] = ""
+    score: Annotated[
+        str, typer.Option("--score", help="Score on this study, which the fit does not see.")
+    ] = ""
+    config: Annotated[
+        Path | None,
+        typer.Option("--config", help="The study's config, where it names files of its own."),
+    ] = None
+    apply: Annotated[
+        bool, typer.Option("--apply", help="Change the calibration; else only show.")
+    ] = False
+    force: Annotated[
+        bool, typer.Option("--force", help="With --apply: though it scores worse, or not at all.")
+    ] = False
+
+    def __post_init__(self) -> None:
+        if self.force and not self.apply:
+            raise typer.BadParameter("needs --apply", param_hint="--force")

@@ -144,10 +144,9 @@ class Measurement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
-    """A candidate that was built and verified, or the status that says why not."""
+class BuildOutcome:
+    """How the build and the verification of a candidate ended."""
 
-    candidate: Candidate
     status: Status
     detail: str = ""
     error: float | None = None
@@ -156,3 +155,10 @@ class Prepared:
     """Key of the build."""
     provenance: Mapping[str, str] = field(default_factory=dict)
     """Compiler path and version, resolved flags, hash of the sources."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared(BuildOutcome):
+    """A candidate that was built and verified, or the status that says why not."""
+
+    candidate: Candidate

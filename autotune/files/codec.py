@@ -6,11 +6,12 @@ The store keeps values as JSON text; the commands print them as documents.
 """
 
 import dataclasses
+import functools
 import json
 import math
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Union, cast
 
@@ -44,41 +45,72 @@ def fields(value: "DataclassInstance") -> dict[str, object]:
 
 
 def load(kind: type[T], text: str) -> T:
-    """The value of dataclass ``kind`` that a JSON text holds; ValueError where it does not."""
+    """The value of a class that a JSON text holds; ValueError where it holds something else."""
+    return cast(T, _load(kind, text))
+
+
+def _load(kind: object, text: str) -> object:
+    """The value of a type, ``Machine`` or ``tuple[Part, ...]``."""
     try:
-        return cast(T, _build(kind, json.loads(text)))
-    except (TypeError, KeyError) as error:
-        raise ValueError(f"the stored text is not a {kind.__name__}: {error}") from error
+        return _build(kind, json.loads(text))
+    except (TypeError, KeyError, AttributeError) as error:
+        raise ValueError(f"the stored text is no {kind}: {error}") from error
 
 
-def load_list(kind: type[T], text: str) -> tuple[T, ...]:
-    """The values of dataclass ``kind`` that a JSON list holds."""
-    try:
-        return tuple(cast(T, _build(kind, item)) for item in json.loads(text))
-    except (TypeError, KeyError) as error:
-        raise ValueError(f"the stored text is no list of {kind.__name__}: {error}") from error
+def read(kind: type[T], values: Mapping[str, object]) -> T:
+    """A dataclass from its fields by name: what is text and no text field is read as JSON.
+
+    So a row of a table gives back the value that ``columns`` made it of; names that are no fields
+    are left out. Raises ValueError where a text holds something else.
+    """
+    hints = _hints(cast(Hashable, kind))
+    return kind(
+        **{
+            name: _load(hint, value)
+            if isinstance(value := values[name], str) and not is_scalar(hint)
+            else value
+            for name, hint in hints.items()
+        }
+    )
 
 
-def load_text_map(text: str) -> dict[str, str]:
-    """A mapping of text to text."""
-    return {key: str(value) for key, value in _mapping(text).items()}
+def columns(value: "DataclassInstance") -> dict[str, str | int | float | bool | None]:
+    """The fields of a dataclass as columns of a table: numbers and text, all else as JSON text."""
+    hints = _hints(type(value))
+    return {
+        name: cast("str | int | float | bool | None", item)
+        if (item := getattr(value, name)) is None or is_scalar(hint)
+        else dump(item)
+        for name, hint in hints.items()
+    }
 
 
-def load_number_map(text: str) -> dict[str, float]:
-    """A mapping of text to numbers."""
-    return {key: float(cast(float, value)) for key, value in _mapping(text).items()}
+def is_scalar(hint: object) -> bool:
+    """An annotation is a number, a text, or one of several texts, or None besides."""
+    return scalar(hint) is not None
 
 
-def load_conditions(text: str) -> dict[str, float | int | str]:
-    """A mapping of text to numbers or text."""
-    return cast("dict[str, float | int | str]", _mapping(text))
+@functools.cache
+def scalar(hint: object) -> type | None:
+    """``int``, ``float``, ``bool`` or ``str`` for the annotation of such a field, else None."""
+    while isinstance(hint, typing.NewType):
+        hint = hint.__supertype__
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if origin is typing.Annotated:
+        return scalar(inner[0])
+    if origin is typing.Literal:
+        return str
+    if origin in (Union, types.UnionType):
+        kinds = {scalar(part) for part in inner if part is not types.NoneType}
+        return kinds.pop() if len(kinds) == 1 else None
+    return hint if hint in (int, float, bool, str) else None
 
 
-def _mapping(text: str) -> dict[str, object]:
-    value = json.loads(text)
-    if not isinstance(value, dict):
-        raise ValueError("the stored text is not a mapping")
-    return value
+@functools.cache
+def _hints(kind: Hashable) -> Mapping[str, object]:
+    """The fields of a dataclass with their annotations."""
+    hints = typing.get_type_hints(kind)
+    return {field.name: hints[field.name] for field in dataclasses.fields(cast(type, kind))}
 
 
 def _plain(value: object, *, finite: bool = False) -> object:
@@ -107,7 +139,7 @@ def _build(kind: object, value: object) -> object:
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
         if not isinstance(value, dict):
             raise TypeError(f"{kind.__name__} needs a mapping, not {type(value).__name__}")
-        hints = typing.get_type_hints(kind)
+        hints = _hints(kind)
         return kind(**{name: _build(hints[name], item) for name, item in value.items()})
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is tuple:

@@ -14,6 +14,7 @@ Every writing method commits before it returns, and may be repeated: the same ro
 import datetime
 import uuid
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace as changed
 from pathlib import Path
 from typing import Self
 
@@ -24,17 +25,20 @@ from autotune.domain.results import Measurement, Prediction, Prepared, Sample, S
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, StoreError, unknown_name
 from autotune.files import codec
-from autotune.files.store import store_reading, store_rows, store_tables
+from autotune.files.store import store_reading, store_tables
 from autotune.files.store.records import (
     CandidateRecord,
     Choice,
     RunElsewhere,
     RunFacts,
+    StoredBuild,
+    StoredOutcome,
+    StudyEntry,
     StudyRecord,
     StudySummary,
 )
-from autotune.files.store.store_engine import bring_up_to_date, connect, speaking, writing
-from autotune.files.store.store_rows import Row
+from autotune.files.store.store_engine import connect, speaking, writing
+from autotune.files.store.store_rows import Row, candidate_row, row_of, upsert
 
 DEFAULT_WAIT = 30.0
 
@@ -46,9 +50,8 @@ class Store:
     waiting time, corrupt, full, gone.
     """
 
-    def __init__(self, engine: sa.Engine, shown: str, wait: float, *, older: bool = False) -> None:
+    def __init__(self, engine: sa.Engine, shown: str, wait: float) -> None:
         self._engine = engine
-        self._older = older
         self._wait = wait
         self.shown = shown
         """Where it lies, for messages."""
@@ -62,8 +65,8 @@ class Store:
         ``wait``: seconds to wait for another writer. StoreError names the file, what was found in
         it, and what to do.
         """
-        engine, shown, older = connect(location, create=create, wait=wait)
-        return cls(engine, shown, wait, older=older)
+        engine, shown = connect(location, create=create, wait=wait)
+        return cls(engine, shown, wait)
 
     def close(self) -> None:
         """Let go of all connections."""
@@ -88,7 +91,9 @@ class Store:
         self._add_study(name, config, setup_text, versions)
         with speaking(self.shown, self._wait), self._engine.connect() as connection:
             text = connection.execute(
-                sa.select(store_tables.studies.c.setup).where(store_tables.studies.c.name == name)
+                sa.select(store_tables.studies.c.setup_text).where(
+                    store_tables.studies.c.name == name
+                )
             ).scalar_one()
         if text != setup_text:
             raise StoreError(
@@ -103,14 +108,14 @@ class Store:
     def _add_study(
         self, name: str, config: str, setup_text: str, versions: Mapping[str, str] | None
     ) -> bool:
-        row: Row = {
-            "name": name,
-            "config": config,
-            "setup": setup_text,
-            "created": now(),
-            "versions": codec.dump(dict(versions or {})),
-        }
-        return self._write(store_tables.studies, [row], replace=False) > 0
+        entry = StudyEntry(
+            name=name,
+            config=config,
+            setup_text=setup_text,
+            created=now(),
+            versions=dict(versions or {}),
+        )
+        return self._write(store_tables.studies, [row_of(entry)], replace=False) > 0
 
     def unused_name(self, base: str) -> str:
         """``base``, or ``base-2``, ``base-3``, ...: the first that no study has."""
@@ -134,18 +139,8 @@ class Store:
         """Begin a run of a study; its new id, which sorts by time."""
         started = now()
         run = f"{started[:19].replace('-', '').replace(':', '')}-{uuid.uuid4().hex[:8]}"
-        row: Row = {
-            "id": run,
-            "study": study,
-            "started": started,
-            "ended": None,
-            "state": "running",
-            "machine": codec.dump(facts.machine),
-            "machine_identity": facts.machine_identity,
-            "versions": codec.dump(facts.versions),
-            "conditions": codec.dump(facts.conditions),
-            "timings": "{}",
-        }
+        keys = {"id": run, "study": study, "started": started, "ended": None, "state": "running"}
+        row = row_of(facts, **keys, timings="{}")
         self._write(store_tables.runs, [row], replace=False)
         return run
 
@@ -153,17 +148,21 @@ class Store:
         self, study: str, candidates: Sequence[Candidate], *, baselines: Sequence[str] = ()
     ) -> None:
         """Enter the candidates that a study chooses from; ``baselines`` are identities."""
-        self._write(
-            store_tables.candidates, [store_rows.candidate(c) for c in candidates], replace=False
-        )
-        members = store_rows.members(study, candidates, frozenset(baselines))
+        self._write(store_tables.candidates, [candidate_row(c) for c in candidates], replace=False)
+        members: list[Row] = [
+            {
+                "study": study,
+                "candidate": candidate.identity,
+                "place": place,
+                "baseline": candidate.identity in baselines,
+            }
+            for place, candidate in enumerate(candidates)
+        ]
         self._write(store_tables.members, members, replace=True)
 
     def know_candidates(self, candidates: Sequence[Candidate]) -> None:
         """Enter candidates that may be measured, but that no study chooses from."""
-        self._write(
-            store_tables.candidates, [store_rows.candidate(c) for c in candidates], replace=False
-        )
+        self._write(store_tables.candidates, [candidate_row(c) for c in candidates], replace=False)
 
     def add_map(self, study: str, value: DecisionMap) -> None:
         """Enter a map of a study; one of the same label is replaced."""
@@ -172,18 +171,28 @@ class Store:
 
     def add_predictions(self, study: str, pairs: Sequence[tuple[Candidate, Prediction]]) -> None:
         """Enter predictions of candidates that were added before; a later one replaces."""
-        new = [store_rows.prediction(study, c.identity, p) for c, p in pairs]
+        # what an interval is made of belongs to the ranking, not to the study
+        new = [
+            row_of(changed(prediction, uncertainty=None), study=study, candidate=c.identity)
+            for c, prediction in pairs
+        ]
         self._write(store_tables.predictions, new, replace=True)
 
     def add_choices(self, run: str, choices: Sequence[Choice]) -> None:
         """Enter which candidates a run measures, in which order and why."""
-        self._write(
-            store_tables.choices, [store_rows.choice(run, c) for c in choices], replace=True
-        )
+        self._write(store_tables.choices, [row_of(c, run=run) for c in choices], replace=True)
 
     def add_prepared(self, run: str, prepared: Prepared) -> None:
         """Enter how the build and the verification of a candidate ended."""
-        self._write(store_tables.prepared, [store_rows.prepared(run, prepared)], replace=True)
+        build = StoredBuild(
+            candidate=prepared.candidate.identity,
+            status=prepared.status,
+            detail=prepared.detail,
+            error=prepared.error,
+            build=prepared.build,
+            provenance=prepared.provenance,
+        )
+        self._write(store_tables.prepared, [row_of(build, run=run)], replace=True)
 
     def add_sample(self, run: str, candidate: str, number: int, sample: Sample) -> None:
         """Enter one sample; it is on the disk when this returns.
@@ -191,7 +200,7 @@ class Store:
         ``number`` counts the samples of a launch, warm-ups and rejected ones too. ValueError when
         another sample has that number already.
         """
-        row = store_rows.sample(run, candidate, number, sample)
+        row = row_of(sample, run=run, candidate=candidate, number=number)
         if self._write(store_tables.samples, [row], replace=False):
             return
         key = {c.name: row[c.name] for c in store_tables.samples.primary_key}
@@ -209,13 +218,12 @@ class Store:
         The run has none of them yet. The samples are numbered as those of one launch each.
         """
         samples = [
-            store_rows.sample(run, one.candidate, number, sample)
+            row_of(sample, run=run, candidate=one.candidate, number=number)
             for one in measurements
             for number, sample in enumerate(one.samples)
         ]
         outcomes = [
-            store_rows.outcome(run, one.candidate, one.status, one.detail, None)
-            for one in measurements
+            _outcome(run, one.candidate, one.status, one.detail, None) for one in measurements
         ]
         with speaking(self.shown, self._wait), writing(self._engine) as connection:
             for table, new in ((store_tables.samples, samples), (store_tables.outcomes, outcomes)):
@@ -242,7 +250,7 @@ class Store:
         checksum: tuple[float, float] | None = None,
     ) -> None:
         """Enter how measuring a candidate ended; it then counts as finished in this run."""
-        row = store_rows.outcome(run, candidate, status, detail, checksum)
+        row = _outcome(run, candidate, status, detail, checksum)
         self._write(store_tables.outcomes, [row], replace=True)
 
     def end_run(
@@ -262,19 +270,16 @@ class Store:
             text = connection.execute(
                 sa.select(store_tables.runs.c.conditions).where(where)
             ).scalar_one()
-            known = codec.load_conditions(text) | dict(conditions)
+            known = codec.load(dict, text)
+            together = codec.dump({**known, **conditions})
             connection.execute(
-                sa.update(store_tables.runs).where(where).values(conditions=codec.dump(known))
+                sa.update(store_tables.runs).where(where).values(conditions=together)
             )
 
     def _write(self, table: sa.Table, new: Sequence[Row], *, replace: bool) -> int:
         """Rows entered or replaced, in one transaction; those that exist are kept or replaced."""
-        with speaking(self.shown, self._wait):
-            if self._older:
-                bring_up_to_date(self._engine)
-                self._older = False
         with speaking(self.shown, self._wait), writing(self._engine) as connection:
-            return sum(store_rows.upsert(connection, table, row, replace=replace) for row in new)
+            return sum(upsert(connection, table, row, replace=replace) for row in new)
 
     # --- reading ------------------------------------------------------------------------
 
@@ -336,6 +341,13 @@ class Store:
                 raise StoreError(
                     Fault(where=self.shown, found=f"a candidate cannot be read: {error}")
                 ) from error
+
+
+def _outcome(
+    run: str, candidate: str, status: Status, detail: str, checksum: tuple[float, float] | None
+) -> Row:
+    outcome = StoredOutcome(candidate=candidate, status=status, detail=detail, checksum=checksum)
+    return row_of(outcome, run=run)
 
 
 def now() -> str:

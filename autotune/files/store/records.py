@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from autotune.domain.decision_map import DecisionMap
 from autotune.domain.machine import Machine
 from autotune.domain.problem_facts import ProblemFacts
-from autotune.domain.results import Measurement, Prediction, Status
+from autotune.domain.results import BuildOutcome, Measurement, Prediction, Status
 from autotune.domain.variant import Value
 
 Conditions = Mapping[str, float | int | str]
@@ -96,20 +96,26 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredBuild:
+class StoredBuild(BuildOutcome):
     """How the build and the verification of a candidate ended in a run."""
+
+    candidate: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredOutcome:
+    """How measuring a candidate ended in a run."""
 
     candidate: str
     status: Status
     detail: str
-    error: float | None
-    build: str
-    provenance: Mapping[str, str]
+    checksum: tuple[float, float] | None
+    """The weighted sum of its state and the sum of magnitudes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunRecord:
-    """One invocation of the tuner: where, with what, and what it measured."""
+class RunEntry(RunFacts):
+    """One invocation of the tuner: where, with what, when, and how it ended."""
 
     id: str
     started: str
@@ -118,12 +124,14 @@ class RunRecord:
     """None: the run was killed, or still goes on."""
     state: str
     """``running``, ``done``, ``interrupted`` or ``failed``."""
-    machine: Machine
-    machine_identity: str
-    versions: Mapping[str, str]
-    conditions: Conditions
     timings: Mapping[str, float]
     """Phase (``predict``, ``build``, ...) to seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRecord(RunEntry):
+    """One invocation of the tuner with what it measured."""
+
     choices: tuple[Choice, ...]
     builds: tuple[StoredBuild, ...]
     measurements: tuple[Measurement, ...]
@@ -167,8 +175,8 @@ class StudySummary:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StudyRecord:
-    """Everything that is known of a study; enough to compare, to report and to resume."""
+class StudyEntry:
+    """A study: its name, and what it was begun with."""
 
     name: str
     config: str
@@ -177,6 +185,12 @@ class StudyRecord:
     """The configuration, word for word."""
     created: str
     versions: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StudyRecord(StudyEntry):
+    """Everything that is known of a study; enough to compare, to report and to resume."""
+
     candidates: tuple[CandidateRecord, ...]
     predictions: tuple[StoredPrediction, ...]
     runs: tuple[RunRecord, ...]

@@ -17,8 +17,8 @@ from autotune.version import VERSION
 _WRITE = "autotune_write"
 
 
-def connect(location: str | Path, *, create: bool, wait: float) -> tuple[sa.Engine, str, bool]:
-    """The engine of a store that exists, its name for messages, and whether its schema is older.
+def connect(location: str | Path, *, create: bool, wait: float) -> tuple[sa.Engine, str]:
+    """The engine of a store that exists, and its name for messages.
 
     ``wait`` is how many seconds a writer waits for another one. StoreError where there is none
     (and ``create`` is False), or where it is not a store of this schema.
@@ -35,10 +35,10 @@ def connect(location: str | Path, *, create: bool, wait: float) -> tuple[sa.Engi
     with speaking(where.shown, wait):
         if where.path is None:
             _prepare_server(engine, where.shown, create=create)
-        older = check_schema(engine, where.shown)
+        check_schema(engine, where.shown)
         if where.path is not None:
             _check_pages(engine, where.path)
-    return engine, where.shown, older
+    return engine, where.shown
 
 
 def _absent(shown: str) -> StoreError:
@@ -123,11 +123,8 @@ def _in_words(shown: str, wait: float, text: str) -> StoreError:
     )
 
 
-def check_schema(engine: sa.Engine, shown: str) -> bool:
-    """Whether this is a store of an older schema; StoreError where it is none that can be read.
-
-    An older one is read as it is, and brought up to date before it is written.
-    """
+def check_schema(engine: sa.Engine, shown: str) -> None:
+    """StoreError where this is no store of this schema, older ones included."""
     with engine.connect() as connection:
         if not sa.inspect(connection).has_table(store_tables.meta.name):
             raise store_place.unusable(shown, f"has no table {store_tables.meta.name}")
@@ -137,8 +134,6 @@ def check_schema(engine: sa.Engine, shown: str) -> bool:
         raise store_place.unusable(
             shown, f"belongs to {found.get('application', 'an unknown program')}"
         )
-    if found.get("schema") in {str(number) for number in store_tables.OLDER}:
-        return True
     if found.get("schema") != str(store_tables.SCHEMA):
         raise StoreError(
             Fault(
@@ -149,19 +144,6 @@ def check_schema(engine: sa.Engine, shown: str) -> bool:
                 " it with that version, or name another with --store FILE",
             )
         )
-    return False
-
-
-def bring_up_to_date(engine: sa.Engine) -> None:
-    """New fields have defaults in reading: new are the number, and tables that were not there."""
-    change = (
-        sa.update(store_tables.meta)
-        .where(store_tables.meta.c.key == "schema")
-        .values(value=str(store_tables.SCHEMA))
-    )
-    with writing(engine) as connection:
-        store_tables.metadata.create_all(connection)
-        connection.execute(change)
 
 
 def _check_pages(engine: sa.Engine, path: Path) -> None:

@@ -1,16 +1,14 @@
 """Rows of the tables back to domain values, in one consistent look at the database."""
 
 import dataclasses
-import json
 from collections import defaultdict
 from collections.abc import Sequence
-from typing import cast
+from typing import TypeVar
 
 import sqlalchemy as sa
 
 from autotune.domain.decision_map import DecisionMap
-from autotune.domain.machine import Machine
-from autotune.domain.results import Measurement, Part, Prediction, Sample, Status
+from autotune.domain.results import Measurement, Prediction, Sample, Status
 from autotune.files import codec
 from autotune.files.store import store_tables
 from autotune.files.store.records import (
@@ -19,11 +17,13 @@ from autotune.files.store.records import (
     RunElsewhere,
     RunRecord,
     StoredBuild,
+    StoredOutcome,
     StoredPrediction,
     StudyRecord,
     StudySummary,
 )
-from autotune.units import Seconds
+
+T = TypeVar("T")
 
 
 def summaries(connection: sa.Connection) -> list[StudySummary]:
@@ -55,26 +55,21 @@ def study(connection: sa.Connection, name: str) -> StudyRecord | None:
         .where(store_tables.runs.c.study == name)
         .order_by(store_tables.runs.c.started, store_tables.runs.c.id)
     )
-    return StudyRecord(
-        name=name,
-        config=row["config"],
-        setup_text=row["setup"],
-        created=row["created"],
-        versions=codec.load_text_map(row["versions"]),
-        candidates=_candidates(connection, name),
-        predictions=_predictions(connection, name),
-        runs=tuple(_run(connection, found) for found in connection.execute(runs).mappings().all()),
-        maps=_maps(connection, name),
-    )
+    parts: dict[str, object] = {
+        "candidates": _candidates(connection, name),
+        "predictions": _predictions(connection, name),
+        "runs": tuple(_run(connection, run) for run in connection.execute(runs).mappings().all()),
+        "maps": _maps(connection, name),
+    }
+    return codec.read(StudyRecord, {**row, **parts})
 
 
 def _maps(connection: sa.Connection, study_name: str) -> tuple[DecisionMap, ...]:
-    """None where the store is of an older schema and must not be written."""
+    """The maps of a study, by label."""
     table = store_tables.maps
-    if not sa.inspect(connection).has_table(table.name):
-        return ()
     query = sa.select(table.c.record).where(table.c.study == study_name).order_by(table.c.label)
-    return tuple(codec.load(DecisionMap, text) for text in connection.execute(query).scalars())
+    texts = connection.execute(query).scalars()
+    return tuple(codec.load(DecisionMap, text) for text in texts)
 
 
 def _candidates(connection: sa.Connection, study_name: str) -> tuple[CandidateRecord, ...]:
@@ -86,9 +81,13 @@ def _candidates(connection: sa.Connection, study_name: str) -> tuple[CandidateRe
         .order_by(members.place, members.candidate)
     )
     return tuple(
-        dataclasses.replace(codec.load(CandidateRecord, text), baseline=bool(baseline))
+        dataclasses.replace(_candidate(text), baseline=bool(baseline))
         for text, baseline in connection.execute(query)
     )
+
+
+def _candidate(text: str) -> CandidateRecord:
+    return codec.load(CandidateRecord, text)
 
 
 def candidates(connection: sa.Connection, identities: Sequence[str]) -> tuple[CandidateRecord, ...]:
@@ -97,7 +96,7 @@ def candidates(connection: sa.Connection, identities: Sequence[str]) -> tuple[Ca
     for start in range(0, len(identities), _AT_ONCE):
         part = identities[start : start + _AT_ONCE]
         query = sa.select(table.record).where(table.identity.in_(part))
-        found += [codec.load(CandidateRecord, text) for text in connection.execute(query).scalars()]
+        found += [_candidate(text) for text in connection.execute(query).scalars()]
     return tuple(found)
 
 
@@ -113,20 +112,8 @@ def _predictions(connection: sa.Connection, study_name: str) -> tuple[StoredPred
         .order_by(table.c.engine, table.c.candidate)
     )
     return tuple(
-        StoredPrediction(candidate=row["candidate"], prediction=_prediction(row))
+        StoredPrediction(candidate=row["candidate"], prediction=codec.read(Prediction, {**row}))
         for row in connection.execute(query).mappings()
-    )
-
-
-def _prediction(row: sa.RowMapping) -> Prediction:
-    interval = None if row["low"] is None else (Seconds(row["low"]), Seconds(row["high"]))
-    return Prediction(
-        seconds=row["seconds"],
-        interval=interval,
-        parts=codec.load_list(Part, row["parts"]),
-        engine=row["engine"],
-        reason=row["reason"],
-        notes=tuple(str(note) for note in json.loads(row["notes"])),
     )
 
 
@@ -216,68 +203,36 @@ def _run(
 ) -> RunRecord:
     """A run with all that belongs to it, or to the members alone."""
     run = str(row["id"])
-    builds = {b.candidate: b for b in _builds(connection, run, members)}
+    builds = _of_run(connection, store_tables.prepared, StoredBuild, run, members)
+    outcomes = _of_run(connection, store_tables.outcomes, StoredOutcome, run, members)
+    choices = _of_run(connection, store_tables.choices, Choice, run, members)
+    choices = dict(sorted(choices.items(), key=lambda item: item[1].place))
     samples = _samples(connection, run, members)
-    outcomes = {
-        found["candidate"]: found
-        for found in _of_run(connection, store_tables.outcomes, run, members)
-    }
-    choices = tuple(
-        Choice(candidate=c["candidate"], place=c["place"], reason=c["reason"])
-        for c in _of_run(connection, store_tables.choices, run, members)
-    )
-    order = dict.fromkeys(
-        [c.candidate for c in sorted(choices, key=lambda c: c.place)]
-        + sorted({*builds, *samples, *outcomes})
-    )
-    found = (
+    order = dict.fromkeys([*choices, *sorted({*builds, *samples, *outcomes})])
+    measurements = (
         _measurement(run, identity, builds.get(identity), samples[identity], outcomes.get(identity))
         for identity in order
     )
-    return RunRecord(
-        id=run,
-        started=row["started"],
-        ended=row["ended"],
-        state=row["state"],
-        machine=codec.load(Machine, row["machine"]),
-        machine_identity=row["machine_identity"],
-        versions=codec.load_text_map(row["versions"]),
-        conditions=codec.load_conditions(row["conditions"]),
-        timings=codec.load_number_map(row["timings"]),
-        choices=tuple(sorted(choices, key=lambda c: c.place)),
-        builds=tuple(builds.values()),
-        measurements=tuple(m for m in found if m is not None),
-        checksums={
-            identity: (outcome["checksum"], outcome["magnitude"])
-            for identity, outcome in outcomes.items()
-            if outcome["checksum"] is not None
-        },
-        finished=frozenset(i for i, o in outcomes.items() if o["status"] != "contended")
-        | {identity for identity, build in builds.items() if build.status != "ok"},
-    )
+    parts: dict[str, object] = {
+        "choices": tuple(choices.values()),
+        "builds": tuple(builds.values()),
+        "measurements": tuple(m for m in measurements if m is not None),
+        "checksums": {i: o.checksum for i, o in outcomes.items() if o.checksum is not None},
+        "finished": frozenset(i for i, o in outcomes.items() if o.status != "contended")
+        | {i for i, build in builds.items() if build.status != "ok"},
+    }
+    return codec.read(RunRecord, {**row, **parts})
 
 
 def _of_run(
-    connection: sa.Connection, table: sa.Table, run: str, members: Members | None
-) -> list[sa.RowMapping]:
+    connection: sa.Connection, table: sa.Table, kind: type[T], run: str, members: Members | None
+) -> dict[str, T]:
+    """Candidate to what a table says of it in a run."""
     query = sa.select(table).where(table.c.run == run).order_by(table.c.candidate)
     if members is not None:
         query = query.where(table.c.candidate.in_(members))
-    return list(connection.execute(query).mappings())
-
-
-def _builds(connection: sa.Connection, run: str, members: Members | None) -> list[StoredBuild]:
-    return [
-        StoredBuild(
-            candidate=row["candidate"],
-            status=row["status"],
-            detail=row["detail"],
-            error=row["error"],
-            build=row["build"],
-            provenance=codec.load_text_map(row["provenance"]),
-        )
-        for row in _of_run(connection, store_tables.prepared, run, members)
-    ]
+    rows = connection.execute(query).mappings()
+    return {str(row["candidate"]): codec.read(kind, {**row}) for row in rows}
 
 
 def _samples(
@@ -293,19 +248,7 @@ def _samples(
         query = query.where(table.c.candidate.in_(members))
     samples: defaultdict[str, list[Sample]] = defaultdict(list)
     for row in connection.execute(query).mappings():
-        samples[row["candidate"]].append(
-            Sample(
-                seconds=row["seconds"],
-                steps=row["steps"],
-                busy=row["busy"],
-                accepted=row["accepted"],
-                launch=row["launch"],
-                round=row["round"],
-                taken=row["taken"],
-                warm_up=row["warm_up"],
-                conditions=codec.load_conditions(row["conditions"]),
-            )
-        )
+        samples[row["candidate"]].append(codec.read(Sample, {**row}))
     return samples
 
 
@@ -314,7 +257,7 @@ def _measurement(
     identity: str,
     build: StoredBuild | None,
     samples: list[Sample],
-    outcome: sa.RowMapping | None,
+    outcome: StoredOutcome | None,
 ) -> Measurement | None:
     """What the rows of one candidate say; None when it was built but never launched.
 
@@ -328,7 +271,7 @@ def _measurement(
         run=run,
         status=status,
         samples=tuple(samples),
-        detail=(outcome and outcome["detail"]) or (build.detail if build else ""),
+        detail=(outcome and outcome.detail) or (build.detail if build else ""),
         verified=build is not None and build.status == "ok",
         error=build.error if build else None,
         build=build.build if build else "",
@@ -336,10 +279,10 @@ def _measurement(
 
 
 def _status(
-    build: StoredBuild | None, samples: list[Sample], outcome: sa.RowMapping | None
+    build: StoredBuild | None, samples: list[Sample], outcome: StoredOutcome | None
 ) -> Status | None:
     if outcome is not None:
-        return cast(Status, outcome["status"])
+        return outcome.status
     if build is not None and build.status != "ok":
         return build.status
     timed = [s for s in samples if not s.warm_up]

@@ -1,15 +1,18 @@
-"""Domain values as rows of the tables, and writing a row that may be there already."""
+"""Rows of the tables, and writing a row that may be there already."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 
-from autotune.domain.results import Prediction, Prepared, Sample, Status
 from autotune.domain.variant import Candidate
 from autotune.files import codec
-from autotune.files.store.records import CandidateRecord, Choice
+from autotune.files.store.records import CandidateRecord
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 Row = Mapping[str, str | int | float | bool | None]
 
@@ -37,7 +40,15 @@ def upsert(connection: sa.Connection, table: sa.Table, row: Row, *, replace: boo
     return counted.execute(statement).rowcount
 
 
-def clean(text: str) -> str:
+def row_of(value: "DataclassInstance", **keys: str | int | bool | None) -> Row:
+    """A value as a row: its fields, after the keys that it does not hold itself."""
+    return {
+        name: _clean(item) if isinstance(item, str) else item
+        for name, item in (keys | codec.columns(value)).items()
+    }
+
+
+def _clean(text: str) -> str:
     """Text that any database takes: compiler output may hold anything."""
     return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
 
@@ -60,92 +71,6 @@ def candidate_record(value: Candidate, *, baseline: bool = False) -> CandidateRe
     )
 
 
-def candidate(value: Candidate) -> Row:
+def candidate_row(value: Candidate) -> Row:
     """The row of table candidates."""
-    record = candidate_record(value)
-    return {"identity": record.identity, "label": record.label, "record": codec.dump(record)}
-
-
-def members(study: str, candidates: Sequence[Candidate], baselines: frozenset[str]) -> list[Row]:
-    """Rows of table members, in the order of the candidates."""
-    return [
-        {
-            "study": study,
-            "candidate": value.identity,
-            "place": place,
-            "baseline": value.identity in baselines,
-        }
-        for place, value in enumerate(candidates)
-    ]
-
-
-def prediction(study: str, identity: str, value: Prediction) -> Row:
-    """The row of table predictions."""
-    low, high = value.interval or (None, None)
-    return {
-        "study": study,
-        "candidate": identity,
-        "engine": value.engine,
-        "seconds": value.seconds,
-        "low": low,
-        "high": high,
-        "reason": clean(value.reason),
-        "parts": codec.dump(value.parts),
-        "notes": codec.dump(value.notes),
-    }
-
-
-def choice(run: str, value: Choice) -> Row:
-    """The row of table choices."""
-    return {
-        "run": run,
-        "candidate": value.candidate,
-        "place": value.place,
-        "reason": clean(value.reason),
-    }
-
-
-def prepared(run: str, value: Prepared) -> Row:
-    """The row of table prepared."""
-    return {
-        "run": run,
-        "candidate": value.candidate.identity,
-        "status": value.status,
-        "detail": clean(value.detail),
-        "error": value.error,
-        "build": value.build,
-        "provenance": codec.dump(value.provenance),
-    }
-
-
-def sample(run: str, identity: str, number: int, value: Sample) -> Row:
-    """The row of table samples."""
-    return {
-        "run": run,
-        "candidate": identity,
-        "launch": value.launch,
-        "number": number,
-        "round": value.round,
-        "seconds": value.seconds,
-        "steps": value.steps,
-        "busy": value.busy,
-        "accepted": value.accepted,
-        "warm_up": value.warm_up,
-        "taken": value.taken,
-        "conditions": codec.dump(value.conditions),
-    }
-
-
-def outcome(
-    run: str, identity: str, status: Status, detail: str, checksum: tuple[float, float] | None
-) -> Row:
-    """The row of table outcomes."""
-    total, magnitude = checksum or (None, None)
-    return {
-        "run": run,
-        "candidate": identity,
-        "status": status,
-        "detail": clean(detail),
-        "checksum": total,
-        "magnitude": magnitude,
-    }
+    return {"identity": value.identity, "record": codec.dump(candidate_record(value))}

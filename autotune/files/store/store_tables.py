@@ -1,4 +1,4 @@
-r"""The tables of a results store.
+r"""The tables of a results store: keys, and beside them the fields of the values that they hold.
 
     studies --< members >-- candidates        what a study may choose from
        | |--< maps                            which candidate wins where, over size and threads
@@ -8,13 +8,12 @@ r"""The tables of a results store.
                  --< samples                  every sample, its conditions beside it
                  --< outcomes                 how measuring ended
 
-The primary keys say what must not be doubled. A change of any table, or of the JSON in one, is a
-new schema number:
-
-    1  problems are IVPs
-    2  problems are IVPs or stencils (record of a candidate: family, stencil, grid)
-    3  or programs of the user's (record of a candidate: program, arguments); table maps
+The primary keys say what must not be doubled. Numbers and texts are columns; every other field is
+JSON text. A change of any table, or of the JSON in one, is a new schema number.
 """
+
+import typing
+from collections.abc import Iterator
 
 from sqlalchemy import (
     Boolean,
@@ -24,127 +23,89 @@ from sqlalchemy import (
     Index,
     Integer,
     MetaData,
-    String,
     Table,
     Text,
 )
 
-SCHEMA = 3
-OLDER = frozenset({1, 2})
-"""Schemas whose rows read as they are; such a store is brought up to date when it is written."""
+from autotune.domain.results import Prediction, Sample
+from autotune.files import codec
+from autotune.files.store.records import Choice, RunEntry, StoredBuild, StoredOutcome, StudyEntry
+
+SCHEMA = 4
 APPLICATION = "autotune"
 APPLICATION_ID = 0x41755431
 """Of the SQLite file header: ``AuT1``."""
 
 metadata = MetaData()
+_SQL = {str: Text, int: Integer, float: Float, bool: Boolean}
+
+
+def _fields(kind: type, *keys: str) -> "Iterator[Column[typing.Any]]":
+    """A column for each field of a dataclass; ``keys`` are part of the primary key.
+
+    The field ``candidate`` refers to the table of candidates.
+    """
+    for name, hint in typing.get_type_hints(kind).items():
+        sql = _SQL[codec.scalar(hint) or str]
+        optional = type(None) in typing.get_args(hint)
+        if name == "candidate":
+            yield _candidate()
+        else:
+            yield Column(name, sql, primary_key=name in keys, nullable=optional)
+
+
+def _candidate() -> "Column[typing.Any]":
+    return Column("candidate", ForeignKey("candidates.identity"), primary_key=True)
+
+
+def _study(*, key: bool = True) -> "Column[typing.Any]":
+    return Column("study", ForeignKey("studies.name"), primary_key=key, nullable=False)
+
+
+def _run() -> "Column[typing.Any]":
+    return Column("run", ForeignKey("runs.id"), primary_key=True)
+
 
 meta = Table(
     "autotune_meta",
     metadata,
-    Column("key", String(64), primary_key=True),
+    Column("key", Text, primary_key=True),
     Column("value", Text, nullable=False),
 )
-studies = Table(
-    "studies",
-    metadata,
-    Column("name", String(200), primary_key=True),
-    Column("config", String(200), nullable=False),
-    Column("setup", Text, nullable=False),
-    Column("created", String(40), nullable=False),
-    Column("versions", Text, nullable=False),
-)
-runs = Table(
-    "runs",
-    metadata,
-    Column("id", String(64), primary_key=True),
-    Column("study", ForeignKey("studies.name"), nullable=False, index=True),
-    Column("started", String(40), nullable=False),
-    Column("ended", String(40)),
-    Column("state", String(20), nullable=False),
-    Column("machine", Text, nullable=False),
-    Column("machine_identity", String(80), nullable=False),
-    Column("versions", Text, nullable=False),
-    Column("conditions", Text, nullable=False),
-    Column("timings", Text, nullable=False),
-)
+studies = Table("studies", metadata, *_fields(StudyEntry, "name"))
+runs = Table("runs", metadata, _study(key=False), *_fields(RunEntry, "id"))
 candidates = Table(
     "candidates",
     metadata,
-    Column("identity", String(64), primary_key=True),
-    Column("label", Text, nullable=False),
+    Column("identity", Text, primary_key=True),
     Column("record", Text, nullable=False),
 )
 members = Table(
     "members",
     metadata,
-    Column("study", ForeignKey("studies.name"), primary_key=True),
-    Column("candidate", ForeignKey("candidates.identity"), primary_key=True),
+    _study(),
+    _candidate(),
     Column("place", Integer, nullable=False),
     Column("baseline", Boolean, nullable=False),
 )
-predictions = Table(
-    "predictions",
-    metadata,
-    Column("study", ForeignKey("studies.name"), primary_key=True),
-    Column("candidate", ForeignKey("candidates.identity"), primary_key=True),
-    Column("engine", String(64), primary_key=True),
-    Column("seconds", Float),
-    Column("low", Float),
-    Column("high", Float),
-    Column("reason", Text, nullable=False),
-    Column("parts", Text, nullable=False),
-    Column("notes", Text, nullable=False),
-)
+predictions = Table("predictions", metadata, _study(), _candidate(), *_fields(Prediction, "engine"))
 maps = Table(
     "maps",
     metadata,
-    Column("study", ForeignKey("studies.name"), primary_key=True),
-    Column("label", String(200), primary_key=True),
+    _study(),
+    Column("label", Text, primary_key=True),
     Column("record", Text, nullable=False),
 )
-choices = Table(
-    "choices",
-    metadata,
-    Column("run", ForeignKey("runs.id"), primary_key=True),
-    Column("candidate", ForeignKey("candidates.identity"), primary_key=True),
-    Column("place", Integer, nullable=False),
-    Column("reason", Text, nullable=False),
-)
-prepared = Table(
-    "prepared",
-    metadata,
-    Column("run", ForeignKey("runs.id"), primary_key=True),
-    Column("candidate", ForeignKey("candidates.identity"), primary_key=True),
-    Column("status", String(20), nullable=False),
-    Column("detail", Text, nullable=False),
-    Column("error", Float),
-    Column("build", String(128), nullable=False),
-    Column("provenance", Text, nullable=False),
-)
+choices = Table("choices", metadata, _run(), *_fields(Choice))
+prepared = Table("prepared", metadata, _run(), *_fields(StoredBuild))
 samples = Table(
     "samples",
     metadata,
-    Column("run", ForeignKey("runs.id"), primary_key=True),
-    Column("candidate", ForeignKey("candidates.identity"), primary_key=True),
-    Column("launch", Integer, primary_key=True),
+    _run(),
+    _candidate(),
     Column("number", Integer, primary_key=True),
-    Column("round", Integer, nullable=False),
-    Column("seconds", Float, nullable=False),
-    Column("steps", Integer, nullable=False),
-    Column("busy", Float, nullable=False),
-    Column("accepted", Boolean, nullable=False),
-    Column("warm_up", Boolean, nullable=False),
-    Column("taken", String(40), nullable=False),
-    Column("conditions", Text, nullable=False),
+    *_fields(Sample, "launch"),
 )
-outcomes = Table(
-    "outcomes",
-    metadata,
-    Column("run", ForeignKey("runs.id"), primary_key=True),
-    Column("candidate", ForeignKey("candidates.identity"), primary_key=True),
-    Column("status", String(20), nullable=False),
-    Column("detail", Text, nullable=False),
-    Column("checksum", Float),
-    Column("magnitude", Float),
-)
+outcomes = Table("outcomes", metadata, _run(), *_fields(StoredOutcome))
+Index("runs_of_study", runs.c.study)
 Index("samples_of_candidate", samples.c.candidate, samples.c.run)

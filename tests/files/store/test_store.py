@@ -228,7 +228,7 @@ def test_a_store_of_another_schema(path, store):
         connection.execute("UPDATE autotune_meta SET value = '7.8.9' WHERE key = 'version'")
     with pytest.raises(StoreError) as caught:
         Store.open(path)
-    assert "schema 99; expected schema 3" in message(caught)
+    assert "schema 99; expected schema 4" in message(caught)
     assert "autotune 7.8.9" in message(caught)
 
 

@@ -8,12 +8,11 @@ import pytest
 
 from autotune.domain.problem import StencilProblem
 from autotune.domain.variant import Candidate, Variant
+from autotune.errors import StoreError
 from autotune.files import config
 from autotune.files.store import Store
 from autotune.files.store.store_tables import SCHEMA
 from autotune.results.evaluate.study_evaluation import evaluate
-
-NEW_FIELDS = ("family", "stencil", "grid")
 
 
 def stencil_candidate(extents=(4, 5, 6), name="star3d-7pt") -> Candidate:
@@ -60,38 +59,13 @@ def test_problems_of_one_label_are_told_apart(tmp_path):
     assert first.label.startswith("star3d-7pt-K4-J5-I6-")
 
 
-@pytest.fixture
-def old(tmp_path):
-    """A store as the first schema has it: problems are IVPs, their records lack the new fields."""
+def test_a_store_of_an_older_schema_is_refused_with_a_way_out(tmp_path):
     path = tmp_path / "old.sqlite"
     begin(path, fake.candidate())
     with sqlite3.connect(path) as connection:
         connection.execute("UPDATE autotune_meta SET value = '1' WHERE key = 'schema'")
-        for identity, text in connection.execute("SELECT identity, record FROM candidates"):
-            record = json.loads(text)
-            for name in NEW_FIELDS:
-                del record["problem"][name]
-            connection.execute(
-                "UPDATE candidates SET record = ? WHERE identity = ?",
-                (json.dumps(record), identity),
-            )
-    return path
-
-
-def schema_of(path) -> str:
-    with sqlite3.connect(path) as connection:
-        query = "SELECT value FROM autotune_meta WHERE key = 'schema'"
-        return connection.execute(query).fetchone()[0]
-
-
-def test_a_store_of_the_first_schema_is_brought_up_to_date(old):
-    with Store.open(old, create=False) as store:
-        (candidate,) = store.load_study("study").candidates
-        assert candidate.problem.family == "ivp"
-        assert candidate.problem.words.startswith("N = 256")
-        assert schema_of(old) == "1", "as long as it is only read"
-        store.add_candidates("study", [stencil_candidate()])
-        assert len(store.load_study("study").candidates) == 2
-    assert schema_of(old) == str(SCHEMA)
-    with Store.open(old, create=False) as again:
-        assert len(again.load_study("study").candidates) == 2
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=f"schema 1; expected schema {SCHEMA}") as caught:
+        Store.open(path, create=False)
+    assert "name another with --store FILE" in str(caught.value)
+    assert path.read_bytes() == before

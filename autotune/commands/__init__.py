@@ -1,7 +1,7 @@
 """The command line: parse, call, print; each command with its flow and its words.
 
 The command modules import the flow inside their functions: ``autotune --help`` must not wait for
-numpy, pydantic and the database.
+numpy and the database.
 """
 
 import os

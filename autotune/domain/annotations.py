@@ -51,6 +51,8 @@ class FileKey:
     """What the key states and what it is used for, for the reader whose file lacks it."""
     required: bool = False
     """A file must have the key although the class has a default."""
+    optional: bool = False
+    """A file may leave the key out although the class has no default: its reader knows a value."""
     entries: str = ""
     """What the keys of a mapping are, where they are whole numbers: ``a number of threads``."""
 
@@ -81,6 +83,13 @@ class FileSection:
     section: str
     key: str = ""
     """Its key there; empty: the name of the field."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileKeys:
+    """A field that its reader makes of several keys, each with the type of what stands there."""
+
+    kinds: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)

@@ -258,7 +258,7 @@ class Overlap:
 class Machine:
     """A node: its cores, caches, memory, in-core model and, for a host, its calibration."""
 
-    name: Text
+    name: Annotated[Text, FileKey(optional=True)]
     """The name of its file unless the file says otherwise."""
     title: str = ""
     architecture: Annotated[str, OneOf(("x86_64", "aarch64", "ppc64"))]

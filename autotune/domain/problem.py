@@ -7,9 +7,18 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar, Literal, Protocol, Self
 
-from autotune.domain.annotations import Bounds, Count, Derived, FileHalf, InNotation, Text
+from autotune.domain.annotations import (
+    Bounds,
+    Count,
+    Derived,
+    FileHalf,
+    FileKey,
+    FileKeys,
+    InNotation,
+    Text,
+)
 from autotune.domain.problem_facts import ProblemFacts
-from autotune.domain.program import Program, written
+from autotune.domain.program import Given, Program, written
 from autotune.domain.stencil import Stencil
 from autotune.language.constraint import Value
 from autotune.language.expression import Expr, Num, Ref, number, references, show, symbols
@@ -388,11 +397,11 @@ class Problem:
     size_symbol: ClassVar[str] = "N"
     ivp: Ivp
     method: ButcherTableau
-    correctors: int
+    correctors: Annotated[Count, FileKey(optional=True)]
     """m; Scherg et al. 2019 use m = order - 1."""
-    size: int
+    size: Count
     """N."""
-    step_fraction: float = 0.1
+    step_fraction: Annotated[float, Bounds(above=0, most=1)] = 0.1
     """Step size h as a fraction of 1 / stability bound."""
 
     definition: str = field(init=False, default="")
@@ -519,7 +528,10 @@ class StencilProblem:
     family: ClassVar[Literal["stencil"]] = "stencil"
     arguments: ClassVar[Mapping[str, Value]] = NO_ARGUMENTS
     stencil: Stencil
-    extents: tuple[int, ...]
+    extents: Annotated[
+        tuple[int, ...],
+        FileKeys({"grid": Annotated[Mapping[str, Count], Bounds(least=1)], "size": Count}),
+    ]
     """Interior points in the order of the stencil's dimensions: K, J, I."""
 
     def __post_init__(self) -> None:
@@ -638,8 +650,8 @@ class ProgramProblem:
     family: ClassVar[Literal["program"]] = "program"
     shape: ClassVar[tuple[float, ...]] = ()
     state_bytes: ClassVar[int] = 0
-    program: Program
-    arguments: Mapping[str, Value]
+    program: Annotated[Program, Derived()]
+    arguments: Mapping[str, Given]
     """A value for each argument of the program, in its order."""
 
     def __post_init__(self) -> None:

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Literal
+from typing import Annotated, Literal
 
+from autotune.domain.annotations import Bounds, Derived, FileKey, InNotation, Text
 from autotune.domain.program_model import ProgramModel
 from autotune.language.constraint import Condition, Value
 
@@ -63,7 +64,9 @@ class Template:
         return _PIECE.sub(put, self.text)
 
 
-Command = tuple[Template, ...]
+Command = Annotated[tuple[Template, ...], InNotation("command")]
+Given = Annotated[Value, InNotation("value")]
+"""Text, a number, true, false or null."""
 
 
 def digest(files: Mapping[str, bytes]) -> str:
@@ -172,40 +175,49 @@ class Program:
     Templates name parameters, arguments and the places of ``BUILD_PLACES`` and ``RUN_PLACES``.
     """
 
-    name: str
-    title: str
-    source: str
+    name: Annotated[str, Derived()]
+    title: Text
+    source: Annotated[str, Derived()]
     """The file that describes it."""
-    source_folder: str
-    """Absolute path that ``{source folder}`` stands for."""
-    sources: tuple[str, ...]
+    source_folder: Annotated[Text, FileKey(optional=True)]
+    """Absolute path that ``{source folder}`` stands for; in a file relative to it."""
+    sources: Annotated[
+        tuple[Text, ...],
+        Bounds(least=1),
+        FileKey(about="the files that make the program; names or patterns such as *.c"),
+    ]
     """Files of the source folder whose content makes the program, sorted."""
-    digest: str
+    digest: Annotated[str, Derived()]
     """Hash of the names and contents of the sources, as they were read."""
-    folder: str = ""
+    folder: Text = ""
     """Working folder of a run, an absolute path; empty: a fresh one for each run."""
-    build: tuple[Command, ...] = ()
+    build: Annotated[tuple[Command, ...], InNotation("commands")] = ()
     """Commands that make ``{output}``, one after the other; empty: nothing is built."""
-    run: Command
+    run: Annotated[Command, FileKey(about="the command line as a list of arguments")]
     environment: Mapping[str, Template] = field(default_factory=dict)
     """Variables of a run; one whose value is null is not set."""
     packages: tuple[Package, ...] = ()
-    arguments: Mapping[str, Value] = field(default_factory=dict)
+    arguments: Mapping[str, Given] = field(default_factory=dict)
     """What a problem may set, with defaults."""
-    parameters: Mapping[str, tuple[Value, ...]]
+    parameters: Annotated[
+        Mapping[str, Annotated[tuple[Value, ...], InNotation("domain")]], Bounds(least=1)
+    ]
     constraints: tuple[ProgramConstraint, ...] = ()
-    baseline: Mapping[str, Value]
-    time: Reading
-    warm_ups: int = 0
+    baseline: Mapping[str, Given] = field(default_factory=dict)
+    """A value of every parameter; in a file of some, the others have their first."""
+    time: Annotated[Reading, FileKey(about="wall, {pattern: ...} or {json: ...}")]
+    warm_ups: Annotated[int, Derived()] = 0
     """Times at the start of each run that are kept but never counted."""
     check: Check | None = None
-    verify: Mapping[str, Value] = field(default_factory=dict)
+    verify: Mapping[str, Given] = field(default_factory=dict)
     """Arguments of the runs that are compared with the reference; empty: those of the problem."""
-    size: str | None = None
+    size: Text | None = None
     """The argument that counts as problem size n."""
     threads: Threads = "own"
     model: ProgramModel | None = None
-    places: Mapping[str, str] = field(default_factory=dict, compare=False, repr=False)
+    places: Annotated[Mapping[str, str], Derived()] = field(
+        default_factory=dict, compare=False, repr=False
+    )
     """Key (``run``, ``build``) to ``file:line:column``, for later errors."""
     definition: str = field(init=False, default="")
     """12 hexadecimal digits over what is run, how it is read and checked, whatever may vary."""

@@ -10,12 +10,24 @@ Formulas name arguments, parameters, ``threads`` and figures of the machine (``F
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
+from autotune.domain.annotations import (
+    Bounds,
+    Count,
+    Derived,
+    FileKey,
+    FileSection,
+    InNotation,
+    Text,
+)
 from autotune.language.constraint import Condition, Value
 
 Formula = Condition
 """An expression that gives a number."""
+AnyFormula = Annotated[Formula, InNotation("formula of any value")]
+"""An expression that gives any value."""
+Accuracy = Annotated[float, InNotation("accuracy")]
 
 FACTS: Mapping[str, str] = {
     "threads": "threads of the candidate",
@@ -60,10 +72,10 @@ _NOTHING, _ONE, _ALL = Condition("0"), Condition("1"), Condition("threads")
 class FormulaModel:
     """Seconds of a run as named terms that are added up."""
 
-    terms: Mapping[str, Formula]
-    where: Mapping[str, Formula] = field(default_factory=dict)
+    terms: Annotated[Mapping[str, Formula], InNotation("formulas"), FileKey(name="formula")]
+    where: Mapping[str, AnyFormula] = field(default_factory=dict)
     """Names for formulas, each with what it may name before it; so in all models."""
-    accuracy: float = 0.3
+    accuracy: Accuracy = 0.3
     """80 % of the true times lie between t / (1 + a) and t (1 + a); so in all models, where it is
     about what is stated here, not about the figures of the machine."""
 
@@ -77,22 +89,22 @@ class FormulaModel:
 class KerncraftModel:
     """A kernel in kerncraft's C, and how many iterations of its innermost loop a run takes."""
 
-    file: str
+    file: Annotated[Text, FileKey(name="kerncraft")]
     """As it was named; parameters in braces."""
-    names: tuple[str, ...]
+    names: Annotated[tuple[str, ...], Derived()]
     """Of the parameters in braces."""
-    texts: Mapping[tuple[Value, ...], str]
+    texts: Annotated[Mapping[tuple[Value, ...], str], Derived()]
     """The C text for the values of these parameters."""
-    constants: Mapping[str, Formula]
+    constants: Mapping[str, Formula] = field(default_factory=dict)
     """The sizes of the kernel, those of one thread."""
-    iterations: Formula
+    iterations: Annotated[Formula, FileKey(about="of the innermost loop, of all threads, in a run")]
     """Of all threads together."""
     workers: Formula = _ALL
     """Threads that the iterations keep busy."""
     extra: Formula = _NOTHING
     """Seconds of a run that no kernel holds; so in all models below."""
-    where: Mapping[str, Formula] = field(default_factory=dict)
-    accuracy: float = 0.2
+    where: Mapping[str, AnyFormula] = field(default_factory=dict)
+    accuracy: Accuracy = 0.2
 
     def __post_init__(self) -> None:
         _check_accuracy(self.accuracy)
@@ -102,24 +114,30 @@ class KerncraftModel:
 class KernelModel:
     """A stencil or an IVP of the kernel files, implemented as a variant of a space."""
 
-    stencil: str | None = None
+    stencil: Annotated[Text | None, FileSection("kernel")] = None
     """Path of its file; so of the others."""
-    ivp: str | None = None
-    method: str | None = None
-    correctors: int | None = None
+    ivp: Annotated[Text | None, FileSection("kernel")] = None
+    method: Annotated[Text | None, FileSection("kernel")] = None
+    correctors: Annotated[Count | None, FileSection("kernel")] = None
     """None: the order of the method less one."""
-    size: tuple[Formula, ...]
+    size: Annotated[tuple[Formula, ...], InNotation("sizes"), FileSection("kernel")]
     """N, or the points of a grid in the order of its dimensions (one: the same in each)."""
-    space: str
-    skeleton: str
+    space: Annotated[
+        Text,
+        FileSection("kernel"),
+        FileKey(about="the name of a space, or a path that ends in .yaml"),
+    ]
+    skeleton: Annotated[str, Derived()]
     """That of the space."""
-    parameters: Mapping[str, Formula] = field(default_factory=dict)
+    parameters: Annotated[Mapping[str, AnyFormula], FileSection("kernel")] = field(
+        default_factory=dict
+    )
     """Values of the parameters of the space; the others are those of its baseline."""
     times: Formula = _ONE
     """Time steps (sweeps over the grid) of a run."""
     extra: Formula = _NOTHING
-    where: Mapping[str, Formula] = field(default_factory=dict)
-    accuracy: float = 0.2
+    where: Mapping[str, AnyFormula] = field(default_factory=dict)
+    accuracy: Accuracy = 0.2
 
     def __post_init__(self) -> None:
         if (self.stencil is None) == (self.ivp is None):
@@ -133,12 +151,16 @@ class KernelModel:
 class Stream:
     """Lines that a loop touches: how many bytes, and how far back it touched them last."""
 
-    name: str
+    name: Annotated[Text, FileKey(name="array")]
     """Of the array."""
-    bytes: Formula
+    bytes: Annotated[Formula, FileKey(about="of new cache lines per iteration")]
     """Of cache lines that an iteration takes anew, on average: 8 for doubles one after the other,
     a whole line where each iteration jumps."""
-    reuse: Formula | None
+    reuse: Annotated[
+        Formula | None,
+        InNotation("reuse"),
+        FileKey(about="bytes touched between two uses of a line, or never"),
+    ]
     """Bytes that the thread touches between two uses of a line; None: it never comes again."""
     access: Access = "read"
 
@@ -147,8 +169,8 @@ class Stream:
 class MarkedLoop:
     """A loop of the source that a comment marks, how often it runs and what it moves."""
 
-    name: str
-    iterations: Formula
+    name: Text
+    iterations: Annotated[Formula, FileKey(about="of all threads, in a run")]
     """Of all threads together, in a run."""
     entries: Formula = _ONE
     """How often the loop is begun, by all threads together."""
@@ -156,7 +178,7 @@ class MarkedLoop:
     """Threads that the iterations keep busy."""
     flops: Formula | None = None
     """Floating-point operations of an iteration; None: iterations are counted by addresses."""
-    element: int = 8
+    element: Annotated[int, InNotation("element")] = 8
     """Bytes that a stream with unit stride advances by in an iteration."""
     streams: tuple[Stream, ...] = ()
 
@@ -169,18 +191,18 @@ class MarkedLoop:
 class MarkedModel:
     """Loops of the program's own source, compiled as the candidate is, one after the other."""
 
-    file: str
+    file: Annotated[Text, FileKey(name="marked")]
     """Absolute path of the source."""
-    lines: Mapping[str, tuple[int, int]]
+    lines: Annotated[Mapping[str, tuple[int, int]], Derived()]
     """First and last line of each loop by its name."""
-    loops: tuple[MarkedLoop, ...]
-    compile: tuple[str, ...] = ()
+    loops: Annotated[tuple[MarkedLoop, ...], Bounds(least=1)]
+    compile: tuple[Text, ...] = ()
     """Templates of the compiler's command line; empty: taken from the build of the program."""
     barriers: Formula = _NOTHING
     """OpenMP barriers of a run."""
     extra: Formula = _NOTHING
-    where: Mapping[str, Formula] = field(default_factory=dict)
-    accuracy: float = 0.2
+    where: Mapping[str, AnyFormula] = field(default_factory=dict)
+    accuracy: Accuracy = 0.2
 
     def __post_init__(self) -> None:
         if not self.loops:

@@ -2,8 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
+from autotune.domain.annotations import (
+    Bounds,
+    Count,
+    Derived,
+    FileKey,
+    FileKeys,
+    Fraction,
+    InNotation,
+    Text,
+)
 from autotune.domain.machine import Machine
 from autotune.domain.problem import AnyProblem, ProgramProblem
 from autotune.domain.program import Program
@@ -14,17 +24,19 @@ from autotune.domain.variant import EXCHANGES, Build, Exchange, Placement
 from autotune.errors import Fault, InputError
 from autotune.units import Bytes, Seconds
 
+ThreadCount = Annotated[int | Literal["all"], InNotation("threads")]
+
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """How a program is spread: nodes, ranks on each node, threads of each rank."""
 
-    nodes: int = 1
-    ranks: int = 1
+    nodes: Count = 1
+    ranks: Count = 1
     """Per node."""
-    threads: int | Literal["all"] = "all"
+    threads: ThreadCount = "all"
     """``all``: the cores of a node over the ranks on it."""
-    placement: Placement = "compact"
+    placement: Annotated[Placement, FileKey(optional=True)] = "compact"
 
     def __post_init__(self) -> None:
         if self.nodes * self.ranks > 1 and self.placement != "compact":
@@ -50,12 +62,12 @@ Saturation = Literal["paper", "kerncraft"]
 class Selection:
     """Which candidates of each problem are measured when there is no exhaustive search."""
 
-    top: int = 5
+    top: Count = 5
     """The best by prediction."""
-    random: int = 4
+    random: Annotated[int, Bounds(least=0)] = 4
     """Drawn at random from the rest, so that losses mean something."""
     baseline: bool = True
-    seed: int = 1
+    seed: Annotated[int, Bounds(least=0, below=2**32)] = 1
 
     def __post_init__(self) -> None:
         if self.top < 1:
@@ -79,21 +91,21 @@ class Searching:
     """How the candidates are searched after the first ones, and when that is over."""
 
     sampler: Sampler = "model"
-    first: int = 10
+    first: Count = 10
     """So many of the best by prediction come before anything is learned from times."""
-    stop_below: float = 0.01
+    stop_below: Annotated[float, InNotation("share")] = 0.01
     """Relative improvement: the search of a problem is over when no more is expected ..."""
-    patience: int = 5
+    patience: Count = 5
     """... in so many steps in a row."""
-    budget: int | None = None
+    budget: Count | None = None
     """Candidates that are measured per problem, at most."""
-    objectives: tuple[Objective, ...] = ("time",)
+    objectives: Annotated[tuple[Objective, ...], InNotation("objectives")] = ("time",)
     """What is to be small. Time comes first, with others there is a Pareto front."""
     warm_start: bool = True
     """Results of other studies in the store are used."""
     residual: Learner = "process"
     """What the sampler ``model`` learns log(measured / predicted) with."""
-    prior: str | None = None
+    prior: Text | None = None
     """``STUDY`` of the store or ``STUDY@STORE``, such as one of another machine: what a model of it
     expects orders the candidates, as far as it proves itself here."""
 
@@ -125,18 +137,18 @@ class Searching:
 class Measuring:
     """How candidates are timed."""
 
-    rounds: int = 5
+    rounds: Count = 5
     """Interleaved rounds: every candidate is launched once per round, in shuffled order. One that
     is clearly slower is launched in fewer, one too close to call in up to twice as many."""
-    samples: int = 3
+    samples: Count = 3
     """Accepted samples per launch."""
     min_sample: Seconds = Seconds(0.02)
     """A sample repeats time steps until it takes at least this long."""
-    busy: float = 0.95
+    busy: Fraction = 0.95
     """A sample is rejected when CPU time / (threads x wall time) falls below this."""
-    attempts: int = 3
+    attempts: Count = 3
     """A launch takes at most this many times its samples before it is given up as contended."""
-    verify_steps: int = 3
+    verify_steps: Count = 3
     """Time steps that are compared with the reference."""
 
     def __post_init__(self) -> None:
@@ -156,7 +168,7 @@ class Limits:
     compile: Seconds = Seconds(60.0)
     run: Seconds = Seconds(60.0)
     """Floor of the limit of one launch; the limit is this or ``factor`` times what is expected."""
-    factor: float = 20.0
+    factor: Annotated[float, Bounds(above=0)] = 20.0
     memory: Bytes | None = None
     """Address space of a launch; None: no limit but the machine's."""
     output: Bytes = Bytes(1 << 20)
@@ -196,26 +208,44 @@ class Generated:
 class Setup:
     """A config file: what is computed, where, in which ways, and how it is chosen and measured."""
 
-    name: str
+    title: str = ""
+    name: Annotated[str, InNotation("study name"), FileKey(optional=True)]
     """Name of the study: the file's stem unless the file says otherwise."""
-    source: str
+    source: Annotated[str, Derived()]
     """The file it came from."""
-    machine: Machine | None
+    machine: Annotated[
+        Machine | None,
+        FileKey(about="host, the name of a machine, or a path that ends in .yaml"),
+    ]
     """None: the host, detected and calibrated."""
-    problems: tuple[AnyProblem, ...]
-    subject: Generated | Program
+    problems: Annotated[tuple[AnyProblem, ...], Bounds(least=1)]
+    subject: Annotated[
+        Generated | Program, FileKeys({"skeleton": Text, "space": Text, "program": Text})
+    ]
     """What varies: code that is generated, or a program of the user's."""
-    builds: tuple[Build, ...]
-    layouts: tuple[Layout, ...]
-    communications: tuple[Exchange, ...] = EXCHANGES
+    builds: Annotated[tuple[Build, ...], Bounds(least=1)] = (Build(),)
+    layouts: Annotated[
+        tuple[Layout, ...],
+        FileKeys(
+            {
+                "threads": Annotated[tuple[ThreadCount, ...], Bounds(least=1)],
+                "layouts": Annotated[tuple[Layout, ...], Bounds(least=1)],
+                "placement": Placement,
+            }
+        ),
+    ]
+    """A file may give numbers of threads instead, and the usual placement beside either."""
+    communications: Annotated[
+        tuple[Exchange, ...], Bounds(least=1), FileKey(name="communication")
+    ] = EXCHANGES
     """How the ranks of layouts with several may exchange."""
-    launcher: str = "{command}"
+    launcher: Annotated[str, InNotation("launcher")] = "{command}"
     """Template of the command line that runs a measuring program: ``srun -n 1 {command}``."""
-    mpi_launcher: str = ""
+    mpi_launcher: Annotated[str, InNotation("launcher of ranks")] = ""
     """The same for programs of several ranks: ``srun -N {nodes} -n {ranks} {command}``; empty: the
     mpiexec that is found, with the options of its flavour."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    engine: Engine = "reuse"
+    engine: Annotated[Engine, FileKey(optional=True)] = "reuse"
     saturation: Saturation = "paper"
     """The rule of engine ``kerncraft``."""
     selection: Selection = field(default_factory=Selection)
@@ -224,7 +254,7 @@ class Setup:
     limits: Limits = field(default_factory=Limits)
     reference: Reference | None = None
     """A published table to compare with."""
-    places: Mapping[str, str] = field(default_factory=dict)
+    places: Annotated[Mapping[str, str], Derived()] = field(default_factory=dict)
     """Key path (``threads``, ``builds.0.compiler``) to ``file:line:column``, for later errors."""
 
     def __post_init__(self) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from autotune.domain.annotations import Text
 from autotune.domain.problem import AnyProblem
 from autotune.domain.stencil import check_dimension
 from autotune.language import constraint
@@ -148,8 +149,8 @@ class Variant:
 class Build:
     """The compiler as asked for; its resolved flags and version are found by the toolchain."""
 
-    compiler: str = "gcc"
-    flags: tuple[str, ...] = ("-O3", "-march=native")
+    compiler: Text = "gcc"
+    flags: tuple[Text, ...] = ("-O3", "-march=native")
 
 
 NO_COMPILER = Build(compiler="none", flags=())

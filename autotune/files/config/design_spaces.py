@@ -1,12 +1,12 @@
 """Spaces for designs of experiments from YAML (schema autotune.design/1)."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field
-
+from autotune.domain.annotations import Bounds, Text
 from autotune.domain.tables.parameter import (
     Parameter,
     Value,
@@ -18,9 +18,9 @@ from autotune.domain.tables.parameter import (
 from autotune.domain.tables.parameter_constraint import ParameterConstraint
 from autotune.domain.tables.parameter_space import DesignSpace
 from autotune.errors import nearest, one_of, unknown_name
-from autotune.files.config.fields import Model, Read, Text
+from autotune.files.config.facts import FORMS, draft, notation_form
+from autotune.files.config.notations import Notation
 from autotune.files.config.session import Session
-from autotune.files.config.validation import validate
 from autotune.files.config.yaml_document import describe, shown
 
 SCHEMA = "autotune.design/1"
@@ -128,27 +128,45 @@ def _short(value: float) -> int | float:
     return value if isinstance(value, int) else float(f"{value:.12g}")
 
 
-class _Design(Model):
+_RANGE = {
+    "type": "object",
+    "properties": {key: {"type": "number"} for key in _KEYS},
+    "required": ["from", "to"],
+    "additionalProperties": False,
+}
+FORMS[_Values] = notation_form(
+    Notation(
+        read=_values,
+        stand_in=[0, 1],
+        schema={"anyOf": [{"type": "array", "items": {"type": ["number", "string"]}}, _RANGE]},
+    )
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DesignFile:
+    """What a file states of a space; a domain is made of each parameter's values."""
+
     title: Text | None = None
-    parameters: dict[str, Annotated[_Values, Read(_values, [0, 1])]] = Field(min_length=1)
-    constraints: list[Text] = Field(default_factory=list)
+    parameters: Annotated[Mapping[str, _Values], Bounds(least=1)]
+    constraints: tuple[Text, ...] = ()
 
 
 def read_design(session: Session, path: Path) -> DesignSpace | None:
     """The parameters and constraints of a file, or None and faults."""
     known = len(session.faults)
     document = session.open(path, SCHEMA)
-    model = validate(session, document, _Design) if document else None
-    if document is None or model is None:
+    stated = draft(session, document, DesignFile) if document else None
+    if document is None or stated is None:
         return None
     parameters = []
-    for name, values in model.parameters.items():
+    for name, values in stated.parameters.items():
         try:
             parameters.append(_parameter(name, values))
         except ValueError as error:
             session.add(document.key(("parameters", name)), str(error))
     constraints = []
-    for i, text in enumerate(model.constraints):
+    for i, text in enumerate(stated.constraints):
         where = document.place(("constraints", i))
         try:
             constraint = ParameterConstraint(text)
@@ -157,12 +175,12 @@ def read_design(session: Session, path: Path) -> DesignSpace | None:
             continue
         constraints.append(constraint)
         for name in constraint.names:
-            if name not in model.parameters:
-                session.faults.append(unknown_name(where, "parameter", name, model.parameters))
+            if name not in stated.parameters:
+                session.faults.append(unknown_name(where, "parameter", name, stated.parameters))
     if len(session.faults) > known:
         return None
     return DesignSpace(
-        name=model.title or path.stem,
+        name=stated.title or path.stem,
         source=f"{shown(path)} ({SCHEMA})",
         parameters=tuple(parameters),
         rules=tuple(constraints),

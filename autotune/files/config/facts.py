@@ -11,27 +11,39 @@ import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Literal, TypeGuard, TypeVar, Union, cast, get_args, get_origin
 
+from autotune import paths
 from autotune.domain.annotations import (
     Bounds,
     Derived,
     FileColumn,
     FileHalf,
     FileKey,
+    FileKeys,
     FileSection,
     InNotation,
     OneKey,
     OneOf,
     Signed,
+    Text,
 )
+from autotune.domain.program import ProgramConstraint, Template
 from autotune.errors import nearest, one_of
-from autotune.files.config.notations import ATOMS, DIMENSIONS, NOTATIONS, Notation, quantity
+from autotune.files.config import notations, program_notations, study_notations
+from autotune.files.config.notations import ATOMS, DIMENSIONS, Notation, quantity
 from autotune.files.config.session import Session
 from autotune.files.config.yaml_document import Document, Keys, describe
 
 T = TypeVar("T")
 
+NOTATIONS = {
+    **notations.NOTATIONS,
+    **program_notations.NOTATIONS,
+    **study_notations.NOTATIONS,
+}
+_ATOMS = (*ATOMS, Template, ProgramConstraint)
 LOST = object()
 """Stands for a value that has a fault."""
 _PLAIN = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
@@ -49,6 +61,8 @@ class FileField:
     """Its annotations."""
     about: str
     required: bool
+    optional: bool
+    """Absent or null, its reader knows a value; the draft has None."""
     derived: bool
     default: object
     """The value where the key is absent; MISSING where there is none."""
@@ -110,7 +124,8 @@ def _field(name: str, annotation: object, default: object) -> FileField:
         kind=kind,
         notes=notes,
         about=key.about,
-        required=key.required or default is MISSING,
+        required=key.required or (default is MISSING and not key.optional),
+        optional=key.optional,
         derived=note(notes, Derived) is not None,
         default=default,
     )
@@ -199,7 +214,7 @@ def fact(
 
 
 def _settled(session: Session, document: Document, value: object, keys: Keys) -> object:
-    if isinstance(value, ATOMS):
+    if isinstance(value, _ATOMS):
         return value
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return settle(session, document, value, keys)
@@ -233,6 +248,36 @@ FORMS: dict[object, FileForm] = {}
 """By class or union of classes; each is entered where its family is read."""
 
 
+def named_file(
+    collection: paths.Collection,
+    read: Callable[[Session, Path], object],
+    also: tuple[str, ...] = (),
+) -> FileForm:
+    """A value that is the name of a file; None where that file has faults, or for ``also``."""
+
+    def read_name(reader: FactReader, value: object, keys: Keys) -> object:
+        text = reader.value(*split(Text), value, keys)
+        if text is LOST or text in also:
+            return LOST if text is LOST else None
+        session, document = reader.session, reader.document
+        known = len(session.faults)
+        folder, where = document.path.parent, document.place(keys)
+        path = session.resolve(str(text), collection, folder, where, also)
+        fact = session.once(path, read) if path else None
+        session.followed += len(session.faults) - known
+        return fact
+
+    return FileForm(read_name, lambda of: of(Text))
+
+
+def notation_form(notation: Notation) -> FileForm:
+    """The form of a class or union of classes that has a notation of its own."""
+    return FileForm(
+        lambda reader, value, keys: reader.noted(notation, value, keys),
+        lambda _: dict(notation.schema),
+    )
+
+
 def named(kind: type) -> bool:
     """The class has a name that a file states as the key that its values stand under."""
     return any(field.name == "name" and field.derived for field in fields_of(kind))
@@ -259,8 +304,10 @@ class FactReader:
         sections: dict[str, list[FileField]] = {}
         for field in fields:
             column, half = field.note(FileColumn), field.note(FileHalf)
-            section = field.note(FileSection)
-            if section is not None:
+            section, several = field.note(FileSection), field.note(FileKeys)
+            if several is not None:
+                values[field.name] = self._several(several, value, keys)
+            elif section is not None:
                 sections.setdefault(section.section, []).append(field)
             elif field.note(OneKey) is not None:
                 values[field.name] = self._under_one_key(field, value, keys)
@@ -288,9 +335,12 @@ class FactReader:
         given: Mapping[str, object],
     ) -> object:
         usual = given.get(field.name, field.default)
+        if usual is MISSING and field.optional:
+            usual = None
         if field.derived:
             return usual
-        if field.key not in holder:
+        absent = field.key not in holder
+        if absent or (holder[field.key] is None and field.optional):
             if field.name in given or not field.required:
                 return usual
             self.missing(field.key, field.about, keys)
@@ -325,6 +375,18 @@ class FactReader:
             return LOST
         return values[0] if values else field.default
 
+    def _several(
+        self, several: FileKeys, holder: Mapping[str, object], keys: Keys
+    ) -> dict[str, object]:
+        """The values of several keys by key; None for those that are absent."""
+        values: dict[str, object] = {}
+        for key, kind in several.kinds.items():
+            value = None
+            if holder.get(key) is not None:
+                value = self.value(*required(kind), holder[key], (*keys, key))
+            values[key] = None if value is LOST else value
+        return values
+
     def _section(
         self, key: str, fields: Sequence[FileField], holder: Mapping[str, object], keys: Keys
     ) -> dict[str, object]:
@@ -348,7 +410,7 @@ class FactReader:
         known = len(self.session.faults)
         place = (*keys, half.key)
         if half.key in holder:
-            pair = self._noted(NOTATIONS[half.key], holder[half.key], place)
+            pair = self.noted(NOTATIONS[half.key], holder[half.key], place)
         else:
             self.missing(half.key, field.about, keys)
             pair = LOST
@@ -384,7 +446,7 @@ class FactReader:
         """A value of a type with annotations; ``LOST`` after a fault."""
         notation = notation_of(kind, notes)
         if notation is not None:
-            return self._noted(notation, value, keys)
+            return self.noted(notation, value, keys)
         while isinstance(kind, typing.NewType):
             kind = kind.__supertype__
         if kind in FORMS:
@@ -421,7 +483,8 @@ class FactReader:
         self.session.add(self.document.place(keys), f"{subject(keys)}{found}", expected)
         return LOST
 
-    def _noted(self, notation: Notation, value: object, keys: Keys) -> object:
+    def noted(self, notation: Notation, value: object, keys: Keys) -> object:
+        """A value in a notation of its own."""
         try:
             return notation.read(value)
         except ValueError as error:
@@ -525,9 +588,12 @@ def keys_of(kind: type) -> tuple[str, ...]:
     names: list[str] = []
     for field in fields:
         choice, section = field.note(OneKey), field.note(FileSection)
+        several = field.note(FileKeys)
         part = field.note(FileColumn) or field.note(FileHalf)
         if choice is not None:
             names += choice.classes
+        elif several is not None:
+            names += several.kinds
         elif section is not None:
             names.append(section.section)
         else:

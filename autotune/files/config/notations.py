@@ -217,13 +217,13 @@ def _printed_schema(example: str) -> Mapping[str, object]:
 
 ATOMS = (Num, Sym, Ref, Neg, Bin, Call, Cond, Condition, Figure)
 """Classes of values with a notation of their own."""
-_EXPRESSION = {"type": ["string", "number"]}
+NUMBER_OR_TEXT = {"type": ["string", "number"]}
 _PLAIN = {"type": ["string", "integer", "boolean", "null"]}
 
 NOTATIONS: dict[object, Notation] = {
-    Expr: Notation(read=expression, stand_in=0, schema=_EXPRESSION),
+    Expr: Notation(read=expression, stand_in=0, schema=NUMBER_OR_TEXT),
     Ref: Notation(read=reference, schema={"type": "string", "examples": ["Y[l]"]}),
-    "coefficient": Notation(read=coefficient, schema=_EXPRESSION),
+    "coefficient": Notation(read=coefficient, schema=NUMBER_OR_TEXT),
     "range": Notation(
         read=range_, stand_in="[0, 0)", schema={"type": "string", "examples": ["[0, n)"]}
     ),

@@ -1,93 +1,64 @@
 """The problems of a study: an IVP with its method, a stencil on a grid, arguments of a program."""
 
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Annotated
+import dataclasses
+from collections.abc import Mapping
+from typing import cast
 
-from pydantic import Discriminator, Field, Tag
-
-from autotune import paths
-from autotune.domain.problem import AnyProblem, Problem, ProgramProblem, StencilProblem
+from autotune.domain.problem import (
+    AnyProblem,
+    ButcherTableau,
+    Ivp,
+    Problem,
+    ProgramProblem,
+    StencilProblem,
+)
 from autotune.domain.program import Program
 from autotune.domain.stencil import Stencil
 from autotune.errors import nearest, one_of, unknown_name
-from autotune.files.config.fields import Model, Read, Text
+from autotune.files.config.facts import FORMS, FactReader, FileForm, altered, named_file
 from autotune.files.config.ivps import read_ivp
 from autotune.files.config.methods import read_method
-from autotune.files.config.programs import value
 from autotune.files.config.session import Session
 from autotune.files.config.stencils import read_stencil
-from autotune.files.config.validation import tag
 from autotune.files.config.yaml_document import Document, Keys
-from autotune.language.constraint import Value
-
-Reader = Callable[[Session, Path], object]
-FILES: Mapping[str, tuple[paths.Collection, Reader]] = {
-    "ivp": ("kernels/ivp", read_ivp),
-    "method": ("kernels/method", read_method),
-    "stencil": ("kernels/stencil", read_stencil),
-}
-"""What the keys of a problem name."""
 
 
-class IvpModel(Model):
-    """An IVP, solved at a size by a method."""
-
-    ivp: Text
-    method: Text
-    correctors: int | None = Field(default=None, ge=1)
-    size: int = Field(ge=1)
-    step_fraction: float = Field(default=0.1, gt=0, le=1)
-
-
-class StencilModel(Model):
-    """A stencil on a grid: interior points by dimension, or ``size`` in each."""
-
-    stencil: Text
-    grid: dict[str, Annotated[int, Field(ge=1)]] | None = Field(default=None, min_length=1)
-    size: int | None = Field(default=None, ge=1)
+def _read_problem(reader: FactReader, value: object, keys: Keys) -> object:
+    """The draft of a problem, of which family by its keys."""
+    given = set(value) if isinstance(value, dict) else set()
+    kind: type[AnyProblem] = Problem
+    if "arguments" in given and "ivp" not in given:
+        kind = ProgramProblem
+    elif given & {"stencil", "grid"} and "ivp" not in given:
+        kind = StencilProblem
+    return reader.record(kind, value, keys, {})
 
 
-class ProgramArguments(Model):
-    """The program of the study with some arguments; the others have their defaults."""
-
-    arguments: dict[str, Annotated[Value, Read(value)]]
-
-
-def _family(value: object) -> str:
-    """Which problem it is, by its keys."""
-    keys = set(value) if isinstance(value, dict) else set()
-    if "arguments" in keys and "ivp" not in keys:
-        return tag("program")
-    return tag("stencil" if keys & {"stencil", "grid"} and "ivp" not in keys else "ivp")
+FORMS[Ivp] = named_file("kernels/ivp", read_ivp)
+FORMS[ButcherTableau] = named_file("kernels/method", read_method)
+FORMS[Stencil] = named_file("kernels/stencil", read_stencil)
+FORMS[AnyProblem] = FileForm(
+    _read_problem,
+    lambda of: {"anyOf": [of(kind) for kind in (Problem, StencilProblem, ProgramProblem)]},
+)
 
 
-ProblemModel = Annotated[
-    Annotated[IvpModel, Tag(tag("ivp"))]
-    | Annotated[StencilModel, Tag(tag("stencil"))]
-    | Annotated[ProgramArguments, Tag(tag("program"))],
-    Discriminator(_family),
-]
-
-
-def read_problem(
-    session: Session,
-    document: Document,
-    i: int,
-    model: IvpModel | StencilModel | ProgramArguments,
-    program: Program | None = None,
+def complete_problem(
+    session: Session, document: Document, i: int, stated: AnyProblem, program: Program | None
 ) -> AnyProblem | None:
     """Problem ``i`` of a study, of its program where it is about one, or None and faults."""
     place = _Place(session, document, ("problems", i))
     try:
-        if isinstance(model, ProgramArguments):
-            return _program_problem(place, model, program)
-        if isinstance(model, StencilModel):
-            return _stencil_problem(place, model)
-        return _ivp_problem(place, model)
+        match stated:
+            case ProgramProblem():
+                return _program_problem(place, stated, program)
+            case StencilProblem():
+                return _stencil_problem(place, stated)
+            case Problem():
+                return _ivp_problem(place, stated)
     except ValueError as error:
         place.add((), str(error))
-        return None
+    return None
 
 
 class _Place:
@@ -101,73 +72,62 @@ class _Place:
     def add(self, keys: Keys, found: str, expected: str = "", hint: str = "") -> None:
         self.session.add(self.document.place((*self.keys, *keys)), found, expected, hint)
 
-    def file(self, key: str, name: str) -> Path | None:
-        """The file that a key names."""
-        where = self.document.place((*self.keys, key))
-        return self.session.resolve(name, FILES[key][0], self.document.path.parent, where)
 
-
-def _ivp_problem(place: _Place, model: IvpModel) -> Problem | None:
-    path = place.file("ivp", model.ivp)
-    ivp = place.session.once(path, read_ivp) if path else None
-    path = place.file("method", model.method)
-    method = place.session.once(path, read_method) if path else None
-    if ivp is not None and model.size < ivp.minimum:
-        found = f"size: {model.size} is below the smallest size of {ivp.name}"
+def _ivp_problem(place: _Place, stated: Problem) -> Problem | None:
+    ivp, method = stated.ivp, stated.method
+    if ivp is not None and stated.size < ivp.minimum:
+        found = f"size: {stated.size} is below the smallest size of {ivp.name}"
         place.add(("size",), found, f"at least {ivp.minimum}")
         return None
-    if ivp is None or method is None:
+    if ivp is None or method is None:  # it has faults of its own
         return None
-    problem = Problem(
-        ivp=ivp,
-        method=method,
-        correctors=model.correctors or max(1, method.order - 1),
-        size=model.size,
-        step_fraction=model.step_fraction,
-    )
+    correctors = stated.correctors or max(1, method.order - 1)
+    problem = dataclasses.replace(altered(stated, correctors=correctors))
     if not problem.h > 0:
         raise ValueError(f"the step size {problem.h} is not positive")
     return problem
 
 
 def _program_problem(
-    place: _Place, model: ProgramArguments, program: Program | None
+    place: _Place, stated: ProgramProblem, program: Program | None
 ) -> ProgramProblem | None:
     if program is None:
         return None
-    unknown = [name for name in model.arguments if name not in program.arguments]
+    unknown = [name for name in stated.arguments if name not in program.arguments]
     for name in unknown:
         where = place.document.key((*place.keys, "arguments", name))
         place.session.faults.append(unknown_name(where, "argument", name, program.arguments))
     if unknown:
         return None
-    return ProgramProblem(program=program, arguments={**program.arguments, **model.arguments})
+    return ProgramProblem(program=program, arguments={**program.arguments, **stated.arguments})
 
 
-def _stencil_problem(place: _Place, model: StencilModel) -> StencilProblem | None:
-    path = place.file("stencil", model.stencil)
-    stencil = place.session.once(path, read_stencil) if path else None
-    extents = _extents(place, model, stencil) if stencil else None
-    if stencil is None or extents is None:
+def _stencil_problem(place: _Place, stated: StencilProblem) -> StencilProblem | None:
+    stencil = stated.stencil
+    extents = None if stencil is None else _extents(place, stated, stencil)
+    if extents is None:
         return None
     return StencilProblem(stencil=stencil, extents=extents)
 
 
-def _extents(place: _Place, model: StencilModel, stencil: Stencil) -> tuple[int, ...] | None:
+def _extents(place: _Place, stated: StencilProblem, stencil: Stencil) -> tuple[int, ...] | None:
     """Interior points in the order of the dimensions."""
     names, known = stencil.dimensions, len(place.session.faults)
-    if (model.grid is None) == (model.size is None):
-        found = "neither grid nor size is given" if model.grid is None else "both grid and size"
+    given = cast("Mapping[str, object]", stated.extents)
+    grid = cast("Mapping[str, int] | None", given["grid"])
+    size = cast("int | None", given["size"])
+    if (grid is None) == (size is None):
+        found = "neither grid nor size is given" if grid is None else "both grid and size"
         form = ", ".join(f"{name}: 96" for name in reversed(names))
         place.add((), found, f"one of grid: {{{form}}} and size: 96")
         return None
-    if model.grid is None:
-        extent = model.size or 0
+    if grid is None:
+        extent = size or 0
         if extent < stencil.minimum:
             place.add(("size",), f"size: {_few(extent, stencil)}", f"at least {stencil.minimum}")
             return None
         return (extent,) * len(names)
-    for name, extent in model.grid.items():
+    for name, extent in grid.items():
         if name not in names:
             found = f"grid: {stencil.name} has no dimension {name!r}"
             where = place.document.key((*place.keys, "grid", name))
@@ -180,9 +140,9 @@ def _extents(place: _Place, model: StencilModel, stencil: Stencil) -> tuple[int,
     if absent:
         found = f"grid: no points of {', '.join(absent)}"
         place.add(("grid",), found, f"each of {', '.join(names)}")
-    if len(place.session.faults) > known or any(name not in model.grid for name in names):
+    if len(place.session.faults) > known or any(name not in grid for name in names):
         return None  # one that has a fault of its own was left out
-    return tuple(model.grid[name] for name in names)
+    return tuple(grid[name] for name in names)
 
 
 def _few(extent: int, stencil: Stencil) -> str:

@@ -2,82 +2,35 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import Field
 
 from autotune import paths
 from autotune.domain.program_model import KernelModel
 from autotune.domain.setup import FAMILIES
 from autotune.errors import unknown_name
-from autotune.files.config.fields import Model, Read, Text
+from autotune.files.config.facts import altered
 from autotune.files.config.ivps import read_ivp
 from autotune.files.config.methods import read_method
-from autotune.files.config.program_fields import AnyFormula, Formula, Share, Where, formula
 from autotune.files.config.session import Session
 from autotune.files.config.skeletons import read_skeleton
 from autotune.files.config.spaces import read_space
 from autotune.files.config.stencils import read_stencil
 from autotune.files.config.yaml_document import Document, Keys
-from autotune.language.constraint import Condition
-
-_NOTHING, _ONE = formula(0), formula(1)
 
 
-def _sizes(found: object) -> tuple[Condition, ...]:
-    """One formula, or one per dimension of a grid."""
-    if not isinstance(found, list):
-        return (formula(found),)
-    if not 1 <= len(found) <= 3:
-        raise ValueError(f"{len(found)} sizes: one, or the points of each dimension of a grid")
-    return tuple(formula(each) for each in found)
-
-
-class _Kernel(Model):
-    stencil: Text | None = None
-    ivp: Text | None = None
-    method: Text | None = None
-    correctors: int | None = Field(default=None, ge=1)
-    size: Annotated[tuple[Condition, ...], Read(_sizes, "1")]
-    space: Text = Field(description="the name of a space, or a path that ends in .yaml")
-    parameters: dict[str, AnyFormula] = Field(default_factory=dict)
-
-
-class KernelFile(Model):
-    """A kernel of the kernel files, so many time steps of it."""
-
-    kernel: _Kernel
-    times: Formula = _ONE
-    extra: Formula = _NOTHING
-    where: Where = Field(default_factory=dict)
-    accuracy: Share = 0.2
-
-
-def kernel_model(session: Session, document: Document, section: KernelFile) -> KernelModel | None:
-    """The model of a section, its files read, or None and faults."""
+def complete_kernel(
+    session: Session, document: Document, stated: KernelModel
+) -> KernelModel | None:
+    """The draft of a model with the paths of its files, which are read, or None and faults."""
     known = len(session.faults)
-    reader, kernel = _Reader(session, document), section.kernel
-    reader.check_keys(kernel)
-    stencil = reader.stencil(kernel)
-    ivp = reader.file("ivp", kernel.ivp, "kernels/ivp", read_ivp)
-    method = reader.file("method", kernel.method, "kernels/method", read_method)
-    space, skeleton = reader.space(kernel)
+    reader = _Reader(session, document)
+    reader.check_keys(stated)
+    stencil = reader.stencil(stated)
+    ivp = reader.file("ivp", stated.ivp, "kernels/ivp", read_ivp)
+    method = reader.file("method", stated.method, "kernels/method", read_method)
+    space, skeleton = reader.space(stated)
     if len(session.faults) > known:
         return None
-    return KernelModel(
-        stencil=stencil,
-        ivp=ivp,
-        method=method,
-        correctors=kernel.correctors,
-        size=kernel.size,
-        space=space,
-        skeleton=skeleton,
-        parameters=kernel.parameters,
-        times=section.times,
-        extra=section.extra,
-        where=section.where,
-        accuracy=section.accuracy,
-    )
+    return altered(stated, stencil=stencil, ivp=ivp, method=method, space=space, skeleton=skeleton)
 
 
 class _Reader:
@@ -91,7 +44,7 @@ class _Reader:
         place = self.document.place(("model", "kernel", *keys))
         self.session.add(place, found, expected, hint)
 
-    def check_keys(self, kernel: _Kernel) -> None:
+    def check_keys(self, kernel: KernelModel) -> None:
         """Which keys go together."""
         if (kernel.stencil is None) == (kernel.ivp is None):
             self.add((), "a kernel is one of stencil and ivp", "either of them")
@@ -120,7 +73,7 @@ class _Reader:
         self.session.once(path, reader)
         return str(path.resolve())
 
-    def stencil(self, kernel: _Kernel) -> str | None:
+    def stencil(self, kernel: KernelModel) -> str | None:
         name = kernel.stencil
         path = None if name is None else self.path("stencil", name, "kernels/stencil")
         stencil = self.session.once(path, read_stencil) if path else None
@@ -132,7 +85,7 @@ class _Reader:
             self.add(("size",), found, f"one, or {len(stencil.dimensions)}")
         return str(path.resolve())
 
-    def space(self, kernel: _Kernel) -> tuple[str, str]:
+    def space(self, kernel: KernelModel) -> tuple[str, str]:
         """The paths of the space and its skeleton; its family and its parameters fit."""
         path = self.path("space", kernel.space, "variants/space")
         space = self.session.once(path, read_space) if path else None

@@ -12,126 +12,59 @@ the source folder.
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import Discriminator, Field, Tag
 
 from autotune.domain.program import BUILD_PLACES, NAME, Program, Template
 from autotune.domain.program_model import (
     FACTS,
     NAMES,
-    Access,
     FormulaModel,
     KerncraftModel,
-    MarkedLoop,
+    KernelModel,
     MarkedModel,
     ProgramModel,
-    Stream,
     formulas,
 )
 from autotune.errors import nearest, one_of, unknown_name
-from autotune.files.config.fields import Model, Text
-from autotune.files.config.program_fields import (
-    Element,
-    Formula,
-    Reuse,
-    Share,
-    Terms,
-    Where,
-    formula,
-)
-from autotune.files.config.program_kernels import KernelFile, kernel_model
+from autotune.files.config.facts import FORMS, FactReader, FileForm, altered, settle
+from autotune.files.config.program_kernels import complete_kernel
 from autotune.files.config.session import Session
-from autotune.files.config.validation import tag
 from autotune.files.config.yaml_document import Document, Keys, shown, text_of
 from autotune.language.constraint import Condition, Value
 from autotune.language.loop_marks import SUFFIXES, BadMark, Lines, marks
 
-_ROUTES = ("formula", "kerncraft", "kernel", "marked")
-_NOTHING, _ONE, _ALL = formula(0), formula(1), formula("threads")
+_ROUTES: dict[str, type[ProgramModel]] = {
+    "formula": FormulaModel,
+    "kerncraft": KerncraftModel,
+    "kernel": KernelModel,
+    "marked": MarkedModel,
+}
+"""The models by the key that tells one from another."""
 
 
-class FormulaFile(Model):
-    """Seconds as a formula, or several by name that are added up."""
-
-    formula: Terms
-    where: Where = Field(default_factory=dict)
-    accuracy: Share = 0.3
-
-
-class KerncraftFile(Model):
-    """A kernel in kerncraft's C."""
-
-    kerncraft: Text
-    constants: dict[str, Formula] = Field(default_factory=dict)
-    iterations: Formula = Field(description="of the innermost loop, of all threads, in a run")
-    workers: Formula = _ALL
-    extra: Formula = _NOTHING
-    where: Where = Field(default_factory=dict)
-    accuracy: Share = 0.2
+def _read_model(reader: FactReader, value: object, keys: Keys) -> object:
+    """The draft of a model, which one by its keys."""
+    present = value if isinstance(value, dict) else {}
+    route = next((name for name in _ROUTES if name in present), "formula")
+    return reader.record(_ROUTES[route], value, keys, {})
 
 
-class _Stream(Model):
-    array: Text
-    bytes: Formula = Field(description="of new cache lines per iteration")
-    reuse: Reuse = Field(description="bytes touched between two uses of a line, or never")
-    access: Access = "read"
+FORMS[ProgramModel] = FileForm(
+    _read_model, lambda of: {"anyOf": [of(model) for model in _ROUTES.values()]}
+)
 
 
-class _Loop(Model):
-    name: Text
-    iterations: Formula = Field(description="of all threads, in a run")
-    entries: Formula = _ONE
-    workers: Formula = _ALL
-    flops: Formula | None = None
-    element: Element = 8
-    streams: list[_Stream] = Field(default_factory=list)
-
-
-class MarkedFile(Model):
-    """Loops of the program's own source, marked by comments."""
-
-    marked: Text
-    loops: list[_Loop] = Field(min_length=1)
-    compile: list[Text] = Field(default_factory=list)
-    barriers: Formula = _NOTHING
-    extra: Formula = _NOTHING
-    where: Where = Field(default_factory=dict)
-    accuracy: Share = 0.2
-
-
-def _route(value: object) -> str:
-    """Which model it is, by its keys."""
-    keys = value if isinstance(value, dict) else {}
-    return tag(next((name for name in _ROUTES if name in keys), "formula"))
-
-
-ModelFile = Annotated[
-    Annotated[FormulaFile, Tag(tag("formula"))]
-    | Annotated[KerncraftFile, Tag(tag("kerncraft"))]
-    | Annotated[KernelFile, Tag(tag("kernel"))]
-    | Annotated[MarkedFile, Tag(tag("marked"))],
-    Discriminator(_route),
-]
-
-
-def read_model(
-    session: Session,
-    document: Document,
-    section: FormulaFile | KerncraftFile | KernelFile | MarkedFile,
-    program: Program,
+def complete_model(
+    session: Session, document: Document, stated: ProgramModel, program: Program
 ) -> ProgramModel | None:
-    """The model of a program, checked against it and its files, or None and faults."""
+    """The model that a draft stands for, checked against its program and files, or None."""
     known = len(session.faults)
     reader = _Reader(session, document, program)
-    try:
-        made = reader.read(section)
-    except ValueError as error:
-        session.add(document.place(("model",)), str(error))
-        return None
-    if made is not None:
-        reader.check_names(made)
-    return made if len(session.faults) == known else None
+    model = reader.complete(stated)
+    if model is not None:
+        model = settle(session, document, model, ("model",))
+    if model is not None:
+        reader.check_names(model)
+    return model if len(session.faults) == known else None
 
 
 class _Reader:
@@ -146,18 +79,17 @@ class _Reader:
     def add(self, keys: Keys, found: str, expected: str = "", hint: str = "") -> None:
         self.session.add(self.document.place(("model", *keys)), found, expected, hint)
 
-    def read(
-        self, section: FormulaFile | KerncraftFile | KernelFile | MarkedFile
-    ) -> ProgramModel | None:
-        if isinstance(section, FormulaFile):
-            return FormulaModel(
-                terms=section.formula, where=section.where, accuracy=section.accuracy
-            )
-        if isinstance(section, KerncraftFile):
-            return self._kerncraft(section)
-        if isinstance(section, KernelFile):
-            return kernel_model(self.session, self.document, section)
-        return self._marked(section)
+    def complete(self, stated: ProgramModel) -> ProgramModel | None:
+        """The draft with what its files say, or None and faults."""
+        match stated:
+            case KerncraftModel():
+                return self._kerncraft(stated)
+            case KernelModel():
+                return complete_kernel(self.session, self.document, stated)
+            case MarkedModel():
+                return self._marked(stated)
+            case _:
+                return stated
 
     def check_names(self, model: ProgramModel) -> None:
         """Formulas name nothing else than is known."""
@@ -179,8 +111,8 @@ class _Reader:
 
     # --- kerncraft ------------------------------------------------------------------------
 
-    def _kerncraft(self, section: KerncraftFile) -> KerncraftModel | None:
-        template = self._template(("kerncraft",), section.kerncraft, self.program.parameters)
+    def _kerncraft(self, stated: KerncraftModel) -> KerncraftModel | None:
+        template = self._template(("kerncraft",), stated.file, self.program.parameters)
         if template is None:
             return None
         parameters = self.program.parameters
@@ -190,26 +122,16 @@ class _Reader:
             text = None if name is None else self._text(("kerncraft",), name)
             if text is not None:
                 texts[values] = text
-        self._check_constants(section, texts.values())
-        return KerncraftModel(
-            file=section.kerncraft,
-            names=template.names,
-            texts=texts,
-            constants=section.constants,
-            iterations=section.iterations,
-            workers=section.workers,
-            extra=section.extra,
-            where=section.where,
-            accuracy=section.accuracy,
-        )
+        self._check_constants(stated, texts.values())
+        return altered(stated, names=template.names, texts=texts)
 
-    def _check_constants(self, section: KerncraftFile, texts: Iterable[str]) -> None:
+    def _check_constants(self, stated: KerncraftModel, texts: Iterable[str]) -> None:
         """Each size is one that a kernel names."""
         words = {word for text in texts for word in NAME.findall(text)}
-        for name in section.constants if words else ():
+        for name in stated.constants if words else ():
             if name not in words:
                 where = self.document.key(("model", "constants", name))
-                found = f"no kernel of {section.kerncraft} names {name!r}"
+                found = f"no kernel of {stated.file} names {name!r}"
                 self.session.add(where, found, "a size in its text", nearest(name, words))
 
     def _template(self, keys: Keys, text: str, known: Mapping[str, object]) -> Template | None:
@@ -237,33 +159,29 @@ class _Reader:
 
     # --- marked loops -----------------------------------------------------------------------
 
-    def _marked(self, section: MarkedFile) -> MarkedModel | None:
+    def _marked(self, stated: MarkedModel) -> MarkedModel | None:
         known = len(self.session.faults)
-        if not section.marked.lower().endswith(SUFFIXES):
-            found = f"marked loops are not read from {section.marked}"
+        if not stated.file.lower().endswith(SUFFIXES):
+            found = f"marked loops are not read from {stated.file}"
             self.add(("marked",), found, f"C or C++: a file *{', *'.join(SUFFIXES)}")
             return None
-        text = self._text(("marked",), section.marked)
-        lines = self._marks(section.marked, text) if text is not None else {}
-        for i, loop in enumerate(section.loops):
+        text = self._text(("marked",), stated.file)
+        lines = self._marks(stated.file, text) if text is not None else {}
+        for i, loop in enumerate(stated.loops):
             if text is not None and loop.name not in lines:
                 hint = nearest(loop.name, lines) or "a comment /* autotune: loop NAME */ marks one"
-                found = f"no loop of {section.marked} is marked as {loop.name!r}"
+                found = f"no loop of {stated.file} is marked as {loop.name!r}"
                 self.add(("loops", i, "name"), found, one_of(sorted(lines)), hint)
-            if loop.name in [other.name for other in section.loops[:i]]:
+            if loop.name in [other.name for other in stated.loops[:i]]:
                 self.add(("loops", i, "name"), f"{loop.name!r} is described twice", "each once")
-        compile_ = self._compile(section)
+        compile_ = self._compile(stated)
         if len(self.session.faults) > known:
             return None
-        return MarkedModel(
-            file=str((self.folder / section.marked).resolve()),
-            lines={name: (found.first, found.last) for name, found in lines.items()},
-            loops=tuple(_loop(loop) for loop in section.loops),
+        return altered(
+            stated,
+            file=str((self.folder / stated.file).resolve()),
+            lines={name: (at.first, at.last) for name, at in lines.items()},
             compile=compile_,
-            barriers=section.barriers,
-            extra=section.extra,
-            where=section.where,
-            accuracy=section.accuracy,
         )
 
     def _marks(self, name: str, text: str) -> Mapping[str, Lines]:
@@ -273,15 +191,15 @@ class _Reader:
             self.session.add(f"{shown(self.folder / name)}:{error.line}", str(error))
             return {}
 
-    def _compile(self, section: MarkedFile) -> tuple[str, ...]:
+    def _compile(self, stated: MarkedModel) -> tuple[str, ...]:
         """Templates of the compiler's command line: as given, else that of the build."""
         own = {**self.program.parameters, **self.program.arguments}
-        if section.compile:
+        if stated.compile:
             known = {**own, **dict.fromkeys(BUILD_PLACES)}
-            for i, text in enumerate(section.compile):
+            for i, text in enumerate(stated.compile):
                 self._template(("compile", i), text, known)
-            return tuple(section.compile)
-        name = Path(section.marked).name
+            return stated.compile
+        name = Path(stated.file).name
         for command in self.program.build:
             texts = tuple(template.text for template in command)
             if texts[0] == "{compiler}" and any(name in text for text in texts[1:]):
@@ -292,18 +210,3 @@ class _Reader:
         found = "the build has no command that begins with {compiler}"
         self.add(("marked",), found, "a key compile: the compiler's command line, as a list")
         return ()
-
-
-def _loop(loop: _Loop) -> MarkedLoop:
-    return MarkedLoop(
-        name=loop.name,
-        iterations=loop.iterations,
-        entries=loop.entries,
-        workers=loop.workers,
-        flops=loop.flops,
-        element=loop.element,
-        streams=tuple(
-            Stream(name=each.array, bytes=each.bytes, reuse=each.reuse, access=each.access)
-            for each in loop.streams
-        ),
-    )

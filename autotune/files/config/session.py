@@ -49,6 +49,8 @@ class Session:
     """Collects every fault of the files of one reading; ``finish`` raises them together."""
 
     faults: list[Fault] = field(default_factory=list)
+    followed: int = 0
+    """How many of the faults are those of named files, or of names without a file."""
     _done: dict[tuple[str, Path], object] = field(default_factory=dict)
 
     def add(self, where: str, found: str, expected: str = "", hint: str = "") -> None:

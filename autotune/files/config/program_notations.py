@@ -1,0 +1,251 @@
+"""The notations of programs and their models: values, command lines, formulas, shares, reuse."""
+
+import re
+from collections.abc import Mapping
+
+from autotune.domain.program import Command, ProgramConstraint, Template
+from autotune.domain.space import within
+from autotune.files.config.notations import NUMBER_OR_TEXT, Notation
+from autotune.files.config.yaml_document import describe
+from autotune.language.constraint import Condition, Value
+from autotune.units import parse as parse_quantity
+
+_LARGEST = 1e18
+"""Of numbers, whatever their sign: they fit into the integers of C and of databases."""
+_STEPS = 4096
+"""Values of a domain that is given by its ends."""
+_NEVER = "never"
+
+
+def formula(found: object) -> Condition:
+    """An expression that gives a number, or a plain number."""
+    if isinstance(found, bool) or not isinstance(found, str | int | float):
+        raise ValueError(f"{describe(found)} is not a formula")
+    try:
+        return Condition(str(found))
+    except ValueError as error:
+        raise ValueError(str(error).replace("a condition", "a formula")) from error
+
+
+def terms(found: object) -> dict[str, Condition]:
+    """One formula, or several by name, which are added up."""
+    if not isinstance(found, dict):
+        return {"formula": formula(found)}
+    if not found:
+        raise ValueError("no formula")
+    made = {}
+    for name, text in found.items():
+        try:
+            made[name] = formula(text)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from error
+    return made
+
+
+def formula_of_any(found: object) -> Condition:
+    """An expression that gives any value; text without operators is a name."""
+    if found is None or isinstance(found, bool):
+        return Condition({None: "null", True: "true", False: "false"}[found])
+    return formula(found)
+
+
+def reuse(found: object) -> Condition | None:
+    """A formula for bytes, or ``never``."""
+    return None if found == _NEVER else formula(found)
+
+
+def share(found: object) -> float:
+    """A share above 0: ``30 %`` or 0.3."""
+    text = str(found).strip()
+    try:
+        number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        number = -1.0
+    if isinstance(found, bool) or not 0 < number <= 10:
+        raise ValueError(f"{describe(found)} is not a share such as 30 %")
+    return number
+
+
+def element(found: object) -> int:
+    """Bytes of an element: ``4 B``, or a whole number of them."""
+    number = parse_quantity(found, "size") if isinstance(found, str) else found
+    if isinstance(number, bool) or not isinstance(number, int | float) or number != int(number):
+        raise ValueError(f"{describe(found)} is not a whole number of bytes")
+    if not 1 <= number <= 64:
+        raise ValueError(f"an element has 1 to 64 B, not {int(number)}")
+    return int(number)
+
+
+def sizes(found: object) -> tuple[Condition, ...]:
+    """One formula, or one per dimension of a grid."""
+    if not isinstance(found, list):
+        return (formula(found),)
+    if not 1 <= len(found) <= 3:
+        raise ValueError(f"{len(found)} sizes: one, or the points of each dimension of a grid")
+    return tuple(formula(each) for each in found)
+
+
+def value(found: object) -> Value:
+    """Text, a number, true, false or null."""
+    if isinstance(found, int | float) and not abs(found) <= _LARGEST:
+        raise ValueError(f"{describe(found)} is beyond {_LARGEST:g}")
+    if isinstance(found, str):
+        return _plain(found)
+    if isinstance(found, bool | int | float) or found is None:
+        return found
+    raise ValueError(f"{describe(found)} is not text, a number, true, false or null")
+
+
+def _plain(text: str) -> str:
+    """Text that can be an argument of a command line."""
+    if "\0" in text:
+        raise ValueError(f"{text!r} holds the character 0, which no command line can")
+    return text
+
+
+def domain(found: object) -> tuple[Value, ...]:
+    """The values of a parameter: a list, or ``{from: 8, to: 64, step: 8}``, ``{..., times: 2}``."""
+    if isinstance(found, dict):
+        return _steps(found)
+    values = tuple(value(v) for v in found) if isinstance(found, list) else (value(found),)
+    if not values:
+        raise ValueError("no values")
+    for i, each in enumerate(values):
+        if within(each, values[:i]):
+            raise ValueError(f"{describe(each)} is here twice")
+    return values
+
+
+def _steps(found: Mapping[str, object]) -> tuple[Value, ...]:
+    form = "{from: 8, to: 64, step: 8} or {from: 8, to: 64, times: 2}"
+    growth = [key for key in ("step", "times") if key in found]
+    if set(found) != {"from", "to", *growth} or len(growth) != 1:
+        raise ValueError(f"{', '.join(found) or 'nothing'} is not of the form {form}")
+    numbers: dict[str, int] = {}
+    for key, number in found.items():
+        if isinstance(number, bool) or not isinstance(number, int):
+            raise ValueError(f"{key}: {describe(number)} is not a whole number")
+        numbers[key] = number
+    first, last, by = numbers["from"], numbers["to"], numbers[growth[0]]
+    if first > last or by < 1 or (growth == ["times"] and (by < 2 or first < 1)):
+        raise ValueError(f"these values never go from {first} to {last}: {form}")
+    values = [first]
+    while (following := values[-1] + by if growth == ["step"] else values[-1] * by) <= last:
+        values.append(following)
+        if len(values) > _STEPS:
+            raise ValueError(f"more than {_STEPS} values")
+    return tuple(values)
+
+
+def _unit(found: object) -> float:
+    if not isinstance(found, str):
+        raise ValueError(f"{describe(found)} is not a unit of time")
+    return parse_quantity(f"1 {found}", "time")
+
+
+def _keys(found: object) -> tuple[str, ...]:
+    if not isinstance(found, str) or not all(found.split(".")):
+        raise ValueError(f"{describe(found)} is not a key, or several joined by dots")
+    return tuple(found.split("."))
+
+
+def _pattern(found: object) -> str:
+    if not isinstance(found, str):
+        raise ValueError(f"{describe(found)} is not a regular expression")
+    try:
+        groups = re.compile(found).groups
+    except re.error as error:
+        raise ValueError(f"{found!r} is not a regular expression: {error}") from error
+    if groups != 1:
+        raise ValueError(f"{found!r} has {groups} groups; one is read: time: ([0-9.eE+-]+)")
+    return found
+
+
+def _template(found: object) -> Template:
+    if isinstance(found, bool) or not isinstance(found, str | int | float):
+        raise ValueError(f"{describe(found)} is not an argument of a command line")
+    return Template(_plain(str(found)))
+
+
+def _commands(found: object) -> tuple[Command, ...]:
+    """One command, a list of arguments; or several, a list of lists."""
+    if not isinstance(found, list) or not found:
+        raise ValueError(f"{describe(found)} is not a list of arguments")
+    lists = found if isinstance(found[0], list) else [found]
+    if not all(isinstance(each, list) and each for each in lists):
+        raise ValueError("a build is a list of arguments, or a list of such lists")
+    return tuple(tuple(_template(word) for word in each) for each in lists)
+
+
+def _command(found: object) -> Command:
+    if not isinstance(found, list) or not found:
+        raise ValueError(f"{describe(found)} is not a list of arguments")
+    return tuple(_template(word) for word in found)
+
+
+def _constraint(found: object) -> ProgramConstraint:
+    """A condition, or ``{require: condition, reason: text}``."""
+    parts = found if isinstance(found, dict) else {"require": found}
+    require, reason = parts.get("require"), parts.get("reason", "")
+    for key in parts:
+        if key not in ("require", "reason"):
+            raise ValueError(f"unknown key {key!r}: a constraint has require and reason")
+    if not isinstance(require, str) or not isinstance(reason, str):
+        raise ValueError(f"{describe(require)} is not a condition such as bi * bj <= 4096")
+    return ProgramConstraint(require=Condition(require), reason=reason)
+
+
+_VALUE = {"type": ["string", "number", "boolean", "null"]}
+_WORDS = {"type": "array", "items": NUMBER_OR_TEXT, "minItems": 1}
+_GROWING = {
+    "type": "object",
+    "properties": {name: {"type": "integer"} for name in ("from", "to", "step", "times")},
+    "required": ["from", "to"],
+    "additionalProperties": False,
+}
+_REQUIRED = {
+    "type": "object",
+    "properties": {"require": {"type": "string"}, "reason": {"type": "string"}},
+    "required": ["require"],
+    "additionalProperties": False,
+}
+
+NOTATIONS: dict[object, Notation] = {
+    Condition: Notation(read=formula, stand_in="1", schema=NUMBER_OR_TEXT),
+    Template: Notation(read=_template, stand_in="", schema=NUMBER_OR_TEXT),
+    ProgramConstraint: Notation(
+        read=_constraint, stand_in="true", schema={"anyOf": [{"type": "string"}, _REQUIRED]}
+    ),
+    "formula of any value": Notation(read=formula_of_any, stand_in="1", schema=_VALUE),
+    "formulas": Notation(
+        read=terms,
+        stand_in="1",
+        schema={
+            "anyOf": [NUMBER_OR_TEXT, {"type": "object", "additionalProperties": NUMBER_OR_TEXT}]
+        },
+    ),
+    "sizes": Notation(
+        read=sizes,
+        stand_in="1",
+        schema={"anyOf": [NUMBER_OR_TEXT, {"type": "array", "items": NUMBER_OR_TEXT}]},
+    ),
+    "reuse": Notation(read=reuse, stand_in="1", schema=NUMBER_OR_TEXT),
+    "accuracy": Notation(read=share, stand_in=0.3, schema=NUMBER_OR_TEXT),
+    "element": Notation(read=element, stand_in=8, schema=NUMBER_OR_TEXT),
+    "value": Notation(read=value, schema=_VALUE),
+    "domain": Notation(
+        read=domain,
+        stand_in=[0],
+        schema={"anyOf": [_VALUE, {"type": "array", "items": _VALUE}, _GROWING]},
+    ),
+    "command": Notation(read=_command, stand_in=["true"], schema=_WORDS),
+    "commands": Notation(
+        read=_commands,
+        stand_in=["{output}"],
+        schema={"anyOf": [_WORDS, {"type": "array", "items": _WORDS, "minItems": 1}]},
+    ),
+    "pattern": Notation(read=_pattern, stand_in="(.)", schema={"type": "string"}),
+    "keys": Notation(read=_keys, stand_in="x", schema={"type": "string"}),
+    "unit of time": Notation(read=_unit, stand_in="s", schema={"type": "string"}),
+}
+"""By the type of the value, or by the name that ``InNotation`` gives."""

@@ -1,0 +1,109 @@
+"""The notations of studies: numbers of threads, launchers, shares, objectives."""
+
+import re
+import shlex
+
+from autotune.domain.setup import OBJECTIVES
+from autotune.errors import nearest
+from autotune.files.config.notations import NUMBER_OR_TEXT, Notation
+from autotune.files.config.yaml_document import describe
+
+PLACEHOLDERS = ("command",)
+"""What a launcher template may name in braces."""
+LAYOUT_PLACEHOLDERS = ("nodes", "ranks", "threads")
+"""What a template for programs of several ranks may name as well."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def study_name(value: object) -> str:
+    """The name of a study, which is also one of files."""
+    if not isinstance(value, str) or not _NAME.fullmatch(value):
+        raise ValueError(f"{describe(value)} is not a name of letters, digits, and . _ - inside")
+    return value
+
+
+def threads(value: object) -> int | str:
+    if value == "all" or (isinstance(value, int) and not isinstance(value, bool) and value >= 1):
+        return value if isinstance(value, int) else "all"
+    hint = nearest(value, ["all"]) if isinstance(value, str) else ""
+    raise ValueError(
+        f"{describe(value)} is not a number of threads (at least 1) or all"
+        + (hint and f" ({hint})")
+    )
+
+
+def launcher(value: object, further: tuple[str, ...] = ()) -> str:
+    """A command line with ``{command}`` once and no placeholder but the ``further`` ones."""
+    if not isinstance(value, str):
+        raise ValueError(f"{describe(value)} is not a command line")
+    names = re.findall(r"\{([^{}]*)\}", value)
+    known = (*PLACEHOLDERS, *further)
+    unknown = [f"{{{name}}}" for name in names if name not in known]
+    if unknown:
+        listed = ", ".join(f"{{{name}}}" for name in known)
+        raise ValueError(f"unknown placeholder {', '.join(unknown)}; known: {listed}")
+    if re.search(r"[{}]", re.sub(r"\{[^{}]*\}", "", value)):
+        raise ValueError(f"a brace stands alone in {value!r}")
+    if names.count("command") != 1:
+        raise ValueError(f"{value!r} must name {{command}} once, where the program goes")
+    try:
+        shlex.split(value)
+    except ValueError as error:
+        raise ValueError(f"{value!r} is not a command line: {error}") from error
+    return value
+
+
+def mpi_launcher(value: object) -> str:
+    """As ``launcher``, but it may also name the nodes, the ranks and the threads of each rank."""
+    return launcher(value, LAYOUT_PLACEHOLDERS)
+
+
+def share(value: object) -> float:
+    """A share below 1: ``1 %`` or ``0.01``."""
+    text = str(value).strip()
+    try:
+        found = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+    except ValueError:
+        found = -1.0
+    if isinstance(value, bool) or not 0 <= found < 1:
+        raise ValueError(f"{describe(value)} is not a share from 0 up to 100 %, such as 1 %")
+    return found
+
+
+def objectives(value: object) -> tuple[str, ...]:
+    """Time, alone or with others, each once; in the order of ``OBJECTIVES``."""
+    listed = value if isinstance(value, list) else [value]
+    for each in listed:
+        if each not in OBJECTIVES:
+            hint = nearest(each, OBJECTIVES) if isinstance(each, str) else ""
+            known = ", ".join(OBJECTIVES)
+            raise ValueError(
+                f"{describe(each)} is not an objective ({known})" + (hint and f": {hint}")
+            )
+    if not listed or len(set(listed)) < len(listed):
+        raise ValueError("at least one objective is needed, and each is named once")
+    if "time" not in listed:
+        raise ValueError(
+            f"time is always one of the objectives: [time, {', '.join(map(str, listed))}]"
+        )
+    return tuple(name for name in OBJECTIVES if name in listed)
+
+
+_OBJECTIVE = {"enum": list(OBJECTIVES)}
+
+NOTATIONS: dict[object, Notation] = {
+    "study name": Notation(
+        read=study_name, schema={"type": "string", "pattern": f"^{_NAME.pattern}$"}
+    ),
+    "threads": Notation(
+        read=threads, schema={"anyOf": [{"type": "integer", "minimum": 1}, {"const": "all"}]}
+    ),
+    "launcher": Notation(read=launcher, schema={"type": "string"}),
+    "launcher of ranks": Notation(read=mpi_launcher, schema={"type": "string"}),
+    "share": Notation(read=share, schema={**NUMBER_OR_TEXT, "examples": ["1 %"]}),
+    "objectives": Notation(
+        read=objectives,
+        schema={"anyOf": [_OBJECTIVE, {"type": "array", "items": _OBJECTIVE, "minItems": 1}]},
+    ),
+}
+"""By the name that ``InNotation`` gives."""

@@ -11,22 +11,28 @@ density under broad log-normal priors, which a few rows cannot overrule.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
-from scipy.optimize import minimize
 from scipy.spatial.distance import cdist, pdist
 
 from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.learning.models.base import Explanation, Floats, Indices, Predictor
 from autotune.learning.models.effects import total_effects
 from autotune.learning.models.encode import Encoder, encoder_of
+from autotune.statistics.gaussian_process.evidence import Evidence, LogNormalPriors
+from autotune.statistics.gaussian_process.grown_posterior import JITTER, factor_of
+from autotune.statistics.gaussian_process.kernels import (
+    ROOT5,
+    Fixed,
+    KernelTerm,
+    Linear,
+    Matern52,
+    White,
+    matern52,
+)
 
-_ROOT5 = math.sqrt(5.0)
-_JITTER = 1e-8
 _FITTED = 150
 """So many rows are enough for the hyperparameters."""
 _MOST = 2000
@@ -103,80 +109,37 @@ class Shape:
 def covariance(shape: Shape, groups: Indices, left: Floats, right: Floats) -> Floats:
     """(len(left), len(right)) of what is not noise, of standardised columns."""
     lengths = shape.lengths[groups]
-    away = cdist(left / lengths, right / lengths) * _ROOT5
-    smooth = (1 + away + away * away / 3) * np.exp(-away)
+    smooth = matern52(cdist(left / lengths, right / lengths) * ROOT5)
     found: Floats = shape.amplitude**2 * smooth + shape.trend**2 * (left @ right.T) + _CONSTANT
     return found
 
 
-class Evidence:
-    """The negative log posterior density of hyperparameters, with its gradient.
+def _evidence(columns: Columns, x: Floats, y: Floats, trend: bool) -> Evidence:
+    """Of the logarithms of lengths, amplitude, noise, and the trend where there is one.
 
-    Of symmetric matrices only what is above the diagonal is kept, as a vector, and the diagonal.
+    ``x``: (n, columns), ``y``: (n,), standardised.
     """
-
-    def __init__(self, columns: Columns, x: Floats, y: Floats, prior: Prior, trend: bool) -> None:
-        """``x``: (n, columns) standardised; ``y``: (n,) standardised."""
-        self._y, self._trend = y, trend
-        count = columns.lengths
-        groups = range(count)
-        self._square = np.array([pdist(x[:, columns.groups == g], "sqeuclidean") for g in groups])
-        self._upper = np.triu_indices(len(y), 1)
-        self._dots = (x @ x.T)[self._upper]
-        self._own = np.einsum("ij,ij->i", x, x)
-        tail = [prior.amplitude, prior.noise, *([prior.trend] if trend else [])]
-        long = prior.length * math.sqrt(max(count, 1))
-        self.centre = np.log([*[long] * count, *tail])
-        self.spread = np.array([*[prior.length_spread] * count, *[prior.spread] * len(tail)])
-
-    def loss(self, theta: Floats) -> tuple[float, Floats]:
-        """The loss and its derivatives by the logarithms of the hyperparameters."""
-        shape = Shape.of(theta, self._trend)
-        count, n = len(shape.lengths), len(self._y)
-        lengths, power = shape.lengths**-2, shape.amplitude**2
-        away = np.sqrt(lengths @ self._square) * _ROOT5
-        falling = power * np.exp(-away)
-        smooth = (1 + away + away * away / 3) * falling
-        gram = np.empty((n, n), order="F")
-        gram[self._upper] = smooth + shape.trend**2 * self._dots + _CONSTANT
-        noise = shape.noise**2 + _JITTER
-        gram[np.diag_indices(n)] = power + shape.trend**2 * self._own + _CONSTANT + noise
-        factor, failed = dpotrf(gram, overwrite_a=True, clean=False)
-        if failed:
-            return 1e10, np.zeros_like(theta)
-        solved, _ = dpotrs(factor, self._y)
-        value = 0.5 * float(self._y @ solved) + float(np.log(np.diag(factor)).sum())
-        inverse, _ = dpotri(factor, overwrite_c=True)
-        first, second = self._upper
-        weight = inverse[self._upper] - solved[first] * solved[second]
-        own = np.diag(inverse) - solved * solved
-        steep = (5 / 3) * (1 + away) * falling
-        off = (theta - self.centre) / self.spread
-        gradient = np.empty_like(theta)
-        gradient[:count] = (self._square @ (weight * steep)) * lengths
-        gradient[count] = 2 * float(weight @ smooth) + power * float(own.sum())
-        gradient[count + 1] = shape.noise**2 * float(own.sum())
-        if self._trend:
-            both = 2 * float(weight @ self._dots) + float(own @ self._own)
-            gradient[count + 2] = shape.trend**2 * both
-        return value + 0.5 * float(off @ off), gradient + off / self.spread
+    groups = range(columns.lengths)
+    square = np.array([pdist(x[:, columns.groups == g], "sqeuclidean") for g in groups])
+    products = (x @ x.T)[np.triu_indices(len(y), 1)]
+    linear = [Linear(products, np.einsum("ij,ij->i", x, x))] if trend else []
+    terms: list[KernelTerm] = [
+        Matern52(square),
+        White(JITTER),
+        *linear,
+        Fixed(_CONSTANT, _CONSTANT),
+    ]
+    return Evidence(terms, y)
 
 
-def fitted(evidence: Evidence, start: Floats | None, iterations: int) -> Floats:
-    """The logarithms of the hyperparameters of the greatest posterior density found."""
-    loss: Callable[[Floats], tuple[float, Floats]] = evidence.loss
-    bounds = zip(
-        evidence.centre - 5 * evidence.spread, evidence.centre + 5 * evidence.spread, strict=True
+def _priors(columns: Columns, prior: Prior, trend: bool) -> LogNormalPriors:
+    count = columns.lengths
+    tail = [prior.amplitude, prior.noise, *([prior.trend] if trend else [])]
+    long = prior.length * math.sqrt(max(count, 1))
+    return LogNormalPriors(
+        centre=np.log([*[long] * count, *tail]),
+        spread=np.array([*[prior.length_spread] * count, *[prior.spread] * len(tail)]),
     )
-    found = minimize(
-        loss,
-        evidence.centre if start is None or len(start) != len(evidence.centre) else start,
-        jac=True,
-        method="L-BFGS-B",
-        bounds=list(bounds),
-        options={"maxiter": iterations, "maxfun": iterations + 5},
-    )
-    return np.asarray(found.x, dtype=np.float64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -261,12 +224,15 @@ class Process:
         mean, scale = float(target.mean()), float(target.std()) or 1.0
         y = (target - mean) / scale
         some = chance.permutation(len(y))[:_FITTED]
-        evidence = Evidence(columns, x[some], y[some], self.prior, self.trend)
-        theta = fitted(evidence, start, iterations)
+        evidence = _evidence(columns, x[some], y[some], self.trend)
+        priors = _priors(columns, self.prior, self.trend)
+        if start is None or len(start) != len(priors.centre):
+            start = priors.centre
+        theta = priors.fitted(evidence.loss, start, iterations)
         shape = Shape.of(theta, self.trend)
         gram = covariance(shape, columns.groups, x, x)
-        gram[np.diag_indices(len(y))] += shape.noise**2 + _JITTER
-        factor = np.asarray(np.linalg.cholesky(gram), dtype=np.float64)
+        gram[np.diag_indices(len(y))] += shape.noise**2 + JITTER
+        factor = factor_of(gram)
         return ProcessPredictor(
             columns=columns,
             theta=theta,

@@ -19,6 +19,9 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.linalg
 
+from autotune.statistics.gaussian_process.evidence import log_posterior
+from autotune.statistics.gaussian_process.grown_posterior import factor_of
+from autotune.statistics.gaussian_process.kernels import matern32_exponential
 from autotune.tuning.maps.map_prior import Floats, MapPrior, Whole
 
 _LEAST = 0.005
@@ -128,10 +131,7 @@ class MapPosterior:
         for k, setting in enumerate(settings):
             if np.abs(scores[k]).max() >= _FURTHEST:
                 continue
-            factor, failed = scipy.linalg.lapack.dpotrf(self._measured(setting), lower=1)
-            if not failed:
-                white, _ = scipy.linalg.lapack.dtrtrs(factor, off, lower=1)
-                density[k] = believed[k] - 0.5 * white @ white - np.log(np.diag(factor)).sum()
+            density[k] = log_posterior(self._measured(setting), off, float(believed[k]))
         return density
 
     def _off(self) -> Floats:
@@ -149,8 +149,10 @@ class MapPosterior:
 
     def _smooth(self, setting: Floats) -> Floats:
         """(C, C): the correlation between cells."""
-        reach = np.sqrt(3) * self._apart[0] / np.exp(setting[3])
-        return np.asarray((1 + reach) * np.exp(-reach - self._apart[1] / np.exp(setting[4])))
+        sizes, threads = self._apart
+        return matern32_exponential(
+            np.sqrt(3) * sizes / np.exp(setting[3]), threads / np.exp(setting[4])
+        )
 
     def _covariance(self, setting: Floats, parts: "_Parts") -> Floats:
         smooth = self._smooth(setting)
@@ -192,7 +194,7 @@ class MapPosterior:
         return np.asarray(prior.mean + moved[0]), np.asarray(drawn + moved[1:] + prior.mean)
 
     def _factor(self, setting: Floats) -> tuple[Floats, bool]:
-        return np.asarray(np.linalg.cholesky(self._measured(setting)), dtype=np.float64), True
+        return factor_of(self._measured(setting)), True
 
     def _drawn(self, setting: Floats, count: int) -> Floats:
         """(S, K, C): draws of log(measured / predicted) from the prior."""
@@ -200,7 +202,7 @@ class MapPosterior:
         contenders, cells = prior.mean.shape
         share = 1 / (1 + np.exp(-setting[2]))
         smooth = self._smooth(setting)
-        root = np.linalg.cholesky(smooth + 1e-9 * np.eye(cells))
+        root = factor_of(smooth + 1e-9 * np.eye(cells))
         figures = chance.standard_normal((count, prior.shifts.shape[2]))
         by_value = chance.standard_normal((count, prior.traits.shape[1], cells))
         alone = chance.standard_normal((count, contenders, cells))

@@ -9,16 +9,23 @@ block size at which rows conflict, as often as it drifts. To these come a linear
 prediction, one in what a prior expects beside it, a constant of each problem, and noise.
 """
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
+from autotune.statistics.gaussian_process.evidence import Evidence
+from autotune.statistics.gaussian_process.kernels import (
+    ROOT5,
+    Fixed,
+    TermValue,
+    White,
+    matern52_in_place,
+    matern52_with_slope,
+)
 from autotune.tuning.search.parameter_levels import Levels
 from autotune.tuning.search.points import Floats, Indices
 
-_ROOT5 = math.sqrt(5.0)
 _BLOCK = 1 << 16
 """So many entries are worked on at a time, to stay in cache."""
 
@@ -111,7 +118,7 @@ def cross(
     alone = _roughened(_matern(stack), stack, inputs.rough)
     total = np.ascontiguousarray((indicator @ np.ascontiguousarray(stack.T)).T)
     for block in _blocks(total):
-        _matern_in_place(block, shape.joint**2)
+        matern52_in_place(block, shape.joint**2)
     effects = (indicator @ np.ascontiguousarray(alone.T)).T
     count = levels.parameters
     total += effects * (shape.main**2 / count)
@@ -130,9 +137,9 @@ def _blocks(matrix: Floats) -> list[Floats]:
 
 
 def _matern(squares: Floats) -> Floats:
-    found = squares.copy()
-    _matern_in_place(found, 1.0)
-    return found
+    values = squares.copy()
+    matern52_in_place(values, 1.0)
+    return values
 
 
 def _roughened(smooth: Floats, squares: Floats, rough: float) -> Floats:
@@ -141,81 +148,91 @@ def _roughened(smooth: Floats, squares: Floats, rough: float) -> Floats:
     return result
 
 
-def _matern_in_place(squares: Floats, variance: float) -> None:
-    """Squared scaled distances become covariances."""
-    np.sqrt(np.maximum(squares, 0.0, out=squares), out=squares)
-    squares *= _ROOT5
-    falling = np.exp(-squares)
-    falling *= variance
-    rising = squares / 3
-    rising += 1
-    squares *= rising
-    squares += 1
-    squares *= falling
+def evidence(inputs: Inputs, rows: Indices, extra: Floats, values: Floats) -> Evidence:
+    """The marginal likelihood of observations, of logarithms in the order of ``Shape.of``.
+
+    ``extra``: (n, n), covariance beside that of the inputs. ``values``: (n,), centred.
+    """
+    fixed = inputs.fixed(rows, rows) + extra
+    upper = np.triu_indices(len(rows), 1)
+    return Evidence(
+        [LevelTerms.between(inputs, rows), White(), Fixed(fixed[upper], np.diag(fixed))], values
+    )
 
 
-class Evidence:
-    """Observations as the marginal likelihood needs them."""
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class LevelTerms:
+    """The joint, main and pairwise terms of some candidates; see the module.
 
-    def __init__(self, inputs: Inputs, rows: Indices, extra: Floats, values: Floats) -> None:
-        """``extra``: (n, n), covariance beside that of the inputs. ``values``: (n,), centred."""
-        self.values = values
-        self._tables = inputs.levels.tables
-        self._rough = inputs.rough
-        self._scale = np.outer(inputs.scale[rows], inputs.scale[rows])
-        self._fixed = inputs.fixed(rows, rows) + extra
+    Hyperparameters: lengths, standard deviations of the joint, main and pairwise terms. A term that
+    depends on one parameter is computed for its levels, then picked for each pair of candidates.
+    """
+
+    tables: tuple[Floats, ...]
+    """Squared distances of the levels of each parameter."""
+    rough: float
+    codes: Indices
+    """(p, m) places of a pair of candidates in the flattened tables."""
+    scale: Floats
+    """(m,) products of the scales of both candidates."""
+    scale_alone: Floats
+    """(n,) squares of the scales."""
+
+    @classmethod
+    def between(cls, inputs: Inputs, rows: Indices) -> "LevelTerms":
+        """The terms of all pairs of the candidates at some rows."""
+        first, second = np.triu_indices(len(rows), 1)
         index, starts = inputs.levels.index[rows].T, inputs.levels.starts
-        sizes = np.array(inputs.levels.sizes)[:, None, None]
-        self._codes = starts[:, None, None] + sizes * index[:, :, None] + index[:, None, :]
-
-    def loss(self, theta: Floats) -> tuple[float, Floats]:
-        """Negative log marginal likelihood (Rasmussen and Williams 2006, eq. 5.8), its gradient."""
-        shape = Shape.of(theta)
-        count = len(self._tables)
-        pairs = max(count * (count - 1), 1)
-        # what depends on one parameter is computed for its levels, then picked
-        tables = [t / length**2 for t, length in zip(self._tables, shape.lengths, strict=True)]
-        flat = np.concatenate([table.ravel() for table in tables])
-        smooth, slope = _with_slope(flat)
-        by_level = _roughened(smooth, flat, self._rough)
-        slope *= 1 - self._rough
-        scaled, alone = flat[self._codes], by_level[self._codes]
-        drift = (slope * flat)[self._codes]
-        joint, steep = _with_slope(scaled.sum(axis=0))
-        total = alone.sum(axis=0)
-        main = total / count
-        both = (total * total - np.einsum("pij,pij->ij", alone, alone)) / pairs
-        covariance = shape.joint**2 * joint + shape.main**2 * main + shape.pairs**2 * both
-        covariance = covariance * self._scale + self._fixed
-        covariance[np.diag_indices_from(covariance)] += shape.noise**2
-        try:
-            factor = np.linalg.cholesky(covariance)
-        except np.linalg.LinAlgError:
-            return 1e10, np.zeros_like(theta)
-        inverse = np.linalg.inv(covariance)
-        solved = inverse @ self.values
-        loss = 0.5 * float(self.values @ solved) + float(np.log(np.diag(factor)).sum())
-        weight = inverse - np.outer(solved, solved)
-        trace = float(np.trace(weight))
-        weight *= self._scale
-        by_pairs = weight * (2 * shape.pairs**2 / pairs)
-        # dk / d log length = -2 scaled dk / d scaled
-        gradient = np.empty_like(theta)
-        common = weight * (shape.main**2 / count) + by_pairs * total
-        gradient[:-4] = (
-            np.einsum("pij,pij,ij->p", alone, drift, by_pairs)
-            - np.tensordot(drift, common, axes=2)
-            - np.tensordot(scaled, weight * steep * shape.joint**2, axes=2)
+        sizes = np.array(inputs.levels.sizes)[:, None]
+        scale = inputs.scale[rows]
+        return cls(
+            tables=tuple(inputs.levels.tables),
+            rough=inputs.rough,
+            codes=np.asarray(
+                starts[:, None] + sizes * index[:, first] + index[:, second], dtype=np.intp
+            ),
+            scale=scale[first] * scale[second],
+            scale_alone=scale * scale,
         )
-        gradient[-4] = shape.joint**2 * (weight * joint).sum()
-        gradient[-3] = shape.main**2 * (weight * main).sum()
-        gradient[-2] = shape.pairs**2 * (weight * both).sum()
-        gradient[-1] = shape.noise**2 * trace
-        return loss, gradient
 
+    @property
+    def count(self) -> int:
+        """See KernelTerm."""
+        return len(self.tables) + 3
 
-def _with_slope(squares: Floats) -> tuple[Floats, Floats]:
-    """Matern-5/2 of squared scaled distances, and its derivative by them."""
-    root = np.sqrt(np.maximum(squares, 0.0)) * _ROOT5
-    falling = np.exp(-root)
-    return (1 + root + root * root / 3) * falling, -(5 / 6) * (1 + root) * falling
+    def at(self, values: Floats) -> TermValue:
+        """See KernelTerm."""
+        joint, main, pairs = (float(value) ** 2 for value in values[-3:])
+        count = len(self.tables)
+        couples = max(count * (count - 1), 1)
+        tables = [t / length**2 for t, length in zip(self.tables, values[:-3], strict=True)]
+        flat = np.concatenate([table.ravel() for table in tables])
+        smooth, steep = matern52_with_slope(np.sqrt(np.maximum(flat, 0.0)) * ROOT5)
+        steep *= 1 - self.rough
+        scaled = flat[self.codes]
+        alone = _roughened(smooth, flat, self.rough)[self.codes]
+        falling = (steep * flat)[self.codes]  # minus the derivative by the log length
+        together, together_steep = matern52_with_slope(np.sqrt(scaled.sum(axis=0)) * ROOT5)
+        total = alone.sum(axis=0)
+        mean = total / count
+        both = (total * total - np.einsum("pm,pm->m", alone, alone)) / couples
+        pairs_alone = pairs if count > 1 else 0.0
+
+        def gradient(upper: Floats, diagonal: Floats) -> list[float]:
+            weight, own = upper * self.scale, float(diagonal @ self.scale_alone)
+            by_pairs = weight * (2 * pairs / couples)
+            by_length = (
+                falling @ (weight * (main / count) + by_pairs * total)
+                - np.einsum("pm,pm,m->p", alone, falling, by_pairs)
+                + scaled @ (weight * together_steep * joint)
+            )
+            return [
+                *by_length.tolist(),
+                joint * (2 * float(weight @ together) + own),
+                main * (2 * float(weight @ mean) + own),
+                2 * pairs * float(weight @ both) + pairs_alone * own,
+            ]
+
+        upper = joint * together + main * mean + pairs * both
+        alike = joint + main + pairs_alone
+        return TermValue(upper * self.scale, alike * self.scale_alone, gradient)

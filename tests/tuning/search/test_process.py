@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autotune.tuning.search.candidate_covariance import Evidence, Inputs, Shape, cross
+from autotune.tuning.search.candidate_covariance import Inputs, Shape, cross, evidence
 from autotune.tuning.search.gaussian_process import Observations, Prior, Process
 from autotune.tuning.search.parameter_levels import levels
 
@@ -70,14 +70,14 @@ def test_the_covariance_is_one(theta: list[float]) -> None:
 def test_the_gradient_of_the_likelihood_is_its_slope(theta: list[float]) -> None:
     observed = observations([0, 3, 4, 9, 17, 22, 28])
     rows = observed.rows
-    evidence = Evidence(INPUTS, rows, np.diag(observed.noise + 1e-3), observed.values)
+    likelihood = evidence(INPUTS, rows, np.diag(observed.noise + 1e-3), observed.values)
     at = np.array(theta)
-    _, gradient = evidence.loss(at)
+    _, gradient = likelihood.loss(at)
     step = 1e-5
     for place in range(len(at)):
         moved = np.zeros_like(at)
         moved[place] = step
-        slope = (evidence.loss(at + moved)[0] - evidence.loss(at - moved)[0]) / (2 * step)
+        slope = (likelihood.loss(at + moved)[0] - likelihood.loss(at - moved)[0]) / (2 * step)
         assert gradient[place] == pytest.approx(slope, rel=1e-3, abs=1e-5)
 
 

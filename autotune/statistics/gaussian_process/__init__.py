@@ -1,0 +1,1 @@
+"""Gaussian process regression: kernel terms, evidence, hyperparameters, a posterior that grows."""

@@ -130,10 +130,10 @@ def test_many_at_once_share_their_objects(gcc: Compiler, cache_folder: Path):
 
 def test_several_processes_at_once(gcc: Compiler, cache_folder: Path):
     code = f"""
-from autotune.toolchain import cache
+from autotune.toolchain import build_cache
 from autotune.toolchain.compiler import find
 from autotune.domain.variant import Build
-built = cache.build({UNITS!r}, find(Build(flags=("-O1",))))
+built = build_cache.build({UNITS!r}, find(Build(flags=("-O1",))))
 print(built.executable)
 """
     root = Path(__file__).resolve().parents[2]

@@ -36,6 +36,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("AUTOTUNE_CACHE", str(folder / "cache"))
         patch.setenv("AUTOTUNE_DATA", str(folder / "data"))
+        # or every process that a test starts would compile the whole package again
+        patch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
         yield folder
 
 

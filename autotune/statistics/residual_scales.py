@@ -1,6 +1,7 @@
 """Where a model is wrong: its residuals by the value of each parameter."""
 
 import math
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -147,4 +148,7 @@ def _chance(found: Sequence[float], others: Sequence[float]) -> float:
         return 1.0
     if np.ptp(found) == 0 and np.ptp(others) == 0:
         return 1.0 if found[0] == others[0] else 0.0
-    return float(scipy.stats.ttest_ind(found, others, equal_var=False).pvalue)
+    with warnings.catch_warnings():
+        # a group whose values are nearly the same: its spread is lost in rounding, and is nothing
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return float(scipy.stats.ttest_ind(found, others, equal_var=False).pvalue)

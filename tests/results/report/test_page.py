@@ -169,10 +169,14 @@ def test_nothing_measured(tmp_path, candidates, run):
     assert study_table.study(result)
 
 
-def test_write_replaces_the_page_as_a_whole(tmp_path, study):
+def test_write_replaces_the_page_as_a_whole(tmp_path):
     target = tmp_path / "deep" / "report.html"
-    for _ in range(2):
-        assert page.write(evaluate(study), target) == target
+    for failed in (True, False):
+        folder = tmp_path / str(failed)
+        folder.mkdir()
+        result = empty(folder, failed=failed)
+        assert page.write(result, target) == target
+        assert target.read_text(encoding="utf-8") == page.render(result)
     assert [p.name for p in target.parent.iterdir()] == ["report.html"]
 
 

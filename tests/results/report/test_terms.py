@@ -94,7 +94,7 @@ def test_the_document_says_the_same():
 
 def test_the_page_has_them_where_there_are_some(tmp_path):
     with Store.open(tmp_path / "x.sqlite") as store:
-        fake.fill(store)
+        fake.fill(store, sizes=(256,), rounds=1)
         result = evaluate(store.load_study("quick"))
     with_terms = page.render(result, [FOUND])
     assert 'id="terms"' in with_terms

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autotune.commands.rank import document as rank_document
-from autotune.commands.rank import ranked_space as flow
+from autotune.commands.rank import ranked_space
 from autotune.commands.rank.ranked_space import RankedSpace
-from autotune.commands.tune import flow as studying
+from autotune.commands.tune import flow as tune_flow
 from autotune.commands.tune.flow import StudyOptions, TunedStudy
 from autotune.domain.setup import Engine, Setup
 from autotune.files import codec
@@ -32,11 +32,11 @@ __all__ = ["PredictionResult", "RankResult", "StudyResult", "load", "predict", "
 class PredictionResult:
     """Predictions of every candidate of a setup."""
 
-    prospect: RankedSpace
+    ranked: RankedSpace
 
     def frame(self) -> "pandas.DataFrame":
         """One row per candidate in the order of the space: parameters, seconds, interval."""
-        p = self.prospect
+        p = self.ranked
         document = rank_document.predict(p.setup, p.machine, p.enumerated.legal, p.rankings)
         return _frame([codec.fields(row) for row in document.predictions])
 
@@ -45,11 +45,11 @@ class PredictionResult:
 class RankResult:
     """The candidates of each problem, fastest prediction first."""
 
-    prospect: RankedSpace
+    ranked: RankedSpace
 
     def frame(self) -> "pandas.DataFrame":
         """One row per candidate, problem by problem, best first."""
-        p = self.prospect
+        p = self.ranked
         ranking = rank_document.rank(p.setup, p.machine, p.rankings).ranking
         return _frame([codec.fields(row) for row in ranking])
 
@@ -71,19 +71,19 @@ class StudyResult:
 
 def load(path: str | Path) -> Setup:
     """The setup of a config file; ConfigError with every mistake of the file at once."""
-    return flow.load(Path(path))
+    return ranked_space.load(Path(path))
 
 
 def predict(
     setup: Setup | str | Path, *, engines: Sequence[Engine] | None = None
 ) -> PredictionResult:
     """Predict every candidate; seconds per time step. ``engines``: the setup's own if left out."""
-    return PredictionResult(flow.prospect(_setup(setup), _silent, engines))
+    return PredictionResult(ranked_space.rank_space(_setup(setup), _silent, engines))
 
 
 def rank(setup: Setup | str | Path, *, engines: Sequence[Engine] | None = None) -> RankResult:
     """Rank the candidates of each problem by predicted time."""
-    return RankResult(flow.prospect(_setup(setup), _silent, engines))
+    return RankResult(ranked_space.rank_space(_setup(setup), _silent, engines))
 
 
 def tune(
@@ -95,7 +95,7 @@ def tune(
 ) -> StudyResult:
     """Measure the most promising candidates; every sample goes to the store when it is taken."""
     chosen = options or StudyOptions()
-    return StudyResult(studying.tune(_setup(setup), chosen, store, progress or _silent))
+    return StudyResult(tune_flow.tune(_setup(setup), chosen, store, progress or _silent))
 
 
 def _setup(setup: Setup | str | Path) -> Setup:

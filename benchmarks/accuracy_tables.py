@@ -11,7 +11,7 @@ from accuracy_score import KS, Predicted, Times
 
 from autotune.domain.machine import Machine
 from autotune.domain.variant import Candidate
-from autotune.results.report.text import columns
+from autotune.results.report.text_table import columns
 from autotune.statistics import estimators, rank_correlation
 
 Floats = npt.NDArray[np.float64]

@@ -12,7 +12,7 @@ import analytical_learned_tasks as tasks
 import numpy as np
 
 from autotune.learning.comparison.measures import Semantics
-from autotune.results.report.text import columns
+from autotune.results.report.text_table import columns
 from autotune.statistics.rank_correlation import kendall
 
 Done = Sequence[tuple[tasks.Task, tasks.Outcome]]

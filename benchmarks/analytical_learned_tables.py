@@ -12,7 +12,7 @@ from autotune.learning.comparison.learning_curves import CurveTable, Kind, Model
 from autotune.learning.comparison.noise_floor import Halves
 from autotune.learning.comparison.payoff import Payoff, earliest
 from autotune.learning.comparison.splits import SplitPlan
-from autotune.results.report.text import columns
+from autotune.results.report.text_table import columns
 
 Done = Sequence[tuple[tasks.Task, tasks.Outcome]]
 _TOP = 3

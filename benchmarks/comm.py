@@ -29,7 +29,7 @@ from autotune.measuring.network import curve_fit, mpi_benchmark, samples
 from autotune.measuring.network.curve_fit import FittedCurve
 from autotune.measuring.network.curve_validation import ValidationErrors
 from autotune.measuring.network.samples import RecordedRun
-from autotune.results.report.text import columns
+from autotune.results.report.text_table import columns
 
 
 def main() -> None:

@@ -23,7 +23,8 @@ from autotune.domain.setup import Setup
 from autotune.files import config
 from autotune.measuring.host import detect
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation
-from autotune.results.report.text import columns, seconds
+from autotune.results.report.text_table import columns
+from autotune.results.report.words import seconds
 from autotune.statistics.rank_correlation import kendall, top_loss
 from autotune.workloads.generated import candidate_space
 

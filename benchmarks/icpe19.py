@@ -33,7 +33,7 @@ from autotune.results.evaluate.published_comparison import (
     overall,
 )
 from autotune.results.report import words
-from autotune.results.report.text import columns
+from autotune.results.report.text_table import columns
 from autotune.statistics import estimators
 
 _CONFIGS = {

@@ -26,7 +26,7 @@ from autotune.learning.scaling.generation_plan import SizeGrid
 from autotune.learning.scaling.loglinear import LogLinear
 from autotune.learning.scaling.scaling_runs import Runs, Variables, points
 from autotune.learning.scaling.variables import Variable
-from autotune.results.report.text import columns
+from autotune.results.report.text_table import columns
 
 _QUARTILE = 0.675
 """As the thesis rounds it."""

@@ -25,7 +25,7 @@ from autotune.learning.formulas.planes_formula import Planes
 from autotune.learning.models.base import Floats, Regressor
 from autotune.learning.models.hybrid import Averaged, ScaledAnalytical, Stacked
 from autotune.learning.models.trees import Trees
-from autotune.results.report.text import columns
+from autotune.results.report.text_table import columns
 
 NAME = "ibeid-2019"
 RECORDED = Path(__file__).resolve().parent / "recorded" / "stencils" / "stencil7.json.gz"

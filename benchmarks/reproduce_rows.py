@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 import yaml
 
-from autotune.results.report.text import columns
+from autotune.results.report.text_table import columns
 
 PUBLISHED = Path(__file__).resolve().parent / "published"
 SCHEMA = "autotune.published/1"

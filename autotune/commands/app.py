@@ -6,6 +6,7 @@ import typer
 
 from autotune.commands.comm.command import app as comm_app
 from autotune.commands.compare import command as compare_command
+from autotune.commands.doctor import command as doctor_command
 from autotune.commands.evaluate import command as evaluate_command
 from autotune.commands.export import command as export_command
 from autotune.commands.importing import command as importing_command
@@ -16,8 +17,6 @@ from autotune.commands.map.command import EXAMPLE as MAP_EXAMPLE
 from autotune.commands.map.command import decide
 from autotune.commands.measure import command as measure_command
 from autotune.commands.mirror import command as mirror_command
-from autotune.commands.options import Json
-from autotune.commands.output import document
 from autotune.commands.rank import command as rank_command
 from autotune.commands.scale.command import EXAMPLE as SCALE_EXAMPLE
 from autotune.commands.scale.command import scale
@@ -53,22 +52,7 @@ def _top(
     pass
 
 
-@app.command(epilog="Example: autotune doctor")
-def doctor(json: Json = False) -> None:
-    """What is installed, what is missing, and the exact command that installs it."""
-    from autotune.commands.machine.document import DoctorDocument
-    from autotune.measuring.host.doctor import examine
-    from autotune.results.report import text
-
-    findings = examine()
-    if json:
-        document(DoctorDocument(findings=tuple(findings)))
-    else:
-        typer.echo(text.doctor(findings))
-    if any(finding.state == "missing" for finding in findings):
-        raise typer.Exit(2)
-
-
+app.command("doctor", epilog=doctor_command.EXAMPLE)(doctor_command.doctor)
 app.command("init", epilog=init_command.EXAMPLE)(init_command.init)
 app.command("variants", epilog=rank_command.VARIANTS_EXAMPLE)(rank_command.variants)
 app.command("predict", epilog=rank_command.PREDICT_EXAMPLE)(rank_command.predict)

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from autotune.commands.output import TerminalProgress
-from autotune.results.report import words as wording
+from autotune.results.report import words
 from autotune.tuning import Event, Standing
 
 _REDRAW = 0.1
@@ -183,8 +183,8 @@ def cells(standing: Standing, *, wide: bool = True) -> list[str]:
     found = [
         standing.problem,
         best.candidate.variant.label if best else "-",
-        wording.seconds(best.predicted if best else None),
-        wording.seconds(best.seconds if best else None),
+        words.seconds(best.predicted if best else None),
+        words.seconds(best.seconds if best else None),
     ]
     if wide:
         gained = standing.baseline / best.seconds if best and standing.baseline else None
@@ -211,7 +211,7 @@ def state(standing: Standing) -> str:
     if standing.finished:
         return standing.finished
     if standing.expected_improvement is not None:
-        return f"step {standing.step}, {wording.percent(standing.expected_improvement)} expected"
+        return f"step {standing.step}, {words.percent(standing.expected_improvement)} expected"
     return "the first ones" if not standing.step else f"step {standing.step}"
 
 
@@ -221,8 +221,8 @@ def summary(event: Event) -> str:
     best = standing.best
     parts = [happened(event)]
     if best:
-        known = f", predicted {wording.seconds(best.predicted)}" if best.predicted else ""
-        parts.append(f"best {best.candidate.variant.label} {wording.seconds(best.seconds)}{known}")
+        known = f", predicted {words.seconds(best.predicted)}" if best.predicted else ""
+        parts.append(f"best {best.candidate.variant.label} {words.seconds(best.seconds)}{known}")
     tried = standing.measured + standing.failed
     failed = f", {standing.failed} failed" if standing.failed else ""
     parts.append(f"{tried} of {standing.candidates} tried{failed}")
@@ -240,7 +240,7 @@ def happened(event: Event) -> str:
         case "begun":
             return event.why or "begun"
         case "proposed":
-            known = f", predicted {wording.seconds(event.predicted)}" if event.predicted else ""
+            known = f", predicted {words.seconds(event.predicted)}" if event.predicted else ""
             return f"next {name}: {event.why}{known}"
         case "built" if event.status not in (None, "ok"):
             return f"{name}: {_failure(event)}"
@@ -256,9 +256,9 @@ def happened(event: Event) -> str:
 
 
 def _timed(event: Event) -> str:
-    told = [wording.seconds(event.measured)]
+    told = [words.seconds(event.measured)]
     if event.predicted:
-        told.append(f"predicted {wording.seconds(event.predicted)}")
+        told.append(f"predicted {words.seconds(event.predicted)}")
     if event.ratio and event.verdict != "best":
         told.append(f"{event.ratio[0]:.2f} of the best")
     if _VERDICTS[event.verdict]:
@@ -267,6 +267,6 @@ def _timed(event: Event) -> str:
 
 
 def _failure(event: Event) -> str:
-    words = wording.STATUS_WORDS[event.status] if event.status else "failed"
-    reason = wording.first_words(event.detail)
-    return f"{words}: {reason}" if reason else words
+    outcome = words.STATUS_WORDS[event.status] if event.status else "failed"
+    reason = words.first_words(event.detail)
+    return f"{outcome}: {reason}" if reason else outcome

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from autotune import paths
 from autotune.commands.app import app
 from autotune.commands.init.document import InitDocument
-from autotune.commands.init.first_config import ConfigRequest, write
+from autotune.commands.init.flow import ConfigRequest, write
 from autotune.commands.init.source_scan import sight
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import flow as tune_flow

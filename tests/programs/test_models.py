@@ -8,7 +8,7 @@ import pytest
 from program_samples import DAXPY, candidates, read, written
 
 from autotune.commands.rank.explain_ranking import explain
-from autotune.commands.rank.ranked_space import load, prospect
+from autotune.commands.rank.ranked_space import load, rank_space
 from autotune.commands.tune import flow as tune_flow
 from autotune.domain.program_model import MarkedModel
 from autotune.domain.variant import Build, Candidate
@@ -107,7 +107,7 @@ def put(folder: Path, model: str) -> Path:
 @pytest.mark.parametrize("kind", MODELS)
 def test_each_kind_ranks_and_tells_why(tmp_path: Path, kind: str) -> None:
     path = put(tmp_path, MODELS[kind])
-    found = prospect(load(path), own.quiet)
+    found = rank_space(load(path), own.quiet)
     (ranking,) = found.rankings
     small, _ = ranking.entries
     assert small.candidate.variant.parameters["tile"] == 1000
@@ -129,7 +129,7 @@ def test_each_kind_ranks_and_tells_why(tmp_path: Path, kind: str) -> None:
 
 def test_predictions_go_with_what_is_measured(tmp_path: Path) -> None:
     path = put(tmp_path, MODELS["marked"])
-    (ranking,) = prospect(load(path), own.quiet).rankings
+    (ranking,) = rank_space(load(path), own.quiet).rankings
     store = tmp_path / "store.sqlite"
     made = tune_flow.tune(
         load(path), tune_flow.StudyOptions(exhaustive=True), str(store), own.quiet
@@ -144,7 +144,7 @@ def test_predictions_go_with_what_is_measured(tmp_path: Path) -> None:
 
 def test_reasons_count_what_no_loop_holds(tmp_path: Path) -> None:
     model = MODELS["marked"].replace("extra: 1e-3", "extra: 1")
-    (ranking,) = prospect(load(put(tmp_path, model)), own.quiet).rankings
+    (ranking,) = rank_space(load(put(tmp_path, model)), own.quiet).rankings
     assert ranking.entries[0].prediction.reason.endswith("extra: 100 %")
 
 

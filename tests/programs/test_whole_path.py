@@ -8,7 +8,7 @@ import pytest
 
 from autotune.commands.export import flow as export_flow
 from autotune.commands.rank.command import rank
-from autotune.commands.rank.ranked_space import load, prospect
+from autotune.commands.rank.ranked_space import load, rank_space
 from autotune.commands.tune import flow as tune_flow
 from autotune.errors import InputError
 from autotune.files.store import Store
@@ -24,7 +24,7 @@ def tuned(path: Path, store: Path, **options: bool | str) -> tune_flow.TunedStud
 
 def test_rank_tune_verify_store_report_export(tmp_path: Path):
     path = own.put(tmp_path, own.PROGRAM + MODEL)
-    (ranking,) = prospect(load(path), own.quiet).rankings
+    (ranking,) = rank_space(load(path), own.quiet).rankings
     order = [entry.candidate.variant.parameters["block"] for entry in ranking.entries]
     assert order == [1, 2, 4, 8]
     assert ranking.entries[0].prediction.seconds == pytest.approx(0.001)
@@ -68,7 +68,7 @@ def test_a_prior_finds_what_the_predictions_have_last(tmp_path: Path):
 
 def test_without_a_model_nothing_is_ranked_and_all_is_tuned(tmp_path: Path):
     path = own.put(tmp_path)
-    found = prospect(load(path), own.quiet)
+    found = rank_space(load(path), own.quiet)
     assert {entry.rank for entry in found.rankings[0].entries} == {None}
     program = found.setup.program
     assert program is not None

@@ -10,9 +10,7 @@ from autotune.domain.network import Network, Operation
 from autotune.errors import Fault, InputError, nearest
 from autotune.files import config
 from autotune.measuring.host import detect, stored_calibrations
-from autotune.measuring.network import curve_fit as fitting
-from autotune.measuring.network import foreign_output, samples
-from autotune.measuring.network import mpi_benchmark as benching
+from autotune.measuring.network import curve_fit, foreign_output, mpi_benchmark, samples
 from autotune.measuring.network.curve_fit import FittedCurve
 from autotune.measuring.network.foreign_output import ImportedSamples, Tool
 from autotune.measuring.network.mpi_benchmark import BenchmarkPlan, BenchmarkResult
@@ -24,7 +22,7 @@ HOST = "host"
 
 def bench(plan: BenchmarkPlan, path: Path, progress: Progress) -> BenchmarkResult:
     """Measure on this host, appending to ``path``; see ``mpi_benchmark.bench``."""
-    return benching.bench(plan, path, stored_calibrations.identity(detect.detect()), progress)
+    return mpi_benchmark.bench(plan, path, stored_calibrations.identity(detect.detect()), progress)
 
 
 def measure_host(machine: Machine, plan: BenchmarkPlan, progress: Progress) -> Network:
@@ -37,14 +35,14 @@ def measure_host(machine: Machine, plan: BenchmarkPlan, progress: Progress) -> N
     identity = stored_calibrations.identity(machine)
     path = stored_calibrations.network_location(identity).with_suffix(".jsonl")
     path.parent.mkdir(parents=True, exist_ok=True)
-    benched = benching.bench(plan, path, identity, progress)
+    benched = mpi_benchmark.bench(plan, path, identity, progress)
     recorded = samples.read([path])
     network = stored_calibrations.stored_network(machine) or Network(
         title=f"measured on {machine.title}"
     )
     for operation in plan.operations:
         try:
-            fitted = fitting.fit(_alike(recorded, benched.run, operation))
+            fitted = curve_fit.fit(_alike(recorded, benched.run, operation))
         except InputError as error:
             progress("measure MPI on this host", 1, 1, f"no curve: {error}")
             continue
@@ -74,7 +72,7 @@ def fit(
     of another machine would become this host's.
     """
     recorded = samples.read(files)
-    fitted = fitting.fit(recorded, contended=contended)
+    fitted = curve_fit.fit(recorded, contended=contended)
     curves = tuple(one.curve for one in fitted)
     if output is not None:
         known = config.read_network(output) if output.exists() else Network()
@@ -116,7 +114,7 @@ def show(name: str) -> ShownCurves:
     """
     path = Path(name)
     if path.is_file() and not name.endswith((".yaml", ".yml")):
-        fitted = tuple(fitting.fit(samples.read([path])))
+        fitted = tuple(curve_fit.fit(samples.read([path])))
         network = Network().updated(tuple(one.curve for one in fitted))
         return ShownCurves(title=path.name, network=network, fitted=fitted)
     if path.is_file() and _is_network(path):

@@ -8,7 +8,7 @@ from autotune.measuring.network.curve_fit import FittedCurve
 from autotune.measuring.network.curve_validation import ValidationErrors
 from autotune.measuring.network.foreign_output import TOOLS, ImportedSamples
 from autotune.measuring.network.mpi_benchmark import BenchmarkResult
-from autotune.results.report.text import columns
+from autotune.results.report.text_table import columns
 from autotune.units import show
 
 _OUTLIERS = 3

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autotune import paths
-from autotune.commands.rank.ranked_space import RankedSpace, load, prospect, require_predictions
+from autotune.commands.rank.ranked_space import RankedSpace, load, rank_space, require_predictions
 from autotune.domain.setup import Engine
 from autotune.errors import InputError
 from autotune.files.store import Store
@@ -47,6 +47,6 @@ def compare_published(
     """
     setup = load(config)
     require_reference(setup)
-    found = prospect(setup, progress, engines)
+    found = rank_space(setup, progress, engines)
     require_predictions(found)
     return found, compare(setup, found.machine, found.rankings)

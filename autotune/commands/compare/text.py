@@ -14,7 +14,7 @@ from autotune.results.evaluate.published_comparison import (
     RowPrediction,
 )
 from autotune.results.report import words
-from autotune.results.report.text import columns
+from autotune.results.report.text_table import columns
 from autotune.statistics.estimators import deviation
 
 _HEAD = (

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from autotune.commands.learn.study_tables import RANDOM
-from autotune.commands.rank.ranked_space import RankedSpace, check_builds, prospect
+from autotune.commands.rank.ranked_space import RankedSpace, check_builds, rank_space
 from autotune.commands.tune.flow import measurer_of
-from autotune.commands.tune.provenance import check_launchers, check_objectives, conditions_of
+from autotune.commands.tune.preflight import check_launchers, check_objectives, conditions_of
 from autotune.commands.tune.study_run import StudyRun
 from autotune.domain.ranking import Ranking
 from autotune.domain.setup import Setup
@@ -48,7 +48,7 @@ def measure_random(
         check_program(setup)
         check_launchers(setup)
         check_objectives(setup)
-        ahead = prospect(setup, progress)
+        ahead = rank_space(setup, progress)
         conduct = StudyRun(
             results=results,
             study=name,

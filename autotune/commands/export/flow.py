@@ -12,8 +12,8 @@ from autotune.commands.tune.flow import study as load_study
 from autotune.files.store import CandidateRecord, Store
 from autotune.progress import Progress
 from autotune.results.evaluate.study_evaluation import StudyEvaluation
-from autotune.results.export import choices as choosing
 from autotune.results.export import (
+    choices,
     csv_export,
     export_files,
     header,
@@ -99,13 +99,13 @@ def _is_own(kind: Format, path: Path) -> bool:
 
 
 def _header(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
-    found = choosing.choices(read.result, request.problem, read.charted)
+    found = choices.choices(read.result, request.problem, read.charted)
     export_files.write(path, header.write(found).encode())
     return _chosen(request, path, found)
 
 
 def _wisdom(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
-    found = choosing.choices(read.result, request.problem, read.charted)
+    found = choices.choices(read.result, request.problem, read.charted)
     written = wisdom.write(found, "" if request.force else export_files.text_of(path))
     export_files.write(path, written.text.encode())
     done = _chosen(request, path, found)
@@ -125,7 +125,7 @@ def _chosen(request: ExportRequest, path: Path, found: Choices) -> ExportDocumen
 
 
 def _t4(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
-    problems = choosing.selected(read.result, request.problem)
+    problems = choices.selected(read.result, request.problem)
     text, notes = t4_export.write(read.result, problems)
     export_files.write(path, text.encode())
     rows = sum(row.measurement is not None for problem in problems for row in problem.rows)
@@ -135,7 +135,7 @@ def _t4(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
 
 
 def _csv(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
-    made = table(read.result, choosing.selected(read.result, request.problem))
+    made = table(read.result, choices.selected(read.result, request.problem))
     export_files.write(path, csv_export.write(made).encode("utf-8", "replace"))
     return ExportDocument(
         study=read.result.study.name, format="csv", file=path, rows=len(made.rows)
@@ -143,7 +143,7 @@ def _csv(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
 
 
 def _parquet(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
-    made = table(read.result, choosing.selected(read.result, request.problem))
+    made = table(read.result, choices.selected(read.result, request.problem))
     export_files.write(path, parquet_export.write(made))
     return ExportDocument(
         study=read.result.study.name, format="parquet", file=path, rows=len(made.rows)

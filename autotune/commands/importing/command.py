@@ -9,7 +9,7 @@ from autotune.commands.options import DEFAULT_STORE, Config, Json, Store, comman
 from autotune.commands.output import TerminalProgress, document
 
 if TYPE_CHECKING:
-    from autotune.commands.importing.document import ImportDocument
+    pass
 
 EXAMPLE = (
     "Example: autotune import cache.json my-program.yaml --given compiler=gcc;"
@@ -50,36 +50,13 @@ def import_(options: ImportOptions) -> None:
     the file names them. Studies of the same candidates take the times as hints, never as results:
     nobody here measured them. compare, report and export work on the study as on any other.
     """
-    from autotune.commands.importing import flow as importing_flow
+    from autotune.commands.importing import flow, text
     from autotune.commands.rank import ranked_space
 
     setup = ranked_space.load(options.config)
-    settings = importing_flow.given_settings(options.given or [])
-    found = importing_flow.import_file(
-        options.file, setup, settings, options.store, TerminalProgress()
-    )
+    settings = flow.given_settings(options.given or [])
+    study = flow.import_file(options.file, setup, settings, options.store, TerminalProgress())
     if options.json:
-        document(found)
+        document(study)
     else:
-        typer.echo(_text(found))
-
-
-def _text(found: "ImportDocument") -> str:
-    from autotune.results.report import words
-
-    failed = f", {found.failed} of them failed" if found.failed else ""
-    lines = [f"{found.entered} of {found.rows} rows are candidates of the config{failed}"]
-    lines += [
-        f"best of {best.problem}: {best.candidate}, {words.seconds(best.seconds)}"
-        for best in found.best
-    ]
-    if found.strangers:
-        left = found.rows - found.entered
-        count = "1 row is" if left == 1 else f"{left} rows are"
-        first = ", ".join(f"{name}={value}" for name, value in found.strangers[0].items())
-        lines.append(f"{count} no legal candidate: {first}" + ("; ..." if left > 1 else ""))
-    if found.ignored:
-        lines.append(f"not of the config, so ignored: {', '.join(found.ignored)}")
-    told = "was in the store already" if found.already else "entered"
-    lines.append(f"study {found.study} {told}: hints for autotune tune of the same config")
-    return "\n".join(lines)
+        typer.echo(text.text(study))

@@ -1,7 +1,6 @@
 """``autotune init``: a first description of a program of the user's."""
 
 import re
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +10,7 @@ from autotune.commands.options import Json, command, command_options
 from autotune.commands.output import document
 
 if TYPE_CHECKING:
-    from autotune.commands.init.document import InitDocument
+    pass
 
 EXAMPLE = (
     "Example: autotune init examples/matmul/matmul.c -o tuning; autotune tune"
@@ -47,7 +46,8 @@ def init(options: InitOptions) -> None:
     Parameters are its macros (#ifndef BI, #define BI 64), the macros that it asks for (#ifdef), and
     the schedule of OpenMP. Places that need a second look are marked in the files.
     """
-    from autotune.commands.init.first_config import ConfigRequest, write
+    from autotune.commands.init import text
+    from autotune.commands.init.flow import ConfigRequest, write
 
     made = write(
         ConfigRequest(
@@ -61,30 +61,11 @@ def init(options: InitOptions) -> None:
     if options.json:
         document(made)
     else:
-        typer.echo(_text(made))
+        typer.echo(text.text(made))
 
 
 def _name(given: str | None) -> str:
     if given is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", given):
-        known = "letters, digits and . _ -, a letter or digit first"
-        raise typer.BadParameter(f"{given!r} is not a name: {known}", param_hint="--name")
+        rule = "letters, digits and . _ -, a letter or digit first"
+        raise typer.BadParameter(f"{given!r} is not a name: {rule}", param_hint="--name")
     return given or ""
-
-
-def _text(made: "InitDocument") -> str:
-    seen = made.seen
-    lines = [f"wrote {made.program} and {made.config}"]
-    kind = f"a {seen.language} program" if made.compiler else f"{seen.language}, not compiled"
-    facts = [kind]
-    if made.compiler:
-        facts.append(f"built by {made.compiler}")
-    facts += [word for word, there in (("OpenMP", seen.openmp), ("MPI", seen.mpi)) if there]
-    facts.append("tells its time" if seen.time else "timed from start to end")
-    facts.append("tells a check value" if seen.check else "no check value")
-    lines.append(f"  {', '.join(facts)}")
-    lines.append(f"  {made.combinations} combinations of {', '.join(made.parameters)}")
-    for title, marks in (("to fill in:", made.fill_in), ("to look at:", made.look_at)):
-        if marks:
-            lines += [title, *(f"  {each.file}:{each.line}  {each.text}" for each in marks)]
-    lines.append(f"then: autotune tune {shlex.quote(str(made.config))}")
-    return "\n".join(lines)

@@ -16,8 +16,8 @@ app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Machine fil
 def machine_list(json: Json = False) -> None:
     """The machine files that come with autotune."""
     from autotune.commands.machine import document as documents
+    from autotune.commands.machine import text
     from autotune.commands.rank import host_machine as hosts
-    from autotune.results.report import text
 
     machines = hosts.machines()
     if json:
@@ -33,8 +33,8 @@ def machine_show(
 ) -> None:
     """One machine with the source of each figure; ``host`` with its calibration, if it has one."""
     from autotune.commands.machine import document as documents
+    from autotune.commands.machine import text
     from autotune.commands.rank import host_machine as hosts
-    from autotune.results.report import text
 
     machine = hosts.machine(name)
     if json:
@@ -49,8 +49,8 @@ def machine_check(
 ) -> None:
     """Check a machine file: schema, physics, and what is missing for which use."""
     from autotune.commands.machine import document as documents
+    from autotune.commands.machine import text
     from autotune.commands.rank import host_machine as hosts
-    from autotune.results.report import text
 
     machine = hosts.check_machine(str(file))
     gaps = hosts.machine_gaps(machine)
@@ -69,8 +69,8 @@ def machine_detect(
 ) -> None:
     """What this host is: processor, caches, cores, and what was decided from what."""
     from autotune.commands.machine import document as documents
+    from autotune.commands.machine import text
     from autotune.commands.rank import host_machine as hosts
-    from autotune.results.report import text
 
     found = hosts.examine_host()
     machine, reasons = found.machine, found.reasons
@@ -105,8 +105,8 @@ def machine_calibrate(options: CalibrateOptions) -> None:
     80 % interval of its repeats. An interrupted run leaves what was measured earlier as it is.
     """
     from autotune.commands.machine import document as documents
+    from autotune.commands.machine import text
     from autotune.commands.rank import host_machine as hosts
-    from autotune.results.report import text
 
     machine = hosts.calibrate_host(options.budget_seconds, TerminalProgress())
     if options.json:

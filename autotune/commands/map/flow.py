@@ -16,16 +16,10 @@ from autotune.commands.map.map_grid import (
     widened,
 )
 from autotune.commands.rank.host_machine import uncalibrated_machine
-from autotune.commands.rank.ranked_space import RankedSpace, check_builds, prospect
+from autotune.commands.rank.ranked_space import RankedSpace, check_builds, rank_space
 from autotune.commands.tune import flow as tune_flow
-from autotune.commands.tune.provenance import (
-    check_launchers,
-    conditions_of,
-    content,
-    identity_of,
-    launching,
-    versions,
-)
+from autotune.commands.tune.preflight import check_launchers, conditions_of
+from autotune.commands.tune.provenance import content, identity_of, launching, versions
 from autotune.domain.decision_map import DecisionMap
 from autotune.domain.results import Measurement, Prediction
 from autotune.domain.setup import Setup
@@ -189,7 +183,7 @@ class _Work:
         """The map, and how many contenders were measured for it in this run."""
         started = time.monotonic()
         wide = widened(self.setup, kind, threads)
-        found = prospect(wide, self.progress)
+        found = rank_space(wide, self.progress)
         made = grid(kind, threads, found)
         conditions = {
             **conditions_of(found, self.progress),

@@ -38,10 +38,10 @@ class MeasureOptions:
 @command
 def measure(options: MeasureOptions) -> None:
     """One candidate, built, verified and properly timed."""
-    from autotune.commands.measure import measure_one
+    from autotune.commands.measure import measure_one, text
     from autotune.commands.measure.document import MeasureDocument
     from autotune.commands.rank import ranked_space
-    from autotune.results.report import terms_text, text
+    from autotune.results.report import terms_text
 
     setup = ranked_space.load(options.config)
     progress = TerminalProgress()

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.measure.dissect_flow import DissectionSession
-from autotune.commands.rank.ranked_space import RankedSpace, find, prospect
+from autotune.commands.rank.ranked_space import RankedSpace, find, rank_space
 from autotune.commands.tune.flow import measurer_of
 from autotune.domain.dissection import Dissection
 from autotune.domain.ranking import Ranked
@@ -74,7 +74,7 @@ def measure(
             )
         )
     check_program(setup)
-    found = prospect(setup, progress)
+    found = rank_space(setup, progress)
     ranked = find(found, name)
     measurer = measurer_of(setup, found.machine)
     chosen = [Chosen(ranked.candidate, ranked.prediction, "asked for")]

@@ -38,7 +38,7 @@ def mirror(options: MirrorOptions) -> None:
     from autotune.commands.mirror.document import MirrorDocument
     from autotune.commands.tune.flow import study as load_study
     from autotune.domain.setup import OBJECTIVES
-    from autotune.results.export import optuna_journal as journal
+    from autotune.results.export import optuna_journal
 
     result = load_study(options.study, options.store)
     asked = list(dict.fromkeys(options.objective or ["time"]))
@@ -47,7 +47,7 @@ def mirror(options: MirrorOptions) -> None:
         known = f"{unknown[0]!r} is not one of {', '.join(OBJECTIVES)}"
         raise typer.BadParameter(known, param_hint="--objective")
     wanted = tuple(name for name in OBJECTIVES if name in asked)
-    trials = journal.write(result.evaluation, options.output, wanted)
+    trials = optuna_journal.write(result.evaluation, options.output, wanted)
     if options.json:
         name = result.record.name
         studies = tuple(f"{name}/{problem.label}" for problem in result.evaluation.problems)

@@ -57,13 +57,11 @@ class VariantsOptions:
 def variants(options: VariantsOptions) -> None:
     """The candidate space of a config; the source of one candidate."""
     from autotune.commands.rank import document as rank_document
-    from autotune.commands.rank import emit_source, host_machine
-    from autotune.commands.rank import ranked_space as prospect
-    from autotune.results.report import text
+    from autotune.commands.rank import emit_source, host_machine, ranked_space, text
 
-    setup = prospect.load(options.config)
+    setup = ranked_space.load(options.config)
     machine = host_machine.uncalibrated_machine(setup)
-    enumerated = prospect.enumerate_space(setup, machine)
+    enumerated = ranked_space.enumerate_space(setup, machine)
     if options.emit is not None:
         for path in emit_source.emit_sources(setup, enumerated, options.emit, options.output):
             note(f"wrote {path}")
@@ -94,26 +92,25 @@ class PredictOptions:
 def predict(options: PredictOptions) -> None:
     """Predicted time of every candidate with its parts, in the order of the space."""
     from autotune.commands.rank import document as rank_document
-    from autotune.commands.rank import formula_text
+    from autotune.commands.rank import text
     from autotune.commands.rank.candidate_formula import candidate_formulas
     from autotune.commands.rank.ranked_space import require_predictions
-    from autotune.results.report import text
 
-    prospect = _prospected(options.config, options.engine)
-    made = candidate_formulas(prospect, options.formula) if options.formula else []
+    ranked = _ranked(options.config, options.engine)
+    formulas = candidate_formulas(ranked, options.formula) if options.formula else []
     if options.json:
         document(
             rank_document.predict(
-                prospect.setup, prospect.machine, prospect.enumerated.legal, prospect.rankings, made
+                ranked.setup, ranked.machine, ranked.enumerated.legal, ranked.rankings, formulas
             )
         )
-    elif made:
-        typer.echo(formula_text.text(made))
-    elif unranked := _unranked(prospect):
+    elif formulas:
+        typer.echo(text.formulas(formulas))
+    elif unranked := _unranked(ranked):
         typer.echo(unranked)
     else:
-        typer.echo(text.predictions(prospect.rankings))
-    require_predictions(prospect)
+        typer.echo(text.predictions(ranked.rankings))
+    require_predictions(ranked)
 
 
 @command_options
@@ -144,60 +141,61 @@ class RankOptions:
 @command
 def rank(options: RankOptions) -> None:
     """The candidates of each problem, fastest prediction first, with a reason each."""
-    from autotune.commands.rank import block_text
+    from autotune.commands.rank import block_text, text
     from autotune.commands.rank import document as rank_document
     from autotune.commands.rank.explain_ranking import explain
     from autotune.commands.rank.ranked_space import find, require_predictions
     from autotune.errors import Fault, InputError
-    from autotune.results.report import text, why_text
+    from autotune.results.explanation import text as explanation_text
 
-    for option, wanted in (("--against", options.against), ("--assembly", options.assembly)):
-        if wanted and not options.why:
+    for option, given in (("--against", options.against), ("--assembly", options.assembly)):
+        if given and not options.why:
             raise typer.BadParameter(f"{option} needs --why", param_hint=option)
-    found = _prospected(options.config, options.engine)
-    unranked = _unranked(found)
+    ranked = _ranked(options.config, options.engine)
+    unranked = _unranked(ranked)
     if unranked and options.why:
-        named = find(found, options.why).candidate.id
-        what = f"{named} has no prediction to explain"
-        raise InputError(Fault(where="--why", found=what, hint=unranked.splitlines()[-1]))
+        candidate = find(ranked, options.why).candidate.id
+        fault = f"{candidate} has no prediction to explain"
+        raise InputError(Fault(where="--why", found=fault, hint=unranked.splitlines()[-1]))
     if unranked and not options.json:
         typer.echo(unranked)
         return
-    whys = explain(found, options.why, options.against, TerminalProgress()) if options.why else []
+    progress, assembly = TerminalProgress(), options.assembly
+    reasons = explain(ranked, options.why, options.against, progress) if options.why else []
     if options.json:
         document(
             rank_document.rank(
-                found.setup, found.machine, found.rankings, whys, assembly=options.assembly
+                ranked.setup, ranked.machine, ranked.rankings, reasons, assembly=assembly
             )
         )
     elif options.why:
-        typer.echo(
-            "\n\n".join(why_text.explained(each, assembly=options.assembly) for each in whys)
-        )
+        texts = [explanation_text.explained(reason, assembly=assembly) for reason in reasons]
+        typer.echo("\n\n".join(texts))
     else:
         typer.echo(
             text.rankings(
-                found.rankings, found.machine, top=options.top, enumerated=found.enumerated
+                ranked.rankings, ranked.machine, top=options.top, enumerated=ranked.enumerated
             )
         )
-        choice = block_text.text(found.rankings, found.machine)
-        if choice:
-            typer.echo(f"\n{choice}")
-    require_predictions(found)
+        blocks = block_text.text(ranked.rankings, ranked.machine)
+        if blocks:
+            typer.echo(f"\n{blocks}")
+    require_predictions(ranked)
 
 
-def _unranked(found: "RankedSpace") -> str:
-    """What there is to say of a program without a model; empty for everything else."""
+def _unranked(ranked: "RankedSpace") -> str:
+    """That a program without a model is not ranked, in words; empty for everything else."""
     from autotune.workloads.program import program_words
 
-    program = found.setup.program
+    program = ranked.setup.program
     if program is None or program.model is not None:
         return ""
-    return program_words.unranked(program, found.rankings, found.machine)
+    return program_words.unranked(program, ranked.rankings, ranked.machine)
 
 
-def _prospected(config: Path, engine: EngineName | None) -> "RankedSpace":
-    from autotune.commands.rank.ranked_space import load, prospect
+def _ranked(config: Path, engine: EngineName | None) -> "RankedSpace":
+    """The ranked candidates of a config, by the engines of an option."""
+    from autotune.commands.rank.ranked_space import load, rank_space
 
     setup = load(config)
-    return prospect(setup, TerminalProgress(), engines(engine, setup.family))
+    return rank_space(setup, TerminalProgress(), engines(engine, setup.family))

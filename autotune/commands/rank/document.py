@@ -13,7 +13,7 @@ from autotune.domain.results import Part
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Build, Candidate, Value
 from autotune.models.engines.base import CompiledSweep
-from autotune.results.report.explained import RankingExplanation
+from autotune.results.explanation.explained import RankingExplanation
 from autotune.units import Unbounded
 from autotune.workloads.generated.candidate_space import EnumeratedSpace
 from autotune.workloads.stencil.features import features

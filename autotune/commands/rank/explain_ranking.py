@@ -14,8 +14,8 @@ from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.incore import osaca_analyser
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
 from autotune.progress import Progress
-from autotune.results.report import why
-from autotune.results.report.explained import ExplainedCandidate, RankingExplanation
+from autotune.results.explanation import reasons
+from autotune.results.explanation.explained import ExplainedCandidate, RankingExplanation
 from autotune.workloads.program.model_route import program_loops
 
 
@@ -49,7 +49,7 @@ def _explained(
             prediction=entry.prediction,
             loops=loops(found, entry, progress),
         )
-        words = why.alone(told)
+        words = reasons.alone(told)
         return RankingExplanation(
             chosen=entry, other=None, told=told, beside=None, words=tuple(words)
         )
@@ -60,7 +60,7 @@ def _explained(
         )
         for name, each in ((first, entry), (second, other))
     )
-    words = why.against(told, beside)
+    words = reasons.against(told, beside)
     return RankingExplanation(
         chosen=entry, other=other, told=told, beside=beside, words=tuple(words)
     )

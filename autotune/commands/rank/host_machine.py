@@ -12,8 +12,7 @@ from autotune.domain.setup import Setup
 from autotune.domain.variant import Build
 from autotune.errors import Fault, InputError
 from autotune.files import config
-from autotune.measuring.host import calibrate, detect
-from autotune.measuring.host import stored_calibrations as stored
+from autotune.measuring.host import calibrate, detect, stored_calibrations
 from autotune.measuring.network.mpi_benchmark import BenchmarkPlan
 from autotune.progress import Progress
 from autotune.toolchain import compiler as compilers
@@ -69,10 +68,10 @@ def examine_host() -> detect.DetectedMachine:
 def host(progress: Progress) -> Machine:
     """This host with its calibration: the stored one if it still holds, else a new one."""
     machine = detect.detect()
-    stored = calibrate.stored(machine)
-    if stored is None:
+    calibration = calibrate.stored(machine)
+    if calibration is None:
         return calibrate_host(DEFAULT_BUDGET, progress, machine)
-    return dataclasses.replace(machine, calibration=stored)
+    return dataclasses.replace(machine, calibration=calibration)
 
 
 def with_network(machine: Machine, setup: Setup, progress: Progress) -> Machine:
@@ -80,7 +79,7 @@ def with_network(machine: Machine, setup: Setup, progress: Progress) -> Machine:
 
     Raises MissingTool, naming the layout, where something is to be measured and there is no MPI.
     """
-    network = stored.stored_network(machine) or Network()
+    network = stored_calibrations.stored_network(machine) or Network()
     asked = {
         layout.ranks: setup.place_of_layout(index)
         for index, layout in enumerate(setup.layouts)
@@ -139,7 +138,9 @@ def machine(name: str) -> Machine:
         return config.machine(name, complete=False)
     found = detect.detect()
     return dataclasses.replace(
-        found, calibration=calibrate.stored(found), network=stored.stored_network(found)
+        found,
+        calibration=calibrate.stored(found),
+        network=stored_calibrations.stored_network(found),
     )
 
 

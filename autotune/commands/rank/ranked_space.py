@@ -41,7 +41,7 @@ def load(path: Path) -> Setup:
     return config.load(path)
 
 
-def prospect(
+def rank_space(
     setup: Setup, progress: Progress, engines: Sequence[Engine] | None = None
 ) -> RankedSpace:
     """Predict and rank every legal candidate; nothing is run.
@@ -137,13 +137,13 @@ def enumerate_space(
 # --- finding things by name -----------------------------------------------------------------
 
 
-def find(prospect: RankedSpace, name: str, engine: str | None = None) -> Ranked:
+def find(ranked: RankedSpace, name: str, engine: str | None = None) -> Ranked:
     """The ranked candidate of an id, identity or label; InputError names the nearest.
 
     ``engine``: by whose prediction, the first where none is given.
     """
-    wanted = engine or prospect.engines[0]
-    rankings = [ranking for ranking in prospect.rankings if ranking.engine == wanted]
+    wanted = engine or ranked.engines[0]
+    rankings = [ranking for ranking in ranked.rankings if ranking.engine == wanted]
     found = [entry for ranking in rankings for entry in ranking.matching(name)]
     if len(found) == 1:
         return found[0]
@@ -159,14 +159,14 @@ def find(prospect: RankedSpace, name: str, engine: str | None = None) -> Ranked:
     )
 
 
-def require_predictions(prospect: RankedSpace) -> None:
+def require_predictions(ranked: RankedSpace) -> None:
     """Raise WorkFailed when not a single candidate could be predicted.
 
     A program without a model is none of them: nobody said how long it takes.
     """
-    program = prospect.setup.program
+    program = ranked.setup.program
     if program is not None and program.model is None:
         return
-    entries = [entry for ranking in prospect.rankings for entry in ranking.entries]
+    entries = [entry for ranking in ranked.rankings for entry in ranking.entries]
     if all(entry.prediction.seconds is None for entry in entries):
         raise WorkFailed(f"no candidate could be predicted: {entries[0].prediction.reason}")

@@ -15,7 +15,7 @@ def replay_command(
 ) -> None:
     """Search the recorded space of a file and print how soon the best was found."""
     from autotune.commands.replay import document as replay_document
-    from autotune.commands.replay import text as replay_text
+    from autotune.commands.replay import text
     from autotune.commands.replay.flow import replay_file
 
     progress = TerminalProgress()
@@ -35,4 +35,4 @@ def replay_command(
     if json:
         document(replay_document.replay(found))
     else:
-        typer.echo(replay_text.text(found))
+        typer.echo(text.text(found))

@@ -3,7 +3,7 @@
 from autotune.files.recorded.recorded_space import RecordedSpace
 from autotune.files.recorded.replayed import SHARES, Replay, Step
 from autotune.results.report import words
-from autotune.results.report.text import columns
+from autotune.results.report.text_table import columns
 
 _HEAD = ("evaluation", "time", "above best", "why", "parameters")
 _RIGHT = (0, 1, 2)

@@ -13,8 +13,7 @@ from autotune.commands.scale.options import ScalingColumns
 from autotune.commands.scale.runs import RunSelection, runs_of, selected
 from autotune.errors import Fault, InputError, unknown_name
 from autotune.files import tables
-from autotune.learning.scaling import focal, scaling_methods, self_generated
-from autotune.learning.scaling import generation_plan as plans
+from autotune.learning.scaling import focal, generation_plan, scaling_methods, self_generated
 from autotune.learning.scaling.base import Inverse, ScalingModel, forecast
 from autotune.learning.scaling.discrepancy import Widened
 from autotune.learning.scaling.scaling_answers import ForecastAt, RegionAnswer
@@ -46,7 +45,7 @@ class SelfGeneration:
     spread: float = 0.10
     around: str = "size"
     lower: tuple[float, ...] | None = None
-    grid: plans.SizeGrid = plans.SizeGrid()
+    grid: generation_plan.SizeGrid = generation_plan.SizeGrid()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,8 +211,8 @@ def _forecasts(
     )
 
 
-def _stage(runs: Runs, keep: float, to: float, generation: SelfGeneration) -> plans.Stage:
-    plan = plans.GenerationPlan(
+def _stage(runs: Runs, keep: float, to: float, generation: SelfGeneration) -> generation_plan.Stage:
+    plan = generation_plan.GenerationPlan(
         time=keep,
         processors=to,
         spread=generation.spread,

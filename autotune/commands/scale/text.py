@@ -11,7 +11,7 @@ from autotune.learning.scaling.loglinear import LogLinear
 from autotune.learning.scaling.scaling_answers import ForecastAt, RegionAnswer
 from autotune.learning.scaling.scaling_methods import METHODS, Method
 from autotune.learning.scaling.variables import Variable
-from autotune.results.report.text import columns
+from autotune.results.report.text_table import columns
 
 _SURPRISE = 2.0
 _SHOWN = 12

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autotune.codegen.c import harness
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
-from autotune.commands.rank.ranked_space import RankedSpace, check_builds, prospect
+from autotune.commands.rank.ranked_space import RankedSpace, check_builds, rank_space
 from autotune.commands.tune.earlier_results import EarlierResults
 from autotune.commands.tune.initial_candidates import (
     StudyOptions,
@@ -15,14 +15,8 @@ from autotune.commands.tune.initial_candidates import (
     choose_candidates,
     left_of,
 )
-from autotune.commands.tune.provenance import (
-    check_launchers,
-    check_objectives,
-    conditions_of,
-    content,
-    identity_of,
-    versions,
-)
+from autotune.commands.tune.preflight import check_launchers, check_objectives, conditions_of
+from autotune.commands.tune.provenance import content, identity_of, versions
 from autotune.commands.tune.study_prior import lender
 from autotune.commands.tune.study_run import StudyRun, TunedStudy, result_of
 from autotune.domain.machine import Machine
@@ -76,7 +70,7 @@ def tune(
         check_launchers(setup)
         check_objectives(setup)
         progress(_opening(setup, name, options, results), 0, 1)
-        found = prospect(setup, progress)
+        found = rank_space(setup, progress)
         before = time.monotonic()
         conditions = conditions_of(found, progress)
         found.clock.timed("calibrate", before)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from autotune.codegen.c import harness
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
-from autotune.commands.rank.ranked_space import prospect
+from autotune.commands.rank.ranked_space import rank_space
 from autotune.commands.tune.document import EmitJobDocument
 from autotune.commands.tune.flow import StudyOptions, StudyRun, TunedStudy, choose_candidates
 from autotune.domain.ranking import Ranking
@@ -26,7 +26,7 @@ def emit_job(
 
     InputError if the folder is not empty or cannot be written.
     """
-    found = prospect(setup, progress)
+    found = rank_space(setup, progress)
     programs = SkeletonPrograms(setup.skeleton)
     tasks: list[JobTask] = []
     for ranking in found.rankings:
@@ -64,7 +64,7 @@ def collect(setup: Setup, path: Path, store: str, progress: Progress) -> TunedSt
     """
     started = time.monotonic()
     results = job_results.collect(path)
-    found = prospect(setup, progress)
+    found = rank_space(setup, progress)
     known = {c.identity for c in found.enumerated.legal}
     for identity in results.candidates:
         if identity not in known:

@@ -17,9 +17,7 @@ from autotune.domain.variant import Value
 from autotune.files.store.records import CandidateRecord, StudyRecord
 from autotune.measuring.conditions.resource_use import ENERGY, MEMORY
 from autotune.results.evaluate.comparable import ComparableRun, champion, crossed_ratios, heat_of
-from autotune.statistics import estimators, pareto
-from autotune.statistics import rank_correlation as ranks
-from autotune.statistics import residual_scales as residuals
+from autotune.statistics import estimators, pareto, rank_correlation, residual_scales
 from autotune.statistics.estimators import NoiseFloor
 from autotune.statistics.residual_scales import Observed, Residual
 
@@ -153,7 +151,7 @@ class ProblemEvaluation:
     @property
     def residuals(self) -> tuple[Residual, ...]:
         """log(measured / predicted) of the compared candidates by the value of each parameter."""
-        return residuals.by_parameter(
+        return residual_scales.by_parameter(
             [
                 Observed(parameters=varied(row.candidate), residual=-math.log1p(row.deviation))
                 for row in self.rows
@@ -241,7 +239,7 @@ def _problem(
         if pairs
         else (),
         noise_floor=estimators.noise_floor(heat.rounds) if heat else None,
-        rank_correlation=ranks.kendall(predicted, measured),
+        rank_correlation=rank_correlation.kendall(predicted, measured),
         ordered_pairs=estimators.ordered_pairs(predicted, measured),
         layouts=len({candidate.layout for candidate in candidates}),
         builds=len({(candidate.compiler, candidate.flags) for candidate in candidates}),

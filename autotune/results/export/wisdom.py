@@ -22,7 +22,7 @@ from typing import cast
 
 from autotune.errors import Fault, InputError
 from autotune.results.export.entries import Choices, ExportEntry, SectionKey
-from autotune.results.export.readers import autotune_wisdom as reader
+from autotune.results.export.readers import autotune_wisdom
 
 RULE = (
     "Two sizes, or numbers of threads, are as far apart as the larger over the smaller (IEEE 754"
@@ -73,7 +73,7 @@ def write(choices: Choices, before: str = "") -> Written:
     count = sum(len(cast("list[Item]", item["entries"])) for item in sections.values())
     notes = [*cast("list[str]", old.get("notes", [])), *replaced]
     document = {
-        "schema": reader.SCHEMA,
+        "schema": autotune_wisdom.SCHEMA,
         "rule": RULE,
         "sections": [sections[key] for key in sorted(sections)],
         "notes": list(dict.fromkeys(notes))[-_NOTES:],
@@ -110,21 +110,21 @@ def _put(entries: list[Item], new: Item) -> str:
 def is_wisdom(text: str) -> bool:
     """It is a wisdom file of this version."""
     try:
-        reader.parse(text.encode("utf-8", "surrogateescape"))
-    except reader.WisdomError:
+        autotune_wisdom.parse(text.encode("utf-8", "surrogateescape"))
+    except autotune_wisdom.WisdomError:
         return False
     return True
 
 
 def _read(text: str) -> Item:
     try:
-        reader.parse(text.encode("utf-8", "surrogateescape"))
-    except reader.WisdomError as error:
+        autotune_wisdom.parse(text.encode("utf-8", "surrogateescape"))
+    except autotune_wisdom.WisdomError as error:
         raise InputError(
             Fault(
                 where="wisdom file",
                 found=str(error),
-                expected=f"schema {reader.SCHEMA}",
+                expected=f"schema {autotune_wisdom.SCHEMA}",
                 hint="name another file with -o, or replace it with --force",
             )
         ) from error

@@ -33,7 +33,7 @@ from autotune.learning.models.base import Floats
 from autotune.learning.models.conformal import FOLDS, folds
 from autotune.learning.models.terms import parameters
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation, varied
-from autotune.results.report import change_words as words
+from autotune.results.report import change_words
 from autotune.results.report.group_means import GroupDifference, GroupMeans
 
 LEAST = 12
@@ -177,7 +177,9 @@ class _Fitted:
                 return None
             name = parameter.name
             text = (
-                f"{name} = 1: {words.change(size)}" if option else words.trend(name, values, size)
+                f"{name} = 1: {change_words.change(size)}"
+                if option
+                else change_words.trend(name, values, size)
             )
             return _Said(abs(size), (name,), text)
         return self._ordered(parameter, dict(zip(values, effects.T, strict=True)), measured)
@@ -200,22 +202,25 @@ class _Fitted:
             if size is not None and size > 0:
                 behind[value] = size
             elif not known:
-                alike.append(words.shown(value))
+                alike.append(change_words.shown(value))
         if not behind:
             return None
         slower: dict[str, list[str]] = {}
         for value in sorted(behind, key=lambda v: behind[v]):
-            slower.setdefault(words.change(behind[value]), []).append(words.shown(value))
+            slower.setdefault(change_words.change(behind[value]), []).append(
+                change_words.shown(value)
+            )
         name, size = parameter.name, max(behind.values())
         if sure:
             return _Said(
-                size, (name,), f"{name} = {words.shown(first)} is fastest; {words.listed(slower)}"
+                size,
+                (name,),
+                f"{name} = {change_words.shown(first)} is fastest; {change_words.listed(slower)}",
             )
-        text = f"{name}: compared with {words.shown(first)}, {words.listed(slower)}"
+        text = f"{name}: compared with {change_words.shown(first)}, {change_words.listed(slower)}"
         if alike:
-            text += (
-                f"; {words.few(alike, 'and')} {'is' if len(alike) == 1 else 'are'} not told apart"
-            )
+            verb = "is" if len(alike) == 1 else "are"
+            text += f"; {change_words.few(alike, 'and')} {verb} not told apart"
         return _Said(size, (name,), text)
 
     def _pair(self, one: Parameter, other: Parameter) -> "_Said | None":
@@ -240,10 +245,12 @@ class _Fitted:
             return None
         (here, _), (there, _) = found
         said = [
-            f"{words.change(size)} where {other.name} = {words.shown(second[place])}"
+            f"{change_words.change(size)} where {other.name} = {change_words.shown(second[place])}"
             for size, place in ((here, slow), (there, fast))
         ]
-        moved = f"{one.name} from {words.shown(first[start])} to {words.shown(first[to])}"
+        moved = (
+            f"{one.name} from {change_words.shown(first[start])} to {change_words.shown(first[to])}"
+        )
         text = f"{f'{one.name} = 1' if _option(first) else moved}: {said[0]}, {said[1]}"
         return _Said(abs(here - there), (one.name, other.name), text, here * there < 0)
 

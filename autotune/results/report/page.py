@@ -18,16 +18,10 @@ from autotune.results.evaluate.study_evaluation import (
     ProblemEvaluation,
     StudyEvaluation,
 )
+from autotune.results.explanation import reasons
+from autotune.results.explanation.explained import ExplainedCandidate
 from autotune.results.maps import text as map_text
-from autotune.results.report import (
-    figure_records,
-    page_file,
-    search_records,
-    terms_text,
-    why,
-    words,
-)
-from autotune.results.report.explained import ExplainedCandidate
+from autotune.results.report import figure_records, page_file, search_records, terms_text, words
 from autotune.results.report.figure_records import Fact
 from autotune.results.report.influences import Influences, influences
 from autotune.results.report.noise_figures import NoiseFigures
@@ -252,8 +246,8 @@ def _reasons(result: ProblemEvaluation) -> list[str]:
         if row and row.prediction
     ]
     if len(told) == 2 and result.best is not result.baseline:
-        return ["As predicted:", *why.against(*reversed(told))]
-    return why.alone(told[0]) if told and result.best else []
+        return ["As predicted:", *reasons.against(*reversed(told))]
+    return reasons.alone(told[0]) if told and result.best else []
 
 
 def _figures(

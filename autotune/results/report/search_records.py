@@ -16,7 +16,7 @@ from autotune.results.evaluate.study_evaluation import (
     EvaluatedCandidate,
     ProblemEvaluation,
 )
-from autotune.results.report import words as wording
+from autotune.results.report import words
 from autotune.results.report.figure_records import Role, role
 from autotune.results.report.noise_figures import begun_at, moment, run_of
 from autotune.statistics.residual_scales import ResidualFactor
@@ -131,7 +131,7 @@ def convergence(result: ProblemEvaluation, study: StudyRecord) -> Convergence:
         moment = first[row.candidate.identity]
         last = max(last, moment if math.isfinite(moment) else last)
         known = best if math.isfinite(best) else None
-        label = wording.name(row.candidate, result)
+        label = words.name(row.candidate, result)
         steps.append(SearchStep(number, last, label, time, known))
     ranked = [r.measured for r in result.rows if r.compared and r.rank and r.measured]
     ahead = tuple(float(t) for t in np.minimum.accumulate(ranked)) if ranked else ()
@@ -156,7 +156,7 @@ def moves(result: ProblemEvaluation) -> Moves:
     before = {row.candidate.identity: place for place, row in enumerate(both, start=1)}
     found = [
         Move(
-            label=wording.name(row.candidate, result),
+            label=words.name(row.candidate, result),
             role=role(row, result),
             before=before[row.candidate.identity],
             after=place,
@@ -179,7 +179,7 @@ def front(result: ProblemEvaluation) -> Front:
         objectives=kinds,
         places=tuple(
             FrontPoint(
-                label=wording.name(row.candidate, result),
+                label=words.name(row.candidate, result),
                 identity=row.candidate.identity,
                 role=role(row, result),
                 values={kind: row.objectives[kind] for kind in kinds},
@@ -195,8 +195,8 @@ def failed(result: ProblemEvaluation, most: int = 3) -> tuple[FailureGroup, ...]
     groups: dict[Status, Counter[str]] = {}
     for row in result.failures:
         if row.measurement:
-            words = wording.first_words(row.measurement.detail) or "no details"
-            groups.setdefault(row.measurement.status, Counter())[words] += 1
+            reason = words.first_words(row.measurement.detail) or "no details"
+            groups.setdefault(row.measurement.status, Counter())[reason] += 1
     found = [
         FailureGroup(status, sum(reasons.values()), tuple(reasons.most_common(most)))
         for status, reasons in groups.items()

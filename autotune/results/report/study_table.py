@@ -5,9 +5,9 @@ from autotune.results.evaluate.study_evaluation import (
     ProblemEvaluation,
     StudyEvaluation,
 )
-from autotune.results.report import words as wording
+from autotune.results.report import words
 from autotune.results.report.influences import influences
-from autotune.results.report.text import columns
+from autotune.results.report.text_table import columns
 
 _HEAD = (
     "", "candidate", "predicted", "measured", "90 % interval", "deviation", "status", "chosen as",
@@ -32,7 +32,7 @@ def study(result: StudyEvaluation, *, store: str = "") -> str:
 def problem(found: ProblemEvaluation) -> str:
     """The candidates that were tried, fastest first, failures last; then what follows from them."""
     if not found.evaluated:
-        return "\n".join(wording.sentences_of(found))
+        return "\n".join(words.sentences_of(found))
     rows = [_HEAD, *(_cells(row, found) for row in found.evaluated)]
     what = "time per step" if found.problem.stepped else "time"
     head = f"{found.label}: {what} of {len(found.evaluated)} of {len(found.rows)} candidates"
@@ -40,19 +40,19 @@ def problem(found: ProblemEvaluation) -> str:
     if any(row.measured is not None and row.interval is None for row in found.evaluated):
         lines.append(_DROPPED)
     lines += _failures(found)
-    return "\n".join([*lines, *wording.sentences_of(found), *_influences(found)])
+    return "\n".join([*lines, *words.sentences_of(found), *_influences(found)])
 
 
 def _cells(row: EvaluatedCandidate, found: ProblemEvaluation) -> tuple[str, ...]:
     winner = found.best is not None and row is found.best
     return (
         "*" if winner else "",
-        wording.built(row.candidate, found),
-        wording.seconds(row.predicted),
-        wording.seconds(row.measured),
-        wording.span(row.interval),
-        wording.signed(row.deviation),
-        wording.status(row) + (f" ({row.note})" if row.note else ""),
+        words.built(row.candidate, found),
+        words.seconds(row.predicted),
+        words.seconds(row.measured),
+        words.span(row.interval),
+        words.signed(row.deviation),
+        words.status(row) + (f" ({row.note})" if row.note else ""),
         row.chosen,
     )
 
@@ -74,9 +74,9 @@ def _failures(found: ProblemEvaluation) -> list[str]:
     """One line for each way to fail: a candidate, how many more, the line that tells most."""
     alike: dict[str, list[str]] = {}
     for row in found.failures:
-        words = wording.first_words(row.measurement.detail if row.measurement else "")
-        said = f"{wording.status(row)}: {words or 'no details'}"
-        alike.setdefault(said, []).append(wording.built(row.candidate, found))
+        reason = words.first_words(row.measurement.detail if row.measurement else "")
+        said = f"{words.status(row)}: {reason or 'no details'}"
+        alike.setdefault(said, []).append(words.built(row.candidate, found))
     return [
         f"  {first}{f' and {len(more)} more' if more else ''}: {said}"
         for said, (first, *more) in alike.items()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autotune.domain.dissection import Dissection, SweepTerms, Term
-from autotune.results.report.text import columns
+from autotune.results.report.text_table import columns
 from autotune.units import show
 
 _NONE = "-"

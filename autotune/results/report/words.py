@@ -59,6 +59,15 @@ def span(interval: Interval | None) -> str:
     return f"{low} to {high} {unit}"
 
 
+def interval(times: Interval | None) -> str:
+    """An interval of times in brackets, each end with its unit; empty where there is none.
+
+    >>> interval((0.00098, 0.00112))
+    '[980.0 us, 1.120 ms]'
+    """
+    return "" if times is None else f"[{seconds(times[0])}, {seconds(times[1])}]"
+
+
 def name(candidate: CandidateRecord, result: ProblemEvaluation) -> str:
     """The variant of a candidate, and its layout where those of its problem differ."""
     return candidate.variant + (f", {candidate.layout}" if result.layouts > 1 else "")

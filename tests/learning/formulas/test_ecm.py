@@ -154,7 +154,7 @@ def test_real_candidates_of_three_problems(tmp_path: Path) -> None:
     path = tmp_path / "three.yaml"
     path.write_text(CONFIG.format(problems="\n".join(problems)), encoding="utf-8")
     made: dict[tuple[str, str], dict[float, Prediction]] = {}
-    for ranking in autotune.predict(path, engines=["reuse"]).prospect.rankings:
+    for ranking in autotune.predict(path, engines=["reuse"]).ranked.rankings:
         for entry in ranking.entries:
             c = entry.candidate
             key = (c.problem.ivp.name, c.label.split("@")[0])

@@ -6,12 +6,12 @@ import shutil
 
 import pytest
 
+from autotune.commands.machine import calibration_text
 from autotune.domain.calibration import CONSTANTS
 from autotune.errors import InputError, MissingTool, WorkFailed
 from autotune.measuring.host import calibrate, calibration_plan, host_probe
 from autotune.measuring.host.detect import detect
 from autotune.measuring.host.host_probe import ProbeItem
-from autotune.results.machines import text as calibration_text
 from autotune.toolchain import build_cache, compiler
 
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from autotune.commands.doctor import text
 from autotune.measuring.host import doctor
 from autotune.measuring.host.detect import detect
 from autotune.measuring.host.stored_calibrations import identity, location
-from autotune.results.report import text
 
 
 def test_a_missing_calibration_names_its_command(

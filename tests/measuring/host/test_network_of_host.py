@@ -9,7 +9,7 @@ from codegen_build import problem, setup
 from planted_curves import RUN, planted
 
 from autotune.commands.rank import host_machine
-from autotune.commands.rank.ranked_space import prospect
+from autotune.commands.rank.ranked_space import rank_space
 from autotune.domain.machine import Machine
 from autotune.domain.network import CostCurve, Network, Segment
 from autotune.domain.setup import Layout, Setup
@@ -163,5 +163,5 @@ def test_an_impossible_layout_is_told_before_anything_is_measured(monkeypatch):
     monkeypatch.setattr(host_machine, "calibrate_host", None)
     fake = Bench(monkeypatch)
     with pytest.raises(InputError, match="the cores of the machine"):
-        prospect(study(Layout(ranks=4096, threads=1)), silent)
+        rank_space(study(Layout(ranks=4096, threads=1)), silent)
     assert fake.plans == []

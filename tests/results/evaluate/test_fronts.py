@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from autotune.files.store import Store
 from autotune.results.documents import study_document
 from autotune.results.evaluate.study_evaluation import ASKED, evaluate
-from autotune.results.report import page, study_table
-from autotune.results.report import words as wording
+from autotune.results.report import page, study_table, words
 from autotune.statistics import pareto
 
 POINTS = st.dictionaries(
@@ -52,9 +51,9 @@ def study(tmp_path_factory):
         return store.load_study("quick")
 
 
-def asked(study, words: str):
+def asked(study, objectives: str):
     (run,) = study.runs
-    run = dataclasses.replace(run, conditions={**run.conditions, ASKED: words})
+    run = dataclasses.replace(run, conditions={**run.conditions, ASKED: objectives})
     return evaluate(dataclasses.replace(study, runs=(run,)))
 
 
@@ -71,7 +70,7 @@ def test_what_was_read_is_shown_and_what_was_asked_for_is_said(study):
     assert fastest is found.best
     assert smallest.memory < fastest.memory
     told = study_table.study(searched)
-    assert f"Pareto front of time and memory: {wording.name(fastest.candidate, found)} with" in told
+    assert f"Pareto front of time and memory: {words.name(fastest.candidate, found)} with" in told
     row = study_document.study(searched, "autotune.tune/1", "").problems[0].front[1]
     assert row.candidate == smallest.candidate.id
     assert row.objectives == {"time": smallest.measured, "memory": smallest.memory}

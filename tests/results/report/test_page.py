@@ -11,8 +11,7 @@ from autotune.domain.results import Prepared
 from autotune.errors import InputError
 from autotune.files.store import Store
 from autotune.results.evaluate.study_evaluation import evaluate
-from autotune.results.report import page, study_table
-from autotune.results.report import words as wording
+from autotune.results.report import page, study_table, words
 
 VOID = {"meta", "link", "br", "path", "use", "rect", "img"}
 EVIL = "<script>alert('&')</script>"
@@ -76,10 +75,10 @@ def test_structure(text, study):
         assert problem.best.candidate.id in found.text
         for row in problem.rows:
             assert row.candidate.identity in found.text
-    for words in ("speed-up over the baseline", "noise floor", "OMP_NUM_THREADS=2", "How to use it",
-                  "commit 1a2b3c", "schema: autotune.config/1", "ended after 60 s",
-                  "x slower than"):  # fmt: skip
-        assert words in found.text
+    for phrase in ("speed-up over the baseline", "noise floor", "OMP_NUM_THREADS=2",
+                   "How to use it", "commit 1a2b3c", "schema: autotune.config/1",
+                   "ended after 60 s", "x slower than"):  # fmt: skip
+        assert phrase in found.text
 
 
 def test_self_contained(text):
@@ -195,9 +194,9 @@ def test_text_table(study):
     assert lines[0] == "heat2d-N256: time per step of 10 of 12 candidates"
     assert lines[2].startswith("*")
     assert best.candidate.id in lines[2]
-    for words in ("deviation", "status", "Speed-up over the baseline", "noise floor",
+    for phrase in ("deviation", "status", "Speed-up over the baseline", "noise floor",
                   "build failed: sweep.c:12:3: error", "results.sqlite"):  # fmt: skip
-        assert words in shown
+        assert phrase in shown
 
 
 @pytest.mark.parametrize(
@@ -206,14 +205,14 @@ def test_text_table(study):
      (123456.0, "1.235e+05 s"), (0.9999999, "1000. ms")],
 )  # fmt: skip
 def test_seconds(value, shown):
-    assert wording.seconds(value) == shown.replace(". ", " ")
+    assert words.seconds(value) == shown.replace(". ", " ")
 
 
 def test_spans():
-    assert wording.span(None) == "-"
-    assert wording.span((0.0999, 0.1234)) == "99.9 to 123 ms"
-    assert wording.signed(-0.0312) == "-3.1 %"
-    assert wording.percent(0.5) == "50.0 %"
+    assert words.span(None) == "-"
+    assert words.span((0.0999, 0.1234)) == "99.9 to 123 ms"
+    assert words.signed(-0.0312) == "-3.1 %"
+    assert words.percent(0.5) == "50.0 %"
 
 
 def test_candidates_of_several_layouts_are_told_apart(study):
@@ -232,4 +231,4 @@ def test_candidates_of_several_layouts_are_told_apart(study):
     assert use.build.startswith(f"OMPI_CC={ranks.compiler}")
     assert use.environment == "OMP_NUM_THREADS=1 mpiexec -n 4"
     alike = evaluate(study).problems[0]
-    assert wording.name(alike.rows[0].candidate, alike) == alike.rows[0].candidate.variant
+    assert words.name(alike.rows[0].candidate, alike) == alike.rows[0].candidate.variant

@@ -9,9 +9,9 @@ from autotune.domain.ranking import Ranked, differences, roles
 from autotune.domain.results import Part, Prediction, Uncertainty
 from autotune.models.engines.base import CompiledSweep
 from autotune.models.incore.base import InCoreResult
-from autotune.results.report import why_text
-from autotune.results.report.explained import ExplainedCandidate, RankingExplanation
-from autotune.results.report.why import against, alone
+from autotune.results.explanation import text as explanation_text
+from autotune.results.explanation.explained import ExplainedCandidate, RankingExplanation
+from autotune.results.explanation.reasons import against, alone
 
 
 def predicted(*parts: tuple[str, str, str, float, float], spread: float = 0.1) -> Prediction:
@@ -224,9 +224,9 @@ def test_text_fits_and_shows_parts_loops_and_assembly() -> None:
     each = RankingExplanation(
         chosen=pair[0], other=pair[1], told=told[0], beside=told[1], words=words
     )
-    text = why_text.explained(each)
+    text = explanation_text.explained(each)
     assert max(map(len, text.splitlines())) <= 110
     assert "12 against 8" in text
     assert "osaca:ZEN4 (nearest)" in text
     assert "vmovupd" not in text
-    assert "vmovupd" in why_text.explained(each, assembly=True)
+    assert "vmovupd" in explanation_text.explained(each, assembly=True)

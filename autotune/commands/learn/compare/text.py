@@ -10,7 +10,7 @@ from autotune.learning.comparison.learning_curves import CurveTable, Kind, Score
 from autotune.learning.comparison.model_comparison import ANALYTICAL, Match, ModelComparison
 from autotune.learning.comparison.model_evaluation import ModelEvaluation
 from autotune.learning.comparison.payoff import Payoff, best_analytical, earliest, payoff
-from autotune.results.report.text import columns
+from autotune.results.report.text_table import columns
 
 Error = Literal["error_rate", "mdape"]
 FLOOR = "measured again"

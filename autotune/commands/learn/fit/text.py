@@ -6,7 +6,7 @@ import math
 
 from autotune.learning.models.fits import Fit, Fits, HeldOutError, Predicted
 from autotune.learning.models.rows_to_predict import ADDED
-from autotune.results.report.text import columns
+from autotune.results.report.text_table import columns
 
 
 def fits(found: Fits) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 
 from autotune.domain.tables.parameter import Parameter
 from autotune.domain.tables.table import MeasurementTable
-from autotune.results.report.text import columns
+from autotune.results.report.text_table import columns
 from autotune.results.report.words import seconds
 
 _SHOWN = 8

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from autotune.models.refinement import ConstantChange, CrossValidation, PredictionScore, Refinement
-from autotune.results.report.text import columns
+from autotune.results.report.text_table import columns
 from autotune.units import show
 
 _VERDICTS = {

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 from autotune.domain.ranking import UNDECIDED, Difference, Role, odds, roles
 from autotune.domain.results import Prediction, Uncertainty
-from autotune.results.report.explained import ExplainedCandidate
-from autotune.results.report.why_loops import compared, executed, in_words, main_loop
+from autotune.results.explanation.explained import ExplainedCandidate
+from autotune.results.explanation.loop_words import compared, executed, in_words, main_loop
 from autotune.units import show
 
 _NAMED = 3

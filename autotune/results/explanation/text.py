@@ -5,10 +5,10 @@ import textwrap
 from autotune.domain.ranking import differences
 from autotune.domain.results import Prediction
 from autotune.models.engines.base import CompiledSweep
-from autotune.results.report.explained import ExplainedCandidate, RankingExplanation
-from autotune.results.report.text import columns
-from autotune.results.report.why import time
-from autotune.results.report.why_loops import LINE, unusual
+from autotune.results.explanation.explained import ExplainedCandidate, RankingExplanation
+from autotune.results.explanation.loop_words import LINE, unusual
+from autotune.results.explanation.reasons import time
+from autotune.results.report.text_table import columns
 
 _WIDTH = 100
 _LITTLE = 5e-3

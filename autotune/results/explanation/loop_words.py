@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from autotune.domain.ranking import Role
 from autotune.models.engines.base import CompiledSweep
-from autotune.results.report.explained import ExplainedCandidate
+from autotune.results.explanation.explained import ExplainedCandidate
 
 LINE = 8
 """Components of a cache line of doubles."""

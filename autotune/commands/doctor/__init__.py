@@ -1,0 +1,1 @@
+"""``autotune doctor``: what is installed, and what is missing."""

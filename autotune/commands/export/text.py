@@ -1,0 +1,41 @@
+"""What ``autotune export`` prints."""
+
+from autotune.commands.export.document import ExportDocument
+from autotune.results.export.entries import ExportEntry
+from autotune.tuning.maps.explore import LEVEL
+
+
+def text(exported: ExportDocument) -> str:
+    """A line for each choice of a header or wisdom file; of a table how many rows it has."""
+    if exported.choices is None:
+        return f"{exported.rows} candidates of study {exported.study}"
+    lines = []
+    for section in exported.choices.sections:
+        key = section.key
+        ranks = f", {key.ranks} ranks" if key.ranks > 1 else ""
+        lines.append(f"{key.subject.id} on {key.place.title}{ranks}:")
+        lines += [f"  {_line(entry, key.subject.per)}" for entry in section.entries]
+    for skipped in exported.choices.skipped:
+        threads = f", T{skipped.threads}" if skipped.threads else ""
+        lines.append(f"no choice for {skipped.problem}{threads}: {skipped.reason}")
+    if any(section.key.subject.source == "C source" for section in exported.choices.sections):
+        lines.append(
+            "the C source of a choice: autotune variants CONFIG --emit CANDIDATE -o FOLDER"
+        )
+    return "\n".join(lines)
+
+
+def _line(entry: ExportEntry, per: str) -> str:
+    """One choice: its problem, threads, candidate, time and how sure the choice is."""
+    time = "" if entry.seconds is None else f", {entry.seconds:.4g} s per {per}"
+    if entry.interval:
+        time += f" ({entry.interval[0]:.4g} to {entry.interval[1]:.4g})"
+    line = f"{entry.problem}, T{entry.threads}: {entry.candidate}{time}"
+    if not entry.verified:
+        line += ", not verified"
+    if entry.loss_bound is not None:
+        line += f", loses less than {entry.loss_bound:.1%} with {LEVEL:.0%}"
+    if entry.ties:
+        count = len(entry.ties)
+        line += f"; noise does not tell it from {count} other{'s' if count > 1 else ''}"
+    return line

@@ -1,0 +1,24 @@
+"""What ``autotune import`` prints."""
+
+from autotune.commands.importing.document import ImportDocument
+from autotune.results.report import words
+
+
+def text(study: ImportDocument) -> str:
+    """How many rows became candidates, the fastest of each problem, and what was left out."""
+    failed = f", {study.failed} of them failed" if study.failed else ""
+    lines = [f"{study.entered} of {study.rows} rows are candidates of the config{failed}"]
+    lines += [
+        f"best of {best.problem}: {best.candidate}, {words.seconds(best.seconds)}"
+        for best in study.best
+    ]
+    if study.strangers:
+        count = study.rows - study.entered
+        rows = "1 row is" if count == 1 else f"{count} rows are"
+        first = ", ".join(f"{name}={value}" for name, value in study.strangers[0].items())
+        lines.append(f"{rows} no legal candidate: {first}" + ("; ..." if count > 1 else ""))
+    if study.ignored:
+        lines.append(f"not of the config, so ignored: {', '.join(study.ignored)}")
+    state = "was in the store already" if study.already else "entered"
+    lines.append(f"study {study.study} {state}: hints for autotune tune of the same config")
+    return "\n".join(lines)

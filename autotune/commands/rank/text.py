@@ -1,0 +1,99 @@
+"""What ``variants``, ``predict`` and ``rank`` print."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from autotune.commands.rank.candidate_formula import CandidateFormula
+from autotune.domain.machine import Machine
+from autotune.domain.ranking import Ranked, Ranking
+from autotune.domain.results import Part
+from autotune.results.report.text_table import columns
+from autotune.results.report.words import interval, seconds
+from autotune.workloads.generated.candidate_space import EnumeratedSpace
+
+
+def variants(enumerated: EnumeratedSpace, *, illegal: bool) -> str:
+    """The candidates, then what was left out, if asked for."""
+    lines = [candidate.id for candidate in enumerated.legal]
+    lines.append(f"{len(enumerated.legal)} candidates, {len(enumerated.illegal)} illegal")
+    if illegal:
+        lines.append(columns([(label, why) for label, _, why in enumerated.illegal]))
+    return "\n".join(lines)
+
+
+def rankings(
+    found: Sequence[Ranking], machine: Machine, *, top: int, enumerated: EnumeratedSpace
+) -> str:
+    """The best of each problem with a reason each; ``top`` rows, all for 0.
+
+    What is illegal is counted: a way to communicate may be missing for a problem.
+    """
+    illegal = Counter(problem.key for _, problem, _ in enumerated.illegal)
+    blocks = []
+    for ranking in found:
+        entries = ranking.entries[: top or None]
+        builds = {(e.candidate.build.compiler, e.candidate.build.flags) for e in ranking.entries}
+        rows = [("", "predicted", "interval", "candidate", "reason")]
+        rows += [
+            (
+                "-" if e.rank is None else f"{e.rank}{'~' if e.undecided else ' '}",
+                seconds(e.prediction.seconds),
+                interval(e.prediction.interval),
+                e.candidate.id + (f" ({_build(e)})" if len(builds) > 1 else ""),
+                e.prediction.reason,
+            )
+            for e in entries
+        ]
+        head = (
+            f"{ranking.problem.label}: {len(ranking.entries)} candidates on {machine.name},"
+            f" time per step predicted by engine {ranking.engine}"
+        )
+        if illegal[ranking.problem.key]:
+            head += f" ({illegal[ranking.problem.key]} illegal ones: autotune variants --illegal)"
+        left = len(ranking.entries) - len(entries)
+        tail = f"\n... and {left} more (--top 0 shows all)" if left else ""
+        close = sum(e.undecided for e in ranking.entries)
+        if close > 1:
+            tail += f"\n~ not told apart from the first: {close - 1} of the others"
+        blocks.append(f"{head}\n{columns(rows, right=(0, 1))}{tail}")
+    return "\n\n".join(blocks)
+
+
+def predictions(found: Sequence[Ranking]) -> str:
+    """Every candidate with its time and its parts by kind."""
+    blocks = []
+    for ranking in found:
+        kinds = sorted({p.kind for e in ranking.entries for p in e.prediction.parts})
+        rows = [("candidate", "predicted", "interval", *kinds)]
+        for entry in ranking.entries:
+            sums = _by_kind(entry.prediction.parts)
+            rows.append(
+                (
+                    entry.candidate.id,
+                    seconds(entry.prediction.seconds),
+                    interval(entry.prediction.interval),
+                    *(seconds(sums.get(kind)) for kind in kinds),
+                )
+            )
+        head = f"{ranking.problem.label}, engine {ranking.engine}"
+        blocks.append(f"{head}\n{columns(rows, right=range(3, 3 + len(kinds)))}")
+    return "\n\n".join(blocks)
+
+
+def formulas(candidates: Sequence[CandidateFormula]) -> str:
+    """Each formula below its candidate; n is the number of components or points."""
+    return "\n\n".join(
+        f"{', '.join(candidate.candidates)}\n  {candidate.formula}" for candidate in candidates
+    )
+
+
+def _build(entry: Ranked) -> str:
+    build = entry.candidate.build
+    return " ".join((build.compiler, *build.flags))
+
+
+def _by_kind(parts: Sequence[Part]) -> dict[str, float]:
+    sums: dict[str, float] = {}
+    for part in parts:
+        sums[part.kind] = sums.get(part.kind, 0.0) + part.seconds
+    return sums

@@ -1,1 +1,0 @@
-"""Machines and hosts as text and document."""

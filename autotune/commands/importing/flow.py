@@ -20,7 +20,7 @@ from autotune.domain.results import Measurement, Prediction, Sample
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError
-from autotune.files.recorded.csv_table import cell
+from autotune.files.parsing.separated_values import cell
 from autotune.files.recorded.matching import Matched, match
 from autotune.files.recorded.read_recorded import read
 from autotune.files.recorded.recorded_space import RecordedSpace, Setting

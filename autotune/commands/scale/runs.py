@@ -10,8 +10,7 @@ from autotune.commands.scale.options import ScalingColumns
 from autotune.domain.tables.parameter import Value
 from autotune.domain.tables.table import MeasurementTable
 from autotune.errors import Fault, InputError, unknown_name
-from autotune.files.recorded.t4_results import UNITS
-from autotune.files.tables.csv_columns import quantity
+from autotune.files.parsing.separated_values import UNITS, quantity
 from autotune.learning.scaling import focal
 from autotune.learning.scaling.components import COMMUNICATION, COMPUTATION
 from autotune.learning.scaling.scaling_runs import Runs, ScalingPoints, Variables

@@ -12,9 +12,9 @@ from collections.abc import Mapping
 from typing import TypeGuard
 
 from autotune.domain.results import Status
-from autotune.files.recorded import strict_json
-from autotune.files.recorded.recorded_faults import Faults
-from autotune.files.recorded.recorded_space import Row, Setting, positive, settings_of
+from autotune.files.parsing import strict_json
+from autotune.files.parsing.faults import Faults
+from autotune.files.recorded.recorded_space import Row, Setting, left_out, positive, settings_of
 from autotune.files.recorded.t4_results import check_version
 
 _MILLI = 1e-3
@@ -50,13 +50,15 @@ def rows(content: Mapping[str, object], faults: Faults) -> tuple[list[Row], str]
 
 def _row(place: str, raw: object, names: list[str], faults: Faults) -> Row | None:
     if not isinstance(raw, dict):
-        return faults.skip(place, f"{type(raw).__name__}", "a configuration with its time")
+        return left_out(faults, place, f"{type(raw).__name__}", "a configuration with its time")
     missing = [name for name in names if name not in raw]
     if missing:
-        return faults.skip(place, f"no {', '.join(missing)}", f"all of {', '.join(names)}")
+        return left_out(faults, place, f"no {', '.join(missing)}", f"all of {', '.join(names)}")
     settings: dict[str, Setting] | None = settings_of({name: raw[name] for name in names})
     if settings is None:
-        return faults.skip(place, "a parameter that is not a scalar", "numbers, text, true, false")
+        return left_out(
+            faults, place, "a parameter that is not a scalar", "numbers, text, true, false"
+        )
     failed = next((v for k, v in raw.items() if k not in names and _is_failure(v)), None)
     if failed is not None:
         status = FAILURES[failed]
@@ -67,7 +69,7 @@ def _row(place: str, raw: object, names: list[str], faults: Faults) -> Row | Non
     if seconds is None:
         others = ", ".join(k for k in raw if k not in names)
         found = f"the time is {raw['time']!r}" if "time" in raw else f"no time, but {others}"
-        return faults.skip(place, found, _EXPECTED, "only times can be used")
+        return left_out(faults, place, found, _EXPECTED, "only times can be used")
     times = raw.get("times")
     samples = [positive(each) for each in times] if isinstance(times, list) else []
     return Row(

@@ -1,12 +1,12 @@
 """Reading a recorded space, whatever the format: found by content, not by the name of the file."""
 
-import json
 import re
 from pathlib import Path
 
-from autotune.files.recorded import csv_table, kernel_tuner_cache, strict_json, t4_results
-from autotune.files.recorded import text_content as content
-from autotune.files.recorded.recorded_faults import Faults
+from autotune.files.parsing import strict_json
+from autotune.files.parsing import text_content as content
+from autotune.files.parsing.faults import Faults
+from autotune.files.recorded import csv_table, kernel_tuner_cache, t4_results
 from autotune.files.recorded.recorded_space import RecordedSpace, Row, assemble
 
 _ENDINGS = (".gz", ".json", ".csv", ".txt")
@@ -32,7 +32,9 @@ def read(path: Path, *, several: bool = False) -> RecordedSpace:
         raise faults.fail("", "the file is empty", _FORMATS)
     device = ""
     if start in ("{", "["):
-        parsed = _content(text, faults)
+        parsed = strict_json.document(
+            text, faults, _FORMATS, lambda cut: kernel_tuner_cache.closed(cut, faults)
+        )
         rows, unit, kind = _structured(parsed, faults)
         device = _device(parsed)
     else:
@@ -45,28 +47,6 @@ def read(path: Path, *, several: bool = False) -> RecordedSpace:
 
 
 _FORMATS = "T4 results (JSON), a Kernel Tuner cache (JSON) or CSV with a header"
-
-
-def _content(text: str, faults: Faults) -> dict[str, object]:
-    content: object
-    try:
-        content = strict_json.loads(text, faults)
-    except RecursionError as error:
-        raise faults.fail("", "nested too deeply", _FORMATS) from error
-    except json.JSONDecodeError as error:
-        content = kernel_tuner_cache.closed(
-            text, faults
-        )  # a cache is open at its end until its tuner closes it
-        if content is None:
-            raise faults.fail(
-                f"{error.lineno}:{error.colno}",
-                f"not JSON: {error.msg}" + ("; the file ends here" if _at_end(error) else ""),
-                "a whole JSON document",
-                "cut off? copy or download it again",
-            ) from error
-    if not isinstance(content, dict):
-        raise faults.fail("", "JSON, but a list at its top", _FORMATS)
-    return content
 
 
 def _structured(content: dict[str, object], faults: Faults) -> tuple[list[Row], str, str]:
@@ -83,10 +63,6 @@ def _device(content: dict[str, object]) -> str:
     metadata = content.get("metadata")
     found = metadata.get("device") if isinstance(metadata, dict) else content.get("device_name")
     return found if isinstance(found, str) else ""
-
-
-def _at_end(error: json.JSONDecodeError) -> bool:
-    return error.pos >= len(error.doc.rstrip())
 
 
 def _check(rows: list[Row], faults: Faults, *, one_problem: bool) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune.domain.results import STATUSES, Status
+from autotune.files.parsing.faults import Faults
 
 Setting = str | int | float | bool | None
 """A value of a parameter."""
@@ -99,6 +100,14 @@ class Row:
     status: Status = "ok"
     predicted: float | None = None
     samples: tuple[float, ...] = ()
+
+
+def left_out(
+    faults: Faults, place: str, found: str, expected: str = "", hint: str = ""
+) -> Row | None:
+    """No row: the reason is added to the faults."""
+    faults.add(place, found, expected, hint)
+    return None
 
 
 def assemble(

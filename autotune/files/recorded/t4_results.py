@@ -9,19 +9,12 @@ from collections.abc import Mapping
 from typing import TypeGuard, cast
 
 from autotune.domain.results import STATUSES, Status
-from autotune.files.recorded.recorded_faults import Faults
-from autotune.files.recorded.recorded_space import Row, positive, settings_of
+from autotune.files.parsing.faults import Faults
+from autotune.files.parsing.separated_values import UNITS
+from autotune.files.recorded.recorded_space import Row, left_out, positive, settings_of
 
 VERSION = "1.0.0"
 """The version of the schema that is read and written; others of the same major number are read."""
-
-UNITS: Mapping[str, float] = {
-    "s": 1.0, "second": 1.0, "seconds": 1.0, "sec": 1.0,
-    "ms": 1e-3, "millisecond": 1e-3, "milliseconds": 1e-3, "milisecond": 1e-3, "miliseconds": 1e-3,
-    "us": 1e-6, "µs": 1e-6, "microsecond": 1e-6, "microseconds": 1e-6,
-    "ns": 1e-9, "nanosecond": 1e-9, "nanoseconds": 1e-9,
-}  # fmt: skip
-"""Names of units of time, as they are found in files, to seconds."""
 
 INVALIDITY: Mapping[str, Status] = {
     "correct": "ok",
@@ -64,18 +57,18 @@ def check_version(content: Mapping[str, object], faults: Faults) -> None:
 
 def _row(place: str, raw: object, unit: str, faults: Faults) -> Row | None:
     if not isinstance(raw, dict):
-        return faults.skip(place, f"{type(raw).__name__}", "a configuration with its times")
+        return left_out(faults, place, f"{type(raw).__name__}", "a configuration with its times")
     settings = settings_of(raw.get("configuration"))
     if settings is None:
         place = f"{place}.configuration"
         found = "none" if not raw.get("configuration") else "not names with scalar values"
-        return faults.skip(place, found, "parameters: numbers, text, true, false")
+        return left_out(faults, place, found, "parameters: numbers, text, true, false")
     invalidity = raw.get("invalidity", "correct")
     if invalidity == "constraints":
         return None
     if invalidity not in INVALIDITY:
         allowed = ", ".join([*INVALIDITY, "constraints"])
-        return faults.skip(f"{place}.invalidity", f"{invalidity!r}", f"one of {allowed}")
+        return left_out(faults, f"{place}.invalidity", f"{invalidity!r}", f"one of {allowed}")
     measured = _measurements(raw.get("measurements"), unit)
     predicted = _in_seconds(measured.get(PREDICTED))
     stated = measured.get(STATUS, (None, unit))[0]
@@ -84,12 +77,14 @@ def _row(place: str, raw: object, unit: str, faults: Faults) -> Row | None:
         return Row(place=place, settings=settings, seconds=None, status=status, predicted=predicted)
     seconds = _in_seconds(measured.get(TIME))
     if seconds is None:
-        return faults.skip(
-            place, _odd(measured), "a positive number", "a failure has an invalidity"
+        return left_out(
+            faults, place, _odd(measured), "a positive number", "a failure has an invalidity"
         )
     samples = _samples(raw.get("times"), unit)
     if samples is None:
-        return faults.skip(f"{place}.times.runtimes", "not positive numbers", "a list of times")
+        return left_out(
+            faults, f"{place}.times.runtimes", "not positive numbers", "a list of times"
+        )
     return Row(
         place=place, settings=settings, seconds=seconds, predicted=predicted, samples=samples
     )

@@ -16,7 +16,7 @@ from autotune.domain.tables.parameter_constraint import ParameterConstraint
 from autotune.domain.tables.record import Cell, Heading, Record
 from autotune.domain.tables.table import MeasurementTable, ParameterRows
 from autotune.errors import Fault, InputError, unknown_name
-from autotune.files.recorded.recorded_faults import printable
+from autotune.files.parsing.faults import printable
 from autotune.files.tables.merging import inputs, merged
 
 __all__ = ["Cell", "Heading", "Record", "assemble", "few"]

@@ -17,15 +17,14 @@ from dataclasses import dataclass
 
 from autotune.domain.tables.parameter import Parameter
 from autotune.errors import unknown_name
-from autotune.files.recorded.csv_table import OWN, cell
-from autotune.files.recorded.recorded_faults import Faults
-from autotune.files.recorded.t4_results import UNITS
+from autotune.files.parsing.faults import Faults
+from autotune.files.parsing.separated_values import UNITS, cell, quantity
+from autotune.files.recorded.csv_table import OWN
 from autotune.files.tables.cleaning import Record, few
 from autotune.files.tables.delimited import Lines, number_of, setting, split
 from autotune.files.tables.series import Columns, Series
 
 STATUS, PREDICTED = "status", ("predicted_s", "predicted")
-_UNIT = re.compile(r"(.*?)[_ \[(]+([a-zµ]+)[\])]?", re.IGNORECASE)
 
 
 def series(
@@ -143,18 +142,6 @@ def _alike(name: str, response: str) -> bool:
 
 def _stem(name: str) -> str:
     return re.sub(r"[\W\d_]+", "", quantity(name)[0].lower())
-
-
-def quantity(title: str) -> tuple[str, str]:
-    """What a title names, and its unit of time; empty where it states none.
-
-    >>> quantity("time_ms"), quantity("Time [s]"), quantity("performance")
-    (('time', 'ms'), ('Time', 's'), ('performance', ''))
-    """
-    match = _UNIT.fullmatch(title)
-    if match is None or match.group(2).lower() not in UNITS:
-        return title, ""
-    return match.group(1).strip() or "time", match.group(2).lower()
 
 
 # --- rows -----------------------------------------------------------------------------------

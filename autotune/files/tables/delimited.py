@@ -1,25 +1,26 @@
 """Lines of CSV as cells of text, what is in the cells, and what is left out of them."""
 
-import csv
-import io
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from autotune.domain.tables.parameter import Parameter
 from autotune.errors import unknown_name
-from autotune.files.recorded.csv_table import cell
-from autotune.files.recorded.recorded_faults import Faults
+from autotune.files.parsing.faults import Faults
+from autotune.files.parsing.separated_values import (
+    NumberedLine,
+    as_wide_as,
+    cell,
+    read_lines,
+    repeated,
+    separator_of,
+    to_number,
+)
 from autotune.files.tables.cleaning import Cell
-from autotune.files.tables.numbers import to_number
 
 _MISSING = ("", "nan", "null")
 _DECIMAL = re.compile(r"[-+]?\d*,\d+(?:[eE][-+]?\d+)?")
-_MOST_ROWS = 2_000_000
 _MOST_COLUMNS = 10_000
-_MOST_CELLS = 20_000_000
-"""As text they take about a gigabyte of memory."""
 
 
 @dataclass(slots=True)
@@ -27,7 +28,7 @@ class Lines:
     """The cells of a file, as text, and what was left out of them."""
 
     header: list[str]
-    rows: list[tuple[int, list[str]]]
+    rows: list[NumberedLine]
     decimal_comma: bool
     treated: list[str]
 
@@ -42,7 +43,9 @@ def split(text: str, faults: Faults, domains: Mapping[str, Parameter]) -> Lines:
     separator = separator_of(first)
     if first.count(separator) >= _MOST_COLUMNS:
         raise faults.fail("1", f"more than {_MOST_COLUMNS} columns", "a column per parameter")
-    lines = _parsed(text, separator, faults)
+    lines = read_lines(text, separator, faults)
+    if not lines:
+        raise faults.fail("", "lines without a value", "a header, and a row per measurement")
     if separator == ";" and domains and _lists_options(lines[0][1], domains):
         return _listed(lines, domains, faults)
     table = Lines([name.strip() for name in lines[0][1]], lines[1:], separator != ",", [])
@@ -69,38 +72,12 @@ def same(text: str) -> bool:
     return not isinstance(found, bool) and found is not None and str(found) == text
 
 
-def separator_of(header: str) -> str:
-    """What separates the names of a header: the most frequent of comma, semicolon and tab."""
-    return max(",;\t", key=header.count)
-
-
 def number_of(text: str, decimal_comma: bool) -> float | None:
     """The finite number in a cell; None where there is none."""
     value = setting(text, decimal_comma)
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value)
-
-
-def _parsed(text: str, separator: str, faults: Faults) -> list[tuple[int, list[str]]]:
-    """The lines that are not empty, with their numbers; at least one."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=separator)
-    lines: list[tuple[int, list[str]]] = []
-    cells = 0
-    try:
-        for line in reader:
-            if any(line):
-                lines.append((reader.line_num, line))
-                cells += len(line)
-            if len(lines) > _MOST_ROWS or cells > _MOST_CELLS:
-                found = f"more than {_MOST_ROWS} rows or {_MOST_CELLS} values"
-                raise faults.fail("", found, "a random part of them")
-    except csv.Error as error:
-        expected = "values between commas, semicolons or tabs"
-        raise faults.fail(str(reader.line_num), f"not CSV: {error}", expected) from error
-    if not lines:
-        raise faults.fail("", "lines without a value", "a header, and a row per measurement")
-    return lines
 
 
 def _lists_options(line: Sequence[str], domains: Mapping[str, Parameter]) -> bool:
@@ -110,7 +87,7 @@ def _lists_options(line: Sequence[str], domains: Mapping[str, Parameter]) -> boo
 
 
 def _listed(
-    lines: Sequence[tuple[int, list[str]]], domains: Mapping[str, Parameter], faults: Faults
+    lines: Sequence[NumberedLine], domains: Mapping[str, Parameter], faults: Faults
 ) -> Lines:
     options, rows = list(domains), []
     for number, line in lines:
@@ -143,17 +120,13 @@ def _check_header(header: Sequence[str], faults: Faults) -> None:
         raise faults.fail("1", f"columns: {', '.join(header) or 'none'}", expected)
     if any(not isinstance(cell(name), str) for name in header):
         raise faults.fail("1", "no header", "the names of the columns in the first line")
-    again = sorted(name for name, count in Counter(header).items() if count > 1)
+    again = repeated(header)
     if again:
         raise faults.fail("1", f"two columns named {', '.join(again)}", "each name once")
 
 
 def _check_widths(table: Lines, faults: Faults) -> None:
-    width = len(table.header)
-    for number, row in table.rows:
-        if len(row) != width:
-            expected = f"{width}, as the header"
-            faults.add(str(number), f"{len(row)} values", expected, "cut off?")
+    as_wide_as(table.header, table.rows, faults)
     faults.settle()
     if not table.rows:
         raise faults.fail("", "no rows", "at least one measurement")

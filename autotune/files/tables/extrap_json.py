@@ -16,11 +16,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Literal, NoReturn, TypeVar
 
-from autotune.files.recorded import strict_json
-from autotune.files.recorded.recorded_faults import Faults
+from autotune.files.parsing import strict_json
+from autotune.files.parsing.faults import Faults
+from autotune.files.parsing.separated_values import to_number
 from autotune.files.recorded.recorded_space import whole
 from autotune.files.tables.cleaning import Cell, Record
-from autotune.files.tables.numbers import to_number
 from autotune.files.tables.series import Series
 
 Lines = Literal["json-lines", "talpas"]

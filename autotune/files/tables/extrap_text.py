@@ -15,10 +15,9 @@ import math
 import re
 from collections.abc import Callable, Mapping
 
-from autotune.files.recorded.csv_table import cell
-from autotune.files.recorded.recorded_faults import Faults
+from autotune.files.parsing.faults import Faults
+from autotune.files.parsing.separated_values import cell, to_number
 from autotune.files.tables.cleaning import Record
-from autotune.files.tables.numbers import to_number
 from autotune.files.tables.series import Series
 
 FIELDS = ("PARAMETER", "POINTS", "REGION", "METRIC", "DATA")

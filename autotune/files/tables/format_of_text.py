@@ -3,8 +3,8 @@
 import re
 from typing import Literal, get_args
 
-from autotune.files.recorded import strict_json
-from autotune.files.recorded.recorded_faults import Faults
+from autotune.files.parsing import strict_json
+from autotune.files.parsing.faults import Faults
 from autotune.files.tables import extrap_json, extrap_text
 
 Format = Literal[

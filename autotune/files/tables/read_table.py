@@ -1,15 +1,14 @@
 """Reading a table of measurements, whatever the format."""
 
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from autotune.domain.tables.table import STATISTICS, MeasurementTable, Statistic, Tables
 from autotune.errors import Fault, InputError, nearest, unknown_name
+from autotune.files.parsing import strict_json, text_content
+from autotune.files.parsing.faults import Faults
 from autotune.files.recorded import read_recorded as recorded
-from autotune.files.recorded import strict_json, text_content
-from autotune.files.recorded.recorded_faults import Faults
 from autotune.files.tables import (
     csv_columns,
     extrap_json,
@@ -113,25 +112,12 @@ def _series(
         case "extra-p":
             found = extrap_text.series(text, faults)
         case "extra-p-json":
-            found = extrap_json.document(_document(text, faults), faults)
+            found = extrap_json.document(strict_json.document(text, faults, EXPECTED), faults)
         case "json-lines" | "talpas" as kind:
             found = extrap_json.lines(text, kind, faults)
         case "recorded" | "csv":
             found = [recorded_series.series(recorded.read(source.path, several=True))]
     return found if response is None else _named(found, response, faults)
-
-
-def _document(text: str, faults: Faults) -> dict[str, object]:
-    try:
-        found = strict_json.loads(text, faults)
-    except json.JSONDecodeError as error:
-        place, wrong = f"{error.lineno}:{error.colno}", f"not JSON: {error.msg}"
-        raise faults.fail(place, wrong, "a whole JSON document", "cut off?") from error
-    except RecursionError as error:
-        raise faults.fail("", "nested too deeply", EXPECTED) from error
-    if not isinstance(found, dict):
-        raise faults.fail("", "JSON, but a list at its top", EXPECTED)
-    return found
 
 
 def _named(found: Sequence[Series], response: str, faults: Faults) -> list[Series]:

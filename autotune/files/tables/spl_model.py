@@ -19,11 +19,11 @@ from pathlib import Path
 from autotune.domain.tables.parameter import Parameter, interval, numeric
 from autotune.domain.tables.parameter_constraint import ParameterConstraint
 from autotune.errors import nearest
-from autotune.files.recorded import text_content
-from autotune.files.recorded.recorded_faults import Faults
-from autotune.files.tables.numbers import to_number
+from autotune.files.parsing import text_content
+from autotune.files.parsing.faults import Faults
+from autotune.files.parsing.separated_values import to_number
+from autotune.files.parsing.xml_tree import Element, parse
 from autotune.files.tables.spl_language import Language, known
-from autotune.files.tables.xml_tree import Element, parse
 from autotune.language.constraint import Condition
 
 ROOT = "root"

@@ -18,12 +18,11 @@ import re
 from collections.abc import Mapping
 
 from autotune.domain.tables.parameter import Parameter, Value
-from autotune.files.recorded.csv_table import cell
-from autotune.files.recorded.recorded_faults import Faults
+from autotune.files.parsing.faults import Faults
+from autotune.files.parsing.separated_values import cell, to_number
+from autotune.files.parsing.xml_tree import Element, parse
 from autotune.files.tables.cleaning import Cell, Record
-from autotune.files.tables.numbers import to_number
 from autotune.files.tables.series import Series
-from autotune.files.tables.xml_tree import Element, parse
 
 _BINARY = ("configuration", "binaryoptions")
 _NUMERIC = ("variable features", "numericoptions")

@@ -12,7 +12,7 @@ import numpy as np
 
 from autotune.domain.tables.table import MeasurementTable
 from autotune.errors import Fault, InputError
-from autotune.files.recorded.recorded_faults import printable
+from autotune.files.parsing.faults import printable
 from autotune.learning.comparison.curve_fits import ComparedModel
 from autotune.learning.comparison.measures import absolute_percentage_errors
 from autotune.learning.comparison.model_comparison import default_models

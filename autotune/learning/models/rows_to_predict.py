@@ -6,9 +6,6 @@ one value in all rows of the table need not be there; where it is there with ano
 was learned of what that does.
 """
 
-import csv
-import io
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,11 +15,18 @@ import numpy as np
 from autotune.domain.tables.parameter import Parameter, Value, is_number
 from autotune.domain.tables.table import Floats, MeasurementTable, ParameterRows
 from autotune.errors import nearest
-from autotune.files.recorded import text_content
-from autotune.files.recorded.recorded_faults import Faults
-from autotune.files.recorded.t4_results import UNITS
-from autotune.files.tables.csv_columns import PREDICTED, quantity
-from autotune.files.tables.delimited import number_of, separator_of, setting
+from autotune.files.parsing import text_content
+from autotune.files.parsing.faults import Faults
+from autotune.files.parsing.separated_values import (
+    UNITS,
+    as_wide_as,
+    quantity,
+    read_lines,
+    repeated,
+    separator_of,
+)
+from autotune.files.tables.csv_columns import PREDICTED
+from autotune.files.tables.delimited import number_of, setting
 from autotune.files.tables.read_table import LARGEST
 from autotune.learning.formulas.base import Formula
 from autotune.learning.models.base import Bools
@@ -107,28 +111,24 @@ def read_rows(
 def _sheet(text: str, faults: Faults) -> _Sheet:
     text = text.lstrip("\ufeff\r\n")
     separator = separator_of(text.split("\n", 1)[0])
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=separator)
-    try:
-        numbered = [(reader.line_num, tuple(line)) for line in reader if line]
-    except csv.Error as error:
-        expected = "values between commas, semicolons or tabs"
-        raise faults.fail(str(reader.line_num), f"not CSV: {error}", expected) from error
+    numbered = read_lines(text, separator, faults, empty_rows=True)
     if len(numbered) < 2:
         raise faults.fail("", "no rows", "a header, and a row for each prediction")
     header = tuple(name.strip() for name in numbered[0][1])
-    for number, row in numbered[1:]:
-        if len(row) != len(header):
-            expected = f"{len(header)}, as the header"
-            faults.add(str(number), f"{len(row)} values", expected, "cut off?")
+    as_wide_as(header, numbered[1:], faults)
     faults.settle()
-    lines, cells = zip(*numbered[1:], strict=True)
-    return _Sheet(separator=separator, header=header, cells=cells, lines=lines)
+    return _Sheet(
+        separator=separator,
+        header=header,
+        cells=tuple(tuple(row) for _, row in numbered[1:]),
+        lines=tuple(number for number, _ in numbered[1:]),
+    )
 
 
 def _check_header(header: Sequence[str], table: MeasurementTable, faults: Faults) -> None:
     for name in (p.name for p in table.parameters if p.name not in header):
         faults.add("1", f"no column {name}", "every parameter as a column", nearest(name, header))
-    again = sorted(name for name, count in Counter(header).items() if count > 1)
+    again = repeated(header)
     if again:
         faults.add("1", f"two columns named {', '.join(again)}", "each name once")
     taken = [name for name in ADDED if name in header]

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from autotune.errors import InputError
-from autotune.files.recorded.recorded_faults import Faults, printable
+from autotune.files.parsing.faults import Faults, printable
+from autotune.files.parsing.xml_tree import parse
 from autotune.files.tables import read, read_model, read_one
-from autotune.files.tables.xml_tree import parse
 
 NEW = (
     '{"parameters":%s,"measurements":{"m":{"t":'
@@ -95,7 +95,7 @@ def test_all_columns_without_a_name_are_left_out_by_their_place(tmp_path: Path) 
 
 
 def test_a_pipe_or_device_is_read_no_further_than_the_limit(tmp_path: Path) -> None:
-    from autotune.files.recorded import text_content as content
+    from autotune.files.parsing import text_content as content
 
     with pytest.raises(InputError, match="too large"):
         content.text(Path("/dev/zero"), Faults("zero"), "CSV", 1 << 16)
@@ -106,7 +106,7 @@ def test_elements_are_counted_and_text_of_many_pieces_is_put_together(
 ) -> None:
     root = parse("<a>x<b/>y&amp;z</a>", Faults("f"))
     assert root.text == "xy&z"
-    monkeypatch.setattr("autotune.files.tables.xml_tree._MOST", 3)
+    monkeypatch.setattr("autotune.files.parsing.xml_tree._MOST", 3)
     with pytest.raises(InputError, match="more than 3 elements"):
         parse("<a><b/><b/><b/></a>", Faults("f"))
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from autotune.domain.tables.table import MeasurementTable
 from autotune.errors import InputError
-from autotune.files.recorded import text_content
-from autotune.files.tables import Columns, delimited, read, read_one, read_table
+from autotune.files.parsing import separated_values, text_content
+from autotune.files.tables import Columns, read, read_one, read_table
 
 DATA = Path(__file__).parents[4] / "shared" / "data"
 PLAIN = "n,flags,time_ms\n8,-O2,1\n16,-O3,2\n8,-O3,4\n"
@@ -160,7 +160,7 @@ def test_giant_files_are_refused_before_they_are_unpacked(
 
 
 def test_too_many_rows_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(delimited, "_MOST_ROWS", 2)
+    monkeypatch.setattr(separated_values, "_MOST_ROWS", 2)
     with pytest.raises(InputError, match=r"more than 2 rows or .* values; expected a random part"):
         one(tmp_path, PLAIN)
 

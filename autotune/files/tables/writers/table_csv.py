@@ -7,8 +7,9 @@ import unicodedata
 
 from autotune.domain.tables.table import MeasurementTable
 from autotune.errors import Fault, InputError
+from autotune.files.parsing.separated_values import separator_of
 from autotune.files.tables.csv_columns import taken_for
-from autotune.files.tables.delimited import same, separator_of
+from autotune.files.tables.delimited import same
 
 
 def to_csv(table: MeasurementTable) -> str:

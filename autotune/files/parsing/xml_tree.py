@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from xml.parsers import expat
 
-from autotune.files.recorded.recorded_faults import Faults
+from autotune.files.parsing.faults import Faults
 
 _DEEPEST = 64
 _MOST = 2_000_000

@@ -1,10 +1,9 @@
-"""Faults of recorded files, collected: a file with a thousand wrong rows names the first few."""
+"""Faults of a file of another tool, collected: of a thousand wrong rows the first few are named."""
 
 import unicodedata
 from dataclasses import dataclass, field
 
 from autotune.errors import Fault, InputError
-from autotune.files.recorded.recorded_space import Row
 
 _SHOWN = 8
 _LONGEST = 200
@@ -38,11 +37,6 @@ class Faults:
         where = f"{self.file}:{place}" if place else self.file
         fault = Fault(where=where, found=printable(found), expected=expected, hint=hint)
         self.found.append(fault)
-
-    def skip(self, place: str, found: str, expected: str = "", hint: str = "") -> Row | None:
-        """As ``add``; no row, for the reader of the row that it is about."""
-        self.add(place, found, expected, hint)
-        return None
 
     def settle(self) -> None:
         """Raise InputError if anything was found."""

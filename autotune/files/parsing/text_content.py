@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from autotune.errors import Fault, InputError
-from autotune.files.recorded.recorded_faults import Faults
+from autotune.files.parsing.faults import Faults
 
 LARGEST = 1 << 29
 """Bytes of the largest file that is read, unpacked."""

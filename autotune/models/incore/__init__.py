@@ -1,1 +1,1 @@
-"""In-core time of compiled loops by OSACA or a port table."""
+"""In-core time of compiled loops, by OSACA's tables or a port table."""

@@ -1,4 +1,4 @@
-"""A loop as text: what each instruction puts on each port, and what tables do not say of it.
+"""A loop as annotated text: the ports that each instruction uses, and what tables do not know.
 
     cycles per pass on each port, divided evenly among those that may do the work
       0     1    11    12    13 |
@@ -31,16 +31,16 @@ _LEGEND = {
 
 @dataclass(frozen=True, slots=True)
 class AnnotatedLoop:
-    """A loop with the work of each instruction and the marks of each."""
+    """A loop with the port use and the marks of each instruction."""
 
     loop: HotLoop
     work: Sequence[Sequence[Uop]]
     marks: Mapping[str, Collection[int]]
-    """Mark to the numbers of the instructions that have it."""
+    """Mark to the numbers of the instructions that it is on."""
 
 
 def annotated(sheets: Sequence[AnnotatedLoop], summary: Sequence[str]) -> str:
-    """The loops as text, ``summary`` above and the marks that occur below."""
+    """The loops as text, ``summary`` above it and a legend of the used marks below."""
     lines = [*summary, ""]
     for sheet in sheets:
         lines += [*_table(sheet), ""]

@@ -1,4 +1,4 @@
-"""What an in-core analysis gives, for everything above it."""
+"""The result of an in-core analysis, and the interface of analysers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,14 +11,14 @@ from autotune.units import Cycles
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemainderLoop:
-    """A loop of a sweep, in the order in which they take what the one before leaves."""
+    """A loop of a sweep that takes the components that the previous loop leaves."""
 
     iterations: float
-    """Source iterations per pass; shorter remainders are left to the next."""
+    """Source iterations per pass; a shorter remainder is left to the next loop."""
     T_OL: Cycles
-    """Per source iteration."""
+    """Overlapping time in cycles per source iteration."""
     T_nOL: Cycles
-    """Per source iteration."""
+    """Non-overlapping time in cycles per source iteration."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,10 +40,10 @@ class InCoreResult:
     iterations: float
     """Source iterations per pass of the assembly loop: SIMD width x unrolling."""
     route: str
-    """``osaca:ZEN3``, ``osaca:ZEN4 (nearest)``, ``ports``: how it was found."""
+    """Source of the result: ``osaca:ZEN3``, ``osaca:ZEN4 (nearest)``, ``ports``."""
     approximate: bool
     crowded: Cycles | None = None
-    """T_OL when the cores that have units in common with this one run too; None: as ``T_OL``."""
+    """T_OL while the cores that share units with this one are running too; None: as ``T_OL``."""
     notes: tuple[str, ...] = ()
     assembly: str = ""
     vector: int = 8
@@ -53,45 +53,44 @@ class InCoreResult:
     stores: float = 0.0
     """Store instructions of rows per component; 0 if not known."""
     crossing: float = 0.0
-    """Vector loads that cross a line, expected, where all rows begin where the code says."""
+    """Expected number of vector loads that cross a line, if all rows begin where the code says."""
     crossings: tuple[float, ...] = ()
-    """The same for rows whose first stored component lies 0, 1 ... 7 doubles after the start of a
-    line; empty where it is not known."""
+    """The number of loads that cross a line, for rows whose first stored component lies 0, 1 ... 7
+    doubles after the start of a line; empty where it is not known."""
     crossing_stores: float = 0.0
-    """Vector stores that cross a line, as ``crossing``."""
+    """Expected number of vector stores that cross a line, as ``crossing``."""
     crossings_stores: tuple[float, ...] = ()
-    """The same by the place of the first stored component, as ``crossings``."""
+    """The number of stores that cross a line by the first component's place, as ``crossings``."""
     forwards: float = 0.0
-    """Loads that read what the loop stored at most eight passes before."""
+    """Number of loads that read what the loop stored at most eight passes before."""
     chain_forwards: float = 0.0
-    """Of these, those that lie on the loop-carried dependency."""
+    """Number of these loads that lie on the loop-carried dependency."""
     forward_latency: Cycles | None = None
-    """What ``chain`` holds for each of these beyond an ordinary load; None: no figure (zero)."""
+    """Cycles in ``chain`` for each of these beyond an ordinary load; None: no figure (zero)."""
     blocked: float = 0.0
-    """Loads that read bytes which the store before them alone does not have."""
+    """Number of loads that read bytes of which the last store has only a part."""
     gathers: float = 0.0
-    """Gather instructions, and loads from places that the loop computes."""
+    """Number of gather instructions, and of loads from addresses that the loop computes."""
     calls: float = 0.0
-    """Calls of library functions; their time is in T_OL where a figure is known."""
+    """Number of library calls; their time is in T_OL where a figure is known."""
     unknown: tuple[str, ...] = ()
-    """Instructions that OSACA does not know: bounded from below by a port table."""
+    """Instructions unknown to OSACA: a port table bounds their time from below."""
     width: float = 0.3
     """Relative half-width of the interval of the in-core time."""
     remainder: Cycles = Cycles(0.0)
-    """Cycles of a source iteration in the last loop, which takes what the others leave."""
+    """Cycles per source iteration in the last loop, which takes the components that are left."""
     ladder: tuple[RemainderLoop, ...] = ()
-    """The hot loop and the loops that take its remainder; empty where they are not known."""
+    """The hot loop and the loops for its remainder; empty where they are not known."""
     entry: Cycles = Cycles(0.0)
     """Cycles to issue the instructions around the hot loop, once per entry into it."""
     hot_loops: int = 1
-    """Loops that are added up."""
+    """Number of loops that are added up."""
     annotated: str = ""
-    """The assembly with what each instruction puts on the ports, and marks; see
-    ``incore_annotate``."""
+    """The assembly with the port use and marks of each instruction; see ``annotate``."""
 
 
 class InCoreAnalyser(Protocol):
-    """Finds the in-core time of sweeps."""
+    """Interface of analysers that give the in-core time of sweeps."""
 
     def analyse(self, codes: Sequence[SweepCode], build: Build) -> list[InCoreResult]:
-        """One result per sweep, in order; known results come from the cache by content hash."""
+        """One result per sweep, in order; kept results are reused by content hash."""

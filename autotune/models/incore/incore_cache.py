@@ -1,8 +1,8 @@
-"""What OSACA said of instruction forms, and results of whole sweeps, kept on disk.
+"""OSACA's answers about instruction forms, and in-core results of sweeps, kept on disk.
 
 The forms of an architecture are lines of one file, appended in one piece per batch, so that a loop
-of twenty forms is neither twenty files to read nor to write; a line that cannot be read is as good
-as none. Results are files of their own by the hash of all that they depend on.
+of twenty forms does not cause twenty files; an unreadable line counts as missing. Results are files
+of their own, named by the hash of everything that they depend on.
 """
 
 import contextlib
@@ -22,14 +22,14 @@ from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
 from autotune.units import Cycles
 
 FORMS = 2
-"""Raised whenever equal forms may get other answers from the worker."""
+"""Version of the answers: raised whenever equal forms may get different ones."""
 RESULTS = 3
-"""Raised whenever equal assembly may give other results."""
+"""Version of the results: raised whenever equal assembly may give different ones."""
 _KIND, _RESULT = "incore", "incore-result"
 
 
 def forms(architecture: OsacaArchitecture) -> dict[str, Answer]:
-    """All that OSACA has said of the forms of an architecture, by the text of the form."""
+    """All stored answers about forms of an architecture, by the text of the form."""
     try:
         lines = _file(architecture).read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError:
@@ -46,7 +46,7 @@ def forms(architecture: OsacaArchitecture) -> dict[str, Answer]:
 
 
 def keep_forms(architecture: OsacaArchitecture, answers: Mapping[str, Answer]) -> None:
-    """Keep what OSACA said of some forms."""
+    """Store answers about forms of an architecture."""
     place = _file(architecture)
     lines = "".join(json.dumps([text, answer]) + "\n" for text, answer in answers.items())
     with contextlib.suppress(OSError):  # a cache that cannot be written is no failure
@@ -61,12 +61,12 @@ def _file(architecture: OsacaArchitecture) -> Path:
 
 
 def result_key(assembly: str, function: str, circumstances: Mapping[str, object]) -> str:
-    """Hash of all that the result of a sweep depends on."""
+    """Hash of everything that the result of a sweep depends on."""
     return _hash([RESULTS, FORMS, _osaca(), function, dict(circumstances), assembly])
 
 
 def stored_result(key: str) -> InCoreResult | None:
-    """The result of a sweep; None where it is not known or cannot be read."""
+    """The stored result of a sweep; None where it is missing or unreadable."""
     answer = answer_cache.stored_answer(
         _RESULT, key, {f.name for f in dataclasses.fields(InCoreResult)}
     )
@@ -77,7 +77,7 @@ def stored_result(key: str) -> InCoreResult | None:
 
 
 def keep_result(key: str, result: InCoreResult) -> None:
-    """Keep the result of a sweep."""
+    """Store the result of a sweep."""
     answer_cache.keep_answer(_RESULT, key, dataclasses.asdict(result))
 
 

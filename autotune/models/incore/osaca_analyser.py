@@ -1,12 +1,11 @@
-"""In-core time of sweeps: compile, find the hot loops, ask OSACA or a port table.
+"""In-core time of sweeps: compile, find the hot loops, look up OSACA or a port table.
 
 Routes, the best first: OSACA's tables of the architecture; OSACA's tables and, for instructions
-that they lack, what a port table says of their work; the port table of the machine on the compiled
-loop; the same on the C text. The result names its route, and its interval is the wider the further
-down it is.
+that they lack, a port table; the port table of the machine on the compiled loop; the port table on
+the C text. The result names its route, and its interval is wider for later routes.
 
-What OSACA says of an instruction and the result of a whole sweep depend on the assembly and the
-machine's in-core part only, and are kept on disk under their hashes.
+OSACA's answers about instructions and the results of whole sweeps depend on the assembly and the
+machine's in-core figures only. They are kept on disk under their hashes.
 """
 
 import os
@@ -38,7 +37,7 @@ from autotune.units import Cycles, Seconds
 Assemble = Callable[[str, Build], str]
 """C text and build to assembly; raises WorkFailed or InputError."""
 Progress = Callable[[int, int], None]
-"""Called with the number of sweeps done and of all sweeps."""
+"""Called with the number of finished sweeps and of all sweeps."""
 
 _COMPILE_LIMIT = Seconds(60.0)
 
@@ -53,18 +52,18 @@ def assemble(text: str, build: Build, where: str = "builds") -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssemblyRegion:
-    """Loops to be found in an assembly text."""
+    """A part of an assembly text in which loops are to be found."""
 
     assembly: str
     about: str
-    """All that the loops depend on beside the text."""
+    """Everything besides the text that the loops depend on."""
     find: Callable[[str, int], HotLoops]
-    """From the text and the bytes of a scalable vector; raises NoLoop."""
+    """Finds the loops, given the text and the bytes of a scalable vector; raises NoLoop."""
 
 
 @dataclass(frozen=True, slots=True)
 class _PreparedSweep:
-    """A sweep after its compilation: its result where it is known, else its loops or why not."""
+    """A compiled sweep: its stored result, else its hot loops, else the reason why it has none."""
 
     code: SweepCode | None
     state: InCoreResult | HotLoops | str
@@ -74,8 +73,8 @@ class _PreparedSweep:
 class OsacaAnalyser:
     """In-core times on one machine; a context manager that ends its worker processes.
 
-    Workers start at the first instruction that is not known, and end with the thread that started
-    them. Raises InputError, from the constructor, for a machine without any in-core figures.
+    Workers start at the first unknown instruction, and end with the thread that started them. The
+    constructor raises InputError for a machine without any in-core figures.
     """
 
     def __init__(
@@ -112,7 +111,7 @@ class OsacaAnalyser:
             self._pool.close()
 
     def analyse(self, codes: Sequence[SweepCode], build: Build) -> list[InCoreResult]:
-        """One result per sweep, in order; compiled several at once, looked up in one batch."""
+        """One result per sweep, in order; several are compiled at once, looked up in one batch."""
         seen = []
         with ThreadPoolExecutor(min(os.cpu_count() or 1, 8)) as pool:
             for item in pool.map(lambda code: self._prepared(code, build), codes):
@@ -125,7 +124,7 @@ class OsacaAnalyser:
         return [self._analysed(item, failed, alone=len(looked_up) == 1) for item in seen]
 
     def analyse_regions(self, regions: Sequence[AssemblyRegion]) -> list[InCoreResult | str]:
-        """One result per region, in order, or why there is none."""
+        """One result per region, in order, or the reason why there is none."""
         seen = []
         for region in regions:
             seen.append(self._region(region))
@@ -160,7 +159,7 @@ class OsacaAnalyser:
             return str(fault)
 
     def _stored(self, assembly: str, what: str) -> tuple[str, InCoreResult | None]:
-        """Under what a result is kept, and the result where it is."""
+        """The key of a result in the cache, and the stored result or None."""
         if self._architecture is None:
             return "", None
         ports = self.machine.in_core
@@ -195,7 +194,7 @@ class OsacaAnalyser:
         return self._architecture is not None and loop.isa.name == self._architecture.isa
 
     def _look_up(self, hot: Sequence[HotLoops]) -> OsacaWorkerFailed | None:
-        """Ask about all instructions of all loops at once; what went wrong, if anything."""
+        """Look up all instructions of all loops at once; the fault, if any."""
         if self._pool is None or not hot:
             return None
         try:

@@ -1,11 +1,11 @@
-"""What OSACA's tables say of the instructions of a sweep, as the in-core time of the sweep.
+"""The in-core time of a sweep from the cost of its loops.
 
 T_OL is the largest of: the busiest port that is no data port, the front end, the loop-carried
-chain. T_nOL is the busiest data port (loads and stores of L1; Scherg et al. 2019, Eq. 6). Both are
-in cycles per source iteration; loops that run one after the other are added.
+dependency. T_nOL is the busiest data port (loads and stores of L1; Scherg et al. 2019, Eq. 6). Both
+are in cycles per source iteration; loops that run one after the other are added.
 
-Instructions that the tables lack add what a port table says of their work (a lower bound, as it
-is taken to overlap with nothing but itself). Calls of the library are priced by ``incore_calls``.
+Instructions that the tables lack add their time by a port table (a lower bound, as it is assumed to
+overlap with nothing but itself). Library calls are priced by ``library_calls``.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,14 +30,14 @@ EXACT, CLOSE, DOUBTFUL = 0.1, 0.2, 0.3
 """Relative half-widths: one limit above the others; several that are close, so that work is not
 divided as well as it could be, or instructions taken as alike; approximated in some way."""
 _APART = 0.75
-"""Limits below this share of the largest are not close."""
+"""Share of the largest limit below which others are not close to it."""
 _PER_GATHER, _UNKNOWN, _WIDEST = 0.3, 0.2, 0.8
 _LINE = 64
 _STARTS = 8
 
 
 def result(loops: HotLoops, tables: InstructionTables) -> InCoreResult:
-    """The in-core time of a sweep."""
+    """The in-core time of a sweep by OSACA's tables."""
     main = [cost_of_loop(loop, tables) for loop in loops.main]
     rest = [cost_of_loop(loop, tables) for loop in loops.rest]
     first = main[0]
@@ -114,7 +114,7 @@ def from_ports(loops: HotLoops, table: PortTable, notes: Sequence[str]) -> InCor
 
 
 def with_memory(incore: InCoreResult, loops: Sequence[HotLoop]) -> InCoreResult:
-    """A result with what follows from the addresses of its loops alone."""
+    """The result with the figures that follow from the addresses of its loops."""
 
     def crossing(stored: bool, place: int | None = None) -> float:
         return sum(
@@ -151,9 +151,9 @@ def _last(ladder: Sequence[RemainderLoop]) -> float:
 def _ladder(
     main: Sequence[LoopCost], rest: Sequence[LoopCost], loops: HotLoops, tables: InstructionTables
 ) -> tuple[RemainderLoop, ...]:
-    """The hot loop and what takes its remainder, in cycles per source iteration.
+    """The hot loop and the loops for its remainder, in cycles per source iteration.
 
-    Hot loops beside the first pass over all components, so each rung has their time as well.
+    Further hot loops pass over all components, so each entry includes their time.
     """
     beside = Cycles(_per(main[1:], lambda c: c.overlapping))
     moved = Cycles(_per(main[1:], lambda c: c.moving))

@@ -12,12 +12,12 @@ from functools import cached_property
 from autotune.models.kerncraft.kerncraft_record import KerncraftRecord
 
 _PREFIXES = (1e3, 1e6, 1e9, 1e13, 1e16, 1e19, 1e21, 1e24, 1.0)
-"""Of kerncraft's quantities; those from tera on are off by ten there."""
+"""Prefixes of kerncraft's quantities; those from tera on are off by ten there."""
 
 
 @dataclass(frozen=True)
 class EcmPoint:
-    """One kernel where every cache has a layer condition that holds: ``chosen``, by level."""
+    """One kernel under given layer conditions; ``chosen`` is the condition of each level."""
 
     record: KerncraftRecord
     chosen: tuple[int, ...]
@@ -35,12 +35,12 @@ class EcmPoint:
 
     @property
     def memory_lines(self) -> float:
-        """Lines per line of work that bound the memory."""
+        """Lines per line of work that determine the memory time."""
         return self.record.options[self.chosen[-1]].memory_lines
 
     @property
     def bandwidth(self) -> float:
-        """Bytes per second that kerncraft takes for the memory."""
+        """Memory bandwidth that kerncraft uses, in bytes per second."""
         return self.record.options[self.chosen[-1]].bandwidth
 
     @cached_property
@@ -73,7 +73,7 @@ class EcmPoint:
 
     @property
     def saturation(self) -> float:
-        """Cores that saturate the memory; inf where they do not, or nothing comes from it."""
+        """Number of cores that saturate the memory; inf if none, or without memory traffic."""
         return self._interface[1] if self.memory != 0.0 else math.inf
 
     def scaling(self, cores: int) -> float:
@@ -89,10 +89,10 @@ class EcmPoint:
 
 
 def reduced(value: float) -> float:
-    """The double that is left of a quantity that kerncraft has given a prefix.
+    """The double that remains of a quantity to which kerncraft has given a prefix.
 
-    The largest prefix is taken that shows it exactly with two decimals; dividing by the prefix and
-    multiplying again may change the last bit.
+    kerncraft takes the largest prefix that shows the quantity exactly with two decimals. Dividing
+    by the prefix and multiplying again may change the last bit.
     """
     best = 1.0
     for prefix in _PREFIXES:

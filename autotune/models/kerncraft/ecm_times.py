@@ -1,4 +1,4 @@
-"""What the ECM model gives for many sizes and numbers of cores."""
+"""ECM times for many sizes and numbers of cores, as arrays."""
 
 from dataclasses import dataclass
 
@@ -12,9 +12,9 @@ Floats = npt.NDArray[np.float64]
 class EcmTimes:
     """ECM times over sizes (S) and numbers of cores (C), in cycles per cache line of work.
 
-    A column is what kerncraft gives for ``--cores c``: a shared cache is cut to the part that each
-    of the c cores has. ``T_ECM`` and ``memory`` are those of *one* of these cores; ``scaling`` is
-    the time per line of all c cores together (Hofmann et al. 2018, recursive saturation).
+    A column is kerncraft's result for ``--cores c``: a shared cache is cut to the part of each of
+    the c cores. ``T_ECM`` and ``memory`` are those of *one* of these cores; ``scaling`` is the time
+    per line of all c cores together (Hofmann et al. 2018, recursive saturation).
     """
 
     levels: tuple[str, ...]
@@ -28,13 +28,13 @@ class EcmTimes:
     memory: Floats
     """(S, C): cycles of the last level, without its penalty."""
     memory_lines: Floats
-    """(S, C): lines that bound the memory: loads and stores, their larger one if full-duplex."""
+    """(S, C): lines that determine the memory time: loads and stores, the larger if full-duplex."""
     bandwidth: Floats
-    """(S, C): bytes/s of the memory, of the benchmark with the nearest ratio of reads to writes."""
+    """(S, C): memory bandwidth in bytes/s, by the benchmark with the nearest ratio of reads."""
     saturation: Floats
-    """(S,): cores that saturate the memory, of a run on one core; inf: never."""
+    """(S,): number of cores that saturate the memory, for a run on one core; inf: never."""
     saturation_at: Floats
-    """(S, C): the same of a run on c cores, whose shared cache is smaller."""
+    """(S, C): the same for a run on c cores, whose shared cache is smaller."""
     scaling: Floats
     """(S, C)."""
     iterations_per_line: float

@@ -1,4 +1,4 @@
-"""Kernels to ECM models: each analysed once by kerncraft, in a child, and kept by content hash."""
+"""From kernels to ECM models: kerncraft analyses each once; results are kept by content hash."""
 
 import importlib.util
 import os
@@ -21,11 +21,11 @@ _LIMIT = 120.0
 
 
 class KerncraftAnalyser:
-    """Finds the ECM models of kernels on one machine; a context manager.
+    """Makes ECM models of kernels on one machine; a context manager.
 
-    ``machine_file`` is the *text* of a kerncraft machine file, ``progress`` is told how many of the
-    kernels that have to be analysed are done, ``limit`` is in seconds for one kernel. Workers start
-    when a kernel is not known yet, as many as there are cores at most.
+    ``machine_file`` is the *text* of a kerncraft machine file, ``progress`` is called with the
+    numbers of finished kernels and of all kernels to be analysed, ``limit`` is in seconds for one
+    kernel. Workers start at the first unknown kernel, at most one per core.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class KerncraftAnalyser:
 
     @property
     def starts(self) -> int:
-        """Workers that were started."""
+        """Number of workers started so far."""
         return self._pool.starts if self._pool else 0
 
     def analyse(self, sources: Sequence[str]) -> list[EcmModel | str]:
@@ -134,7 +134,7 @@ class KerncraftAnalyser:
 
 
 def _identity(command: Sequence[str]) -> str:
-    """What the worker is made of: what does differently may answer differently."""
+    """The program text of the worker: another text may give other answers."""
     if tuple(command) != kerncraft_client.WORKER:
         return " ".join(command)
     folder = Path(__file__).parents[1] / "kerncraft_child"
@@ -142,7 +142,10 @@ def _identity(command: Sequence[str]) -> str:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    """A home of the workers' own: there kerncraft finds no increments that somebody once typed."""
+    """Environment of the workers with a home folder of their own.
+
+    There kerncraft finds no pointer increments that a user has once typed in.
+    """
     home = paths.cache_dir() / "kerncraft" / "home"
     try:
         home.mkdir(parents=True, exist_ok=True)
@@ -152,7 +155,7 @@ def _environment(folder: Path) -> dict[str, str]:
 
 
 def _model(reply: Reply | None) -> EcmModel | str | None:
-    """The model, or the reason why there is none; None where a reply cannot be used."""
+    """The model, or the reason why there is none; None for an unusable reply."""
     if reply is None:
         return None
     if not reply.get("ok"):

@@ -1,4 +1,4 @@
-"""What kerncraft said of a kernel, kept on disk by the hash of all that it depends on."""
+"""kerncraft's answers about kernels, kept on disk by the hash of everything they depend on."""
 
 import hashlib
 import importlib.metadata
@@ -15,7 +15,7 @@ from autotune.models.answer_cache import Answer
 from autotune.toolchain import child_process
 
 VERSION = 1
-"""Raised whenever equal kernels may get other answers."""
+"""Version of the answers: raised whenever equal kernels may get different ones."""
 
 _KIND = "kerncraft"
 _TOOLS = ("kerncraft", "osaca", "pycachesim", "sympy", "pycparser")
@@ -41,7 +41,7 @@ def _version(tool: str) -> str:
 
 
 def _compilers(machine_file: str) -> list[tuple[str, str]]:
-    """Names under ``compiler:`` that are programs here, with their paths."""
+    """The installed programs named under ``compiler:`` in a machine file, with their paths."""
     block = re.search(r"^compiler\s*:(.*(?:\n(?:[ \t-].*)?)*)", machine_file, re.MULTILINE)
     names = re.findall(r"['\"]?([\w.+/-]+)['\"]?\s*:", block.group(1)) if block else []
     paths = {name: shutil.which(name) for name in names}
@@ -50,7 +50,7 @@ def _compilers(machine_file: str) -> list[tuple[str, str]]:
 
 @cache
 def _compiler(path: str, changed: int) -> str:
-    """What the compiler that was last ``changed`` then says that it is."""
+    """The version text of a compiler; ``changed`` is the time of its last change."""
     try:
         return child_process.run([path, "--version"], timeout=_LIMIT).out
     except InputError:
@@ -58,10 +58,10 @@ def _compiler(path: str, changed: int) -> str:
 
 
 def stored(key: str) -> Answer | None:
-    """What kerncraft said; None where that is not known."""
+    """The stored answer about a kernel; None where there is none."""
     return answer_cache.stored_answer(_KIND, key, ("ok",))
 
 
 def keep(key: str, answer: Answer) -> None:
-    """Keep what kerncraft said."""
+    """Store the answer about a kernel."""
     answer_cache.keep_answer(_KIND, key, answer)

@@ -1,4 +1,4 @@
-"""The package's end of the pipes to kerncraft's workers: requests, time limits, restarts."""
+"""The client of kerncraft's worker processes: requests, time limits, restarts."""
 
 import contextlib
 import json
@@ -23,16 +23,16 @@ Reply = Mapping[str, object]
 
 _SIZE = 1 << 16
 _PATIENCE = 4
-"""Workers that may end, where none has answered yet, before no more are started."""
+"""Number of workers that may end before any has answered, until no more are started."""
 
 
 def failed(reason: str) -> Reply:
-    """The reply for a kernel that got none; it may get one another time."""
+    """The reply for a kernel without an answer; a later attempt may give one."""
     return {"ok": False, "lasting": False, "error": reason}
 
 
 class KerncraftWorker:
-    """One worker process, started at once; a session of its own, so that all of it can be ended."""
+    """One worker process in a session of its own, so that all its children can be ended."""
 
     def __init__(self, command: Sequence[str], environment: Mapping[str, str]) -> None:
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the worker)
@@ -48,23 +48,23 @@ class KerncraftWorker:
 
     @property
     def alive(self) -> bool:
-        """It has not ended."""
+        """Whether the process is running."""
         return self._process.poll() is None
 
     def fileno(self) -> int:
-        """What becomes readable when the worker answers or ends."""
+        """The descriptor that becomes readable when the worker answers or ends."""
         assert self._process.stdout is not None
         return self._process.stdout.fileno()
 
     def send(self, request: Mapping[str, object]) -> None:
-        """Ask; one request at a time. A worker that has ended shows when it is read from."""
+        """Send one request. A worker that has ended is noticed when it is read from."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.write(json.dumps(dict(request)).encode() + b"\n")
             self._process.stdin.flush()
 
     def receive(self) -> Reply | None:
-        """What has arrived: the reply once it is whole. Raises EOFError when the worker ended."""
+        """Read; the reply once it is complete, else None. Raises EOFError when the worker ended."""
         data = os.read(self.fileno(), _SIZE)
         if not data:
             raise EOFError(self._last_words() or "without a word")
@@ -82,7 +82,7 @@ class KerncraftWorker:
         return reply
 
     def close(self) -> None:
-        """End the worker and all that it started."""
+        """End the worker and all processes that it started."""
         with contextlib.suppress(OSError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
@@ -104,7 +104,7 @@ class _Busy:
 
 
 class KerncraftPool:
-    """Workers that are started when there is work, at most ``count``; they stay until ``close``."""
+    """At most ``count`` workers, started when there is work; they stay until ``close``."""
 
     def __init__(
         self, command: Sequence[str], environment: Mapping[str, str], *, count: int, limit: Seconds
@@ -118,9 +118,9 @@ class KerncraftPool:
         self.starts = 0
 
     def ask(self, requests: Sequence[Mapping[str, object]]) -> Iterator[tuple[int, Reply]]:
-        """Positions and replies of all requests, as they come.
+        """Positions and replies of all requests, in order of arrival.
 
-        A worker that does not answer within the limit (its start included) or ends is replaced,
+        A worker that ends, or does not answer within the limit (its start included), is replaced,
         and its request failed.
         """
         waiting = deque(enumerate(requests))
@@ -161,7 +161,7 @@ class KerncraftPool:
         return self._busy.pop(worker).position
 
     def _collect(self) -> Iterator[tuple[int, Reply]]:
-        """What comes before the next deadline."""
+        """The replies that arrive before the next deadline."""
         left = min(busy.deadline for busy in self._busy.values()) - time.monotonic()
         with selectors.DefaultSelector() as ready:
             for worker in self._busy:

@@ -1,4 +1,4 @@
-"""A kernel on a machine, analysed: sizes and cores to times, by looking up layer conditions."""
+"""The ECM model of an analysed kernel: times for sizes and cores, by its layer conditions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,19 +14,19 @@ from autotune.models.kerncraft.kerncraft_record import KerncraftRecord
 from autotune.models.kerncraft.size_polynomial import Integers
 
 _DENSE = 1 << 16
-"""Combinations of layer conditions up to which tables have a row for each."""
+"""Largest number of combinations of layer conditions for which tables have a row each."""
 
 _Codes = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """The sizes of one number of cores: which row of a small table each has."""
+    """The sizes of one number of cores: the row of a small table for each."""
 
     rows: _Codes
     count: int
     points: Mapping[int, EcmPoint]
-    """By row, only of rows that occur."""
+    """Row to its point, for rows that occur."""
 
     def of(self, value: Callable[[EcmPoint], float]) -> Floats:
         """(S,): a value of each size."""
@@ -36,7 +36,7 @@ class _Column:
         return table[self.rows]
 
     def transfers(self, levels: int) -> Floats:
-        """(S, levels)."""
+        """(S, levels): cycles per line of work."""
         table = np.full((self.count, levels), np.nan)
         for row, point in self.points.items():
             table[row] = point.transfers
@@ -45,10 +45,10 @@ class _Column:
 
 @dataclass(frozen=True, slots=True)
 class EcmModel:
-    """One kernel on one machine; ``evaluate`` gives kerncraft's doubles for any sizes and cores.
+    """One kernel on one machine; ``evaluate`` gives exactly kerncraft's doubles.
 
-    Of the sizes it only matters which layer condition holds in which cache: few combinations
-    occur, and each is worked out once.
+    Sizes only matter by which layer condition holds in which cache. Few combinations occur, and
+    each is evaluated once.
     """
 
     record: KerncraftRecord
@@ -61,7 +61,7 @@ class EcmModel:
 
     @property
     def cores(self) -> int:
-        """The most cores that there is a time for: those of a socket."""
+        """The largest number of cores that has a time: those of a socket."""
         return self.record.socket_cores
 
     def evaluate(self, sizes: Mapping[str, Integers], cores: Sequence[int]) -> EcmTimes:
@@ -174,7 +174,7 @@ def _wrong(got: str, expected: str) -> InputError:
 
 
 def disagreement(model: EcmModel) -> str | None:
-    """Where the model does not give what kerncraft gave; None: it gives the same doubles."""
+    """The difference between the model and kerncraft's samples; None: equal doubles."""
     for sample in model.record.samples:
         sizes = {name: np.array([size]) for name, size in sample.sizes.items()}
         times = model.evaluate(sizes, [sample.cores])

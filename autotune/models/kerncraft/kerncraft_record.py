@@ -1,4 +1,4 @@
-"""All that the ECM model of one kernel on one machine depends on, as kerncraft gave it."""
+"""The record of a kernel on a machine, from kerncraft: all that its ECM model depends on."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,20 +9,20 @@ from autotune.models.kerncraft.size_polynomial import SizePolynomial
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransferOption:
-    """What moves where one layer condition holds, in cycles per cache line of work."""
+    """Transfers under one layer condition, in cycles per cache line of work."""
 
     cycles: tuple[float, ...]
-    """By level: L1-L2 first, memory last."""
+    """Cycles by level: L1-L2 first, memory last."""
     penalty: float
-    """Of the memory level."""
+    """Penalty cycles of the memory level."""
     bandwidth: float
-    """Bytes per second that kerncraft took for the memory level."""
+    """Memory bandwidth that kerncraft used, in bytes per second."""
     memory_lines: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KerncraftSample:
-    """kerncraft's own results at one point, to compare with."""
+    """kerncraft's own results at one point, for comparison."""
 
     sizes: Mapping[str, int]
     cores: int
@@ -34,7 +34,7 @@ class KerncraftSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KerncraftRecord:
-    """An analysed kernel. Option 0 is that all arrays fit, the last that no condition holds.
+    """An analysed kernel. In option 0 all arrays fit; in the last no condition holds.
 
     The first option whose bytes are *less* than the cache (option 0) or fit into it holds; the
     conditions are the same for every cache.
@@ -68,12 +68,12 @@ class KerncraftRecord:
 
     @property
     def domain_cores(self) -> int:
-        """Cores of a memory domain."""
+        """Number of cores of a memory domain."""
         return len(self.caches)
 
 
 def read_record(data: object) -> KerncraftRecord:
-    """A record from what JSON gave; ValueError where it is none."""
+    """The record in decoded JSON data; ValueError where it is none."""
     try:
         record = _fields(data)
         return KerncraftRecord(

@@ -13,9 +13,9 @@ _EXACT = 2.0**62
 
 @dataclass(frozen=True, slots=True)
 class SizePolynomial:
-    """A sum of terms, each a coefficient and the powers of the sizes in it.
+    """A sum of terms, each a coefficient and powers of the sizes.
 
-    >>> rows = Polynomial(((32, (("N", 1),)), (-16, ())))
+    >>> rows = SizePolynomial(((32, (("N", 1),)), (-16, ())))
     >>> rows.at({"N": np.array([1, 100])}, 2).tolist()
     [16, 3184]
     """
@@ -23,7 +23,7 @@ class SizePolynomial:
     terms: tuple[tuple[int, tuple[tuple[str, int], ...]], ...]
 
     def at(self, sizes: Mapping[str, Integers], count: int) -> Integers:
-        """(count,): the values at arrays of sizes; integers of any length where 64 bits are few."""
+        """(count,): the values at arrays of sizes, exact also beyond 64 bits."""
         if self._bound(sizes) >= _EXACT:
             return self._sum({name: s.astype(object) for name, s in sizes.items()}, count, object)
         return self._sum(sizes, count, np.int64)

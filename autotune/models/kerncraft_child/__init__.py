@@ -1,1 +1,1 @@
-"""What runs kerncraft: a process of its own, never imported by the package."""
+"""The program that runs kerncraft: a process of its own, never imported by the package."""

@@ -1,7 +1,7 @@
 """A process of its own that asks kerncraft about kernels: JSON lines in, JSON lines out.
 
     -> {"id": 3, "folder": "/tmp/.../5f2a..."}       the folder holds kernel.c and nothing else
-    <- {"id": 3, "ok": true, "record": {...}}        see analysis.kerncraft.record
+    <- {"id": 3, "ok": true, "record": {...}}        see kerncraft_record
     <- {"id": 3, "ok": false, "lasting": true, "error": "..."}
 
 Started with the process number of its parent and the path of a kerncraft machine file. It imports
@@ -41,7 +41,7 @@ def die_with_parent(parent: int) -> None:
 
 
 def examine(place: str, folder: str) -> Json:
-    """The answer for the kernel in a folder; never raises."""
+    """The answer for the kernel in a folder; a fault becomes an answer."""
     os.chdir(folder)
     output = os.open("output.txt", os.O_RDWR | os.O_CREAT | os.O_TRUNC)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
@@ -66,7 +66,7 @@ def examine(place: str, folder: str) -> Json:
 
 
 def _printed() -> str:
-    """What was printed, in one line: the compiler's first error and what kerncraft said last."""
+    """The printed text in one line: the compiler's first error and kerncraft's last words."""
     sys.stdout.flush()
     sys.stderr.flush()
     lines = [line.strip() for line in Path("output.txt").read_text(errors="replace").splitlines()]
@@ -77,7 +77,7 @@ def _printed() -> str:
 
 
 def readable(fault: Exception) -> str:
-    """kerncraft's own message, without what belongs to its command line."""
+    """kerncraft's own message, without references to its command line."""
     text = re.sub(r"\s+", " ", str(fault)).strip()
     text = re.sub(r'"?/\S*/machine\.yml"?', "the machine file", text)
     text = re.split(r"(?<=\w)\. (?=Use --|Check change|Add different)", text)[0]
@@ -89,7 +89,7 @@ def readable(fault: Exception) -> str:
 
 
 def in_child(place: str, folder: str) -> Json:
-    """The answer of a child of its own, whatever becomes of the child."""
+    """The answer for a kernel from a child process, also if the child dies."""
     reading, writing = os.pipe()
     server = os.getpid()
     child = os.fork()

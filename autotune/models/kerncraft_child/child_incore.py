@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-untyped"
-"""In-core times by kerncraft's own route, once the units of the block are found to agree."""
+"""In-core times by kerncraft's own analysis, if the units of the block agree."""
 
 from kerncraft.models.ecm import ECMCPU
 
@@ -7,11 +7,11 @@ from autotune.models.kerncraft_child.iteration_units import check_units
 from autotune.models.kerncraft_child.kernel_subject import Json, KernelOnMachine, KernelRefused
 
 MODEL = "OSACA"
-"""The only in-core model of kerncraft's that still runs."""
+"""The only in-core model of kerncraft that still works."""
 
 
 def in_core_times(subject: KernelOnMachine) -> Json:
-    """T_OL and T_nOL in cycles per line of work, once the units of the block are found to agree."""
+    """T_OL and T_nOL in cycles per line of work; raises ``KernelRefused`` where units disagree."""
     kernel = subject.kernel
     if MODEL not in subject.machine()["in-core model"]:
         raise KernelRefused(f"the machine file has no {MODEL} under 'in-core model'")

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-untyped"
-"""All that the ECM model of one kernel on one machine depends on, as plain data."""
+"""The record of one kernel on one machine as plain data: all that its ECM model depends on."""
 
 from collections.abc import Sequence
 
@@ -10,11 +10,11 @@ from autotune.models.kerncraft_child.kernel_subject import Json, KernelOnMachine
 from autotune.models.kerncraft_child.layer_conditions import cache_sizes, layer_conditions
 
 _SAMPLES = ((37, 4), (1009, 10), (100_003, 100))
-"""Sizes at which kerncraft's own results are handed out for comparison: the first, and the step."""
+"""Sizes at which kerncraft's own results are recorded for comparison: the first, and the step."""
 
 
 def analyse(place: str) -> Json:
-    """All that the ECM model of the kernel in this folder depends on, as plain data."""
+    """The record of the kernel in this folder."""
     subject = read_subject(place)
     machine, names = subject.machine(), subject.names()
     subject.set_sizes(dict.fromkeys(names, 1009))
@@ -40,7 +40,7 @@ def analyse(place: str) -> Json:
 def sample(
     subject: KernelOnMachine, names: Sequence[str], first: int, step: int, cores: int
 ) -> Json:
-    """What kerncraft says for sizes ``first``, ``first + step``, ... on a number of cores."""
+    """kerncraft's results for sizes ``first``, ``first + step``, ... on a number of cores."""
     sizes = {name: first + step * k for k, name in enumerate(names)}
     subject.set_sizes(sizes)
     machine = subject.machine(cores)

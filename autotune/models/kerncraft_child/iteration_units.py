@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-untyped"
-"""Whether the cycles of an assembly block and kerncraft's transfers are of the same iterations."""
+"""Checks that an assembly block's cycles and kerncraft's transfers count the same iterations."""
 
 import re
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ _ARITHMETIC = re.compile(
     r"|f(?:add|sub|mul|n?(?P<a64>m)(?:la|ls|add|sub))$"
 )
 _SHORT = 128
-"""Iterations of an inner loop of fixed length up to which a compiler may unroll it completely."""
+"""Largest number of iterations of an inner loop that a compiler may unroll completely."""
 
 
 def check_units(kernel: KernelCode, block: Sequence[InstructionForm], increment: int) -> None:
-    """That the block does as many iterations as kerncraft takes it to do.
+    """Raise ``KernelRefused`` unless the block does as many iterations as kerncraft assumes.
 
     kerncraft divides the block's cycles by the elements that a pointer moves, and transfers by the
     iterations of the innermost loop. Both agree unless the compiler unrolled the innermost loop
@@ -58,7 +58,7 @@ def check_units(kernel: KernelCode, block: Sequence[InstructionForm], increment:
 
 
 def _running(kernel: KernelCode, inner: sympy.Symbol) -> int:
-    """Distinct destinations that move with the innermost loop."""
+    """Number of distinct destinations that move with the innermost loop."""
     return sum(
         access is not None and any(inner in index.free_symbols for index in access)
         for destinations in kernel.destinations.values()
@@ -101,12 +101,12 @@ def _operations(block: Sequence[InstructionForm], element: int) -> int | None:
 
 
 def _on_stack(operand: MemoryOperand) -> bool:
-    """A register that was spilled; loops of kernels address their arrays by other registers."""
+    """Whether an operand is a spilled register; kernels address arrays by other registers."""
     return operand.base is not None and operand.base.name in ("rsp", "sp")
 
 
 def _width(form: InstructionForm) -> int | None:
-    """Bytes that a store moves; x86 in AT&T syntax and AArch64 without SVE."""
+    """Bytes that a store moves, on x86 in AT&T syntax and AArch64 without SVE; else None."""
     name = str(form.mnemonic)
     registers = [o for o in form.operands if isinstance(o, RegisterOperand)]
     if not registers:

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-untyped"
-"""A kernel of kerncraft's with what its models want beside it."""
+"""A kernel with the machine and arguments that kerncraft's models need."""
 
 import copy
 import re
@@ -17,12 +17,12 @@ Json = dict[str, object]
 
 
 class KernelRefused(Exception):
-    """Why a kernel has no trustworthy result."""
+    """A kernel has no trustworthy result; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class KernelOnMachine:
-    """The kernel of this folder on the machine file at ``place``."""
+    """The kernel of this folder, on the machine file at ``place``."""
 
     kernel: KernelCode
     place: str
@@ -30,17 +30,17 @@ class KernelOnMachine:
     given: Namespace
 
     def arguments(self, cores: int = 1) -> Namespace:
-        """kerncraft's own command line."""
+        """The parsed arguments of kerncraft's own command line."""
         arguments = copy.copy(self.given)
         arguments.cores = cores
         return arguments
 
     def machine(self, cores: int = 1) -> MachineModel:
-        """A machine of its own: one that has been asked keeps the caches of those cores."""
+        """A fresh machine model: one that was used keeps the caches of its number of cores."""
         return MachineModel(self.place, args=self.arguments(cores))
 
     def set_sizes(self, sizes: Mapping[str, int]) -> None:
-        """Give the kernel its sizes; without clearing, the sizes before would answer."""
+        """Set the sizes of the kernel, clearing earlier ones."""
         self.kernel.clear_state()
         for name, size in sizes.items():
             self.kernel.set_constant(name, size)
@@ -57,13 +57,13 @@ class KernelOnMachine:
 
 
 def refuse_objects(place: str) -> None:
-    """kerncraft would build whatever Python object a machine file names."""
+    """Raise ``KernelRefused`` for a machine file that names Python objects to be built."""
     if re.search(r"!\S*python", Path(place).read_text(encoding="utf-8")):
         raise KernelRefused("a machine file with tags of Python objects is not read")
 
 
 def read_subject(place: str) -> KernelOnMachine:
-    """The kernel ``kernel.c`` of the working folder, by kerncraft's own parser."""
+    """The kernel ``kernel.c`` of the working folder, read by kerncraft's own parser."""
     refuse_objects(place)
     parser = command.create_parser()
     arguments = parser.parse_args(["-p", "ECM", "-m", place, "-P", "LC", "kernel.c"])

@@ -1,5 +1,5 @@
 # mypy: disable-error-code="import-untyped"
-"""kerncraft's layer conditions as plain data, and what moves where each of them holds."""
+"""kerncraft's layer conditions as plain data, and the transfers where each of them holds."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ Terms = list[tuple[int, list[tuple[str, int]]]]
 
 @dataclass(frozen=True, slots=True)
 class SizeBound:
-    """That a number of bytes fits into a cache of any size."""
+    """The condition that a number of bytes fits into a cache of any size."""
 
     needed: object
 
 
 class AnySize:
-    """Stands for the size of a cache, and keeps what it is compared with."""
+    """Takes the place of a cache's size, and records what it is compared with."""
 
     def __gt__(self, needed: object) -> SizeBound:
         return SizeBound(needed)
@@ -33,7 +33,7 @@ class AnySize:
 
 
 class AnyCache:
-    """Stands for a machine whose only cache has any size."""
+    """Takes the place of a machine with a single cache of any size."""
 
     def get_cachesim(self, _cores: object) -> "AnyCache":
         return self
@@ -46,14 +46,14 @@ class AnyCache:
 
 
 class TransferPredictor(Protocol):
-    """What kerncraft's transfer model asks of a predictor."""
+    """Interface of predictors that kerncraft's transfer model uses."""
 
     def get_loads(self) -> list[float]: ...
     def get_stores(self) -> list[float]: ...
 
 
 class UniformTransfers:
-    """A predictor that says the same for every level."""
+    """A predictor with the same lines for every level."""
 
     def __init__(self, loads: int, stores: int, levels: int) -> None:
         self._loads, self._stores, self._levels = loads, stores, levels
@@ -108,7 +108,7 @@ def polynomial(expression: sympy.Expr, symbols: Sequence[sympy.Symbol]) -> Terms
 
 
 def transfers(subject: KernelOnMachine, loads: int, stores: int) -> Json:
-    """kerncraft's cycles of every level for as many lines, by its own transfer model."""
+    """kerncraft's cycles of every level for a number of lines, by its own transfer model."""
     machine = subject.machine()
     hierarchy = machine["memory hierarchy"]
 
@@ -134,6 +134,6 @@ def transfers(subject: KernelOnMachine, loads: int, stores: int) -> Json:
 
 
 def cache_sizes(subject: KernelOnMachine, cores: int) -> list[int]:
-    """Bytes of every cache, in kerncraft's order, as it cuts them for a number of cores."""
+    """Bytes of every cache, in kerncraft's order, as divided for a number of cores."""
     simulator = subject.machine(cores).get_cachesim(cores)
     return [int(level.size()) for level in simulator.levels(with_mem=False)]

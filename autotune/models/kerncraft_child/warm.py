@@ -1,11 +1,11 @@
 # mypy: disable-error-code="import-untyped"
-"""kerncraft and OSACA loaded once, and made quick without a change to any result.
+"""Loads kerncraft and OSACA once, and speeds them up without changing any result.
 
 * OSACA's grammar of Intel syntax is never built: it refuses what compilers emit by default, and
   kerncraft reads marked assembly by the other grammar in any case;
-* the longest loop-carried dependency is found in the order of the lines; OSACA lists all ways,
-  exponential in their number, and after ten seconds goes on with those that it has found;
-* OSACA's formatted report is not made; its tables are put into its cache whole or not at all.
+* the longest loop-carried dependency is found in the order of the lines; OSACA lists all paths,
+  exponential in their number, and after ten seconds continues with those it has found;
+* OSACA's formatted report is not made; its tables are written to its cache in one step.
 """
 
 import contextlib
@@ -31,7 +31,7 @@ _read_tables = PortModel._get_cached
 
 
 class _NoReport:
-    """Instead of OSACA's formatted report, which nobody reads here."""
+    """Replaces OSACA's formatted report, which is not needed here."""
 
     def __init__(self, *_: object, **__: object) -> None: ...
 
@@ -53,7 +53,7 @@ def _only_att(isa: str, syntax: str = "ATT") -> BaseParser:
 def _longest_chain(
     graph: KernelDG, kernel: list[InstructionForm], *_: object, **__: object
 ) -> dict[str, dict[str, float]]:
-    """The longest way from an instruction to itself in the next pass, among OSACA's chains."""
+    """The longest path from an instruction to itself in the next pass, in OSACA's format."""
     offset = max(1000, *(form.line_number for form in kernel))
     second = [copy.copy(form) for form in kernel]
     for form in second:
@@ -75,11 +75,11 @@ def _longest_chain(
 
 
 _known: dict[str, object] = {}
-"""OSACA's tables by path, unpickled once instead of five times a kernel."""
+"""OSACA's tables by path, unpickled once instead of five times per kernel."""
 
 
 def _stored_tables(model: PortModel, path: str) -> object:
-    """OSACA's stored tables; those that cannot be read are as good as none."""
+    """OSACA's stored tables; False where there are none or they cannot be read."""
     if path not in _known:
         try:
             tables = _read_tables(model, path)
@@ -92,7 +92,7 @@ def _stored_tables(model: PortModel, path: str) -> object:
 
 
 def _keep_tables(model: PortModel, path: str) -> None:
-    """Put OSACA's tables where it will look for them, whole or not at all."""
+    """Write OSACA's tables to the place where it looks for them, in one step."""
     _known[path] = model._data
     source, folder = Path(path), Path.home() / ".osaca" / "cache"
     name = f"{source.stem}_{hashlib.sha256(source.read_bytes()).hexdigest()}.pickle"
@@ -104,7 +104,7 @@ def _keep_tables(model: PortModel, path: str) -> None:
 
 
 def prepare(place: str) -> None:
-    """Load what kernels have in common; what fails here fails again, and is told, with each."""
+    """Load everything that kernels share; a failure here is reported again for each kernel."""
     incore_model.get_parser = _only_att
     incore_model.detect_x86_syntax = lambda _code: "ATT"
     KernelDG.check_for_loopcarried_dep = _longest_chain

@@ -1,4 +1,4 @@
-"""What a study teaches about the physical constants of its machine, as a posterior."""
+"""Refinement of a machine's calibrated constants by the measurements of a study."""
 
 from autotune.models.refinement.kept_refinement import with_refinement, without_refinement
 from autotune.models.refinement.measured_rows import MeasuredCandidate, PredictionScore

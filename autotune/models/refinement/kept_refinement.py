@@ -1,4 +1,4 @@
-"""What is kept of a refinement in a calibration, and how it is undone."""
+"""Refined calibrations: how a refinement is recorded in them, and how it is undone."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from autotune.models.refinement.shifting_constants import (
 
 
 def with_refinement(refinement: Refinement, calibration: Calibration, taken: str) -> Calibration:
-    """What is stored: the refined calibration, with what changed of ``calibration`` and why."""
+    """The refined calibration, with a record of what changed and why."""
     refined = dict(calibration.refined)
     for change in refinement.changes:
         if not change.informed:
@@ -40,7 +40,7 @@ def with_refinement(refinement: Refinement, calibration: Calibration, taken: str
 
 
 def without_refinement(machine: Machine) -> Calibration:
-    """The calibration of a machine as it was measured, before any study refined it."""
+    """The calibration of a machine as measured, before any refinement."""
     calibration = machine.calibration
     assert calibration is not None
     shiftables = shiftable_constants(machine)

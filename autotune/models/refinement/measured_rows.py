@@ -1,4 +1,4 @@
-"""Measured candidates, as something to fit to and to score on."""
+"""Measured candidates as data for the fit, and scores of predictions on them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,26 +12,26 @@ from autotune.statistics import estimators, rank_correlation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredCandidate:
-    """One measured candidate: seconds per step, and how well its samples say so."""
+    """A measured candidate: seconds per step, and their uncertainty."""
 
     candidate: Candidate
     seconds: float
     noise: float
-    """Relative standard deviation of the location, from launch to launch where there are some."""
+    """Relative standard deviation of the seconds, between launches if there are several."""
 
     @property
     def problem(self) -> str:
-        """Label of the problem: candidates of one are ranked against each other."""
+        """Label of the problem; candidates of one problem are ranked against each other."""
         return self.candidate.problem.label
 
     @property
     def kernel(self) -> str:
-        """What is computed, whatever the size: by this rows are left out together."""
+        """The kernel, whatever the size; rows of a kernel are left out together."""
         return self.candidate.problem.name
 
 
 def data(rows: Sequence[MeasuredCandidate]) -> RefinementData:
-    """What the fit takes."""
+    """The rows as data for the fit."""
     return RefinementData(
         logs=np.log([row.seconds for row in rows]),
         noise=np.array([row.noise for row in rows]),
@@ -44,7 +44,7 @@ def data(rows: Sequence[MeasuredCandidate]) -> RefinementData:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictionScore:
-    """How predictions do against times; means over problems, each counted once."""
+    """How well predictions agree with times; means over problems, each counted once."""
 
     rows: int
     problems: int
@@ -55,7 +55,7 @@ class PredictionScore:
     pairs: float | None
     """Share of the pairs measured more than 5 % apart that are in the right order."""
     losses: Mapping[int, float]
-    """k to the loss of the best of the predicted top k; mean."""
+    """k to the mean loss of the best of the predicted top k."""
 
 
 TOPS = (1, 3)
@@ -90,7 +90,7 @@ def score(rows: Sequence[MeasuredCandidate], predicted: Floats) -> PredictionSco
 def _problems(
     rows: Sequence[MeasuredCandidate],
 ) -> Iterator[np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """The positions of the rows of each problem."""
+    """The positions of the rows of each problem, problem by problem."""
     names = np.array([row.problem for row in rows])
     for name in dict.fromkeys(names.tolist()):
         yield np.flatnonzero(names == name)

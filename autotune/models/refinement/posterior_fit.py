@@ -29,42 +29,44 @@ SHARED = 0.5
 """Share of the variance of the model's error that a kernel's candidates have in common: an
 engineering choice."""
 LEAST_ERROR = 0.01
-"""The model is not taken to be better than this, whatever the residuals say."""
+"""Smallest error that the model is assumed to have, whatever the residuals."""
 INFORMED = 0.9
-"""The data speaks of a constant whose posterior variance is below this share of the prior one."""
+"""A constant is informed by the data if its posterior variance is below this share of the prior
+one."""
 _ROUNDS = 8
 _HALVINGS = 5
 _TURNS = 50
 _UNSEEN = 1e-4
-"""Predictions that move by less than this with a prior deviation do not depend on a constant."""
+"""Relative change of predictions, by a prior deviation, below which they do not depend on a
+constant."""
 _SETTLED = 0.02
-"""Steps below this share of a prior deviation end the search."""
+"""Share of a prior deviation; smaller steps end the search."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefinementData:
-    """What was measured: one row per candidate."""
+    """The measurements of a fit, one row per candidate."""
 
     logs: Floats
     """Logarithms of the measured seconds."""
     noise: Floats
-    """Standard deviation of each from its samples."""
+    """Standard deviation of each logarithm, from its samples."""
     groups: tuple[str, ...]
-    """Whose error the model shares: the kernel of each row."""
+    """The kernel of each row; rows of a kernel share a part of the model's error."""
 
     def __post_init__(self) -> None:
         if not len(self.logs) == len(self.noise) == len(self.groups):
             raise ValueError("times, noise and groups must have equal length")
 
     def only(self, wanted: Mask) -> "RefinementData":
-        """Some of the rows."""
+        """The rows for which ``wanted`` is true."""
         groups = tuple(g for g, keep in zip(self.groups, wanted, strict=True) if keep)
         return RefinementData(logs=self.logs[wanted], noise=self.noise[wanted], groups=groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShiftPrior:
-    """What is known of the shifts before: normal about 0, within bounds."""
+    """The prior of the shifts: normal about 0, within bounds."""
 
     sigma: Floats
     lower: Floats
@@ -73,18 +75,18 @@ class ShiftPrior:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShiftPosterior:
-    """The shifts after the data, and how the model fits with them."""
+    """The posterior of the shifts, and the fit of the model with them."""
 
     shift: Floats
     sigma: Floats
-    """Standard deviation of each shift; the prior's where the data says nothing."""
+    """Standard deviation of each shift; that of the prior where the data have no information."""
     informed: Mask
     error: float
-    """tau: what the model misses, relative."""
+    """tau: relative error of the model, estimated."""
     residual: Floats
     """Logarithm of measured over predicted, per row."""
     weight: Floats
-    """Robust weight of each row; 1 and more where the model fits, small for outliers."""
+    """Robust weight of each row: 1 and more where the model fits, small for outliers."""
 
 
 def fit(model: Model, data: RefinementData, prior: ShiftPrior) -> ShiftPosterior:
@@ -104,7 +106,7 @@ def fit(model: Model, data: RefinementData, prior: ShiftPrior) -> ShiftPosterior
 def _search(
     model: Model, data: RefinementData, prior: ShiftPrior, active: Indices
 ) -> ShiftPosterior:
-    """Gauss-Newton over the active constants; the others stay where they are."""
+    """Gauss-Newton iterations over the active constants; the others keep their values."""
     x = np.zeros(len(prior.sigma))
     residual = data.logs - model(x)
     spread = _spread(residual, data, None, 0.0)
@@ -153,7 +155,7 @@ def _above(at: float, prior: ShiftPrior, index: int) -> float:
 
 
 def _seen(model: Model, prior: ShiftPrior, among: Indices) -> Iterator[int]:
-    """The constants that any prediction depends on: halves that move nothing are left alone."""
+    """The constants on which any prediction depends; halves without effect are not searched."""
     if len(among) == 0:
         return
     start, moved = np.zeros(len(prior.sigma)), np.zeros(len(prior.sigma))
@@ -177,7 +179,7 @@ def _step(
     x: Floats,
     active: Indices,
 ) -> Floats:
-    """Where the linear model has its mode, within the bounds: one held constant after another."""
+    """The mode of the linear model within the bounds, holding one constant after another."""
     pull = np.diag(prior.sigma[active] ** -2.0)
     matrix = slopes.T @ precision @ slopes + pull
     target = slopes.T @ precision @ (residual + slopes @ x[active])
@@ -202,7 +204,7 @@ def _step(
 def _halved(
     model: Model, data: RefinementData, prior: ShiftPrior, precision: Floats, x: Floats, aim: Floats
 ) -> tuple[Floats, Floats]:
-    """The farthest of some points on the way to the aim that is better than staying."""
+    """The farthest point on the way to the aim that is better than the present one."""
 
     def badness(where: Floats, error: Floats) -> float:
         return float(error @ precision @ error + np.sum((where / prior.sigma) ** 2))
@@ -222,7 +224,7 @@ def _inverse(matrix: Floats) -> Floats:
 
 
 def _used(slopes: Floats, precision: Floats, prior: ShiftPrior, active: Indices) -> float:
-    """How many degrees of freedom the fit uses: the trace of its hat matrix."""
+    """Degrees of freedom that the fit uses: the trace of its hat matrix."""
     information = slopes.T @ precision @ slopes
     whole = information + np.diag(prior.sigma[active] ** -2.0)
     return float(np.trace(np.linalg.solve(whole, information))) if len(active) else 0.0
@@ -230,17 +232,17 @@ def _used(slopes: Floats, precision: Floats, prior: ShiftPrior, active: Indices)
 
 @dataclass(frozen=True, slots=True)
 class _Spread:
-    """How far measured and predicted may lie apart."""
+    """The error of the model, and weights of the rows by it."""
 
     error: float
-    """tau."""
+    """tau: relative error of the model."""
     weight: Floats
     precision: Floats
     """Inverse covariance of the rows."""
 
 
 def _spread(residual: Floats, data: RefinementData, error: float | None, used: float) -> _Spread:
-    """tau, the weights and what kernels share, in turn until they stand (Expectation-maximisation).
+    """tau, weights and shared errors by expectation-maximisation, repeated until they settle.
 
     ``used``: degrees of freedom that the constants took.
     """

@@ -1,4 +1,4 @@
-"""Refine the constants of a calibration by a study, and score them on kernels outside it."""
+"""Refines the constants of a calibration by a study, and scores them on other kernels."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,12 +19,12 @@ from autotune.models.refinement.shifting_constants import (
 )
 
 Predict = Callable[[Calibration, float], Floats]
-"""Calibration and a factor of all in-core times to the predicted seconds of each row."""
+"""Calibration, and a factor on all in-core times, to the predicted seconds of each row."""
 Watch = Callable[[int, int, str], None]
-"""Told how many of how many fits are done, and which is next."""
+"""Called with the number of finished fits, of all fits, and the name of the next."""
 
 LEAST_ROWS = 8
-"""Fewer measured candidates say too little of a dozen constants."""
+"""Smallest number of measured candidates from which a dozen constants can be refined."""
 _NUDGE = 0.05
 _BETTER, _WORSE = 0.005, 0.01
 """Absolute differences of a score below these are no difference."""
@@ -33,25 +33,25 @@ Verdict = Literal["better", "same", "worse", "unscored"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConstantChange:
-    """One figure before and after, each with its 80 % interval."""
+    """A constant before and after the refinement, each with its 80 % interval."""
 
     figure: ShiftingConstant
     before: tuple[float, float, float]
     """Value, low, high."""
     after: tuple[float, float, float]
-    """Equal to ``before`` where the study says nothing of it."""
+    """Equal to ``before`` where the study has no information on it."""
     informed: bool
     variance: float
-    """Variance of the posterior over that of the prior; 1 where the study says nothing."""
+    """Variance of the posterior over that of the prior; 1 without information."""
     moved: int
-    """Predictions that this change alone moves by more than half a per cent."""
+    """Number of predictions that this change alone moves by more than half a per cent."""
     effect: float
-    """The largest of these relative changes, with its sign."""
+    """The largest relative change of a prediction, with its sign."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CrossValidation:
-    """What was scored, by a fit that never saw it: before and after."""
+    """Scores of a part that the fit did not see, before and after the refinement."""
 
     name: str
     before: PredictionScore
@@ -60,7 +60,7 @@ class CrossValidation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CoreTimeFactor:
-    """The factor of all in-core times that the residuals ask for: a diagnosis, never applied."""
+    """The factor on all in-core times that fits the residuals best: a diagnosis, never applied."""
 
     factor: float
     low: float
@@ -69,33 +69,33 @@ class CoreTimeFactor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refinement:
-    """What a study makes of a calibration; nothing is applied yet."""
+    """The refinement of a calibration by a study, with its scores; nothing is stored yet."""
 
     study: str
     calibration: Calibration
-    """As it would be."""
+    """The refined calibration."""
     changes: tuple[ConstantChange, ...]
     error: float
-    """What the model misses beyond the noise of the samples, relative: estimated."""
+    """Relative error of the model beyond the noise of the samples, estimated."""
     inside: CrossValidation
-    """The study itself: a fit flatters its own data."""
+    """Scores on the study itself, which flatter the fit."""
     outside: tuple[CrossValidation, ...]
-    """Each part that was left out in turn, or the second study."""
+    """Scores on each part that was left out in turn, or on the second study."""
     total: CrossValidation | None
-    """All that was left out, together; None where there was nothing to leave out."""
+    """Scores on all left-out parts together; None where nothing could be left out."""
     basis: str
-    """What was left out, in words."""
+    """In words, what was left out."""
     core: CoreTimeFactor | None
     kernels: Mapping[str, float]
-    """Kernel to the median of measured over predicted, after."""
+    """Kernel to the median of measured over predicted time, after the refinement."""
     verdict: Verdict
     reasons: tuple[str, ...]
-    """What the verdict rests on."""
+    """The grounds of the verdict, in words."""
 
 
 @dataclass(slots=True)
 class _Model:
-    """Shifts to logarithms of predicted seconds; every point is predicted once."""
+    """The model as a function of shifts; gives logarithms of seconds, evaluated once per point."""
 
     calibration: Calibration
     figures: tuple[ShiftingConstant, ...]
@@ -110,12 +110,12 @@ class _Model:
         return self.evaluated[key]
 
     def of(self, wanted: Mask) -> Model:
-        """The same for some of the rows."""
+        """The same function restricted to the rows ``wanted``."""
         return lambda shifts: self(shifts)[wanted]
 
 
 def _unwatched(done: int, total: int, what: str) -> None:
-    """Progress that nobody follows."""
+    """A progress callback that does nothing."""
 
 
 def refine(
@@ -182,7 +182,7 @@ def _left_out(
     folds: Mapping[str, Mask],
     watch: Watch,
 ) -> tuple[tuple[CrossValidation, ...], CrossValidation | None]:
-    """The score of each fold by a fit that never saw it, and of all folds together."""
+    """The score of each fold by a fit without it, and of all folds together."""
     everyone = [*rows, *others]
     from_study = np.arange(len(everyone)) < len(rows)
     before = np.exp(model(0 * posterior.shift))
@@ -209,7 +209,7 @@ def _left_out(
 def _folds(
     rows: Sequence[MeasuredCandidate], others: Sequence[MeasuredCandidate]
 ) -> tuple[str, dict[str, Mask]]:
-    """In words what is left out, and name to the rows that are left out together."""
+    """In words, what is left out, and for each fold its name and rows."""
     count = len(rows) + len(others)
     if others:
         names = [row.kernel for row in others]
@@ -265,7 +265,7 @@ def _core(
     from_study: Mask,
     noise: Floats,
 ) -> CoreTimeFactor | None:
-    """Weighted least squares of the residuals on the response to all in-core times."""
+    """The best factor on all in-core times, by weighted least squares on the residuals."""
     changed = shifted(model.calibration, model.figures, posterior.shift.tolist())
     nudged = np.log(model.predict(changed, 1.0 + _NUDGE))[from_study]
     slope = (nudged - model(posterior.shift)[from_study]) / np.log1p(_NUDGE)
@@ -291,7 +291,7 @@ def _kernels(rows: Sequence[MeasuredCandidate], residual: Floats) -> dict[str, f
 
 
 def _verdict(total: CrossValidation | None) -> tuple[Verdict, tuple[str, ...]]:
-    """Worse where any score is; better where one is and none is worse."""
+    """ "worse" if any score is worse, "better" if one is better and none is worse."""
     if total is None:
         return "unscored", ("there is nothing outside the study to score on",)
     before, after = total.before, total.after
@@ -316,7 +316,7 @@ def _verdict(total: CrossValidation | None) -> tuple[Verdict, tuple[str, ...]]:
 
 
 def _refined(calibration: Calibration, changes: Sequence[ConstantChange]) -> Calibration:
-    """The calibration with the intervals of its constants, as they are after the study."""
+    """The calibration with the intervals of its constants after the refinement."""
     constants = dict(calibration.constants)
     for change in changes:
         name = change.figure.name

@@ -1,6 +1,6 @@
-"""The constants of a calibration as things that may shift, each by itself.
+"""The constants of a calibration that a study may shift, each by itself.
 
-| figure            | shifts as | bounds                                             |
+| constant          | shifts as | bounds                                             |
 | ----------------- | --------- | -------------------------------------------------- |
 | ``inbound.L2@1``  | factor    | no level is faster than the one nearer to the core |
 | ``barrier@2``     | factor    | positive                                           |
@@ -8,9 +8,9 @@
 | other constants   | factor    | positive; added to where the interval reaches 0    |
 
 A factor moves a bandwidth curve as a whole within one level, at one number of threads and any
-number of streams. The prior is the 80 % interval of what was measured, never narrower than 5 % (a
+number of streams. The prior is the 80 % interval of the measured value, never narrower than 5 % (a
 single session on a shared host repeats better than sessions do), 15 % more after a disturbed
-calibration. No figure belongs to a kernel.
+calibration. No constant belongs to a kernel.
 """
 
 import math
@@ -31,13 +31,13 @@ Kind = Literal["factor", "share", "amount"]
 _LEAST = 0.05
 _CONTENDED = 0.15
 _SHARE = 0.1
-"""Deviation of a share whose interval nobody stated."""
+"""Standard deviation of a share without an interval."""
 INBOUND, BARRIER, EXPOSED = "inbound", "barrier", "exposed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShiftingConstant:
-    """One constant: what was measured of it, and how it may shift."""
+    """A calibrated constant: its measured value, and how it may shift."""
 
     name: str
     """``inbound.L2@1``: constant, level, threads."""
@@ -48,7 +48,7 @@ class ShiftingConstant:
     unit: str
     threads: int = 0
     within: tuple[Unbounded, Unbounded] = (0.0, math.inf)
-    """Bytes of the working sets whose bandwidth it is."""
+    """Range of working sets, in bytes, whose bandwidth it is."""
 
     def at(self, shift: float) -> float:
         """The value after a shift."""
@@ -58,16 +58,16 @@ class ShiftingConstant:
         return min(max(self.value + shift, 0.0), top)
 
     def shift(self, value: float) -> float:
-        """The shift that leads to a value."""
+        """The shift that gives a value."""
         return math.log(value / self.value) if self.kind == "factor" else value - self.value
 
     def interval(self, shift: float, sigma: float) -> tuple[float, float]:
-        """80 % interval of the value."""
+        """80 % interval of the value after a shift with standard deviation ``sigma``."""
         return self.at(shift - Z80 * sigma), self.at(shift + Z80 * sigma)
 
 
 def shiftable_constants(machine: Machine) -> tuple[ShiftingConstant, ...]:
-    """Every figure of the calibration of a machine that a study may refine.
+    """Every constant in the calibration of a machine that a study may refine.
 
     Raises ValueError for a machine that was not calibrated.
     """
@@ -79,7 +79,7 @@ def shiftable_constants(machine: Machine) -> tuple[ShiftingConstant, ...]:
 
 
 def prior(constants: Sequence[ShiftingConstant]) -> ShiftPrior:
-    """The prior of the shifts of figures, with their bounds."""
+    """The prior of the shifts of constants, with their bounds."""
     lower = [-f.value if f.kind != "factor" else -math.inf for f in constants]
     upper = [1.0 - f.value if f.kind == "share" else math.inf for f in constants]
     sigma = [f.sigma for f in constants]
@@ -87,7 +87,7 @@ def prior(constants: Sequence[ShiftingConstant]) -> ShiftPrior:
 
 
 def held(constants: Sequence[ShiftingConstant], shifts: Sequence[float]) -> list[float]:
-    """The shifts, held where a level would overtake the one nearer to the core, or a bound."""
+    """The shifts, limited where a level would overtake the next inner one, or at a bound."""
     kept: list[float] = []
     before: dict[int, tuple[float, float]] = {}
     for figure, shift in zip(constants, shifts, strict=True):
@@ -104,7 +104,7 @@ def held(constants: Sequence[ShiftingConstant], shifts: Sequence[float]) -> list
 def shifted(
     calibration: Calibration, constants: Sequence[ShiftingConstant], shifts: Sequence[float]
 ) -> Calibration:
-    """The calibration with its figures shifted as far as they may."""
+    """The calibration with its constants shifted, within their bounds."""
     new = {
         figure.name: (figure, figure.at(shift))
         for figure, shift in zip(constants, held(constants, shifts), strict=True)
@@ -227,7 +227,7 @@ def _of_constant(
 
 
 def _known(figure: ShiftingConstant, calibration: Calibration) -> float | None:
-    """The deviation that an earlier study left, as the prior of this one."""
+    """The standard deviation from an earlier refinement, to be the prior of this one; else None."""
     earlier = calibration.refined.get(figure.name)
     if earlier is None or earlier.high <= earlier.low:
         return None

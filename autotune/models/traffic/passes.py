@@ -21,45 +21,45 @@ from autotune.models.traffic.sweep_shape import RowAccess, SweepShape
 
 DOUBLE = 8
 _SMALLEST = 64
-"""Ranges below this fraction of the block (boundary rows) do not cut it."""
+"""Ranges shorter than the block divided by this (boundary rows) do not cut the block."""
 
 
 class Trail(NamedTuple):
-    """A trailing offset of a row: it reuses what the offset ``gap`` components ahead loaded."""
+    """A trailing offset of a row: it reuses the lines that the offset ``gap`` ahead has loaded."""
 
     gap: int
     distance: float
-    """Bytes touched by the sweep itself in between."""
+    """Bytes that the sweep itself touches in between."""
 
 
 class Touch(NamedTuple):
-    """One row of one pass: the object touched, how, and the trailing offsets behind it."""
+    """One row of one pass: the object, its use, and the trailing offsets behind it."""
 
     row: int
     object: int
     read: bool
     written: bool
     remote: bool
-    """Another thread writes the object."""
+    """True: another thread writes the object."""
     trails: tuple[Trail, ...]
 
 
 class Pass(NamedTuple):
-    """One call on one segment."""
+    """One call of a sweep on one segment."""
 
     call: int
     iterations: float
     touches: tuple[Touch, ...]
     whole: bool
-    """False: so short that it leaves the caches as they were."""
+    """False: the pass is so short that it leaves the caches as they were."""
     run: float = math.inf
-    """Iterations one after another in memory before the thread goes on elsewhere."""
+    """Iterations one after another in memory before the thread continues elsewhere."""
     rows: int = 0
-    """Rows of grids that it walks along side by side; 0: as many as it has streams."""
+    """Number of rows of grids walked along side by side; 0: as many as there are streams."""
 
 
 class PassGroup(NamedTuple):
-    """Passes over one segment; more than one: tile by tile, ``tile`` being its share."""
+    """Passes over one segment; several run tile by tile, ``tile`` being the share of a tile."""
 
     passes: tuple[Pass, ...]
     tile: float
@@ -68,12 +68,12 @@ class PassGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ThreadPasses:
-    """What one thread does: the groups of each step, and the sizes of the objects in bytes."""
+    """The passes of one thread, by step, and the sizes of the objects in bytes."""
 
     steps: tuple[tuple[PassGroup, ...], ...]
     sizes: tuple[float, ...]
     alike: int
-    """How many threads do the same."""
+    """Number of threads that do the same."""
 
 
 class _Cluster(NamedTuple):
@@ -122,9 +122,10 @@ def thread_passes(
 
 
 def _relative(shape: SweepShape, first: int, end: int) -> tuple[int, int]:
-    """What a sweep covers of a block, counted from its begin; boundary rows aside, (0, 0) nothing.
+    """The range of a sweep within a block, from the block's begin; (0, 0) if empty.
 
-    Threads that differ in boundary rows only are alike: these are below 1 / 64 of a block.
+    Boundary rows are ignored: threads that differ in boundary rows only count as equal, since these
+    are below 1 / 64 of a block.
     """
     smallest = _smallest(first, end)
     lower, upper = max(shape.lower, first) - first, min(shape.upper, end) - first
@@ -135,7 +136,7 @@ def _relative(shape: SweepShape, first: int, end: int) -> tuple[int, int]:
 
 
 def _smallest(first: int, end: int) -> int:
-    """Components of the shortest segment of a block."""
+    """Number of components of the shortest segment of a block."""
     return max(1, (end - first) // _SMALLEST)
 
 
@@ -150,7 +151,7 @@ class _Builder:
     cuts: list[int] = field(init=False)
     sizes: list[float] = field(init=False)
     outside: dict[tuple[int, int], int] = field(default_factory=dict)
-    """(row, first component) to the object, outside of the block."""
+    """(row, first component) to an object outside the block."""
     clusters: dict[tuple[int, int], tuple[_Cluster, ...]] = field(default_factory=dict)
     ranges: dict[int, tuple[range, bool]] = field(default_factory=dict)
     made: dict[tuple[int, int], tuple[float, tuple[Touch, ...]]] = field(default_factory=dict)
@@ -171,7 +172,7 @@ class _Builder:
         return tuple(groups)
 
     def plain(self, step: TimeStep, call: int) -> list[PassGroup]:
-        """One group per segment of a call."""
+        """The passes of a call, one group per segment."""
         segments, whole = self.covered(step.calls[call].sweep)
         return [
             PassGroup((self.make(step, call, segment, whole),), 1.0, self.length(segment))
@@ -179,7 +180,7 @@ class _Builder:
         ]
 
     def tiled(self, step: TimeStep, phase: CallPhase, size: int) -> list[PassGroup]:
-        """One group per segment of a tile loop; boundary rows apart."""
+        """The passes of a tile loop, one group per segment; boundary rows apart."""
         covered = [(call, *self.covered(step.calls[call].sweep)) for call in phase.calls]
         groups: list[PassGroup] = []
         for segment in range(len(self.cuts) - 1):
@@ -197,7 +198,7 @@ class _Builder:
         return groups
 
     def covered(self, sweep: int) -> tuple[range, bool]:
-        """The segments that a sweep covers; or the one that it lies in, and False."""
+        """The segments that a sweep covers and True, or the segment that contains it and False."""
         if sweep not in self.ranges:
             lower, upper = self.clip(self.shapes[sweep])
             start, stop = self.snap(lower), self.snap(upper)
@@ -234,7 +235,7 @@ class _Builder:
         return Pass(number, iterations, touches, whole)
 
     def iterations(self, sweep: int, segment: int, whole: bool) -> float:
-        """Components that a sweep computes on a segment."""
+        """Number of components that a sweep computes on a segment."""
         lower, upper = self.clip(self.shapes[sweep])
         components = (upper - lower) * self.shapes[sweep].share
         if not whole:
@@ -243,7 +244,7 @@ class _Builder:
         return components * self.length(segment) / (self.cuts[stop] - self.cuts[start])
 
     def touch(self, call: SweepCall, segment: int) -> tuple[Touch, ...]:
-        """What a call touches on a segment."""
+        """The objects that a call touches on a segment."""
         key = (call.sweep, segment)
         if key not in self.clusters:
             far = self.length(segment) / 2
@@ -260,7 +261,7 @@ class _Builder:
         return tuple(touches)
 
     def elsewhere(self, row: int, segment: int, shift: int) -> tuple[int, bool]:
-        """The object at a shifted segment, and whether it lies in the block of another thread."""
+        """The object at a shifted segment, and whether another thread owns it."""
         segments = len(self.cuts) - 1
         start, end = self.cuts[segment] + shift, self.cuts[segment + 1] + shift
         for other in range(segments):
@@ -309,7 +310,7 @@ def _clusters(accesses: Sequence[RowAccess], far: float, line: int) -> tuple[_Cl
 def _trails(
     offsets: tuple[int, ...], streams: Sequence[tuple[int, ...]], line: int
 ) -> tuple[Trail, ...]:
-    """Layer conditions: the bytes that all streams touch while the sweep advances by a gap."""
+    """Trailing offsets with the bytes that all streams touch while the sweep advances by a gap."""
     gaps = [a - b for a, b in pairwise(offsets)]
     return tuple(
         Trail(gap, sum(_advance(stream, gap, line) for stream in streams))

@@ -48,23 +48,23 @@ class ThreadStreams:
     lines: Floats
     """Inbound lines per iteration; as many go out again where the stream writes."""
     stores: Flags
-    """Written without being read."""
+    """Whether the stream is written without being read."""
     remote: Flags
-    """Last written by another thread."""
+    """Whether another thread wrote the line last."""
     passes: tuple[Pass, ...]
     alike: int
     """Number of threads with these streams."""
     reclaimed: Flags
-    """Written, and read by another thread since this one wrote it last."""
+    """Whether the stream is written after another thread has read the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Timeline:
-    """All passes of all steps, in order, with what each knows about the past."""
+    """All passes of all steps, in order, with the earlier touches of each object."""
 
     passes: tuple[Pass, ...]
     start: Whole
-    """First pass of the group of each pass."""
+    """Number of the first pass in the group of each pass."""
     end: Whole
     tile: Floats
     sizes: Floats
@@ -75,7 +75,7 @@ class _Timeline:
 
 
 def streams(thread: ThreadPasses, line: int) -> ThreadStreams:
-    """The streams of a thread with their reuse distances in the last step."""
+    """The streams of a thread, with their reuse distances in the last step."""
     groups = [group for step in thread.steps for group in step]
     past = _timeline(groups, thread.sizes)
     begin = sum(len(group.passes) for step in thread.steps[:-1] for group in step)
@@ -110,10 +110,10 @@ def streams(thread: ThreadPasses, line: int) -> ThreadStreams:
 
 
 def _reclaimed(row: Whole, written: Flags, remote: Flags) -> Flags:
-    """Which streams write a row first after another thread has read it.
+    """Whether each stream is the first to write a row after another thread has read it.
 
-    What this thread reads of a row of others, these read of its own at that time: threads do the
-    same. The step repeats, so the last event of a row stands before its first.
+    Threads do the same: when this thread reads rows of others, they read its rows. The step
+    repeats, so the last event of a row precedes its first.
     """
     reclaimed = np.zeros(len(row), dtype=np.bool_)
     for wanted in set(row[remote].tolist()):
@@ -156,7 +156,7 @@ def _leading(past: _Timeline, where: Whole, what: Whole) -> Floats:
 
 
 def _linear(past: _Timeline, where: Whole, before: Whole) -> tuple[Floats, Flags]:
-    """The formula without tiles; within one tile the same, on the length of the tile."""
+    """Distances by the formula without tiles, also within one tile, and which these are."""
     inner: Flags = before >= past.start[where]
     last = past.last[where]
     since = last >= before[:, None]
@@ -169,7 +169,7 @@ def _linear(past: _Timeline, where: Whole, before: Whole) -> tuple[Floats, Flags
 
 
 def _tiled(past: _Timeline, where: Whole, before: Whole) -> Floats:
-    """The formula where one of the two passes, or both, run tile by tile.
+    """Distances where one of the two passes, or both, run tile by tile.
 
         [0, t0)     earlier tiles of now          touched by all passes of this tile loop
         [t0, x)     this tile, left of x          by the passes up to this one
@@ -219,7 +219,7 @@ def _first_touch(past: _Timeline, where: Whole) -> npt.NDArray[np.int64]:
 
 
 def _outward(distance: Floats, what: Whole, written: Flags) -> Floats:
-    """How far a written line drifts out before it is written again: the largest distance until."""
+    """The largest distance until a written line is written again: how far it drifts out."""
     outward = np.where(written[:, None], 0.0, np.nan)
     outward = np.broadcast_to(outward, distance.shape).copy()
     order = np.argsort(what, kind="stable")

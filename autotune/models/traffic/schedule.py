@@ -29,7 +29,7 @@ from autotune.language.expression import number, symbols
 
 @dataclass(frozen=True, slots=True)
 class SweepCall:
-    """One execution of a sweep: which sweep of the program, and a stored row per parameter."""
+    """One execution of a sweep: its number in the program, and a stored row per parameter."""
 
     sweep: int
     rows: tuple[tuple[str, int], ...]
@@ -38,7 +38,7 @@ class SweepCall:
 
 @dataclass(frozen=True, slots=True)
 class CallPhase:
-    """Calls that run one after another, or tile by tile when ``tile`` is not None."""
+    """Calls that run one after another or, with ``tile``, tile by tile."""
 
     calls: tuple[int, ...]
     tile: int | None
@@ -46,7 +46,7 @@ class CallPhase:
 
 @dataclass(frozen=True, slots=True)
 class TimeStep:
-    """One time step."""
+    """The calls of one time step, with phases and barriers."""
 
     calls: tuple[SweepCall, ...]
     phases: tuple[CallPhase, ...]
@@ -57,7 +57,7 @@ class TimeStep:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """Time steps up to the steady state; the last one is the one to look at."""
+    """Time steps up to the steady state; the last one is the steady one."""
 
     sweeps: tuple[AnySweep, ...]
     steps: tuple[TimeStep, ...]
@@ -77,7 +77,7 @@ class _Walk:
     """Array to its first row in the storage; swaps change it."""
     calls: list[SweepCall] = field(default_factory=list)
     unique_calls: dict[SweepCall, SweepCall] = field(default_factory=dict)
-    """Equal calls are one object, so that they can be told by identity."""
+    """Equal calls are one object, so that identity tells them apart."""
     phases: list[CallPhase] = field(default_factory=list)
     order: list[int] = field(default_factory=list)
     """Calls and barriers of the whole step, loops fully repeated."""
@@ -151,7 +151,7 @@ def _selects_rows(node: Repeat) -> bool:
 
 
 def schedule(program: StepProgram) -> Schedule:
-    """The schedule of a program: a step to warm up (two with swaps), then the one that counts.
+    """The schedule of a program: a warm-up step (two with swaps), then the steady one.
 
     Raises ValueError for a barrier or a tile loop within a tile loop.
     """

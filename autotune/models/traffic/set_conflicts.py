@@ -20,16 +20,16 @@ from autotune.models.traffic.passes import DOUBLE
 from autotune.models.traffic.sweep_shape import SweepShape
 
 PAGE = 4096
-"""Bytes of the smallest page: only address bits below it are the same in physical memory."""
+"""Bytes of the smallest page: only address bits below it are equal in physical memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetConflict:
-    """Streams of one sweep that crowd the sets of one level."""
+    """Streams of one sweep that together exceed the ways of a set of one level."""
 
     level: str
     streams: int
-    """The most streams in one set."""
+    """Largest number of streams in one set."""
     ways: int
     lines: float
     """Lines loaded again from the next level, per iteration."""
@@ -38,7 +38,7 @@ class SetConflict:
 
 
 def leading_dimension(n: int, pad_lines: int, line: int) -> int:
-    """Components from one row to the next: whole lines; padded: whole pages plus the lines."""
+    """Components from one row to the next: whole lines or, padded, whole pages plus the padding."""
     per_line, per_page = line // DOUBLE, PAGE // DOUBLE
     if pad_lines == 0:
         return -(-n // per_line) * per_line

@@ -1,4 +1,4 @@
-"""Traffic as typed records: every stream of every pass, its reuse distance and its level."""
+"""Traffic as typed records: every stream of every pass, with reuse distance and level."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +17,7 @@ StreamKind = Literal["load", "store", "update"]
 
 @dataclass(frozen=True, slots=True)
 class StreamRecord:
-    """One stream of lines of one pass, as a record."""
+    """One stream of lines of one pass."""
 
     row: str
     kind: StreamKind
@@ -26,21 +26,21 @@ class StreamRecord:
     outbound: float
     """Outbound lines per iteration."""
     distance: float
-    """Bytes touched since the line was touched last, mean over the block; inf: never before."""
+    """Bytes touched since the line was last touched, mean over the block; inf: never touched."""
     level: str
-    """Where most of it comes from, judged by nominal cache sizes (shared ones divided)."""
+    """The level that most lines come from, by nominal cache sizes (shared ones divided)."""
 
 
 @dataclass(frozen=True, slots=True)
 class SweepTraffic:
-    """What one pass of one thread moves."""
+    """The streams of one pass of one thread."""
 
     sweep: str
     kernel: str
     thread: int
     iterations: float
     executions: int
-    """Times per time step."""
+    """Number of executions per time step."""
     streams: tuple[StreamRecord, ...]
 
 
@@ -52,7 +52,7 @@ class StepTraffic:
     shapes: tuple[SweepShape, ...]
     threads: tuple[ThreadStreams, ...]
     components: int
-    """n."""
+    """Number n of components."""
     line: int
     """Bytes of a cache line."""
     levels: tuple[tuple[str, float], ...]
@@ -60,7 +60,7 @@ class StepTraffic:
 
     @cached_property
     def executions(self) -> Floats:
-        """(regions, calls): how often each call runs between two barriers."""
+        """(regions, calls): number of executions of each call between two barriers."""
         step = self.schedule.steps[-1]
         counts = np.zeros((len(step.regions), len(step.calls)))
         for index, region in enumerate(step.regions):
@@ -107,7 +107,7 @@ class StepTraffic:
     def conflicts(
         self, call: int, pad_lines: int, machine: Machine, iterations: float
     ) -> list[SetConflict]:
-        """Set conflicts of a call for a loop of ``iterations`` per pass, rows padded so."""
+        """Set conflicts of a call for a loop of ``iterations`` per pass, with this padding."""
         made = self.schedule.steps[-1].calls[call]
         rows = dict(made.rows)
         leading = leading_dimension(self.components, pad_lines, self.line)

@@ -1,4 +1,4 @@
-"""What one sweep touches: its range, and per row the offsets that are read and written."""
+"""The shape of one sweep: its range, and per row the offsets that are read and written."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from autotune.domain.problem import offset
 from autotune.language.expression import Num, number, references
 
 _ALIGNMENTS = 16
-"""Rows after which their alignment in lines of up to so many components repeats."""
+"""Number of rows after which their alignment in lines of up to so many components repeats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +38,10 @@ class SweepShape:
     streams: tuple[tuple[str, int], ...]
     """Distinct (parameter, offset) pairs, in the order of their first access."""
     touches: tuple[tuple[str, int], ...] = ()
-    """The streams as a pass goes through them: a row that is only read stays in a register from its
-    first access on, one that is written may lie in memory and is touched by every statement."""
+    """The streams in the order of a pass: a row that is only read stays in a register after its
+    first access; one that is written may lie in memory and is touched by every statement."""
     starts: tuple[int, ...] = (0,)
-    """Components where its loops begin: one for each of the rows that differ in alignment."""
+    """First components of its loops: one for each of the rows that differ in alignment."""
     run: float = inf
     """Components from one entry into its loop to the next, within a call."""
 
@@ -93,7 +93,7 @@ def shape(sweep: Sweep, values: Mapping[str, float | int]) -> SweepShape:
 def _loops(
     stretch: SweepStretch, lower: int, values: Mapping[str, float | int]
 ) -> tuple[tuple[int, ...], float]:
-    """Where the loops of a stretch begin, and how far each runs."""
+    """First components of the loops of a stretch, and the length of each."""
     if stretch.columns is None or stretch.row is None:
         return (lower,), inf
     first, end = (int(number(e, values)) for e in stretch.columns)
@@ -126,7 +126,7 @@ def _sequence(
 
 
 def _loaded(stretches: list[SweepStretch]) -> set[str]:
-    """Rows whose old content is read: read before they are assigned, or added to."""
+    """Rows whose old content is read: they are read before they are assigned, or added to."""
     loaded: set[str] = set()
     assigned: set[str] = set()
     for stretch in stretches:

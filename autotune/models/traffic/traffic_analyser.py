@@ -1,4 +1,4 @@
-"""The traffic analysis: a program on a number of threads to its streams, each thing once."""
+"""The traffic analysis: from a program and its threads to streams, each part analysed once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from autotune.models.traffic.stream_records import StepTraffic
 from autotune.models.traffic.sweep_shape import SweepShape, shape
 
 _Place = tuple[str, int]
-"""An IVP at a size."""
+"""An IVP's definition and its size."""
 
 
 @dataclass(slots=True)
@@ -29,7 +29,7 @@ class TrafficAnalyser:
         default_factory=dict
     )
     _programs: dict[int, tuple[StepProgram, Schedule]] = field(default_factory=dict)
-    """By identity: hashing a program takes longer than looking it up."""
+    """Schedules by identity of the program: hashing a program takes longer than a look-up."""
     _values: dict[_Place, Mapping[str, float | int]] = field(default_factory=dict)
     _shapes: dict[tuple[Sweep, _Place], SweepShape] = field(default_factory=dict)
     _plans: dict[tuple[int, _Place], tuple[SweepShape, ...]] = field(default_factory=dict)

@@ -1,1 +1,1 @@
-"""Assembly text read into instructions, blocks, loops and passes."""
+"""Assembly text, parsed into instructions, basic blocks, loops and passes."""

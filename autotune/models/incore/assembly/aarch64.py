@@ -43,7 +43,7 @@ _NO_TARGET = re.compile(r"cmp|cmn|tst|ccmp|cbn?z|tbn?z|st\w+|b\w*|whilel\w|prf\w
 
 
 class AArch64:
-    """AArch64; ``vector`` is the width of the scalable vectors in bytes."""
+    """The AArch64 instruction set; ``vector`` is the width of scalable vectors in bytes."""
 
     name: Isa = "aarch64"
     comment = "//"
@@ -52,7 +52,7 @@ class AArch64:
         self.vector = vector
 
     def parse(self, text: str) -> Instruction:
-        """An instruction from its line."""
+        """The instruction in a line of assembly."""
         mnemonic, operands = words(text)
         place = next((i for i, o in enumerate(operands) if o.startswith("[")), -1)
         load, store = _LOAD.fullmatch(mnemonic), _STORE.fullmatch(mnemonic)
@@ -97,13 +97,13 @@ class AArch64:
         return result
 
     def conditional(self, instruction: Instruction) -> tuple[str, ...]:
-        """The registers of which a conditional selection takes one."""
+        """The registers among which a conditional selection chooses."""
         if instruction.mnemonic != "csel":
             return ()
         return tuple(_whole(operand) for operand in instruction.operands[1:3])
 
     def clobbered(self, instruction: Instruction) -> tuple[str, ...]:
-        """The registers that a call does not keep (AAPCS64)."""
+        """The registers that a call may change (AAPCS64)."""
         return _CALLERS if instruction.mnemonic in ("bl", "blr") else ()
 
     def compared(self, instruction: Instruction) -> tuple[str, str] | None:
@@ -114,27 +114,27 @@ class AArch64:
         return _whole(first), _whole(second)
 
     def jump_target(self, instruction: Instruction) -> str | None:
-        """The label that a branch goes to."""
+        """The label that a branch jumps to; None for other instructions."""
         if not _BRANCH.fullmatch(instruction.mnemonic) or not instruction.operands:
             return None
         return instruction.operands[-1]
 
     def call_target(self, instruction: Instruction) -> str | None:
-        """The function that is called."""
+        """The function that an instruction calls; None for other instructions."""
         if instruction.mnemonic not in ("bl", "blr") or not instruction.operands:
             return None
         return instruction.operands[-1]
 
     def ends_block(self, instruction: Instruction) -> bool:
-        """Whether control never goes on to the next instruction."""
+        """Whether control never passes to the next instruction."""
         return instruction.mnemonic in ("b", "ret", "br", "b.al")
 
     def fuses(self, first: Instruction, second: Instruction) -> bool:
-        """Not assumed, as cores differ: no two instructions count as one."""
+        """False: cores differ, so no pair of instructions is taken to fuse."""
         return first is second
 
     def copy_loop(self, loads: bool) -> str:
-        """A loop of 16-byte moves."""
+        """Assembly of a loop of 16-byte moves, as library functions copy."""
         load = "\tldr\tq0, [x1, x3]\n" if loads else ""
         return (
             f"copy:\n.L1:\n{load}\tstr\tq0, [x0, x3]\n"

@@ -38,14 +38,14 @@ def functions(assembly: str, isa: InstructionSet) -> Iterator[tuple[str, list[st
 
 @dataclass(frozen=True, slots=True)
 class BasicBlock:
-    """Instructions without a jump into or out of their middle."""
+    """A basic block: control enters at its first and leaves at its last instruction."""
 
     label: str
     instructions: tuple[Instruction, ...]
 
 
 def split(items: Items, isa: InstructionSet) -> list[BasicBlock]:
-    """The blocks of a function, in the order of the text."""
+    """The basic blocks of a function, in the order of the text."""
     blocks, label, body = [], "", list[Instruction]()
     for item in items:
         if isinstance(item, str):
@@ -82,7 +82,7 @@ def block_successors(blocks: Sequence[BasicBlock], isa: InstructionSet) -> list[
 
 
 def _dominators(successors: Sequence[set[int]]) -> list[set[int]]:
-    """For each block, the blocks on every way to it (Aho et al., Compilers, 9.6)."""
+    """For each block, the blocks on every path to it (Aho et al., Compilers, 9.6)."""
     count = len(successors)
     before = [{p for p in range(count) if n in successors[p]} for n in range(count)]
     everything = set(range(count))
@@ -99,7 +99,7 @@ def _dominators(successors: Sequence[set[int]]) -> list[set[int]]:
 
 
 def natural_loops(successors: Sequence[set[int]]) -> dict[int, frozenset[int]]:
-    """Head of each loop to its blocks."""
+    """The natural loops: number of the head block to the blocks of the loop."""
     dominators = _dominators(successors)
     loops: dict[int, set[int]] = {}
     for tail, after in enumerate(successors):
@@ -116,11 +116,11 @@ def natural_loops(successors: Sequence[set[int]]) -> dict[int, frozenset[int]]:
 def longest_way(
     head: int, body: frozenset[int], blocks: Sequence[BasicBlock], successors: Sequence[set[int]]
 ) -> list[int]:
-    """The blocks of the pass with the most instructions, from the head of a loop back to it."""
+    """The blocks of the pass with most instructions, from a loop's head back to it."""
     best: dict[int, tuple[int, list[int]]] = {}
 
     def way(block: int, above: frozenset[int]) -> tuple[int, list[int]]:
-        """The longest way to the end of the pass; a negative length where it never gets there."""
+        """The longest path to the end of the pass; a negative length if there is none."""
         if block in best:
             return best[block]
         length = len(blocks[block].instructions)

@@ -1,11 +1,11 @@
-"""The hot loops of a compiled sweep, and what runs beside them.
+"""The hot loops of a compiled sweep, and the loops beside them.
 
-Compilers make several loops of one: peeled, vectorised, unrolled, remainder; some are entered in
+Compilers make several loops of one: peeled, vectorised, unrolled, remainder. Some are entered in
 the middle (predictive commoning), some are split into several that run one after the other. Loops
 are found in the control flow. The hot one is chosen among the innermost (with short loops of
 constant length written out): the widest vectors, then the most components per pass, then the
-deepest nest. Loops beside it that pass over the same components for other rows are hot as well;
-loops that take what it leaves are its remainder.
+deepest nest. Loops beside it that pass over the same components for other rows are hot as well.
+Loops that take the components it leaves are its remainder.
 """
 
 import re
@@ -27,25 +27,25 @@ from autotune.models.incore.assembly.loop_passes import (
 from autotune.models.incore.assembly.x86 import X86
 
 COPIES = ("memcpy", "memmove", "memset")
-"""Library functions that compilers put in the place of a loop."""
+"""Library functions by which compilers replace a loop."""
 
 
 class NoLoop(ValueError):
-    """An assembly text without a loop that could be analysed."""
+    """An assembly text has no loop that can be analysed; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HotLoops:
-    """Where a sweep spends its time."""
+    """The loops in which a sweep spends its time."""
 
     main: tuple[HotLoop, ...]
     """The hot loop, then those that run before or after it over the same components."""
     rest: tuple[HotLoop, ...] = ()
-    """The loops for the components that the hot one leaves, most components per pass first."""
+    """The loops for the remainder of the hot loop, most components per pass first."""
     straight: float = 0.0
     """Instructions per component of a remainder without a loop; 0 where there is none."""
     entry: int = 0
-    """Instructions per entry into the hot loop: those around it, up to the next loop outside."""
+    """Instructions per entry into the hot loop: those around it, within the next outer loop."""
 
 
 def detect(assembly: str, vector: int = 16) -> InstructionSet:
@@ -91,7 +91,7 @@ def hot_loops(assembly: str, function: str, vector: int = 16) -> HotLoops:
 def hot_loops_among(
     functions: Sequence[Items], isa: InstructionSet, wanted: Callable[[HotLoop], HotLoop | None]
 ) -> HotLoops | None:
-    """The hot loops among those that ``wanted`` does not leave out, as it gives them back."""
+    """The hot loops among the loops for which ``wanted`` gives a loop, as it gives them."""
     candidates = []
     for items in functions:
         for candidate in _candidates(items, isa):
@@ -103,7 +103,7 @@ def hot_loops_among(
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
-    """A loop with the function that it is in."""
+    """A loop that may be hot, with its function."""
 
     loop: HotLoop
     function: CompiledFunction
@@ -116,7 +116,7 @@ class _Candidate:
 
 
 def _candidates(items: Items, isa: InstructionSet) -> Iterator[_Candidate]:
-    """The loops that may be hot: innermost, but for short loops of constant length."""
+    """The loops that may be hot: innermost, apart from short loops of constant length."""
     blocks = control_flow.split(items, isa)
     if not blocks:
         return
@@ -163,7 +163,7 @@ def _level(candidate: _Candidate) -> int | None:
 
 
 def _beside(other: _Candidate, main: Sequence[_Candidate]) -> bool:
-    """Whether a loop passes over the components of the others for other rows, or once more."""
+    """Whether a loop passes over the same components for other rows, or a second time."""
     rows = frozenset[str]().union(*(c.loop.rows for c in main))
     if _obscure(other, *main):
         return False
@@ -174,18 +174,18 @@ def _beside(other: _Candidate, main: Sequence[_Candidate]) -> bool:
 
 
 def _obscure(*candidates: _Candidate) -> bool:
-    """Whether it is not known where the rows of one of some loops come from."""
+    """Whether the origin of the rows of some loop is not known."""
     return any(not c.loop.rows or any("#" in n for n in c.loop.rows) for c in candidates)
 
 
 def _stored(loop: HotLoop) -> set[register_values.LinearForm]:
-    """Where the stores of a loop begin."""
+    """The addresses at which the stores of a loop begin."""
     every = zip(loop.instructions, loop.strides, loop.addresses, strict=True)
     return {a for i, stride, a in every if i.stores and stride and a is not None and pointers(a)}
 
 
 def _reaches(start: _Candidate, goal: _Candidate) -> bool:
-    """Whether one loop may run after the other in the same pass of the loop around both."""
+    """Whether one loop may run after another in the same pass of the loop around both."""
     function, parent = start.function, _level(start)
     seen, waiting = {start.head}, [start.head]
     while waiting:
@@ -199,7 +199,7 @@ def _reaches(start: _Candidate, goal: _Candidate) -> bool:
 
 
 def _ladder(best: HotLoop, rest: Sequence[HotLoop]) -> tuple[HotLoop, ...]:
-    """One remainder loop per number of components, falling."""
+    """The remainder loops, one per number of components, in falling order."""
     loops: dict[float, HotLoop] = {}
     for loop in rest:
         if loop.iterations < best.iterations:
@@ -208,7 +208,7 @@ def _ladder(best: HotLoop, rest: Sequence[HotLoop]) -> tuple[HotLoop, ...]:
 
 
 def _left(best: _Candidate) -> float:
-    """Instructions per component in blocks after the hot loop that store to its rows."""
+    """Instructions per component, after the hot loop, of blocks that store to its rows."""
     function, inside = best.function, _looping(best)
     seen, waiting, remainders = {best.head}, [best.head], list[tuple[float, float]]()
     while waiting:
@@ -227,7 +227,7 @@ def _left(best: _Candidate) -> float:
 
 
 def _looping(best: _Candidate) -> frozenset[int]:
-    """Blocks in loops at the level of the hot loop or below."""
+    """Blocks that are in loops at the level of the hot loop or deeper."""
     around = _level(best)
     loops = best.function.loops
     return frozenset[int]().union(
@@ -236,7 +236,7 @@ def _looping(best: _Candidate) -> frozenset[int]:
 
 
 def _entry(best: _Candidate) -> int:
-    """Instructions on the shortest way from the loop outside (or the start) and back."""
+    """Instructions on the shortest path from the outer loop (or the start) and back."""
     function, around = best.function, _level(best)
     start = 0 if around is None else around
     body = function.loops[best.head]
@@ -269,7 +269,7 @@ def _entry(best: _Candidate) -> int:
 
 
 def _straight(items: Items, isa: InstructionSet) -> Iterator[HotLoop]:
-    """A function without loops as one pass over what it stores."""
+    """A function without loops, as one pass over the elements that it stores."""
     instructions = tuple(i for i in items if isinstance(i, Instruction))
     stored = sum(i.stores for i in instructions if is_row(i) and not _saves(i))
     if stored:
@@ -299,7 +299,7 @@ def _called(items: Sequence[Items], isa: InstructionSet) -> set[str]:
 
 
 def _copies(loop: HotLoop) -> bool:
-    """Whether the work of the loop is a call of a copying function (once per row)."""
+    """Whether the loop works by calling a copying function, once per row."""
     return any(name in COPIES for name in loop.calls)
 
 

@@ -1,7 +1,7 @@
-"""Assembly instructions, as far as a loop's work is concerned: what they move, what they compute.
+"""Assembly instructions: their memory accesses and their floating-point work.
 
-The values that the two instruction sets (``incore_x86``, ``incore_aarch64``) make of a line, and
-what both need to read one.
+The values that the two instruction sets (``x86``, ``aarch64``) make of a line, and what both need
+to read one.
 """
 
 import re
@@ -10,17 +10,17 @@ from typing import Literal, Protocol
 
 Isa = Literal["x86_64", "aarch64"]
 Work = Literal["add", "multiply", "fused", "divide", "other", "none"]
-"""Double-precision work; ``other`` is vector work that is not arithmetic: shuffles, masks."""
+"""Kind of work on doubles; ``other`` is vector work that is not arithmetic: shuffles, masks."""
 
 MEMORY = "(memory)"
-"""Among changes: the eight bytes that an instruction accesses, as if they were a register."""
+"""Name, among changes, of the eight bytes of memory that an instruction accesses."""
 DOUBLE = 8
 """Bytes of a component."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Address:
-    """An address expression: base + scale * index + offset, with what is added to the base."""
+    """An address expression: base + scale * index + offset, and the increment of the base."""
 
     base: str = ""
     index: str = ""
@@ -32,7 +32,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instruction:
-    """One instruction: its text, its memory access and its work."""
+    """One instruction: its text, its memory access and its floating-point work."""
 
     text: str
     mnemonic: str
@@ -44,14 +44,14 @@ class Instruction:
     """Bytes stored."""
     work: Work = "none"
     lanes: int = 0
-    """Doubles that it works on; of a plain move, those of one register."""
+    """Number of doubles that it works on; for a plain move, those of one register."""
     moves: bool = False
-    """A plain load or store, not one folded into arithmetic."""
+    """True: a plain load or store, not one folded into arithmetic."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegisterChange:
-    """What is written to a general register: a sum of (register, factor) terms and a constant.
+    """A write to a general register: a sum of (register, factor) terms and a constant.
 
     ``terms`` None: something that is not such a sum. ``MEMORY`` may be among the registers.
     """
@@ -62,49 +62,49 @@ class RegisterChange:
 
 
 class InstructionSet(Protocol):
-    """Reads the assembly of one instruction set, as gcc and clang print it.
+    """Reads assembly of one instruction set as gcc and clang print it.
 
-    It knows the instructions that compilers make of loops over doubles; what it does not know
-    counts as an instruction and nothing more.
+    It knows the instructions that compilers generate for loops over doubles. An unknown one counts
+    as an instruction without work.
     """
 
     name: Isa
     comment: str
-    """What starts a comment."""
+    """The text that starts a comment."""
 
     def parse(self, text: str) -> Instruction:
-        """An instruction from its line, without label and comment."""
+        """The instruction in a line, which has no label or comment."""
 
     def changes(self, instruction: Instruction) -> list[RegisterChange]:
-        """The general registers (and eight bytes of memory) that it writes, and what."""
+        """The general registers (and eight bytes of memory) that it writes, with their values."""
 
     def conditional(self, instruction: Instruction) -> tuple[str, ...]:
-        """The registers of which a conditional move takes one; none for anything else."""
+        """The registers among which a conditional move chooses; empty for other instructions."""
 
     def clobbered(self, instruction: Instruction) -> tuple[str, ...]:
-        """The general registers that a call does not keep; none for anything but a call."""
+        """The general registers that a call may change; empty for other instructions."""
 
     def compared(self, instruction: Instruction) -> tuple[str, str] | None:
-        """The operands, registers or literal numbers, of a plain comparison; None for others."""
+        """The operands of a plain comparison, registers or numbers; None for other instructions."""
 
     def jump_target(self, instruction: Instruction) -> str | None:
-        """The label that a jump goes to; None for anything but a direct jump."""
+        """The label that a direct jump goes to; None for other instructions."""
 
     def call_target(self, instruction: Instruction) -> str | None:
-        """The function that is called, without ``@PLT``; None for anything but a call."""
+        """The function that is called, without ``@PLT``; None for other instructions."""
 
     def ends_block(self, instruction: Instruction) -> bool:
-        """Whether control never goes on to the next instruction."""
+        """Whether control never passes to the next instruction."""
 
     def fuses(self, first: Instruction, second: Instruction) -> bool:
-        """Whether the front end takes a compare and a branch as one."""
+        """Whether the front end counts the two, such as compare and branch, as one."""
 
     def copy_loop(self, loads: bool) -> str:
-        """A loop that copies (or, without ``loads``, fills) a row, as a library function does."""
+        """Assembly of a loop that copies a row (or fills it, without ``loads``)."""
 
 
 def words(text: str) -> tuple[str, tuple[str, ...]]:
-    """The mnemonic and the operands of a line, split at the commas outside of brackets."""
+    """The mnemonic and the operands of a line, split at commas outside brackets."""
     head = text.split(None, 1)
     rest = head[1] if len(head) > 1 else ""
     parts, depth, start = [], 0, 0
@@ -121,7 +121,7 @@ def words(text: str) -> tuple[str, tuple[str, ...]]:
 
 
 def number(text: str) -> int | None:
-    """A literal number: ``#16``, ``-0x20``, ``$4``; None for anything else."""
+    """The value of a literal number: ``#16``, ``-0x20``, ``$4``; None for other text."""
     match = re.fullmatch(r"[#$]?\s*(-?)(0x[0-9a-fA-F]+|\d+)", text.strip())
     if match is None:
         return None

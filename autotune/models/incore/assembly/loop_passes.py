@@ -1,8 +1,8 @@
-"""One loop of a compiled function: its pass, the steps of its addresses, its source iterations.
+"""One loop of a compiled function: its pass, address steps, and source iterations.
 
-**Source iteration** means one component of the long dimension (one point of a grid): what the
-stores advance by in one pass, in doubles, times the rows of one array that a pass works on side by
-side (unroll-and-jam).
+**Source iteration** means one component of the long dimension (one point of a grid): the advance of
+the stores in one pass, in doubles, times the rows of one array that a pass works on side by side
+(unroll-and-jam).
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,35 +15,35 @@ from autotune.models.incore.assembly.instructions import DOUBLE, Instruction, In
 from autotune.models.incore.assembly.register_values import LinearForm, RegisterValues, State
 
 _TRIPS = 64
-"""A loop of more passes is one for itself, even where their number is constant."""
+"""Largest constant number of passes of a loop that is written out."""
 _EXPANDED = 4096
-"""Instructions of a pass with its short loops written out."""
+"""Largest number of instructions of a pass with its short loops written out."""
 _DEEP = 8
-"""Registers through which a value is followed."""
+"""Largest number of registers through which a value is followed."""
 _GRANULE = 64
-"""Bytes that rows, row lengths and the blocks of threads are taken to be multiples of."""
+"""Bytes of which rows, row lengths and the blocks of threads are assumed to be multiples."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HotLoop:
-    """A loop of a sweep as the compiler made it."""
+    """A loop of a sweep as the compiler generated it."""
 
     label: str
     isa: InstructionSet
     instructions: tuple[Instruction, ...]
-    """One pass, in the order in which it runs; short loops of constant length written out."""
+    """One pass, in order of execution; short loops of constant length are written out."""
     iterations: float
     """Source iterations per pass."""
     depth: int
-    """Loops around it, itself included."""
+    """Number of nested loops, this one included."""
     strides: tuple[int | None, ...]
-    """Bytes that the address of each instruction advances by per pass; None: none or unknown."""
+    """Bytes that the address of each instruction advances per pass; None: none or not known."""
     addresses: tuple[LinearForm | None, ...] = ()
-    """Addresses in the first pass; None: no access or a place that the loop computes."""
+    """Addresses in the first pass; None: no access, or a computed address."""
     places: tuple[int | None, ...] = ()
-    """Bytes between a multiple of 64 and each of these addresses; None: not known."""
+    """Bytes of each of these addresses beyond a multiple of 64; None: not known."""
     rows: frozenset[str] = frozenset()
-    """Pointers of the rows that are stored to."""
+    """Names of the pointers of the rows that are written."""
     calls: tuple[str, ...] = ()
     approximate: bool = False
     notes: tuple[str, ...] = ()
@@ -55,37 +55,37 @@ class HotLoop:
 
     @property
     def lanes(self) -> int:
-        """Doubles of the widest vector that it works on or moves."""
+        """Doubles of the widest vector that the loop uses."""
         return max(1, *(i.lanes for i in self.instructions if _counts(i)), 1)
 
     @property
     def row_loads(self) -> int:
-        """Loads per pass from addresses that advance."""
+        """Number of loads per pass from addresses that advance."""
         return sum(
             bool(s and i.loads) for i, s in zip(self.instructions, self.strides, strict=True)
         )
 
     @property
     def row_stores(self) -> int:
-        """Stores per pass to addresses that advance."""
+        """Number of stores per pass to addresses that advance."""
         return sum(
             bool(s and i.stores) for i, s in zip(self.instructions, self.strides, strict=True)
         )
 
     @property
     def slots(self) -> int:
-        """Instructions of one pass as the front end counts them (compare and branch as one)."""
+        """Instructions of one pass as the front end counts them (compare and branch are one)."""
         return slots(self.instructions, self.isa)
 
 
 def slots(instructions: Sequence[Instruction], isa: InstructionSet) -> int:
-    """Instructions as the front end counts them."""
+    """The number of instructions as the front end counts them."""
     return len(instructions) - sum(isa.fuses(a, b) for a, b in pairwise(instructions))
 
 
 @dataclass(frozen=True, slots=True)
 class CompiledFunction:
-    """A function's blocks, its loops (head to body) and what registers hold."""
+    """The blocks of a function, its loops (head to body) and the values of registers."""
 
     isa: InstructionSet
     blocks: Sequence[BasicBlock]
@@ -94,13 +94,13 @@ class CompiledFunction:
     registers: RegisterValues
 
     def parent(self, head: int) -> int | None:
-        """The head of the innermost loop around a loop."""
+        """The head of the innermost loop around a loop; None for an outermost one."""
         body = self.loops[head]
         around = [h for h, other in self.loops.items() if h != head and body < other]
         return min(around, key=lambda h: len(self.loops[h]), default=None)
 
     def children(self, head: int) -> list[int]:
-        """The heads of the loops right inside a loop."""
+        """The heads of the loops directly inside a loop."""
         return [h for h in self.loops if h != head and self.parent(h) == head]
 
     def way(self, head: int) -> list[int]:
@@ -109,7 +109,7 @@ class CompiledFunction:
 
 
 def measured(function: CompiledFunction, head: int) -> HotLoop:
-    """A loop whose inner loops, if any, are short and of constant length."""
+    """The loop with head ``head``; inner loops must be short and of constant length."""
     body, isa = function.loops[head], function.isa
     way = function.way(head)
     inside = frozenset[int]().union(*(function.loops[h] for h in function.children(head)))
@@ -139,7 +139,7 @@ def measured(function: CompiledFunction, head: int) -> HotLoop:
 
 
 def called(instruction: Instruction, isa: InstructionSet) -> str | None:
-    """The function of the library that an instruction calls or jumps to."""
+    """The library function that an instruction calls or jumps to; None for others."""
     for target in (isa.call_target(instruction), isa.jump_target(instruction)):
         if target and not target.startswith("."):
             return target
@@ -149,7 +149,7 @@ def called(instruction: Instruction, isa: InstructionSet) -> str | None:
 def _written_out(
     function: CompiledFunction, head: int, way: Sequence[int]
 ) -> tuple[Instruction, ...]:
-    """The instructions of a pass, with the passes of its short loops one after the other."""
+    """The instructions of a pass, with all passes of its short loops in sequence."""
     children = {h: trips(function, h) or 1 for h in function.children(head)}
     instructions: list[Instruction] = []
     skipped: frozenset[int] = frozenset()
@@ -170,13 +170,13 @@ def _written_out(
 
 
 def short(function: CompiledFunction, head: int) -> bool:
-    """Whether a loop always runs the same small number of passes, inner loops included."""
+    """Whether a loop, inner loops included, always runs the same small number of passes."""
     count = trips(function, head)
     return count is not None and all(short(function, h) for h in function.children(head))
 
 
 def trips(function: CompiledFunction, head: int) -> int | None:
-    """The passes of a loop where they are constant and few; None where they are not."""
+    """The number of passes of a loop if it is constant and small, otherwise None."""
     if any(trips(function, h) is None for h in function.children(head)):
         return None
     registers = function.registers
@@ -200,7 +200,7 @@ def trips(function: CompiledFunction, head: int) -> int | None:
 def _tested(
     isa: InstructionSet, instructions: Sequence[Instruction], end: State
 ) -> LinearForm | None:
-    """What must be zero, or cross it, for a loop to end."""
+    """The value whose zero crossing ends the loop."""
     for instruction in reversed(instructions):
         pair = isa.compared(instruction)
         if pair is not None:
@@ -227,7 +227,7 @@ def _entries(head: int, registers: RegisterValues) -> dict[str, LinearForm]:
 
 
 def _next(head: int, registers: RegisterValues, end: State) -> dict[str, LinearForm]:
-    """What the symbols of a loop become by one pass."""
+    """The values of the symbols of a loop after one pass."""
     return {
         name: end.get(name.rpartition("@")[0], LinearForm(((name, 1),)))
         for name in _entries(head, registers)
@@ -239,7 +239,7 @@ def _next(head: int, registers: RegisterValues, end: State) -> dict[str, LinearF
 
 @dataclass(frozen=True, slots=True)
 class _Moves:
-    """Per instruction: bytes per pass, the address in the first pass."""
+    """For each instruction, bytes advanced per pass, and its address in the first pass."""
 
     strides: tuple[int | None, ...]
     first: tuple[LinearForm | None, ...]
@@ -273,7 +273,7 @@ def _moves(function: CompiledFunction, head: int, instructions: Sequence[Instruc
 
 
 def _settled(following: Mapping[str, LinearForm]) -> dict[str, LinearForm]:
-    """Symbols of a loop that each pass gives the same value: registers loaded again and again."""
+    """Symbols to which each pass gives the same value: registers loaded again and again."""
     settled: dict[str, LinearForm] = {}
     for _ in range(_DEEP):
         replaced = {n: v.replaced(settled) for n, v in following.items() if n not in settled}
@@ -289,7 +289,7 @@ def _settled(following: Mapping[str, LinearForm]) -> dict[str, LinearForm]:
 
 
 def pointers(address: LinearForm) -> frozenset[str]:
-    """The pointer of a row: the symbols that an address has once (the others count doubles)."""
+    """The row pointer of an address: symbols with factor one (the others count doubles)."""
     return frozenset(name for name, count in address.terms if count == 1)
 
 
@@ -304,7 +304,7 @@ def _rows(
 
 
 def stores_to(function: CompiledFunction, block: int) -> frozenset[str]:
-    """Pointers of the rows that a block stores to."""
+    """Names of the pointers of the rows that a block writes."""
     state = dict(function.registers.at.get(block, {}))
     roots = frozenset[str]()
     for place, instruction in enumerate(function.blocks[block].instructions):
@@ -317,10 +317,10 @@ def stores_to(function: CompiledFunction, block: int) -> frozenset[str]:
 
 
 def _place(address: LinearForm, registers: RegisterValues) -> int | None:
-    """Bytes after a multiple of 64: rows are padded, row lengths and blocks multiples of it.
+    """Bytes beyond a multiple of 64: rows are padded, row lengths and blocks multiples of it.
 
-    Where ways meet (a first component that is clamped to the interior), the place of the way that
-    starts off such a multiple.
+    Where paths meet (a first component that is clamped to the interior), the place of the path that
+    does not start at such a multiple.
     """
     total: int | None = address.constant
     for name, count in address.terms:
@@ -333,7 +333,7 @@ def _place(address: LinearForm, registers: RegisterValues) -> int | None:
 
 
 def _symbol_place(name: str, registers: RegisterValues, depth: int) -> int | None:
-    """What a symbol adds beyond a multiple of eight of its unit."""
+    """Bytes that a symbol adds beyond a multiple of eight of its unit."""
     choices = registers.choices.get(name)
     if choices is None:
         entry = registers.entry.get(name)
@@ -354,7 +354,7 @@ def _symbol_place(name: str, registers: RegisterValues, depth: int) -> int | Non
 
 
 def _iterations(instructions: Sequence[Instruction], moves: _Moves) -> tuple[float, list[str]]:
-    """Source iterations per pass, and what is doubtful about the number."""
+    """Source iterations per pass, and doubts about this number in words."""
     every = list(zip(instructions, moves.strides, moves.first, strict=True))
     moved = [(i, abs(s), a) for i, s, a in every if s and i.stores] or [
         (i, abs(s), a) for i, s, a in every if s and i.loads
@@ -379,7 +379,7 @@ def _iterations(instructions: Sequence[Instruction], moves: _Moves) -> tuple[flo
 
 
 def _abreast(places: set[tuple[LinearForm | None, int]]) -> int:
-    """Rows of one array that a pass stores to side by side."""
+    """Number of rows of one array that a pass writes side by side."""
     rows: dict[frozenset[str], dict[tuple[tuple[str, int], ...], int]] = {}
     for address, size in places:
         if address is not None and pointers(address):
@@ -390,7 +390,7 @@ def _abreast(places: set[tuple[LinearForm | None, int]]) -> int:
 
 
 def is_row(instruction: Instruction) -> bool:
-    """Not the stack: spilled registers are no components."""
+    """Whether an instruction accesses a row, not the stack with its spilled registers."""
     address = instruction.address
     if address is None or address.base == "%rbp":
         return address is None or bool(address.index)  # a frame pointer has no index

@@ -1,10 +1,9 @@
-"""What registers hold: linear forms of what the function was given and of what loops change.
+"""Values of registers: linear forms of the function's arguments and of loop variables.
 
-Walks the control flow once, as value numbering does: a register that differs between the ways into
-a block, or that a loop writes, gets a symbol there. So addresses of a loop can be compared (which
-loads read what was stored before), their steps per pass and their places within a cache line be
-told, and trip counts be read where they are constant. Spilled registers are followed through the
-stack.
+Walks the control flow once, as value numbering does. A register whose value differs between the
+paths into a block, or that a loop writes, gets a symbol there. So the addresses of a loop can be
+compared (which loads read earlier stores), their steps per pass and places within a cache line are
+known, and constant trip counts can be read. Spilled registers are followed through the stack.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,18 +21,18 @@ from autotune.models.incore.assembly.instructions import (
 
 _STACK = ("%rsp", "sp")
 _LONGEST = 24
-"""Terms of a form; longer sums are symbols of their own."""
+"""Largest number of terms of a form; a longer sum becomes a symbol of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinearForm:
-    """A linear form: a constant and whole multiples of symbols, sorted by name."""
+    """A linear form: a constant plus integer multiples of symbols, sorted by name."""
 
     terms: tuple[tuple[str, int], ...] = ()
     constant: int = 0
 
     def plus(self, other: "LinearForm", factor: int = 1) -> "LinearForm":
-        """This and a multiple of another."""
+        """This form plus ``factor`` times another."""
         terms = dict(self.terms)
         for name, count in other.terms:
             terms[name] = terms.get(name, 0) + factor * count
@@ -41,7 +40,7 @@ class LinearForm:
         return LinearForm(kept, self.constant + factor * other.constant)
 
     def replaced(self, values: Mapping[str, "LinearForm"]) -> "LinearForm":
-        """With values in the place of symbols."""
+        """The form with symbols replaced by ``values``."""
         total = LinearForm((), self.constant)
         for name, count in self.terms:
             total = total.plus(values.get(name, LinearForm(((name, 1),))), count)
@@ -49,20 +48,20 @@ class LinearForm:
 
 
 def symbol(name: str) -> LinearForm:
-    """A value of which only the name is known."""
+    """The form that consists of one symbol."""
     return LinearForm(((name, 1),))
 
 
 State = dict[str, LinearForm]
-"""Registers and stack places to values; what is missing holds what it held at the start."""
+"""Registers and stack slots to values; a missing one has its initial value."""
 
 
 @dataclass(slots=True)
 class RegisterValues:
     """Values of the registers at the start of every block of a function.
 
-    ``entry``: what a symbol of a loop stands for before the first pass; ``choices``: the values
-    that a symbol may stand for where several ways meet, or of a conditional move.
+    ``entry``: the value of a loop's symbol before the first pass. ``choices``: the values that a
+    symbol may have where several paths meet, or after a conditional move.
     """
 
     isa: InstructionSet
@@ -78,7 +77,7 @@ class RegisterValues:
         return state
 
     def step(self, state: State, instruction: Instruction, mark: str) -> None:
-        """What one instruction changes, in place."""
+        """Apply one instruction to the state, in place."""
         slot = self._slot(state, instruction)
         new: State = {}
         for change in self.isa.changes(instruction):
@@ -92,7 +91,7 @@ class RegisterValues:
         state.update(new)
 
     def _sum(self, state: State, change: RegisterChange, slot: str | None) -> LinearForm | None:
-        """The value of a change; None where it is no short sum of what is known."""
+        """The value of a change; None where it is no short sum of known values."""
         if change.terms is None or (slot is None and MEMORY in dict(change.terms)):
             return None
         value = LinearForm((), change.constant)
@@ -102,7 +101,7 @@ class RegisterValues:
         return value if len(value.terms) <= _LONGEST else None
 
     def address(self, state: State, address: Address) -> LinearForm:
-        """The address of an access."""
+        """The address of a memory access as a linear form."""
         value = LinearForm((), number(address.offset) or 0)
         if address.offset and number(address.offset) is None:
             value = value.plus(symbol(address.offset))
@@ -112,9 +111,10 @@ class RegisterValues:
         return value
 
     def roots(self, value: LinearForm) -> frozenset[str]:
-        """The pointers of rows that an address comes from: symbols that it has once.
+        """The row pointers in an address: its symbols with factor one.
 
-        The others count doubles. A symbol of a loop or of several ways stands for theirs.
+        The other symbols count doubles. A symbol of a loop, or of several paths, stands for its
+        values.
         """
         names: set[str] = set()
         waiting = [name for name, count in value.terms if count == 1]
@@ -138,7 +138,7 @@ class RegisterValues:
         return symbol(name)
 
     def _slot(self, state: State, instruction: Instruction) -> str | None:
-        """The place on the stack that an instruction accesses, by its distance from the start."""
+        """The stack slot of an access, by its distance from the start; else None."""
         if instruction.address is None or instruction.address.index:
             return None
         value = self.address(state, instruction.address)
@@ -155,7 +155,7 @@ def register_values_of(
     loops: Mapping[int, frozenset[int]],
     isa: InstructionSet,
 ) -> RegisterValues:
-    """The values at the start of every block that the function may reach."""
+    """The register values at the start of every reachable block of a function."""
     registers = RegisterValues(isa)
     before: list[list[int]] = [[] for _ in blocks]
     for block, after in enumerate(successors):
@@ -177,7 +177,7 @@ def register_values_of(
 
 
 def _order(successors: Sequence[set[int]]) -> list[int]:
-    """Blocks so that each comes after all ways to it but those that close a loop."""
+    """The blocks in an order that respects all edges except those that close a loop."""
     done: list[int] = []
     seen = {0}
     waiting = [(0, iter(sorted(successors[0], reverse=True)))] if successors else []
@@ -194,7 +194,7 @@ def _order(successors: Sequence[set[int]]) -> list[int]:
 
 
 def _met(registers: RegisterValues, ways: Sequence[State], mark: str) -> State:
-    """The state where several ways meet."""
+    """The state where several paths meet."""
     if not ways:
         return {}
     first = dict(ways[0])
@@ -210,7 +210,7 @@ def _met(registers: RegisterValues, ways: Sequence[State], mark: str) -> State:
 
 
 def _written(registers: RegisterValues, state: State, blocks: Iterable[BasicBlock]) -> list[str]:
-    """The registers and stack places that blocks write."""
+    """Names of the registers and stack slots that blocks write."""
     scratch = RegisterValues(registers.isa)
     names: dict[str, None] = {}
     for block in blocks:

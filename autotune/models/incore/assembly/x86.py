@@ -46,13 +46,13 @@ _FUSED = re.compile(r"(?:cmp|test|add|sub|inc|dec|and)[bwlq]?")
 
 
 class X86:
-    """x86-64 with SSE2 to AVX-512."""
+    """The x86-64 instruction set with SSE2 to AVX-512."""
 
     name: Isa = "x86_64"
     comment = "#"
 
     def parse(self, text: str) -> Instruction:
-        """An instruction from its line."""
+        """The instruction in a line of assembly."""
         mnemonic, operands = words(text)
         place, address = _address(operands)
         width = max(
@@ -97,14 +97,14 @@ class X86:
         return [_written(match[1] if match else "", _whole(operands[-1]), instruction)]
 
     def conditional(self, instruction: Instruction) -> tuple[str, ...]:
-        """The registers of which a conditional move takes one."""
+        """The registers among which a conditional move chooses."""
         operands = instruction.operands
         if instruction.mnemonic.startswith("cmov") and _GENERAL.fullmatch(operands[0]):
             return _whole(operands[1]), _whole(operands[0])
         return ()
 
     def clobbered(self, instruction: Instruction) -> tuple[str, ...]:
-        """The registers that a call does not keep (System V ABI)."""
+        """The registers that a call may change (System V ABI)."""
         return _CALLERS if instruction.mnemonic in ("call", "callq") else ()
 
     def compared(self, instruction: Instruction) -> tuple[str, str] | None:
@@ -115,29 +115,29 @@ class X86:
         return _operand(operands[1]), _operand(operands[0])
 
     def jump_target(self, instruction: Instruction) -> str | None:
-        """The label that a jump goes to."""
+        """The label that a direct jump goes to; None for other instructions."""
         if not re.fullmatch(r"j\w+", instruction.mnemonic) or not instruction.operands:
             return None
         target = instruction.operands[-1]
         return None if target.startswith("*") else target.split("@")[0]
 
     def call_target(self, instruction: Instruction) -> str | None:
-        """The function that is called."""
+        """The function that an instruction calls; None for other instructions."""
         if instruction.mnemonic not in ("call", "callq") or not instruction.operands:
             return None
         return instruction.operands[-1].split("@")[0]
 
     def ends_block(self, instruction: Instruction) -> bool:
-        """Whether control never goes on to the next instruction."""
+        """Whether control never passes to the next instruction."""
         return bool(re.fullmatch(r"jmpq?|retq?|ud2|hlt", instruction.mnemonic))
 
     def fuses(self, first: Instruction, second: Instruction) -> bool:
-        """A compare, test or add right before a conditional jump is fused with it."""
+        """Whether a compare, test or add directly before a conditional jump fuses with it."""
         jump = bool(re.fullmatch(r"j(?!mp)\w+", second.mnemonic))
         return jump and bool(_FUSED.fullmatch(first.mnemonic)) and not first.stores
 
     def copy_loop(self, loads: bool) -> str:
-        """A loop of 32-byte moves."""
+        """Assembly of a loop of 32-byte moves, as library functions copy."""
         load = "\tvmovupd\t(%rsi,%rax), %ymm0\n" if loads else ""
         return (
             f"copy:\n.L1:\n{load}\tvmovupd\t%ymm0, (%rdi,%rax)\n"
@@ -157,7 +157,7 @@ def _address(operands: tuple[str, ...]) -> tuple[int, Address | None]:
 
 
 def _size(mnemonic: str, operand: str, width: int, scalar: bool) -> int:
-    """Bytes that an access to memory moves."""
+    """Bytes of a memory access."""
     if mnemonic.endswith("movddup") and width > 16:
         return width
     if scalar or _HALF.fullmatch(mnemonic) or "{1to" in operand:
@@ -203,7 +203,7 @@ def _written(name: str, target: str, instruction: Instruction) -> RegisterChange
 
 
 def _stored(instruction: Instruction) -> list[RegisterChange]:
-    """What a store of eight bytes from the general registers, or a sum in memory, leaves there."""
+    """The change by a store of eight bytes from a general register, or by a sum in memory."""
     name = re.sub(r"[bwlq]$", "", instruction.mnemonic)
     if instruction.stores != DOUBLE or name not in ("mov", "add", "sub", "inc", "dec"):
         return [RegisterChange(register=MEMORY, terms=None)]
@@ -215,7 +215,7 @@ def _operand(text: str) -> str:
 
 
 def _whole(register: str) -> str:
-    """The 64-bit register that a register is part of: ``%eax`` is part of ``%rax``."""
+    """The 64-bit register that contains a register: ``%rax`` for ``%eax``."""
     match = _LEGACY.fullmatch(register)
     if match:
         return "%r" + match[1]

@@ -1,1 +1,1 @@
-"""Cycles of a loop from its instructions: ports, dependency chains, store forwarding."""
+"""Cycles of a loop from its instructions: ports, dependencies, store forwarding, calls."""

@@ -1,10 +1,10 @@
-"""The loop-carried dependency: how long a pass must wait for the one before.
+"""The loop-carried dependency: the cycles by which a pass must wait for the previous one.
 
-Dependencies go through registers, and through memory where a load reads what a store wrote. A
-value that the loop carries (a register read before it is written, a place that is stored and read
-in a later pass) is both an input and an output of a pass; the longest ways between them make a
-matrix, and the passes follow one another at its largest cycle mean (Karp 1978). Unlike a search
-for cycles of one pass, this sees values that rotate through several registers.
+Dependencies go through registers, and through memory where a load reads an earlier store. A value
+that the loop carries (a register read before it is written, a place that is stored and read in a
+later pass) is both an input and an output of a pass. The longest paths between them make a matrix,
+and the passes follow one another at its largest cycle mean (Karp 1978). Unlike a search for cycles
+within one pass, this sees values that rotate through several registers.
 """
 
 from collections import defaultdict
@@ -18,7 +18,7 @@ _NEVER = float("-inf")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChainInstruction:
-    """One instruction as its dependencies see it; registers by the names of the machine."""
+    """The dependencies of one instruction; registers by the names of the machine."""
 
     reads: frozenset[str]
     """Registers of its arithmetic."""
@@ -36,9 +36,9 @@ class DependencyChain:
 
     cycles: float
     forwards: float
-    """Of these, ways through memory per pass: a store, and the load that reads it."""
+    """Number of paths through memory on it, per pass: a store and the load that reads it."""
     lines: frozenset[int] = frozenset()
-    """The numbers of the instructions on it."""
+    """The numbers of its instructions."""
 
 
 def chain(
@@ -65,7 +65,7 @@ def _same(forward: ForwardedLoad, steps: Sequence[ChainInstruction]) -> bool:
 
 
 def _carried(steps: Sequence[ChainInstruction], forwards: Sequence[ForwardedLoad]) -> set[str]:
-    """Registers and memory places that a pass takes from the one before."""
+    """Registers and memory places that a pass takes over from the previous one."""
     written: set[str] = set()
     early: set[str] = set()
     for step in steps:
@@ -76,7 +76,7 @@ def _carried(steps: Sequence[ChainInstruction], forwards: Sequence[ForwardedLoad
 
 
 def _place(forward: ForwardedLoad, back: int) -> str:
-    """What a store wrote, so many passes before the load minus one."""
+    """Name of the value of a store, ``back`` passes before the last one prior to the load."""
     return f"memory:{forward.store}:{forward.load}:{back}"
 
 
@@ -87,7 +87,7 @@ def _outputs(
     forward: float,
     inputs: set[str],
 ) -> dict[str, tuple[float, frozenset[int]]]:
-    """The longest way from a carried value to each of them in the next pass, with its lines."""
+    """The longest path from a carried value to each of them in the next pass, with its lines."""
     when: dict[str, float] = {name: 0.0}
     via: dict[str, int] = {}
     stored: dict[int, float] = {}
@@ -132,7 +132,7 @@ def _end(
     via: Mapping[str, int],
     stored: Mapping[int, float],
 ) -> tuple[float, int | None] | None:
-    """When a carried value is there for the next pass, and the instruction that made it."""
+    """The cycle at which a carried value is ready for the next pass, and its instruction."""
     if not output.startswith("memory:"):
         if output not in when or (output != name and output not in via):
             return None
@@ -155,7 +155,7 @@ def _by_load(forwards: Sequence[ForwardedLoad]) -> dict[int, list[ForwardedLoad]
 def _latest(
     when: Mapping[str, float], via: Mapping[str, int], registers: frozenset[str]
 ) -> tuple[float, int | None]:
-    """When the last of some registers is there, and the instruction that made it."""
+    """The cycle at which the last of some registers is ready, and the instruction that wrote it."""
     return max(
         ((when[r], via.get(r)) for r in registers if r in when),
         key=lambda ready: ready[0],
@@ -193,7 +193,7 @@ def _best_cycle(matrix: Sequence[Sequence[float]]) -> tuple[list[int], float]:
 
 
 def _walk(reach: Sequence[Mapping[int, tuple[float, int]]], root: int) -> list[int]:
-    """The nodes of a closed walk, from its root on."""
+    """The nodes of a closed walk, starting at its root."""
     nodes, node = list[int](), root
     for row in reversed(reach[1:]):
         node = row[node][1]

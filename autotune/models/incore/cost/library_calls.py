@@ -1,8 +1,8 @@
-"""What calls of the mathematical library cost, where nothing better is known.
+"""Cycles of calls of the mathematical library, where nothing better is known.
 
-Cycles per call with arguments of moderate size, from throughputs that vendors and libraries
-publish for double precision (glibc since 2.28, libmvec; orders of magnitude, +- 50 %). A call in
-a loop keeps it from being vectorised unless a vector form exists (``_ZGVdN4v_sin``: four at once).
+Cycles per call with arguments of moderate size, from throughputs that vendors and libraries publish
+for double precision (glibc since 2.28, libmvec; orders of magnitude, +- 50 %). A call in a loop
+keeps it from being vectorised unless a vector form exists (``_ZGVdN4v_sin``: four at once).
 """
 
 import re
@@ -23,25 +23,25 @@ PRICED = frozenset(_CYCLES)
 """Functions with a figure."""
 _VECTOR = re.compile(r"_ZGV[bcden][NM](\d+)v+_(\w+)")
 _PER_VECTOR = 1.5
-"""A vector form, in calls of the scalar one."""
+"""Cycles of a vector form over those of the scalar one."""
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryCalls:
-    """The calls of a pass of a loop."""
+    """The library calls in one pass of a loop."""
 
     count: int
     cycles: float
-    """Of those with a figure."""
+    """Cycles of the calls with a figure."""
     unpriced: tuple[str, ...]
     """Functions without a figure."""
 
 
 def price(names: Sequence[str]) -> LibraryCalls:
-    """What the calls of a pass cost.
+    """The number and the cycles of the calls of a pass.
 
     >>> price(["sin", "sin", "f"])
-    Calls(count=3, cycles=80.0, unpriced=('f',))
+    LibraryCalls(count=3, cycles=80.0, unpriced=('f',))
     """
     cycles = 0.0
     unpriced: set[str] = set()

@@ -1,7 +1,7 @@
-"""The work of one loop in cycles per pass, as OSACA's tables tell it.
+"""The cycles of one loop per pass, by OSACA's tables.
 
-Ports, front end and loop-carried chain of a pass; instructions that the tables lack are bounded
-from below by what a port table says of their work; calls of the library are priced apart.
+Ports, front end and loop-carried dependency of a pass. Instructions that the tables lack are
+bounded from below by a port table. Calls of the library are priced separately.
 """
 
 import re
@@ -28,23 +28,23 @@ from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstructionTables:
-    """What instructions are looked up in."""
+    """The tables in which instructions are looked up."""
 
     architecture: OsacaArchitecture
     facts: Mapping[str, FormProperties]
-    """By the text of the form."""
+    """Properties by the text of the form."""
     forward: float | None
     """Cycles of store forwarding beyond the load, where there is a figure."""
     ports: PortTable
-    """For what the others do not have."""
+    """Port table for instructions that the others lack."""
     suffix: str = ""
-    """Added to the route: ``(nearest)``."""
+    """Text added to the route: ``(nearest)``."""
     approximate: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopCost:
-    """One loop with its work, in cycles per pass."""
+    """The port use and the limits of one loop, in cycles per pass."""
 
     loop: HotLoop
     work: tuple[tuple[Uop, ...], ...]
@@ -59,7 +59,7 @@ class LoopCost:
 
 
 def needed_forms(loops: HotLoops) -> list[tuple[InstructionForm, Instruction]]:
-    """The forms of all instructions of a sweep that a table is asked about."""
+    """The forms, with an instruction each, that the analysis of a sweep looks up."""
     forms: dict[str, tuple[InstructionForm, Instruction]] = {}
     for loop in (*loops.main, *loops.rest):
         for instruction in loop.instructions:
@@ -75,7 +75,7 @@ def calls_out(instruction: Instruction, loop: HotLoop) -> bool:
 
 
 def cost_of_loop(loop: HotLoop, tables: InstructionTables) -> LoopCost:
-    """The work of a loop."""
+    """The port use and the limits of a loop."""
     work: list[tuple[Uop, ...]] = []
     steps: list[ChainInstruction] = []
     replaced: dict[str, str] = {}
@@ -131,7 +131,7 @@ def _works(instruction: Instruction) -> bool:
 
 
 def _bound(loop: HotLoop, unknown: Sequence[Instruction], table: PortTable) -> tuple[float, float]:
-    """What a port table says of some instructions of a pass: T_OL and T_nOL, in cycles."""
+    """T_OL and T_nOL in cycles of some instructions of a pass, by a port table."""
     if not unknown:
         return 0.0, 0.0
     counts = port_table.count(unknown, 1.0, loop.lanes)
@@ -145,7 +145,7 @@ def _uops(
     facts: FormProperties,
     architecture: OsacaArchitecture,
 ) -> tuple[Uop, ...]:
-    """What an instruction puts on the ports; some tables count address arithmetic as a load."""
+    """The port use of an instruction; some tables count address arithmetic as a load."""
     moving = tuple(uop for uop in facts.uops if uop[1] <= architecture.data)
     computing = tuple(uop for uop in facts.uops if not uop[1] <= architecture.data)
     for pattern, right in architecture.corrections:
@@ -187,7 +187,7 @@ def _step(
 
 
 def _call(loop: HotLoop, instruction: Instruction) -> ChainInstruction:
-    """A call keeps no register that its caller does not save: nothing passes through it."""
+    """A call as an instruction of the chain: no register survives it that a callee may change."""
     names = frozenset(whole(r, loop.isa.name) for r in loop.isa.clobbered(instruction))
     vectors = frozenset(f"v{n}" for n in range(32))
     return ChainInstruction(

@@ -1,7 +1,7 @@
-"""What tables of instructions do not say of a loop's accesses: lines crossed, stores read back.
+"""Corrections of memory accesses that instruction tables lack: crossed lines, reread stores.
 
-All of it follows from the addresses of the loop (``incore_loop``): where they are within a line,
-by how much they advance, and which of them meet.
+All follow from the addresses of the loop: their place within a line, their advance per pass, and
+which of them coincide.
 """
 
 import re
@@ -14,19 +14,19 @@ from autotune.models.incore.assembly.loop_passes import HotLoop
 
 _GATHER = re.compile(r"vp?gather\w+")
 _BACK = 8
-"""Passes after which a store is taken to have left the store queue."""
+"""Number of passes after which a store is assumed to have left the store queue."""
 
 
 @dataclass(frozen=True, slots=True)
 class ForwardedLoad:
-    """A load that reads what a store wrote shortly before; by their numbers in the pass."""
+    """A load that reads an earlier store of the loop; both by their numbers in the pass."""
 
     store: int
     load: int
     passes: int
-    """Passes between the two."""
+    """Number of passes between the two."""
     blocked: bool
-    """The load reads bytes that this store alone does not have: forwarding fails."""
+    """True: the load reads bytes beyond those of the store, so forwarding fails."""
 
 
 def crossing(loop: HotLoop, stored: bool = False, shift: int = 0, line: int = 64) -> float:
@@ -47,7 +47,7 @@ def crossing(loop: HotLoop, stored: bool = False, shift: int = 0, line: int = 64
 
 
 def crosses(instruction: Instruction, stride: int, place: int, line: int) -> bool:
-    """Whether an access ever crosses a line."""
+    """Whether an access crosses a line in some pass."""
     width = max(instruction.loads, instruction.stores)
     return width >= 2 * DOUBLE and _share(place, stride, width, line) > 0
 
@@ -64,14 +64,14 @@ def _shared(start: int, stride: int, width: int, line: int) -> float:
 
 
 def start(loop: HotLoop) -> int:
-    """Bytes from a multiple of a line to where the loop stores first; 0 where that is not known."""
+    """Bytes from a multiple of a line to the first store of the loop; 0 if not known."""
     every = zip(loop.instructions, loop.strides, loop.places, strict=True)
     places = [place for i, stride, place in every if i.stores and stride and place is not None]
     return min(places, default=0) if len(set(places)) == 1 else _first(loop, places)
 
 
 def _first(loop: HotLoop, places: Sequence[int]) -> int:
-    """Of several stores, the one at the least address of its row."""
+    """The store at the smallest address of its row, among several."""
     every = zip(loop.instructions, loop.strides, loop.addresses, loop.places, strict=True)
     addressed = [
         (address.constant, place)
@@ -97,7 +97,7 @@ def forwards(loop: HotLoop) -> list[ForwardedLoad]:
 
 
 def _meeting(loop: HotLoop, store: int, load: int) -> ForwardedLoad | None:
-    """Whether a load reads what a store wrote, and how many passes before."""
+    """The forwarded load of a pair of store and load; None where they do not coincide."""
     step = loop.strides[load]
     stored, loaded = loop.addresses[store], loop.addresses[load]
     if stored is None or loaded is None or step is None or loop.strides[store] != step:
@@ -120,12 +120,12 @@ def _meeting(loop: HotLoop, store: int, load: int) -> ForwardedLoad | None:
 
 
 def gathers(loop: HotLoop) -> int:
-    """Gather instructions of a pass, and loads from places that the loop computes."""
+    """Number of gather instructions in a pass, and of loads from computed addresses."""
     return len(gathering(loop))
 
 
 def gathering(loop: HotLoop) -> set[int]:
-    """The numbers of gather instructions and of loads from places that the loop computes."""
+    """The numbers of gather instructions and of loads from computed addresses."""
     gathers = set()
     every = enumerate(zip(loop.instructions, loop.addresses, strict=True))
     for number, (instruction, address) in every:
@@ -137,6 +137,6 @@ def gathering(loop: HotLoop) -> set[int]:
 
 
 def _vector_index(instruction: Instruction) -> bool:
-    """A load of AArch64 whose addresses are in a vector register."""
+    """Whether an instruction is a load of AArch64 with addresses in a vector register."""
     place = next((o for o in instruction.operands if o.startswith("[")), "")
     return bool(instruction.loads and re.search(r"\bz\d+\.", place))

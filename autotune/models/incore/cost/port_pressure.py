@@ -14,7 +14,7 @@ Uop = tuple[float, frozenset[str]]
 
 @dataclass(frozen=True, slots=True)
 class PortPressure:
-    """Cycles of the busiest ports, and which they are."""
+    """Cycles of the busiest ports, and their names."""
 
     cycles: float
     ports: tuple[str, ...]
@@ -25,7 +25,7 @@ def least(uops: Sequence[Uop]) -> PortPressure:
 
     >>> a, b = frozenset("a"), frozenset("ab")
     >>> least([(1.0, a), (1.0, b), (1.0, b)])
-    Pressure(cycles=1.5, ports=('a', 'b'))
+    PortPressure(cycles=1.5, ports=('a', 'b'))
     """
     work: dict[frozenset[str], float] = {}
     for cycles, ports in uops:

@@ -1,8 +1,8 @@
-"""In-core time from a table of documented throughputs, for machines that OSACA does not know.
+"""In-core time from a table of documented throughputs, for machines unknown to OSACA.
 
-The work of a loop is counted per component, from its assembly (of any machine: what counts is
-what is loaded, stored and computed) or, without a compiler, from its C text, and divided by what
-the machine does per cycle with vectors of its own width.
+The work of a loop is counted per component, from its assembly (of any machine: the loads, stores
+and operations count) or, without a compiler, from its C text, and divided by the machine's
+throughput with vectors of its own width.
 """
 
 import ast
@@ -30,13 +30,13 @@ class ComponentWork:
     fused: float = 0.0
     divides: float = 0.0
     other: float = 0.0
-    """Doubles that are shuffled or compared: work of vectors only."""
+    """Number of doubles that are shuffled or compared, in vector code only."""
     overhead: float = 0.0
-    """Other instructions per vector: counters, branches."""
+    """Number of other instructions per vector: counters, branches."""
     body: float = 1.0
-    """Vectors of one pass of the loop."""
+    """Number of vectors in one pass of the loop."""
     chain: float = 0.0
-    """Operations per component that wait for the one before: sums carried by the loop."""
+    """Operations per component that wait for the previous one: sums carried by the loop."""
 
     def without_fused(self) -> "ComponentWork":
         """The same work on a machine without fused multiply-add."""
@@ -55,17 +55,17 @@ class ComponentWork:
 
 @dataclass(frozen=True, slots=True)
 class PortEstimate:
-    """Cycles per component, and what takes longest."""
+    """Cycles per component, and the limit that determines them."""
 
     T_OL: Cycles
     T_nOL: Cycles
     bottleneck: str
     crowded: Cycles
-    """T_OL when every core that has units in common with this one does the same."""
+    """T_OL while every core that shares units with this one does the same."""
 
 
 def generic(vector: int) -> PortTable:
-    """A core of common width, for a machine whose own table is not known."""
+    """A port table of common widths, for a machine without a table of its own."""
     return PortTable(
         vector=Bytes(vector), loads=2, stores=1, memory_operations=3, adds=2, multiplies=2,
         fused=2, floating=2, divide=8, issue=4,
@@ -125,7 +125,7 @@ def _computing(counts: ComponentWork, table: PortTable, lanes: int) -> dict[str,
 
 
 def _front(counts: ComponentWork, table: PortTable, lanes: int) -> dict[str, float]:
-    """Cycles per vector until the instructions are issued, or dispatched in groups."""
+    """Cycles per vector to issue the instructions, or to dispatch them in groups."""
     other = counts.other if lanes > 1 else 0.0
     arithmetic = counts.adds + counts.multiplies + counts.fused
     slots = arithmetic + other + counts.divides + counts.loads + counts.stores + counts.overhead
@@ -179,7 +179,7 @@ _SHIFTED = re.compile(r"(\w+\[[A-Za-z_]\w*(?:[-+][A-Za-z_]\w*)*)([-+]\d+)?\]")
 _OVERHEAD = 3
 """Increment, compare, branch; three increments where the branch has a slot of its own."""
 _REMEMBERED = 4
-"""Passes over which a compiler keeps a loaded vector in a register."""
+"""Number of passes over which a compiler keeps a loaded vector in a register."""
 
 
 def count_source(text: str, lanes: int = 0, unroll: int = 1) -> ComponentWork:
@@ -200,7 +200,7 @@ _INLINE = frozenset({"sqrt", "fmax", "fmin", "floor", "ceil"})
 
 
 def called_in_source(text: str) -> tuple[str, ...]:
-    """The library functions that a pass of an innermost loop of a C text calls; the loop with most.
+    """The library functions called in a pass of the innermost loop with most calls, in a C text.
 
     Those that compilers make instructions of are left out.
 
@@ -215,7 +215,7 @@ def called_in_source(text: str) -> tuple[str, ...]:
 
 
 def _inner_loops(text: str) -> Iterator[tuple[str, str]]:
-    """Head and body of each ``for`` without another one inside."""
+    """Head and body of each ``for`` loop that contains no other."""
     for match in _FOR.finditer(text):
         end = _closing(text, match.end() - 1)
         head, rest = text[match.end() : end], text[end + 1 :]
@@ -229,7 +229,7 @@ def _inner_loops(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _closing(text: str, start: int) -> int:
-    """Where the bracket that opens at ``start`` is closed."""
+    """Position of the bracket that closes the one at ``start``."""
     pairs, depth = {"(": 1, "{": 1, ")": -1, "}": -1}, 0
     for position in range(start, len(text)):
         depth += pairs.get(text[position], 0)
@@ -276,7 +276,7 @@ class _Work:
     divides: int = 0
 
     def add(self, text: str) -> None:
-        """Count an expression; what is no plain arithmetic is counted by its operators."""
+        """Count an expression; text that is no plain arithmetic is counted by its operators."""
         bare = _REFERENCE.sub("x", " ".join(text.split()))
         try:
             self.visit(ast.parse(bare.strip(), mode="eval").body)
@@ -310,7 +310,7 @@ class _Work:
 
 
 def _product(node: ast.expr) -> ast.BinOp | None:
-    """The multiplication that a term is, whatever its sign."""
+    """The multiplication in a term, whatever its sign; None without one."""
     while isinstance(node, ast.UnaryOp):
         node = node.operand
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
@@ -319,12 +319,12 @@ def _product(node: ast.expr) -> ast.BinOp | None:
 
 
 def _places(text: str) -> set[str]:
-    """The array elements in a piece of C."""
+    """The array elements that occur in a piece of C."""
     return {f"{name}[{''.join(index.split())}]" for name, index in _REFERENCE.findall(text)}
 
 
 def _kept(read: set[str], written: set[str], lanes: int) -> int:
-    """Elements whose vector was loaded by one of the passes before: ``y[j-1]`` was ``y[j+1]``."""
+    """Number of elements whose vector a previous pass loaded: ``y[j-1]`` was ``y[j+1]``."""
     rows: dict[str, set[int]] = {}
     changed = {place.partition("[")[0] for place in written}
     for place in read:

@@ -1,9 +1,9 @@
-"""The assembly of a source file as the build of a program compiles it.
+"""The assembly of a source file, compiled as the build of a program does.
 
-From the compiler's command line the flags that decide on code are kept; what names files, links or
-asks for several units to be compiled together is left out. The source is preprocessed where it
-lies, so that the text (headers and definitions included) and these flags are all that the assembly
-depends on, and it comes from the build cache where it is known.
+Of the compiler's command line the flags that affect the code are kept; names of files, linking and
+joint compilation of several units are left out. The source is preprocessed where it lies, so that
+the assembly depends on the resulting text and these flags only. It comes from the build cache if
+possible.
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ from autotune.toolchain import compiler as compilers
 from autotune.toolchain.compiler import Compiler
 
 LINE_TABLE = ("-g1",)
-"""Makes the compiler tell the source line of each instruction, without another code."""
+"""Flag for a table of source lines in the assembly; it does not change the code."""
 _LIMIT = 60.0
 _LARGEST = 1 << 26
-"""Bytes of a preprocessed source."""
+"""Largest number of bytes of a preprocessed source."""
 
 _TEXT_WITH_VALUE = ("-I", "-D", "-U", "-include", "-imacros", "-isystem", "-iquote", "-idirafter")
 _TEXT = ("-I", "-D", "-U", "-isystem", "-iquote", "-nostdinc")
-"""What only the text depends on."""
+"""Flags that affect the text only."""
 _DROPPED_WITH_VALUE = ("-o", "-MF", "-MT", "-MQ", "-x", "-Xlinker", "-L", "-l", "-T", "-u", "-z")
 _DROPPED = ("-c", "-S", "-E", "-s", "-v", "-shared", "-static", "-rdynamic", "-pipe", "-save-temps")
 _DROPPED_BEGINNINGS = ("-L", "-l", "-Wl,", "-M", "-flto", "-fwhole-program", "-fuse-ld", "-g")
@@ -33,21 +33,21 @@ _DROPPED_BEGINNINGS = ("-L", "-l", "-Wl,", "-M", "-flto", "-fwhole-program", "-f
 
 @dataclass(frozen=True, slots=True)
 class CodeFlags:
-    """What a command line says of the code that a compiler makes."""
+    """The compiler, flags and sources of a command line."""
 
     compiler: str
     code: tuple[str, ...]
     text: tuple[str, ...]
-    """What only the preprocessor needs."""
+    """Flags for the preprocessor only."""
     units: tuple[str, ...] = ()
-    """The sources that it names."""
+    """The sources named in the command line."""
 
 
 def flags_of(command: Sequence[str]) -> CodeFlags:
     """The compiler and its flags; ValueError for an empty command line.
 
     >>> flags_of(["gcc", "-O3", "-DB=8", "mm.c", "-o", "mm", "-lm"])
-    Flags(compiler='gcc', code=('-O3',), text=('-DB=8',), units=('mm.c',))
+    CodeFlags(compiler='gcc', code=('-O3',), text=('-DB=8',), units=('mm.c',))
     """
     if not command:
         raise ValueError("the command line of the compiler is empty")
@@ -90,7 +90,7 @@ def assembly(command: Sequence[str], source: str, where: str = "builds") -> str:
 
 
 def _unit(flags: CodeFlags, source: str) -> str:
-    """Absolute path of what is compiled: the source, or for a header the unit that includes it."""
+    """Absolute path of the unit to compile: the source, or the unit that includes a header."""
     if source.lower().endswith(UNITS):
         return source
     if len(flags.units) != 1:
@@ -103,7 +103,7 @@ def _unit(flags: CodeFlags, source: str) -> str:
 
 
 def preprocessed(compiler: Compiler, flags: Sequence[str], source: str) -> str:
-    """The text of a unit with its headers; the lines keep their names."""
+    """The text of a unit with its headers; line numbers refer to the original files."""
     outcome = child_process.run(
         [compiler.path, *compiler.flags, *flags, "-E", source],
         timeout=_LIMIT,

@@ -1,9 +1,9 @@
-"""The part of an assembly text that a marked loop is in, found by the line table.
+"""The functions of an assembly text that contain a marked loop, found by the line table.
 
-gcc and clang write the line table (``-g1``) without a change to the code. What is kept are the
-functions that have instructions of the marked lines: labels that are jumped to, numbered anew, and
-instructions, those of the marked lines with a comment behind them. So two builds whose other
-functions differ, or whose lines stand elsewhere, have the same text here and need one analysis.
+gcc and clang write the line table (``-g1``) without changing the code. The functions that have
+instructions of the marked lines are kept: labels that are jumped to, numbered anew, and
+instructions, those of the marked lines followed by a comment. So two builds whose other functions
+differ, or whose lines are shifted, have the same text here and need one analysis.
 """
 
 import re
@@ -21,10 +21,10 @@ _PLACE = re.compile(r"\.loc\s+(\d+)\s+(\d+)")
 _TARGET = re.compile(r"\.L[\w.$]*")
 _COPY = re.compile(r"(?<=[\w.])\.(?:constprop|isra|part|cold|lto_priv)\.\d+")
 _FIRST = ".Lm"
-"""How labels begin here."""
+"""Prefix of the new labels."""
 
 _Line = tuple[str, bool]
-"""A label with its colon, or an instruction and whether it is of the marked lines."""
+"""A label with its colon, or an instruction, and whether it is of the marked lines."""
 
 
 def marked_code(assembly: str, file: str, lines: Lines) -> str:
@@ -44,8 +44,10 @@ def marked_code(assembly: str, file: str, lines: Lines) -> str:
 
 
 def _files(assembly: str) -> Iterator[tuple[int, str]]:
-    """Numbers and paths of the source files of a line table; file 0 is in the folder of the unit,
-    to which others may be relative."""
+    """Numbers and paths of the source files in a line table.
+
+    File 0 is in the folder of the unit, to which other paths may be relative.
+    """
     base = ""
     for line in assembly.splitlines():
         match = _FILE.match(line) if ".file" in line else None
@@ -80,7 +82,7 @@ def _functions(
 
 
 def _text(name: str, body: list[_Line], comment: str) -> str:
-    """A function with its labels numbered in their order; those that nothing names are left out."""
+    """A function with its labels numbered in order; labels without a jump are left out."""
     named = {label for line, _ in body if line[-1] != ":" for label in _TARGET.findall(line)}
     numbers: dict[str, str] = {}
     for line, _ in body:

@@ -1,10 +1,10 @@
-"""What the compiler made of marked loops: found in its assembly by the line table.
+"""Marked loops as the compiler made them, found in its assembly by the line table.
 
-A loop of the assembly is a marked one where its jump back, or half of its instructions, stem from
-the lines of the mark (``marked_code``); of several (peeled, vectorised, remainder) the hot one is
-chosen as for generated sweeps (``loops``). Where a marked loop is written out completely, the loop
-around it is what is found, so iterations are counted by the floating-point operations of a pass
-where their number is stated.
+A loop of the assembly belongs to a mark if its jump back, or half of its instructions, stem from
+the lines of the mark (``marked_code``). Of several (peeled, vectorised, remainder) the hot one is
+chosen as for generated sweeps (``hot_loops``). Where a marked loop is unrolled completely, the loop
+around it is found, so iterations are counted by the floating-point operations of a pass where their
+number is stated.
 """
 
 import re
@@ -32,24 +32,23 @@ _WIDTH = {"s": 4, "d": 8}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoopMark:
-    """A marked loop, and what one of its iterations is."""
+    """A marked loop and a description of one of its iterations."""
 
     name: str
     lines: Lines
     flops: float | None = None
     """Floating-point operations of an iteration; None: not stated."""
     element: int = DOUBLE
-    """Bytes that a stream with unit stride advances by in an iteration."""
+    """Bytes by which a stream with unit stride advances in an iteration."""
 
     @property
     def counting(self) -> str:
-        """What the loops of a text depend on beside the text."""
+        """The part of a mark, as text, that affects the analysis of its loops."""
         return f"marked loop, flops {self.flops!r}, element {self.element}"
 
 
 def marked_loops(code: str, mark: LoopMark, vector: int = 16) -> HotLoops:
-    """The hot loops of a mark in its code (``marked_code``); their iterations are those of the
-    marked loop.
+    """The hot loops of a mark in its code (``marked_code``), counted in its own iterations.
 
     ``vector``: the width of SVE in bytes. Raises NoLoop, in words.
     """
@@ -77,7 +76,7 @@ def marked_loops(code: str, mark: LoopMark, vector: int = 16) -> HotLoops:
 
 
 def _inside(text: str, isa: InstructionSet) -> Iterator[bool]:
-    """Of each instruction of a text, whether it is of the marked lines."""
+    """For each instruction of a text, whether it belongs to the marked lines."""
     tag = f"{isa.comment} {INSIDE}"
     for line in text.splitlines():
         if not line.endswith(":"):
@@ -94,7 +93,7 @@ def _belongs(instructions: Sequence[Instruction], marked: frozenset[int]) -> boo
 
 
 def _counted(loop: HotLoop, mark: LoopMark) -> HotLoop:
-    """The loop with its passes counted in iterations of the source."""
+    """The loop with its passes counted in iterations of the marked loop."""
     if mark.flops:
         done = sum(operations(instruction, loop.isa) for instruction in loop.instructions)
         if done:

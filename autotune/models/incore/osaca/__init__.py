@@ -1,1 +1,1 @@
-"""OSACA behind a pipe: its worker processes, and what it says of instruction forms."""
+"""OSACA in worker processes behind pipes, and its answers about instruction forms."""

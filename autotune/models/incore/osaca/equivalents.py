@@ -1,4 +1,4 @@
-"""Instructions of equal cost: where a table lacks one, its neighbour stands in.
+"""Instructions of equal cost, to replace one that a table lacks.
 
 On the cores in question subtraction, minimum and maximum run on the adders, all signs of a fused
 multiply-add on the same units, and the halves of an interleave on the same shuffle units.
@@ -34,9 +34,9 @@ _RULES: dict[Isa, tuple[tuple[re.Pattern[str], tuple[str, ...]], ...]] = {
 
 
 def equivalents_of(mnemonic: str, isa: Isa) -> Sequence[str]:
-    """Other names to look an instruction up under, best first.
+    """Names of instructions of equal cost to look up instead, best first.
 
-    >>> alike("vsubpd", "x86_64")
+    >>> equivalents_of("vsubpd", "x86_64")
     ['vaddpd', 'vmaxpd']
     """
     for pattern, names in _RULES[isa]:

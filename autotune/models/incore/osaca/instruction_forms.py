@@ -1,7 +1,7 @@
-"""Instruction forms: an instruction without the names of its registers, and what is known of it.
+"""Instruction forms: instructions with standard register names, and their properties.
 
-What a table of instructions says depends on the form only, so that an unrolled loop of hundreds of
-instructions asks about some twenty, and a loop whose forms are known asks nothing.
+A table's answer depends on the form only, so an unrolled loop of hundreds of instructions needs
+some twenty answers, and a loop of forms already answered needs none.
 """
 
 import re
@@ -26,7 +26,7 @@ _ARM_GENERAL, _ARM_VECTOR = "xw", "vqdshbz"
 
 @dataclass(frozen=True, slots=True)
 class InstructionForm:
-    """The text of a form, and the registers of the instruction by their names in it."""
+    """The text of a form, and the instruction's registers by their names in the form."""
 
     text: str
     registers: Mapping[str, str]
@@ -34,17 +34,17 @@ class InstructionForm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormProperties:
-    """What a table says of a form; registers by their names in the form."""
+    """The properties of a form by a table; registers by their names in the form."""
 
     uops: tuple[Uop, ...]
     latency: float
     """Cycles from its register operands to its result."""
     load: float
-    """Cycles that the load in it takes before."""
+    """Cycles of the load in it, which come before ``latency``."""
     reads: tuple[str, ...]
     writes: tuple[str, ...]
     taken_as: str | None
-    """The name of the instruction of equal cost whose figures these are."""
+    """The name of the instruction of equal cost that was looked up instead; None: its own."""
     in_tables: bool
 
 
@@ -65,7 +65,7 @@ def _form(text: str, isa: Isa) -> InstructionForm:
 
 @lru_cache(maxsize=1 << 10)
 def whole(register: str, isa: Isa) -> str:
-    """The register that a name is part of: ``%eax`` and ``rax`` of ``rax``, ``xmm3`` of ``v3``."""
+    """The register that contains a named one: ``rax`` for ``%eax``, ``v3`` for ``xmm3``."""
     bare = register.lstrip("%")
     if isa == "x86_64":
         if re.fullmatch(r"[xyz]mm\d+", bare):
@@ -119,7 +119,7 @@ def _aarch64(text: str) -> InstructionForm:
 
 
 def facts(answer: Mapping[str, object]) -> FormProperties:
-    """The facts in a worker's answer; raises ValueError where it lacks some."""
+    """The properties in a worker's answer; raises ValueError where some are missing."""
     uops, latency, load = answer.get("uops"), answer.get("latency"), answer.get("load")
     taken = answer.get("taken_as")
     if (

@@ -1,9 +1,9 @@
-"""What is known of OSACA's architectures beyond its tables: data ports, issue width, ISA.
+"""Properties of OSACA's architectures that its tables lack: data ports, issue width.
 
 OSACA names ports by number; ``2D`` is the data part of port 2 (its number alone is the address
-generation), ``0DV`` the divider behind port 0. The data ports listed here are those that only
-loads and stores use: their time is T_nOL. Address generation stays in T_OL where it has ports of
-its own, as in kerncraft's machine files (Hammer et al. 2017).
+generation), ``0DV`` the divider behind port 0. The data ports listed here are those that only loads
+and stores use: their time is T_nOL. Address generation stays in T_OL where it has ports of its own,
+as in kerncraft's machine files (Hammer et al. 2017).
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from autotune.models.incore.cost.port_pressure import Uop
 
 @dataclass(frozen=True, slots=True)
 class OsacaArchitecture:
-    """One architecture that OSACA has tables of."""
+    """An architecture for which OSACA has tables."""
 
     name: str
     isa: Isa
@@ -26,8 +26,8 @@ class OsacaArchitecture:
     vector: int = 16
     """Bytes of a scalable vector (AArch64)."""
     corrections: tuple[tuple[str, tuple[Uop, ...]], ...] = ()
-    """What an instruction really does where OSACA's table is known to be wrong: the pattern of its
-    form, and its work on ports that are no data ports."""
+    """The true work of instructions where OSACA's table is known to be wrong: pattern of the form,
+    and work on ports that are no data ports."""
 
 
 _CORRECTED: Mapping[str, tuple[tuple[str, tuple[Uop, ...]], ...]] = {
@@ -77,5 +77,5 @@ ARCHITECTURES: Mapping[str, OsacaArchitecture] = {a.name: a for a in _ALL}
 
 
 def find(name: str | None) -> OsacaArchitecture | None:
-    """The architecture of a name, in capitals or not; None where OSACA does not know it."""
+    """The architecture of a name, in either case; None where OSACA does not know it."""
     return ARCHITECTURES.get(name.upper()) if name else None

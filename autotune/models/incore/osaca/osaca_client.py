@@ -1,4 +1,4 @@
-"""The package's end of the pipe to the OSACA worker: requests, time limits, restarts."""
+"""The client of one OSACA worker process: requests, time limits, restarts."""
 
 import contextlib
 import json
@@ -22,18 +22,18 @@ Reply = Mapping[str, object]
 _LIMIT = Seconds(60.0)
 _SIZE = 1 << 16
 _PATIENCE = 3
-"""Requests that may fail for good before the worker is no longer asked."""
+"""Number of requests that may fail before the worker is given up."""
 
 
 class OsacaWorkerFailed(Exception):
-    """The worker could not answer: why, in its own words where there are any."""
+    """A worker gave no answer; the message says why, in its words if possible."""
 
 
 class OsacaWorker:
-    """A long-lived worker process, started at the first request.
+    """An OSACA worker process, started at the first request.
 
-    A request that kills or hangs the worker is tried once more with a new one. ``limit`` is in
-    seconds for one answer, the start included.
+    A request that kills or hangs the worker is retried once with a new one. ``limit`` is in seconds
+    for one answer, the start included.
     """
 
     def __init__(self, command: Sequence[str] = WORKER, limit: Seconds = _LIMIT) -> None:
@@ -47,15 +47,16 @@ class OsacaWorker:
         self.starts = 0
 
     def start(self) -> None:
-        """Start the process now, in this thread, unless it runs or has failed too often."""
+        """Start the process now, in this thread, unless it is running or has failed too often."""
         if self._failures < _PATIENCE:
             with contextlib.suppress(OSError):  # the request will say why
                 self._running()
 
     def ask(self, request: Mapping[str, object]) -> Reply:
-        """The worker's answer.
+        """The worker's answer to a request.
 
-        Raises WorkerFailed when the worker refuses, or dies or hangs twice at the same request.
+        Raises ``OsacaWorkerFailed`` when the worker refuses, or dies or hangs twice at the same
+        request.
         """
         if self._failures >= _PATIENCE:
             raise OsacaWorkerFailed("the worker failed too often")
@@ -117,7 +118,7 @@ class OsacaWorker:
         return self._process
 
     def _reply(self, process: subprocess.Popen[bytes], identity: int, end: float) -> Reply:
-        """The answer with this number; older ones are dropped."""
+        """The answer with this number; earlier ones are dropped."""
         assert process.stdout is not None
         with selectors.DefaultSelector() as ready:
             ready.register(process.stdout, selectors.EVENT_READ)
@@ -138,7 +139,7 @@ class OsacaWorker:
                 self._pending += data
 
     def _reason(self, fault: Exception) -> str:
-        """What went wrong, with the last line that the worker wrote to its standard error."""
+        """A description of the fault with the worker's last line on standard error."""
         last = ""
         if self._errors is not None:
             self._errors.seek(0)

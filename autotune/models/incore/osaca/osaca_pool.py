@@ -1,7 +1,7 @@
-"""What OSACA says of many instruction forms: from memory, from disk, from worker processes.
+"""OSACA's answers about many instruction forms: from memory, disk, or worker processes.
 
-Forms that are not known are asked in one batch. A worker needs half a second (with large tables
-seconds) to start, so a second one starts only for batches that keep both busy for longer.
+Unknown forms are asked in one batch. A worker needs half a second (with large tables seconds) to
+start, so a second one starts only for batches that keep both busy for longer.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,15 +17,15 @@ from autotune.models.incore.osaca.osaca_architectures import OsacaArchitecture
 from autotune.models.incore.osaca.osaca_client import OsacaWorker, OsacaWorkerFailed
 
 _WORTH = 400
-"""Forms per worker from which a further one pays."""
+"""Forms per worker above which a further worker pays."""
 _ATONCE = 200
-"""Forms of one request, so that its time limit means something."""
+"""Largest number of forms in one request, so that the time limit is meaningful."""
 
 
 class OsacaPool:
-    """Workers for one architecture, and all that they have said.
+    """Worker processes for one architecture, and all answers so far.
 
-    Workers start at the first form that is not known, in the thread that asks, and end with it.
+    Workers start at the first unknown form, in the calling thread, and end with it.
     """
 
     def __init__(self, workers: Sequence[OsacaWorker], architecture: OsacaArchitecture) -> None:
@@ -39,9 +39,9 @@ class OsacaPool:
     def facts(
         self, wanted: Iterable[tuple[InstructionForm, Instruction]]
     ) -> Mapping[str, FormProperties]:
-        """Facts by the text of the form; all that is known, the wanted ones among it.
+        """Properties by the text of the form: all known ones, including the wanted ones.
 
-        Raises WorkerFailed where the workers give no answer.
+        Raises ``OsacaWorkerFailed`` where the workers give no answer.
         """
         if self._kept is None:
             self._kept = incore_cache.forms(self._architecture)
@@ -61,7 +61,7 @@ class OsacaPool:
             worker.close()
 
     def _take(self, text: str, answer: Answer) -> bool:
-        """Remember an answer; False for one that makes no sense."""
+        """Keep an answer; False if it makes no sense."""
         try:
             self._facts[text] = instruction_forms.facts(answer)
         except (TypeError, ValueError):

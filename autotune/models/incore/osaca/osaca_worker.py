@@ -56,7 +56,7 @@ def semantics(arch: str) -> ArchSemantics:
 
 
 def described(arch: str, text: str, alike: list[str]) -> dict[str, object]:
-    """What OSACA's tables say of one instruction."""
+    """OSACA's properties of one instruction."""
     meaning = semantics(arch)
     (form,) = meaning.parser.parse_file(f"\t{text}\n")
     if form.mnemonic is None:
@@ -89,9 +89,9 @@ def _registers(operands: list[object]) -> list[str]:
 
 
 def _look_up(form: "InstructionForm", meaning: ArchSemantics, alike: list[str]) -> str | None:
-    """Look an unknown instruction up under other names: without its AT&T suffix, or of its kind.
+    """Look an unknown instruction up without its AT&T suffix, or as one of equal cost.
 
-    The name that helped, None for its own one without a suffix or where none did.
+    Returns the name that helped; None where its own name without a suffix did, or none.
     """
     mnemonic: str = form.mnemonic
     suffixed = mnemonic[-1] in "bwlq" and meaning.parser.isa() == "x86"
@@ -139,7 +139,7 @@ def answer(line: str) -> dict[str, object]:
 
 
 def _safely(arch: str, text: str, alike: list[str]) -> dict[str, object]:
-    """What is known of a form; where OSACA fails on it, it is unknown, with the reason."""
+    """The properties of a form; if OSACA fails on it, it is unknown, with the reason."""
     try:
         return described(arch, text, alike)
     except Exception as fault:  # one odd instruction must not take the others with it

@@ -1,1 +1,1 @@
-"""Data traffic of sweeps over grids."""
+"""Data traffic of sweeps over grids, block by block."""

@@ -27,14 +27,14 @@ from autotune.models.traffic.set_conflicts import PAGE, SetConflict, crowded
 Floats = npt.NDArray[np.float64]
 
 _NEAR = 1.5
-"""Up to this many times the lines of one step, a reuse is one along j, not along k."""
+"""A reuse over at most this many times the lines of one step is one along j, not along k."""
 _SHIFT_LINES = 24
-"""Lines by which each array begins later in its page than the one before (runtime/grid.h)."""
+"""Lines by which each array begins later in its page than the previous one (runtime/grid.h)."""
 
 
 @dataclass(frozen=True, slots=True)
 class GridConflicts:
-    """The lines of one sweep in memory: where its arrays lie and how rows are padded."""
+    """The rows of one sweep in memory, and their set conflicts."""
 
     shape: GridShape
     places: Mapping[str, int]
@@ -46,7 +46,7 @@ class GridConflicts:
     def find(
         self, caches: Sequence[CacheLevel], iterations: float, distance: Floats, lines: Floats
     ) -> list[SetConflict]:
-        """The conflicts in private caches, for loops that do ``iterations`` points per pass.
+        """The set conflicts in private caches, for loops of ``iterations`` points per pass.
 
         ``distance`` and ``lines`` per point are those of the streams of the sweep. Shared outer
         caches are left out: their set index is a hash of the address.
@@ -71,7 +71,7 @@ class GridConflicts:
         return conflicts
 
     def _starts(self, rows: Sequence[int]) -> npt.NDArray[np.int64]:
-        """Elements where the row streams of a point begin, for rows j of a block."""
+        """First elements of the row streams of a point, for rows j of a block."""
         *outer, _ = strides(self.extents, self.shape.radius, self.pad_lines)
         plane, line = (outer[0], 0) if self.shape.planar else (outer[0], outer[1])
         page = PAGE // DOUBLE
@@ -89,7 +89,7 @@ class GridConflicts:
     def _piled(
         self, cache: CacheLevel, distance: Floats, lines: Floats
     ) -> tuple[int, float] | None:
-        """The most lines in a set and the lines per point that are lost, or None."""
+        """The most lines in a set, and the lost lines per point; None if none are lost."""
         per_line = cache.line // DOUBLE
         held = distance / cache.line
         reused = held <= cache.sets * cache.ways
@@ -111,11 +111,11 @@ class GridConflicts:
         return (round(most), lost) if lost else None
 
     def _windows(self) -> tuple[int, int]:
-        """Rows of a block at which reuse along j and along k looks back."""
+        """Numbers of rows of a block back to which reuse along j and along k reaches."""
         return 1, self.shape.blocks[1]
 
     def _sets(self, cache: CacheLevel, starts: npt.NDArray[np.int64], width: int) -> Floats:
-        """Lines in each set, for rows that begin at some elements."""
+        """Number of lines in each set, for rows that begin at given elements."""
         first = np.unique(starts // (cache.line // DOUBLE))
         lines = np.unique(first[:, None] + np.arange(width))
         return np.bincount((lines % cache.sets).ravel(), minlength=cache.sets).astype(np.float64)

@@ -41,7 +41,7 @@ class GridReuse:
 
 
 def reuses(shape: GridShape, line: int) -> list[GridReuse]:
-    """Every array of a sweep; ``line`` is the size of a cache line in bytes."""
+    """The reuse of every array of a sweep; ``line`` is the size of a cache line in bytes."""
     touches = [events(shape, access, line // 8) for access in shape.accesses]
     field = _Field(shape, line)
     total = sum(item.first for item in touches) * line
@@ -59,7 +59,7 @@ class _Field:
     line: int
 
     def distance(self, before: RowVisits, again: RowVisits) -> Floats:
-        """Bytes between pairs of steps of one sweep."""
+        """Bytes touched between pairs of visits of one sweep."""
         same = (before.kb == again.kb) & (before.jb == again.jb) & (before.ib == again.ib)
         result = np.empty(len(same))
         result[same] = self._within(before.at(same), again.at(same))
@@ -67,13 +67,13 @@ class _Field:
         return result
 
     def _within(self, before: RowVisits, again: RowVisits) -> Floats:
-        """Both in one block."""
+        """Bytes touched between visits within one block."""
         k0, j0 = self._inside(before)
         k1, j1 = self._inside(again)
         return self._steps(StepWindows(self._nj(again.jb), k0, j0, k1, j1), again.ib)
 
     def _across(self, before: RowVisits, again: RowVisits) -> Floats:
-        """In different blocks."""
+        """Bytes touched between visits in different blocks."""
         if not len(before.k):
             return np.zeros(0)
         k0, j0 = self._inside(before)
@@ -85,7 +85,7 @@ class _Field:
         return left + done + self._between(before, again)
 
     def _between(self, before: RowVisits, again: RowVisits) -> Floats:
-        """Whole blocks between two blocks."""
+        """Bytes of the whole blocks between two blocks."""
         J, (bk, bj, _) = self.shape.extents[1], self.shape.blocks
         NI = counts(self.shape)[2]
         zero, end = np.zeros_like(before.k), np.full_like(before.k, NI)
@@ -115,7 +115,7 @@ class _Field:
         return result
 
     def _steps(self, windows: StepWindows, ib: Whole) -> Floats:
-        """Bytes of windows within blocks."""
+        """Bytes touched in windows of visits within blocks."""
         return self._bytes(windows, ib, ib + 1)
 
     def _bytes(self, windows: StepWindows, first: Whole, end: Whole) -> Floats:

@@ -1,7 +1,7 @@
-"""When a blocked sweep touches each line of an array: the times in order, line by line.
+"""The order in which a blocked sweep touches each line of an array.
 
 A line of a grid array lies in a row (xk, xj). It is touched at the steps (xk - dk, xj - dj) of the
-blocks that reach it, one event for each row offset (dk, dj); blocks of the unit-stride dimension
+blocks that reach it, one event for each row offset (dk, dj). Blocks of the unit-stride dimension
 that meet in a line touch it in turn. Most lines see the same pattern of blocks around them, so a
 line of each pattern stands for all:
 
@@ -35,7 +35,7 @@ class RowVisits:
     j: Whole
 
     def at(self, where: Whole | Flags) -> "RowVisits":
-        """Some of them."""
+        """The visits selected by ``where``."""
         return RowVisits(
             self.kb[where], self.jb[where], self.ib[where], self.k[where], self.j[where]
         )
@@ -46,19 +46,19 @@ class LineTouches:
     """Touches of the lines of one array within one sweep."""
 
     first: float
-    """Lines of the array that the sweep touches at all."""
+    """Number of lines of the array that the sweep touches at all."""
     beyond: tuple[float, float]
-    """Those of them in planes before and behind the thread's own."""
+    """Number of those in planes before and behind the thread's own."""
     before: RowVisits
-    """The touch before each repeated touch, ..."""
+    """The visit before each repeated touch."""
     again: RowVisits
-    """... which is here."""
+    """The visit of each repeated touch."""
     lines: npt.NDArray[np.float64]
-    """Lines that each repeated touch stands for."""
+    """Number of lines that each repeated touch stands for."""
 
 
 def counts(shape: GridShape) -> tuple[int, int, int]:
-    """Blocks in k, j, i."""
+    """Numbers of blocks in k, j and i."""
     k, j, i = (-(-n // b) for n, b in zip(shape.extents, shape.blocks, strict=True))
     return k, j, i
 
@@ -111,7 +111,7 @@ def _decoded(time: Whole, shape: GridShape) -> RowVisits:
 
 
 def _classes(extent: int, block: int, offsets: Whole) -> tuple[Whole, Whole]:
-    """One position for each pattern of steps that touch it, and how many positions have it."""
+    """One position for each pattern of steps that touch it, and the number of its positions."""
     distinct = np.unique(offsets)
     positions = np.arange(distinct[0], extent + distinct[-1])
     step = positions[:, None] - distinct

@@ -1,4 +1,4 @@
-"""What one sweep over a grid touches: its blocks, and per array the rows around a point.
+"""The shape of one sweep over a grid: its blocks, and per array the rows around a point.
 
 Arrays of a grid are stored row by row along the dimension with unit stride. Two dimensions are
 treated as three, the middle one with a single row:
@@ -23,7 +23,7 @@ Triple = tuple[int, int, int]
 
 
 class GridAccess(NamedTuple):
-    """How a sweep uses one array: the rows around a point, in descending order."""
+    """The rows of one array that a sweep accesses around a point, in descending order."""
 
     parameter: str
     rows: tuple[tuple[int, int], ...]
@@ -51,11 +51,11 @@ class GridShape:
     radius: int
     accesses: tuple[GridAccess, ...]
     planar: bool
-    """The grid has two dimensions: j is the middle one that does not exist."""
+    """True: the grid has two dimensions, and j is the added middle one."""
 
     @property
     def points(self) -> int:
-        """Points that the thread computes."""
+        """Number of points that the thread computes."""
         return math.prod(self.extents)
 
     @property
@@ -67,7 +67,8 @@ class GridShape:
 
 
 def accesses(reads: Mapping[str, Sequence[tuple[int, ...]]], target: str) -> tuple[GridAccess, ...]:
-    """The arrays of a sweep that reads at offsets, slowest dimension first, and writes a point."""
+    """The accesses of a sweep that reads at offsets, slowest dimension first, and writes a point.
+    """
     offsets: dict[str, dict[tuple[int, int], list[int]]] = {}
     for name, steps in {**reads, target: (*reads.get(target, ()), (0, 0, 0))}.items():
         for step in steps:
@@ -94,7 +95,7 @@ def _reads(sweep: GridSweep) -> dict[str, list[tuple[int, ...]]]:
 
 
 def as_sweep(grid: GridShape, extents: tuple[int, ...]) -> SweepShape:
-    """The sweep as one over components: offsets in memory, without padding; loops over rows.
+    """The sweep as a sweep over components: unpadded memory offsets, loops over rows.
 
     ``extents``: interior points of the whole grid, slowest first.
     """

@@ -25,11 +25,11 @@ from autotune.models.traffic.set_conflicts import SetConflict
 from autotune.models.traffic.stream_records import StepTraffic
 
 _BINS = 16
-"""Distances this close together, bins per factor of two, are one stream."""
+"""Bins of distances per factor of two; the touches of a bin are one stream."""
 _FEW = 0.004
-"""Share of the lines of an array that is too small for a stream of its own."""
+"""Share of the lines of an array below which they get no stream of their own."""
 _Plan = tuple[Schedule, tuple[Mapping[str, int], ...]]
-"""With the blocked dimensions of every sweep."""
+"""A schedule, and the blocked dimensions of every sweep."""
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class GridAnalyser:
     machine: Machine
     _plans: dict[tuple[NodeBlock, tuple[tuple[str, int], ...]], _Plan] = field(default_factory=dict)
     _programs: dict[int, tuple[StepProgram, _Plan]] = field(default_factory=dict)
-    """By identity: hashing a program takes longer than looking it up."""
+    """Plans by identity of the program: hashing a program takes longer than a look-up."""
     _reuses: dict[GridShape, list[GridReuse]] = field(default_factory=dict)
     _known: dict[tuple[int, tuple[int, ...], int, int], StepTraffic] = field(default_factory=dict)
 
@@ -58,7 +58,7 @@ class GridAnalyser:
         return self._known[key]
 
     def _plan(self, program: StepProgram) -> _Plan:
-        """Shared by programs that differ in padding only: it moves rows, not traffic."""
+        """The schedule and blocks of a program; programs that differ in padding share them."""
         if id(program) not in self._programs:
             storage = (program.body, program.arrays)
             if storage not in self._plans:
@@ -132,7 +132,7 @@ class GridTraffic(StepTraffic):
     """Traffic of a program over a grid; its conflicts depend on rows, planes and blocks."""
 
     grids: tuple[GridShape, ...] = ()
-    """Per sweep, of a thread with the most planes."""
+    """The shape of each sweep for a thread with the most planes."""
     extents: tuple[int, ...] = ()
 
     def conflicts(
@@ -188,7 +188,7 @@ def _parts(planes: int, threads: int) -> list[tuple[int, bool, bool, int]]:
 
 
 def _groups(step: TimeStep, shapes: Sequence[GridShape]) -> tuple[PassGroup, ...]:
-    """Each call as one pass over whole arrays."""
+    """The calls of a step, each as one pass over whole arrays."""
     groups = []
     for number, call in enumerate(step.calls):
         item, rows = shapes[call.sweep], dict(call.rows)
@@ -209,7 +209,7 @@ def _expanded(
     reuses: Sequence[Sequence[GridReuse]],
     shared: tuple[bool, bool],
 ) -> ThreadStreams:
-    """First touches as found across sweeps, and behind each the repeated touches within."""
+    """The streams with first touches across sweeps and, after each, repeated touches within."""
     made: list[tuple[int, float, Floats, Floats, bool]] = []
     seen = dict.fromkeys(range(len(across.passes)), 0)
     for index, owner in enumerate(across.owner.tolist()):

@@ -23,7 +23,7 @@ Whole = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class StepWindows:
-    """Many windows of steps, one per element; steps are counted within their block."""
+    """Windows of steps as arrays, one element per window; steps are counted within a block."""
 
     nj: Whole
     k0: Whole
@@ -32,7 +32,7 @@ class StepWindows:
     j1: Whole
 
     def distinct(self) -> tuple["StepWindows", Whole]:
-        """The windows that differ, and the position of each of these among them."""
+        """The distinct windows, and the position of each window among them."""
         fields = np.stack([self.nj, self.k1 - self.k0, self.j0, self.j1])
         order = np.lexsort(fields)
         ordered = fields[:, order]
@@ -44,13 +44,13 @@ class StepWindows:
 
 
 def whole(nk: Whole, nj: Whole) -> StepWindows:
-    """Windows of all steps of blocks."""
+    """The windows of all steps of whole blocks."""
     zero = np.zeros_like(nk)
     return StepWindows(nj, zero, zero - 1, nk - 1, nj - 1)
 
 
 def rows_touched(windows: StepWindows, rows: Sequence[tuple[int, int]]) -> npt.NDArray[np.float64]:
-    """Distinct rows of an array, read at offsets ``rows``, that each window touches."""
+    """Number of distinct rows of an array, read at offsets ``rows``, in each window."""
     if not len(windows.nj):
         return np.zeros(0)
     if len(rows) == 1:

@@ -1,6 +1,6 @@
 """Engine ``planes``: the cache-miss model of stencils of Ibeid et al., data access alone.
 
-The arithmetic, its equations and what the paper leaves open are in ``formulas.planes``.
+The arithmetic, its equations and what the paper leaves open are in ``planes_formula``.
 """
 
 from collections.abc import Sequence

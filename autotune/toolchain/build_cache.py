@@ -219,10 +219,10 @@ def _made(kind: str, key: str) -> Iterator[Path | None]:
             shutil.rmtree(scratch, ignore_errors=True)
 
 
-def _publish(made: Path, entry: Path) -> None:
-    sum_file = made.with_suffix(".sha")
-    sum_file.write_text(_content_hash(made), encoding="ascii")
-    made.replace(entry)
+def _publish(file: Path, entry: Path) -> None:
+    sum_file = file.with_suffix(".sha")
+    sum_file.write_text(_content_hash(file), encoding="ascii")
+    file.replace(entry)
     sum_file.replace(entry.with_suffix(".sha"))
 
 

@@ -203,13 +203,13 @@ def _resolved(path: str, flags: Sequence[str], folder: Path) -> tuple[str, ...]:
 def _options(words: Sequence[str]) -> tuple[str, ...]:
     """The options that determine the generated code, without names of files and folders."""
     paired = ("--param", "-target-cpu", "-target-feature", "-tune-cpu", "-target-abi", "-triple")
-    kept: list[str] = []
+    options: list[str] = []
     for before, word in zip(["", *words], words, strict=False):
         if before in paired:
-            kept.append(f"{before} {word}")
+            options.append(f"{before} {word}")
         elif re.match(r"-(m|O|f|std=|D|U)", word) and "/" not in word:
-            kept.append(word)
-    return tuple(kept)
+            options.append(word)
+    return tuple(options)
 
 
 def _missing(program: str, search_path: str) -> Fault:

@@ -82,8 +82,8 @@ def find(where: str = "ranks") -> Mpi:
 
 
 @functools.cache
-def _find(beside: str, search_path: str) -> Mpi | None:
-    for folders in (beside, search_path):
+def _find(python_folder: str, search_path: str) -> Mpi | None:
+    for folders in (python_folder, search_path):
         starter = next((p for s in _STARTERS if (p := shutil.which(s, path=folders))), None)
         wrapper = shutil.which("mpicc", path=folders)
         if starter or wrapper:

@@ -12,7 +12,7 @@ def running_descendants(session: int, mark: str) -> set[int]:
 
     Processes that began before the session's first one are not examined.
     """
-    wanted = f"{MARK}={mark}".encode()
+    marker = f"{MARK}={mark}".encode()
     members: set[int] = set()
     leader = _stat(f"/proc/{session}")
     begun = leader.begun if leader else 0
@@ -20,7 +20,7 @@ def running_descendants(session: int, mark: str) -> set[int]:
         stat = _stat(entry.path) if entry.name.isdigit() else None
         if stat is None or stat.ended or stat.begun < begun:
             continue
-        if stat.session == session or wanted in _content(f"{entry.path}/environ").split(b"\0"):
+        if stat.session == session or marker in _content(f"{entry.path}/environ").split(b"\0"):
             members.add(int(entry.name))
     return members
 

@@ -85,12 +85,12 @@ def kernel_text(
     """
     try:
         if stretch.columns is not None and isinstance(stretch.row, Num):
-            made = _pairs(sweep, ivp, int(stretch.row.value))
+            text = _pairs(sweep, ivp, int(stretch.row.value))
         else:
-            made = _rows(stretch, ivp)
+            text = _rows(stretch, ivp)
     except _Unfit as reason:
         return f"kerncraft cannot express {sweep.name}: {reason}"
-    return made
+    return text
 
 
 # --- what is accessed -----------------------------------------------------------------------
@@ -169,9 +169,9 @@ class _Writer:
             self.scalars[symbol] = self.fresh(symbol)
         return self.scalars[symbol]
 
-    def fresh(self, wanted: str) -> str:
+    def fresh(self, stem: str) -> str:
         """A name that is not taken; kerncraft itself makes names with a trailing underscore."""
-        name = c_expressions.name(wanted).strip("_") or "x"
+        name = c_expressions.name(stem).strip("_") or "x"
         while name in self.taken or c_expressions.name(name) != name:
             name += "x"
         self.taken.add(name)

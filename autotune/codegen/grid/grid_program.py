@@ -26,7 +26,7 @@ def program(variant: Variant, skeleton: Skeleton, problem: StencilProblem) -> lo
     stencil = problem.stencil
     kernels = _chosen(variant.transformations, skeleton, stencil)
     body = _block(skeleton.steps, kernels)
-    made = loop_tree.StepProgram(
+    result = loop_tree.StepProgram(
         body=body,
         arrays=_arrays(skeleton, stencil),
         pad_lines=0,
@@ -34,10 +34,10 @@ def program(variant: Variant, skeleton: Skeleton, problem: StencilProblem) -> lo
         granule=1,
         grid=loop_tree.GridStorage(stencil.dimensions, stencil.radius),
     )
-    conflicts = races(made)
+    conflicts = races(result)
     if conflicts:
         raise IllegalTransformation(str(conflicts[0]))
-    return made
+    return result
 
 
 # --- kernels --------------------------------------------------------------------------------
@@ -175,9 +175,9 @@ def _in_code(stencil: Stencil, expr: Expr) -> Expr:
 def renamed(stencil: Stencil, name: str) -> str:
     """The name of a stencil's symbol in generated code, changed where the code uses it itself."""
     if name in (*stencil.constants, *stencil.coefficients):
-        taken = own_names(stencil.dimensions)
-        while name in taken:
-            taken |= {*stencil.constants, *stencil.coefficients}
+        reserved = own_names(stencil.dimensions)
+        while name in reserved:
+            reserved |= {*stencil.constants, *stencil.coefficients}
             name += "_"
     return name
 

@@ -220,21 +220,21 @@ class _Statements:
 
 def arithmetic(statements: Sequence[loop_tree.Statement], kinds: Kinds, lanes: int) -> PartBody:
     """A part that runs the statements on registers. Raises ``ProbeImpossible`` where it cannot."""
-    made = _Statements(kinds, lanes)
+    lines_of = _Statements(kinds, lanes)
     for statement in statements:
-        made.write(statement)
-    if not made.work:
+        lines_of.write(statement)
+    if not lines_of.work:
         raise ProbeImpossible("it computes nothing")
-    used = sorted(set(made.registers.values()))
+    used = sorted(set(lines_of.registers.values()))
     return PartBody(
         [f"lane {register} = {_start(k, lanes)};" for k, register in enumerate(used)],
         [
             *(f"KEEP({register});" for register in used),
-            *made.lines,
-            *(f"USE({result});" for result in made.results.values()),
+            *lines_of.lines,
+            *(f"USE({result});" for result in lines_of.results.values()),
         ],
         (),
-        scalar="\n".join(made.scalar),
+        scalar="\n".join(lines_of.scalar),
     )
 
 

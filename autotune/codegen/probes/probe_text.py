@@ -51,12 +51,12 @@ def code(sweep: loop_tree.AnySweep, part: Part, shape: LoopShape) -> SweepCode:
 
 def _parameters(sweep: loop_tree.AnySweep) -> list[str]:
     """Names of the parameters that some part does not use, to silence warnings."""
-    given = (*sweep.rows, *sweep.constants, *sweep.scalars)
+    passed = (*sweep.rows, *sweep.constants, *sweep.scalars)
     if isinstance(sweep, loop_tree.GridSweep):
         sizes = [*grid_text.strides(sweep), *map(name, grid_text.extents(sweep))]
     else:
         sizes = emit.sizes(sweep)
-    return [*(name(parameter) for parameter, _ in given), *sizes]
+    return [*(name(parameter) for parameter, _ in passed), *sizes]
 
 
 def _body(

@@ -16,10 +16,10 @@ class SkeletonPrograms:
 
     def __call__(self, candidate: Candidate) -> loop_tree.StepProgram:
         """The program of a candidate; raises ``IllegalTransformation`` where there is none."""
-        made = self.make(candidate.variant, candidate.problem)
-        if isinstance(made, str):
-            raise IllegalTransformation(made)
-        return made
+        program = self.make(candidate.variant, candidate.problem)
+        if isinstance(program, str):
+            raise IllegalTransformation(program)
+        return program
 
     def make(self, variant: Variant, problem: AnyProblem) -> loop_tree.StepProgram | str:
         """The program, or the reason why there is none."""

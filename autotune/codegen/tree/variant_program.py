@@ -56,17 +56,17 @@ def program(variant: Variant, skeleton: Skeleton, problem: AnyProblem) -> loop_t
     for transformation in variant.transformations:
         tree = apply(tree, transformation, step)
     outliner = Outliner(problem.ivp, coefficients(skeleton, problem.method), _stored(skeleton))
-    made = loop_tree.StepProgram(
+    result = loop_tree.StepProgram(
         body=outliner.block(tree),
         arrays=_arrays(tree, skeleton, problem.method),
         pad_lines=0,
         stages=problem.method.stages,
         granule=step,
     )
-    conflicts = races(made)
+    conflicts = races(result)
     if conflicts:
         raise IllegalTransformation(str(conflicts[0]))
-    return padded(made, variant)
+    return padded(result, variant)
 
 
 def padded(program: loop_tree.StepProgram, variant: Variant) -> loop_tree.StepProgram:

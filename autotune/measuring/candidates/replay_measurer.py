@@ -72,7 +72,7 @@ class ReplayMeasurer:
         times = recording.launches[launch % len(recording.launches)] if recording.launches else ()
         samples = []
         for number, seconds in enumerate(times):
-            taken = _EPOCH + timedelta(seconds=100 * round_number + number)
+            moment = _EPOCH + timedelta(seconds=100 * round_number + number)
             sample = Sample(
                 seconds=Seconds(seconds),
                 steps=1,
@@ -80,7 +80,7 @@ class ReplayMeasurer:
                 accepted=recording.busy >= 0.95,
                 launch=launch,
                 round=round_number,
-                taken=taken.isoformat(timespec="milliseconds"),
+                taken=moment.isoformat(timespec="milliseconds"),
                 conditions={"priority": "none", "threads": prepared.candidate.threads},
             )
             samples.append(sample)

@@ -60,8 +60,8 @@ class EnergyMeter:
 
     def watts(self, before: EnergyReading, after: EnergyReading) -> float | None:
         """Mean power between two readings, in watts; None where the counters did not move."""
-        taken, lasted = self.joules(before, after), after.at - before.at
-        return taken / lasted if taken > 0 and lasted > 0 else None
+        joules, lasted = self.joules(before, after), after.at - before.at
+        return joules / lasted if joules > 0 and lasted > 0 else None
 
 
 def find(folder: Path | None = None) -> tuple[EnergyMeter | None, str]:

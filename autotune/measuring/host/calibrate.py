@@ -16,9 +16,8 @@ from pathlib import Path
 from autotune.domain.calibration import Calibration
 from autotune.domain.machine import Machine
 from autotune.errors import Fault, InputError, WorkFailed
-from autotune.measuring.host import calibration_plan as plan
-from autotune.measuring.host import constants as figures
-from autotune.measuring.host import estimates, host_facts, host_probe
+from autotune.measuring.host import calibration_plan, estimates, host_facts, host_probe
+from autotune.measuring.host import constants as host_constants
 from autotune.measuring.host.calibration_plan import SHORT, Block, CalibrationPlan
 from autotune.measuring.host.constants import ProbeConditions
 from autotune.measuring.host.host_probe import HostProbe, Kind, ProbeItem, ProbeRun, ProbeSample
@@ -59,7 +58,7 @@ def calibrate(
     load = _Load()
     session = _Session(
         program,
-        plan.make(machine, deadline - time.monotonic(), host_facts.available_memory()),
+        calibration_plan.make(machine, deadline - time.monotonic(), host_facts.available_memory()),
         deadline,
     )
 
@@ -118,7 +117,7 @@ def recheck(machine: Machine) -> Recheck:
     load = _Load()
     size = min(
         curve.working_set[-1],
-        plan.largest_working_set(machine, curve.threads, host_facts.available_memory()),
+        calibration_plan.largest_working_set(machine, curve.threads, host_facts.available_memory()),
     )
     clocks = [ProbeItem(kind="clock")] * _CHAINS
     chains = host_probe.run(program, curve.threads, clocks, sample=SHORT, until=0.5)
@@ -179,9 +178,9 @@ class _Session:
     def _overlap(self) -> list[Block]:
         """Items with a stream and other work together; the first round has the work alone."""
         if not self.beside:
-            return [plan.candidates(kind) for kind in _BESIDE]
+            return [calibration_plan.candidates(kind) for kind in _BESIDE]
         return [
-            plan.beside(kind, self.plan.levels[1][level], extra)
+            calibration_plan.beside(kind, self.plan.levels[1][level], extra)
             for kind, samples in self.beside.items()
             for level, extra in samples.items()
         ]
@@ -215,8 +214,8 @@ def _calibration(machine: Machine, session: _Session, load: "_Load", took: Secon
         line=machine.line,
         beside=session.beside,
     )
-    constants = figures.constants(
-        session.rounds, clock, figures.host_constants(measured), contended=contended
+    constants = host_constants.constants(
+        session.rounds, clock, host_constants.host_constants(measured), contended=contended
     )
     return Calibration(
         identity=identity(machine),
@@ -255,10 +254,10 @@ class _Load:
     def contended(self, samples: Sequence[ProbeSample]) -> bool:
         """Whether the threads missed their cores, or others used more than a twentieth of them."""
         wall = sum(s.threads * s.seconds for s in samples)
-        kept = sum(s.threads * s.seconds * min(1.0, s.busy) for s in samples) / wall
+        busy_share = sum(s.threads * s.seconds * min(1.0, s.busy) for s in samples) / wall
         elapsed = (time.monotonic() - self._started) * len(os.sched_getaffinity(0))
         others = max(0.0, (_busy_seconds() - self._busy) - (_cpu_seconds() - self._own)) / elapsed
-        return min(kept, 1 - others) < estimates.BUSY
+        return min(busy_share, 1 - others) < estimates.BUSY
 
 
 def _cpu_seconds() -> float:
@@ -273,10 +272,10 @@ def _busy_seconds() -> float:
         text = Path("/proc/stat").read_text(encoding="ascii")
     except OSError:
         return 0.0
-    wanted = {f"cpu{cpu}" for cpu in os.sched_getaffinity(0)}
+    cpus = {f"cpu{cpu}" for cpu in os.sched_getaffinity(0)}
     ticks = 0
     for name, *values in (line.split() for line in text.splitlines()):
-        if name in wanted:
+        if name in cpus:
             user, nice, system, _, _, *rest = map(int, values)
             ticks += user + nice + system + sum(rest[:3])
     return ticks / os.sysconf("SC_CLK_TCK")

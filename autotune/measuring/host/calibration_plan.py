@@ -100,8 +100,8 @@ class CalibrationPlan:
         """Estimated time of one round."""
         long = sum(len(block) for n in self.threads for block in self.long(n))
         short = sum(len(block) for n in self.threads for block in self.short(n))
-        beside = 6 * len(self.levels[1])  # overlap, which depends on the first round
-        seconds = (long + beside) * self.sample + short * min(SHORT, self.sample)
+        overlap_items = 6 * len(self.levels[1])  # overlap, which depends on the first round
+        seconds = (long + overlap_items) * self.sample + short * min(SHORT, self.sample)
         return Seconds(seconds * _WARM + 2 * len(self.threads) * _OVERHEAD)
 
 
@@ -205,10 +205,10 @@ def largest_working_set(machine: Machine, threads: int, memory: Bytes | None) ->
     """
     last = machine.caches[-1]
     share = last.size // min(threads, last.cores)
-    wanted = max(_LEAST_TOP * 4 // max(threads, 4), 4 * share)
+    size = max(_LEAST_TOP * 4 // max(threads, 4), 4 * share)
     if memory is not None:
-        wanted = min(wanted, memory // 4 // threads)
-    return _pages(max(wanted, 2 * machine.caches[0].size))
+        size = min(size, memory // 4 // threads)
+    return _pages(max(size, 2 * machine.caches[0].size))
 
 
 def _grid(first: int, last: int, per_octave: int) -> tuple[Bytes, ...]:

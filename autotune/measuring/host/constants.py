@@ -84,8 +84,8 @@ def _values(
     for samples in rounds:
         times = []
         for threads, item in figure.items:
-            alike = [s for s in samples if s.threads == threads and s.item == item]
-            per_item = [s.each for s in alike if s.busy >= busy]
+            matching = [s for s in samples if s.threads == threads and s.item == item]
+            per_item = [s.each for s in matching if s.busy >= busy]
             if not per_item:
                 break
             times.append(quartile(per_item, 1) * clock)

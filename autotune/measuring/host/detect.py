@@ -253,11 +253,11 @@ def _shapes(
 
 def _ascending(shapes: Iterable[_Shape]) -> Iterable[_Shape]:
     """The levels that are larger per core than the next inner one; others are useless."""
-    kept: list[_Shape] = []
+    larger: list[_Shape] = []
     for shape in shapes:
-        if not kept or shape.size > kept[-1].size:
-            kept.append(shape)
-    return kept
+        if not larger or shape.size > larger[-1].size:
+            larger.append(shape)
+    return larger
 
 
 def _from_sysfs(cache: CacheFacts, threads_per_core: int) -> _Shape | None:
@@ -273,11 +273,11 @@ def _fitted(
     """The level with the number of ways nearest to the reported one that divides its lines."""
     bytes_per_line = Bytes(line) if line else _LINE
     lines = max(1, size // bytes_per_line)
-    wanted = ways or _WAYS
-    best = min((n for n in range(1, min(lines, 4 * wanted) + 1) if lines % n == 0),
-               key=lambda n: (abs(n - wanted), n))  # fmt: skip
-    if best != wanted:
-        source += f"; {best} ways instead of {wanted}, which do not divide {lines} lines"
+    target = ways or _WAYS
+    best = min((n for n in range(1, min(lines, 4 * target) + 1) if lines % n == 0),
+               key=lambda n: (abs(n - target), n))  # fmt: skip
+    if best != target:
+        source += f"; {best} ways instead of {target}, which do not divide {lines} lines"
     elif ways is None or line is None:
         missing = " and ".join(
             name for name, value in (("ways", ways), ("line", line)) if value is None

@@ -99,8 +99,8 @@ def _programs() -> Iterator[Prerequisite]:
 def _program(
     name: str, arguments: tuple[str, ...], purpose: str, install: str, *, required: bool = False
 ) -> Prerequisite:
-    beside = Path(sys.executable).parent / name
-    path = shutil.which(name) or (str(beside) if beside.exists() else None)
+    local = Path(sys.executable).parent / name
+    path = shutil.which(name) or (str(local) if local.exists() else None)
     if path is None:
         return Prerequisite(name, "missing" if required else "optional", "", purpose, install)
     try:

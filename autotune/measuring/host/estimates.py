@@ -40,15 +40,15 @@ def curves(samples: Sequence[ProbeSample], clock: Hertz) -> tuple[BandwidthCurve
     loads = [s for s in samples if s.item.kind == "load" and s.item.extra == 0]
     result = []
     for streams, threads in sorted({(s.item.streams, s.threads) for s in loads}):
-        alike = [s for s in loads if (s.item.streams, s.threads) == (streams, threads)]
-        points = _grouped(alike, lambda s: s.item.bytes)
+        matching = [s for s in loads if (s.item.streams, s.threads) == (streams, threads)]
+        points = _grouped(matching, lambda s: s.item.bytes)
         rates = {size: [GROUP / s.each / clock for s in accepted(points[size])] for size in points}
         sizes = sorted(rates)
-        seen = [quartile(rates[size], 3) for size in sizes]
-        least = list(accumulate(reversed(seen), max))[::-1]
+        quartiles = [quartile(rates[size], 3) for size in sizes]
+        least = list(accumulate(reversed(quartiles), max))[::-1]
         kept = [
             (size, low, max(spread(rates[size]), low / value - 1))
-            for size, value, low in zip(sizes, seen, least, strict=True)
+            for size, value, low in zip(sizes, quartiles, least, strict=True)
             if value >= low / 2
         ]
         result.append(
@@ -99,5 +99,5 @@ def _grouped(
 
 def _fastest(samples: Sequence[ProbeSample], item: ProbeItem) -> float | None:
     """Lower quartile of the seconds per group, of one thread."""
-    wanted = [s for s in samples if s.item == item and s.threads == 1]
-    return quartile([s.each for s in accepted(wanted)], 1) if wanted else None
+    matching = [s for s in samples if s.item == item and s.threads == 1]
+    return quartile([s.each for s in accepted(matching)], 1) if matching else None

@@ -170,5 +170,5 @@ def parse(lines: Sequence[str], items: Sequence[ProbeItem]) -> Iterator[ProbeSam
 def _environment(threads: int) -> dict[str, str]:
     """Environment with threads bound to cores and waiting actively, free of OpenMP settings."""
     foreign = ("OMP_", "GOMP_", "KMP_")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
-    return kept | quiet.openmp(threads) | {"AUTOTUNE_PDEATHSIG": "1", "LC_ALL": "C"}
+    variables = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    return variables | quiet.openmp(threads) | {"AUTOTUNE_PDEATHSIG": "1", "LC_ALL": "C"}

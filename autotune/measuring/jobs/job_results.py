@@ -68,8 +68,8 @@ class JobResults:
 
     def find(self, candidate: Candidate, kind: str, number: int) -> ProcessRecord | None:
         """The process of a candidate; None if the job did not get that far."""
-        wanted = (candidate.identity, kind, number)
-        matching = (p for p in self.processes if (p.identity, p.kind, p.number) == wanted)
+        key = (candidate.identity, kind, number)
+        matching = (p for p in self.processes if (p.identity, p.kind, p.number) == key)
         return next(matching, None)
 
 

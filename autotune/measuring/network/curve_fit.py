@@ -115,8 +115,8 @@ def _must_agree(key: Key, runs: Iterable[BenchmarkRun]) -> None:
 
 def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> FittedCurve:
     run = members[0][0]
-    kept = [m for m in members if contended or not m[2].contended(m[0])]
-    if not kept:
+    usable = [m for m in members if contended or not m[2].contended(m[0])]
+    if not usable:
         fault = Fault(
             where=_named(key),
             found=f"all {len(members)} samples were contended: other processes ran",
@@ -124,10 +124,10 @@ def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> FittedCu
         )
         raise InputError(fault)
     points = SamplePoints(
-        np.array([float(m[2].bytes) for m in kept]),
-        np.array([m[2].seconds for m in kept]),
-        np.array([m[1] for m in kept], dtype=np.intp),
-        np.array([m[2].taken for m in kept]),
+        np.array([float(m[2].bytes) for m in usable]),
+        np.array([m[2].seconds for m in usable]),
+        np.array([m[1] for m in usable], dtype=np.intp),
+        np.array([m[2].taken for m in usable]),
     )
     far = far_off(points)
     inner = points.only(~far)
@@ -162,7 +162,7 @@ def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> FittedCu
         ),
         source=_source(run, members),
     )
-    left = len(members) - len(kept)
+    left = len(members) - len(usable)
     return FittedCurve(
         curve=curve,
         run=run,

@@ -140,14 +140,14 @@ def _floor(points: SamplePoints) -> ValidationErrors | None:
     return _errors(parts) if parts else None
 
 
-def _models(seen: SamplePoints) -> dict[int, Callable[[Floats], Floats]]:
+def _models(training: SamplePoints) -> dict[int, Callable[[Floats], Floats]]:
     """Number of pieces to the fit with so many; _PLAIN: one line by absolute error."""
-    fits = piecewise_regression.pieces(seen.x, seen.y, MOST)
+    fits = piecewise_regression.pieces(training.x, training.y, MOST)
     models: dict[int, Callable[[Floats], Floats]] = {
         count: functools.partial(piecewise_regression.evaluate, fits[min(count, len(fits)) - 1])
         for count in range(1, MOST + 1)
     }
-    intercept, slope = piecewise_regression.plain_line(seen.x, seen.y)
+    intercept, slope = piecewise_regression.plain_line(training.x, training.y)
     return models | {_PLAIN: lambda x: intercept + slope * x}
 
 
@@ -156,10 +156,10 @@ def level_errors(points: SamplePoints, far: npt.NDArray[np.bool_]) -> CurveValid
     inner: list[Floats] = []
     whole: list[Floats] = []
     for repeat in np.unique(points.repeat):
-        seen = points.only(~far & (points.repeat != repeat))
-        if not len(seen.x):
+        training = points.only(~far & (points.repeat != repeat))
+        if not len(training.x):
             continue
-        value = level(seen).intercept
+        value = level(training).intercept
         for score, members in ((inner, ~far), (whole, np.ones_like(far))):
             y = points.y[members & (points.repeat == repeat)]
             if len(y):

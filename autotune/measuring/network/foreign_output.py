@@ -59,24 +59,24 @@ def load(path: Path, tool: Tool | None, ranks: int | None, nodes: int) -> Import
     return _taken(path, chosen, blocks, ranks, nodes)
 
 
-def _tool(path: Path, lines: Sequence[str], wanted: Tool | None) -> Tool:
+def _tool(path: Path, lines: Sequence[str], stated: Tool | None) -> Tool:
     number, detected = next(
         ((n, tool) for n, line in enumerate(lines, 1) if (tool := _wrote(line))), (1, None)
     )
     names = " or ".join(TOOLS.values())
     if detected is None:
-        title = f"output of {TOOLS[wanted]}" if wanted else f"output of {names}"
+        title = f"output of {TOOLS[stated]}" if stated else f"output of {names}"
         raise InputError(
             Fault(
                 where=f"{path}:1", found="no title of a benchmark is in this text", expected=title
             )
         )
-    if wanted not in (None, detected):
-        assert wanted is not None
+    if stated not in (None, detected):
+        assert stated is not None
         fault = Fault(
             where=f"{path}:{number}",
             found=f"this is output of {TOOLS[detected]}",
-            expected=f"output of {TOOLS[wanted]}",
+            expected=f"output of {TOOLS[stated]}",
             hint=f"--tool {detected}",
         )
         raise InputError(fault)

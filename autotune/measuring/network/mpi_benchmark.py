@@ -22,7 +22,7 @@ from autotune.domain.network import OPERATIONS, Operation
 from autotune.errors import Fault, InputError, WorkFailed, unknown_name
 from autotune.measuring.conditions import quiet
 from autotune.measuring.host import host_facts
-from autotune.measuring.network import benchmark_program as programs
+from autotune.measuring.network import benchmark_program
 from autotune.measuring.network.benchmark_program import (
     BenchmarkProgram,
     BenchmarkStart,
@@ -135,7 +135,7 @@ def bench(plan: BenchmarkPlan, path: Path, machine: str, progress: Progress) -> 
     started = time.monotonic()
     library = mpi.find("comm bench")
     template = _template(plan, library)
-    program = programs.provide(library)
+    program = benchmark_program.provide(library)
     points = plan.points()
     writer = SampleWriter(path)
     session = _Session(
@@ -213,7 +213,7 @@ class _Session:
         least = seconds / (_OVERHEAD * _ROUNDS * len(self.points))
         command = [
             *self.program.command,
-            *programs.arguments(
+            *benchmark_program.arguments(
                 [point for order in rounds for point in order],
                 least=min(_LONGEST, max(_SHORTEST, least)),
                 until=seconds,
@@ -253,7 +253,7 @@ class _Session:
         }
 
     def _hear(self, line: str) -> None:
-        message = programs.parse(line)
+        message = benchmark_program.parse(line)
         if isinstance(message, BenchmarkStart):
             self._begin(message)
         elif isinstance(message, PrintedSample) and self.run is not None:
@@ -317,8 +317,8 @@ class _Session:
         )
 
     def _refuse(self, outcome: child_process.ProcessOutcome) -> None:
-        kept = f"; the {self.writer.samples} samples before it are kept in {self.writer.path}"
-        kept = kept if self.writer.samples else ""
+        remark = f"; the {self.writer.samples} samples before it are kept in {self.writer.path}"
+        remark = remark if self.writer.samples else ""
         output = f"{outcome.err}\n{outcome.out}".lower()
         if any(words in output for words in _FULL_SLOTS):
             hint = (
@@ -326,13 +326,15 @@ class _Session:
                 " --oversubscribe of Open MPI (their times are then not those of the network)"
             )
             problem = f"the launcher has too few slots for {self.plan.ranks} ranks: {self.template}"
-            raise InputError(_fault("--ranks", problem + kept, "", hint))
+            raise InputError(_fault("--ranks", problem + remark, "", hint))
         number = f"launch {self._number + 1}"
         if outcome.timed_out:
-            raise WorkFailed(f"a rank hangs: {number} did not end in {outcome.seconds:.0f} s{kept}")
+            raise WorkFailed(
+                f"a rank hangs: {number} did not end in {outcome.seconds:.0f} s{remark}"
+            )
         if outcome.ok:
-            raise WorkFailed(f"the launcher ran no benchmark: {self.template}{kept}")
-        raise WorkFailed(f"{number} failed{kept}: {outcome.describe()}")
+            raise WorkFailed(f"the launcher ran no benchmark: {self.template}{remark}")
+        raise WorkFailed(f"{number} failed{remark}: {outcome.describe()}")
 
     def notes(self) -> tuple[str, ...]:
         """Remarks for readers of the samples."""
@@ -344,10 +346,10 @@ class _Session:
             )
         if self.launches < self.plan.repeats:
             notes.append(f"the budget ended after {self.launches} of {self.plan.repeats} launches")
-        wanted = len(set(self.points))
-        missing = wanted - len(self._seen)
+        total = len(set(self.points))
+        missing = total - len(self._seen)
         if missing:
-            notes.append(f"{missing} of {wanted} points have no sample: too little time")
+            notes.append(f"{missing} of {total} points have no sample: too little time")
         if self.writer.samples and 2 * self.contended > self.writer.samples:
             notes.append("most samples are contended: measure again when nothing else runs")
         return tuple(notes)

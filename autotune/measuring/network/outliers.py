@@ -150,9 +150,9 @@ def outliers(points: SamplePoints, far: npt.NDArray[np.bool_]) -> tuple[Outlier,
 
 def _between(points: SamplePoints, far: npt.NDArray[np.bool_], k: int) -> float:
     """The time interpolated between the next sizes, for sample ``k``."""
-    kept = points.only(~far)
-    order = np.argsort(kept.x)
-    return float(np.exp(np.interp(points.x[k], kept.x[order], np.log(kept.y[order]))))
+    inliers = points.only(~far)
+    order = np.argsort(inliers.x)
+    return float(np.exp(np.interp(points.x[k], inliers.x[order], np.log(inliers.y[order]))))
 
 
 def spread(points: SamplePoints) -> float | None:

@@ -87,8 +87,8 @@ def _odd(least: int, block: int, factor: int) -> int:
 def _verification_ivp(candidate: Candidate, problem: Problem) -> Problem:
     tiles = [t.size for t in candidate.variant.transformations if isinstance(t, Tile | FuseTiles)]
     team = candidate.ranks * candidate.threads
-    wanted = max([_TILES * size for size in tiles] + [5.0 * _LINE]) * team
-    smallest = _smallest(problem.ivp, wanted)
+    components = max([_TILES * size for size in tiles] + [5.0 * _LINE]) * team
+    smallest = _smallest(problem.ivp, components)
     while _apart(candidate, problem.ivp, smallest) and smallest < problem.size:
         smallest += 2
     sizes = [
@@ -108,17 +108,17 @@ def _apart(candidate: Candidate, ivp: Ivp, size: int) -> bool:
     return reason is not None
 
 
-def _smallest(ivp: Ivp, wanted: float) -> int:
-    """The smallest odd size with more than ``wanted`` components."""
+def _smallest(ivp: Ivp, components: float) -> int:
+    """The smallest odd size with more than ``components`` components."""
     low = max(ivp.minimum, 5) | 1
     high = low
-    while _components(ivp, high) <= wanted:
+    while _components(ivp, high) <= components:
         high = 2 * high + 1
     while low < high:
         middle = ((low + high) // 2) | 1
         if middle >= high:
             middle = low
-        if _components(ivp, middle) > wanted:
+        if _components(ivp, middle) > components:
             high = middle
         else:
             low = middle + 2

@@ -90,13 +90,13 @@ def parts(case: TimingCase, contributions: Contributions, costs: LineCosts) -> t
     ``T_OL``, ``T_nOL`` and the levels overlap; ``sweep`` is what they combine to. The ``sweep`` and
     ``barrier`` parts add up to the time step.
     """
-    made = []
+    all_parts = []
     names = kinds(costs)
     counted = dict.fromkeys(names, 0.0)
-    alike: dict[str, list[int]] = defaultdict(list)
+    by_name: dict[str, list[int]] = defaultdict(list)
     for index, sweep in enumerate(case.traffic.schedule.sweeps):
-        alike[sweep.name].append(index)
-    for name, indices in alike.items():
+        by_name[sweep.name].append(index)
+    for name, indices in by_name.items():
         rough = any(case.results[index].approximate for index in indices)
         kernel = case.traffic.schedule.sweeps[indices[0]].kernel
         several = len(indices) > 1
@@ -114,7 +114,7 @@ def parts(case: TimingCase, contributions: Contributions, costs: LineCosts) -> t
         for kind, value in zip(names, row.tolist(), strict=True):
             if value > 0:
                 unsure = rough if kind in ("T_OL", "T_nOL") else kind in costs.extrapolated
-                made.append(
+                all_parts.append(
                     Part(
                         sweep=name,
                         kind=kind,
@@ -125,17 +125,17 @@ def parts(case: TimingCase, contributions: Contributions, costs: LineCosts) -> t
                     )
                 )
     if contributions.barriers > 0:
-        made.append(Part(sweep=BARRIER, kind=BARRIER, seconds=Seconds(contributions.barriers)))
-    return tuple(made)
+        all_parts.append(Part(sweep=BARRIER, kind=BARRIER, seconds=Seconds(contributions.barriers)))
+    return tuple(all_parts)
 
 
-def reason(case: TimingCase, streams: Whole, made: Sequence[Part], seconds: float) -> str:
+def reason(case: TimingCase, streams: Whole, parts_of_step: Sequence[Part], seconds: float) -> str:
     """One line: the kernels that take most of the step, and what bounds each.
 
     For example: "LC streams 8 rows from L3: 62 % of the step; RHS bound in core (port 5): 20 %".
     ``streams``: (sweeps, levels), the most rows that a pass streams from each level.
     """
-    kernels = _kernels(case.traffic, made, case.results)
+    kernels = _kernels(case.traffic, parts_of_step, case.results)
     _count_streams(case.traffic, streams, kernels)
     phrases: list[str] = []
     for name, kernel in sorted(kernels.items(), key=lambda item: -item[1].seconds)[:_TOLD]:
@@ -151,18 +151,18 @@ def reason(case: TimingCase, streams: Whole, made: Sequence[Part], seconds: floa
             rows = kernel.streams.get(bound, 0)
             rows_text = f"{rows} row{'s' if rows != 1 else ''} " if rows else ""
             phrases.append(f"{name} streams {rows_text}from {bound}: {share}")
-    barriers = sum(part.seconds for part in made if part.kind == BARRIER)
+    barriers = sum(part.seconds for part in parts_of_step if part.kind == BARRIER)
     if barriers > 0.05 * seconds:
         phrases.append(f"barriers: {100 * barriers / seconds:.0f} %")
     return "; ".join(phrases)
 
 
 def _kernels(
-    traffic: StepTraffic, made: Sequence[Part], results: Sequence[InCoreResult]
+    traffic: StepTraffic, parts_of_step: Sequence[Part], results: Sequence[InCoreResult]
 ) -> dict[str, _Kernel]:
     sweeps = {sweep.name: k for k, sweep in enumerate(traffic.schedule.sweeps)}
     kernels: dict[str, _Kernel] = defaultdict(_Kernel)
-    for part in made:
+    for part in parts_of_step:
         if part.kind == BARRIER:
             continue
         index = sweeps[part.sweep]

@@ -112,32 +112,32 @@ class OsacaAnalyser:
 
     def analyse(self, codes: Sequence[SweepCode], build: Build) -> list[InCoreResult]:
         """One result per sweep, in order; several are compiled at once, looked up in one batch."""
-        seen = []
+        prepared = []
         with ThreadPoolExecutor(min(os.cpu_count() or 1, 8)) as pool:
             for item in pool.map(lambda code: self._prepared(code, build), codes):
-                seen.append(item)
+                prepared.append(item)
                 if self._progress:
-                    self._progress(len(seen), len(codes))
-        loops_ = [s.state for s in seen if isinstance(s.state, HotLoops)]
+                    self._progress(len(prepared), len(codes))
+        loops_ = [s.state for s in prepared if isinstance(s.state, HotLoops)]
         looked_up = [loops for loops in loops_ if self._uses_pool(loops.main[0])]
         failed = self._look_up(looked_up)
-        return [self._analysed(item, failed, alone=len(looked_up) == 1) for item in seen]
+        return [self._analysed(item, failed, alone=len(looked_up) == 1) for item in prepared]
 
     def analyse_regions(self, regions: Sequence[AssemblyRegion]) -> list[InCoreResult | str]:
         """One result per region, in order, or the reason why there is none."""
-        seen = []
+        prepared = []
         for region in regions:
-            seen.append(self._region(region))
+            prepared.append(self._region(region))
             if self._progress:
-                self._progress(len(seen), len(regions))
-        hot = [s.state for s in seen if isinstance(s.state, HotLoops)]
+                self._progress(len(prepared), len(regions))
+        hot = [s.state for s in prepared if isinstance(s.state, HotLoops)]
         looked_up = [loops for loops in hot if self._uses_pool(loops.main[0])]
         failed = self._look_up(looked_up)
         return [
             item.state
             if isinstance(item.state, str)
             else self._of_region(item, failed, alone=len(looked_up) == 1)
-            for item in seen
+            for item in prepared
         ]
 
     def _region(self, region: AssemblyRegion) -> _PreparedSweep:
@@ -151,10 +151,10 @@ class OsacaAnalyser:
             return _PreparedSweep(None, str(fault))
 
     def _of_region(
-        self, seen: _PreparedSweep, failed: OsacaWorkerFailed | None, alone: bool
+        self, prepared: _PreparedSweep, failed: OsacaWorkerFailed | None, alone: bool
     ) -> InCoreResult | str:
         try:
-            return self._analysed(seen, failed, alone)
+            return self._analysed(prepared, failed, alone)
         except InputError as fault:
             return str(fault)
 
@@ -204,18 +204,18 @@ class OsacaAnalyser:
         return None
 
     def _analysed(
-        self, seen: _PreparedSweep, failed: OsacaWorkerFailed | None, alone: bool
+        self, prepared: _PreparedSweep, failed: OsacaWorkerFailed | None, alone: bool
     ) -> InCoreResult:
-        loops, architecture = seen.state, self._architecture
+        loops, architecture = prepared.state, self._architecture
         if isinstance(loops, InCoreResult):
             return loops
         if isinstance(loops, str):
-            assert seen.code is not None, "what has no loops and no text is not analysed"
-            return self._from_source(seen.code, loops)
+            assert prepared.code is not None, "what has no loops and no text is not analysed"
+            return self._from_source(prepared.code, loops)
         loop = loops.main[0]
-        if architecture is None and loop.isa.name != self.machine.architecture and seen.code:
+        if architecture is None and loop.isa.name != self.machine.architecture and prepared.code:
             reason = f"{loop.isa.name} code is no code of the machine"
-            return self._from_source(seen.code, reason)
+            return self._from_source(prepared.code, reason)
         if architecture is None or self._pool is None:
             return self._from_ports(loops, ())
         if loop.isa.name != architecture.isa:
@@ -239,7 +239,7 @@ class OsacaAnalyser:
             approximate=self.machine.in_core.approximate,
         )
         result = sweep_result.result(loops, tables)
-        incore_cache.keep_result(seen.key, result)
+        incore_cache.keep_result(prepared.key, result)
         return result
 
     # --- without OSACA --------------------------------------------------------------------

@@ -155,18 +155,18 @@ def _ladder(
 
     Further hot loops pass over all components, so each entry includes their time.
     """
-    beside = Cycles(_per(main[1:], lambda c: c.overlapping))
+    others = Cycles(_per(main[1:], lambda c: c.overlapping))
     moved = Cycles(_per(main[1:], lambda c: c.moving))
     rungs = [
         RemainderLoop(
             iterations=c.loop.iterations,
-            T_OL=Cycles(c.overlapping / c.loop.iterations + beside),
+            T_OL=Cycles(c.overlapping / c.loop.iterations + others),
             T_nOL=Cycles(c.moving / c.loop.iterations + moved),
         )
         for c in (main[0], *rest)
     ]
     if rungs[-1].iterations > 1 and loops.straight:
-        issue = Cycles(loops.straight / tables.architecture.issue + beside)
+        issue = Cycles(loops.straight / tables.architecture.issue + others)
         rungs.append(RemainderLoop(iterations=1.0, T_OL=issue, T_nOL=moved))
     return tuple(rungs)
 

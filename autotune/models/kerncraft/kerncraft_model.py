@@ -109,17 +109,17 @@ class EcmModel:
         arrays, count = self._arrays(sizes)
         needed = [polynomial.at(arrays, count) for polynomial in self.record.needed]
         holding: dict[int, _Codes] = {}
-        made: dict[tuple[int, ...], _Column] = {}
+        by_caches: dict[tuple[int, ...], _Column] = {}
         columns = []
         for c in cores:
             caches = self.record.caches[min(c, self.record.domain_cores) - 1]
             caches = caches[: len(self.record.levels)]
-            if caches not in made:
+            if caches not in by_caches:
                 for size in caches:
                     if size not in holding:
                         holding[size] = _first_that_holds(needed, size)
-                made[caches] = self._column([holding[size] for size in caches])
-            columns.append(made[caches])
+                by_caches[caches] = self._column([holding[size] for size in caches])
+            columns.append(by_caches[caches])
         return columns
 
     def _column(self, chosen: Sequence[_Codes]) -> _Column:

@@ -81,10 +81,10 @@ def layer_conditions(subject: KernelOnMachine, names: Sequence[str]) -> Json:
     options = predictor.results["cache"][0]
     needed = [option["condition"].needed for option in options[:-1]]
     symbols = [symbol_pos_int(name) for name in names]
-    made = [transfers(subject, option["misses"], option["evicts"]) for option in options]
+    results = [transfers(subject, option["misses"], option["evicts"]) for option in options]
     return {
         "needed": [polynomial(sympy.sympify(bytes_), symbols) for bytes_ in needed],
-        "options": made,
+        "options": results,
         "iterations_per_line": float(
             sympy.Integer(subject.machine()["cacheline size"])
             / sympy.Integer(subject.kernel.bytes_per_iteration)

@@ -58,10 +58,10 @@ class RefinementData:
         if not len(self.logs) == len(self.noise) == len(self.groups):
             raise ValueError("times, noise and groups must have equal length")
 
-    def only(self, wanted: Mask) -> "RefinementData":
-        """The rows for which ``wanted`` is true."""
-        groups = tuple(g for g, keep in zip(self.groups, wanted, strict=True) if keep)
-        return RefinementData(logs=self.logs[wanted], noise=self.noise[wanted], groups=groups)
+    def only(self, selected: Mask) -> "RefinementData":
+        """The rows for which ``selected`` is true."""
+        groups = tuple(g for g, keep in zip(self.groups, selected, strict=True) if keep)
+        return RefinementData(logs=self.logs[selected], noise=self.noise[selected], groups=groups)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +99,8 @@ def fit(model: Model, data: RefinementData, prior: ShiftPrior) -> ShiftPosterior
         raise ValueError("no measured times to fit to")
     everything = np.arange(len(prior.sigma))
     first = _search(model, data, prior, everything)
-    kept = everything[first.informed]
-    return first if len(kept) == len(everything) else _search(model, data, prior, kept)
+    informed = everything[first.informed]
+    return first if len(informed) == len(everything) else _search(model, data, prior, informed)
 
 
 def _search(
@@ -111,9 +111,9 @@ def _search(
     residual = data.logs - model(x)
     spread = _spread(residual, data, None, 0.0)
     slopes = np.zeros((len(residual), len(active)))
-    seen = np.isin(active, list(_seen(model, prior, active)))
+    relevant = np.isin(active, list(_seen(model, prior, active)))
     for _ in range(_ROUNDS if len(active) else 0):
-        slopes[:, seen] = _slopes(model, x, prior, active[seen])
+        slopes[:, relevant] = _slopes(model, x, prior, active[relevant])
         used = _used(slopes, spread.precision, prior, active)
         spread = _spread(residual, data, spread.error, used)
         aim = _step(slopes, residual, spread.precision, prior, x, active)
@@ -185,17 +185,17 @@ def _step(
     target = slopes.T @ precision @ (residual + slopes @ x[active])
     lower, upper = prior.lower[active], prior.upper[active]
     step = np.zeros(len(active))
-    held = np.zeros(len(active), dtype=bool)
+    fixed = np.zeros(len(active), dtype=bool)
     for _ in range(len(active) + 1):
-        free = ~held
+        free = ~fixed
         if free.any():
-            right = target[free] - matrix[np.ix_(free, held)] @ step[held]
+            right = target[free] - matrix[np.ix_(free, fixed)] @ step[fixed]
             step[free] = np.linalg.solve(matrix[np.ix_(free, free)], right)
         outside = free & ((step < lower) | (step > upper))
         if not outside.any():
             break
         step = np.clip(step, lower, upper)
-        held |= outside
+        fixed |= outside
     moved = x.copy()
     moved[active] = step
     return moved

@@ -109,9 +109,9 @@ class _Model:
             self.evaluated[key] = np.log(self.predict(changed, 1.0))
         return self.evaluated[key]
 
-    def of(self, wanted: Mask) -> Model:
-        """The same function restricted to the rows ``wanted``."""
-        return lambda shifts: self(shifts)[wanted]
+    def of(self, selected: Mask) -> Model:
+        """The same function restricted to the rows ``selected``."""
+        return lambda shifts: self(shifts)[selected]
 
 
 def _unwatched(done: int, total: int, what: str) -> None:
@@ -167,10 +167,10 @@ def refine(
     )
 
 
-def _fit(model: _Model, rows: Sequence[MeasuredCandidate], kept: Mask) -> ShiftPosterior:
+def _fit(model: _Model, rows: Sequence[MeasuredCandidate], fitted: Mask) -> ShiftPosterior:
     """The posterior from the rows that are kept; ``rows`` are the first of the mask."""
-    some = [row for row, keep in zip(rows, kept[: len(rows)], strict=True) if keep]
-    posterior = fit(model.of(kept), data(some), prior(model.figures))
+    some = [row for row, keep in zip(rows, fitted[: len(rows)], strict=True) if keep]
+    posterior = fit(model.of(fitted), data(some), prior(model.figures))
     return replace(posterior, shift=np.array(held(model.figures, posterior.shift.tolist())))
 
 

@@ -88,7 +88,7 @@ def prior(constants: Sequence[ShiftingConstant]) -> ShiftPrior:
 
 def held(constants: Sequence[ShiftingConstant], shifts: Sequence[float]) -> list[float]:
     """The shifts, limited where a level would overtake the next inner one, or at a bound."""
-    kept: list[float] = []
+    limited: list[float] = []
     before: dict[int, tuple[float, float]] = {}
     for figure, shift in zip(constants, shifts, strict=True):
         value = figure.at(shift)
@@ -97,8 +97,8 @@ def held(constants: Sequence[ShiftingConstant], shifts: Sequence[float]) -> list
             if inner is not None and inner[0] >= figure.value:
                 value = min(value, inner[1])
             before[figure.threads] = figure.value, value
-        kept.append(figure.shift(value) if value != figure.at(shift) else shift)
-    return kept
+        limited.append(figure.shift(value) if value != figure.at(shift) else shift)
+    return limited
 
 
 def shifted(
@@ -200,10 +200,10 @@ def _constants(calibration: Calibration) -> Iterator[ShiftingConstant]:
     for level, share in calibration.exposed.items():
         name = f"{EXPOSED}.{level}"
         yield _of_constant(name, share, constants.get(name), "1", calibration)
-    taken = {f"{BARRIER}@{t}" for t in calibration.barriers}
-    taken |= {f"{EXPOSED}.{level}" for level in calibration.exposed}
+    handled = {f"{BARRIER}@{t}" for t in calibration.barriers}
+    handled |= {f"{EXPOSED}.{level}" for level in calibration.exposed}
     for name, constant in sorted(constants.items()):
-        if name not in taken and constant.high > 0:
+        if name not in handled and constant.high > 0:
             yield _of_constant(name, constant.value, constant, constant.unit, calibration)
 
 

@@ -106,8 +106,8 @@ def thread_passes(
             ranges = tuple(_relative(s, first, end) for s in shapes)
             groups.setdefault((end - first, ranges), []).append((first, end))
     result = []
-    for alike in groups.values():
-        builder = _Builder(schedule, shapes, *alike[0], threads > 1, line)
+    for members in groups.values():
+        builder = _Builder(schedule, shapes, *members[0], threads > 1, line)
         steps: dict[int, tuple[PassGroup, ...]] = {}
         for step in schedule.steps:
             if id(step) not in steps:
@@ -115,7 +115,7 @@ def thread_passes(
         ordered = tuple(steps[id(step)] for step in schedule.steps)
         if not ordered[-1]:
             continue
-        result.append(ThreadPasses(ordered, tuple(builder.sizes), len(alike)))
+        result.append(ThreadPasses(ordered, tuple(builder.sizes), len(members)))
     if not result:
         raise ValueError("the program computes nothing")
     return result

@@ -116,8 +116,8 @@ def _reclaimed(row: Whole, written: Flags, remote: Flags) -> Flags:
     repeats, so the last event of a row precedes its first.
     """
     reclaimed = np.zeros(len(row), dtype=np.bool_)
-    for wanted in set(row[remote].tolist()):
-        events = np.flatnonzero((row == wanted) & (written | remote))
+    for remote_row in set(row[remote].tolist()):
+        events = np.flatnonzero((row == remote_row) & (written | remote))
         reclaimed[events] = written[events] & remote[np.roll(events, 1)]
     return reclaimed
 

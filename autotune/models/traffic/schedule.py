@@ -113,8 +113,8 @@ class _Walk:
             for name, row in sweep.rows
         )
         index = len(self.calls)
-        made = SweepCall(self.sweeps[id(sweep)], rows)
-        self.calls.append(self.unique_calls.setdefault(made, made))
+        sweep_call = SweepCall(self.sweeps[id(sweep)], rows)
+        self.calls.append(self.unique_calls.setdefault(sweep_call, sweep_call))
         self.order.append(index)
         if tile is None:
             self.phases.append(CallPhase((index,), None))
@@ -123,16 +123,16 @@ class _Walk:
 
     def repeat(self, node: Repeat, loop: Mapping[str, int], tile: list[int] | None) -> None:
         count = node.end - node.first
-        kept, swapped = count, _has_swap(node.body)
+        repetitions, swapped = count, _has_swap(node.body)
         if not _selects_rows(node):
             # With two buffers the iterations alternate: keep the parity of the count.
-            kept = min(count, 2) if not swapped else min(count, 3 if count % 2 else 4)
+            repetitions = min(count, 2) if not swapped else min(count, 3 if count % 2 else 4)
         start = len(self.order)
-        for value in range(node.first, node.first + kept):
+        for value in range(node.first, node.first + repetitions):
             start = len(self.order)
             self.block(node.body, {**loop, node.variable: value}, tile)
         last = self.order[start:]
-        self.order.extend(last * (count - kept))
+        self.order.extend(last * (count - repetitions))
 
 
 def _has_swap(block: NodeBlock) -> bool:

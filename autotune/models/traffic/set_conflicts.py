@@ -94,15 +94,15 @@ def crowded(
 
 def _missed(turns: Sequence[int], cache: CacheLevel) -> int:
     """Misses of one pass in a set under LRU, after passes that touched the same lines in turn."""
-    kept: list[int] = []
+    cached: list[int] = []
     missed = 0
     for _ in range(3):
         missed = 0
         for line in turns:
-            if line in kept:
-                kept.remove(line)
+            if line in cached:
+                cached.remove(line)
             else:
                 missed += 1
-            kept.append(line)
-            del kept[: -cache.ways]
+            cached.append(line)
+            del cached[: -cache.ways]
     return missed

@@ -108,7 +108,7 @@ class StepTraffic:
         self, call: int, pad_lines: int, machine: Machine, iterations: float
     ) -> list[SetConflict]:
         """Set conflicts of a call for a loop of ``iterations`` per pass, with this padding."""
-        made = self.schedule.steps[-1].calls[call]
-        rows = dict(made.rows)
+        sweep_call = self.schedule.steps[-1].calls[call]
+        rows = dict(sweep_call.rows)
         leading = leading_dimension(self.components, pad_lines, self.line)
-        return conflicts(self.shapes[made.sweep], rows, leading, machine.caches, iterations)
+        return conflicts(self.shapes[sweep_call.sweep], rows, leading, machine.caches, iterations)

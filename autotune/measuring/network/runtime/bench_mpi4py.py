@@ -206,14 +206,14 @@ def _apart(size: int) -> int:
 
 
 def _raise_priority() -> str:
-    wanted, worked = os.environ.get("AUTOTUNE_NICE"), "none"
-    if wanted is None:
+    niceness, worked = os.environ.get("AUTOTUNE_NICE"), "none"
+    if niceness is None:
         return worked
     with suppress(OSError):
-        os.setpriority(os.PRIO_PROCESS, 0, int(wanted))
+        os.setpriority(os.PRIO_PROCESS, 0, int(niceness))
         worked = "nice"
     with suppress(OSError):
-        Path("/proc/self/autogroup").write_text(wanted, encoding="ascii")
+        Path("/proc/self/autogroup").write_text(niceness, encoding="ascii")
         worked = "autogroup"
     return worked
 

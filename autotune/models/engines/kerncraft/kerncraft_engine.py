@@ -32,7 +32,7 @@ from autotune.domain.results import Prediction
 from autotune.domain.setup import Saturation
 from autotune.domain.variant import Candidate
 from autotune.models.engines.ecm_arithmetic import domain_share, step_seconds
-from autotune.models.engines.kerncraft import prediction_parts as explained
+from autotune.models.engines.kerncraft import prediction_parts
 from autotune.models.engines.kerncraft.node_plan import NodePlan, node_blocks, plan
 from autotune.models.engines.kerncraft.node_stretches import (
     StretchModel,
@@ -111,11 +111,11 @@ class KerncraftEngine:
     def predict(self, candidates: Sequence[Candidate]) -> list[Prediction]:
         """One prediction per candidate, in order; ``seconds`` None and a reason where it cannot."""
         plans = [self._plan(candidate) for candidate in candidates]
-        self._analyse([made for _, made in plans if isinstance(made, NodePlan)])
+        self._analyse([node_plan for _, node_plan in plans if isinstance(node_plan, NodePlan)])
         requests: dict[_Case, _Asked] = {}
         cases: list[_Case | str] = []
-        for candidate, (key, made) in zip(candidates, plans, strict=True):
-            usable = self._usable(made)
+        for candidate, (key, node_plan) in zip(candidates, plans, strict=True):
+            usable = self._usable(node_plan)
             if isinstance(usable, str):
                 cases.append(usable)
                 continue
@@ -127,7 +127,7 @@ class KerncraftEngine:
         return [
             self._unknown(case)
             if isinstance(case, str)
-            else explained.with_notes(self._done[case], self._conflicts(candidate))
+            else prediction_parts.with_notes(self._done[case], self._conflicts(candidate))
             for candidate, case in zip(candidates, cases, strict=True)
         ]
 
@@ -144,25 +144,25 @@ class KerncraftEngine:
         key = (id(program.body), problem.definition)
         if key not in self._plans:
             try:
-                made = plan(program, problem.ivp)
+                node_plan = plan(program, problem.ivp)
             except ValueError as error:
-                made = f"no schedule of the program: {error}"
-            self._plans[key] = (program.body, made)
+                node_plan = f"no schedule of the program: {error}"
+            self._plans[key] = (program.body, node_plan)
         return id(program.body), self._plans[key][1]
 
     def _analyse(self, plans: Sequence[NodePlan]) -> None:
-        texts = dict.fromkeys(s.text.text for made in plans for _, s in made.stretches)
+        texts = dict.fromkeys(s.text.text for node_plan in plans for _, s in node_plan.stretches)
         new = [text for text in texts if text not in self._models]
         if new:
             self._models.update(zip(new, self._analyser.analyse(new), strict=True))
 
-    def _usable(self, made: NodePlan | str) -> NodePlan | str:
+    def _usable(self, node_plan: NodePlan | str) -> NodePlan | str:
         """The plan, or the reason of the first stretch that kerncraft could not analyse."""
-        for _, stretch in made.stretches if isinstance(made, NodePlan) else ():
+        for _, stretch in node_plan.stretches if isinstance(node_plan, NodePlan) else ():
             model = self._models[stretch.text.text]
             if isinstance(model, str):
                 return f"sweep {stretch.sweep}: {model}"
-        return made
+        return node_plan
 
     # --- many cases at once ---------------------------------------------------------------
 
@@ -206,20 +206,20 @@ class KerncraftEngine:
         barrier = self._barriers.barrier(candidate.threads)
         barriers = case.plan.barriers * (barrier or 0.0)
         seconds = step_seconds(mine.seconds, case.plan.barriers, barrier or 0.0)
-        parts = explained.parts(case.plan, mine, barriers)
+        parts = prediction_parts.parts(case.plan, mine, barriers)
         notes = [_ROUTE, RULES[self.saturation]]
         if barrier is None:
             notes.append("barriers are not counted: the machine has no figure")
         notes += [note for _, stretch in case.plan.stretches for note in stretch.text.notes]
         threads, memory = candidate.threads_per_node, self.machine.memory.cores
         cores, _ = domain_share(threads, memory, candidate.placement, self.machine.cores)
-        bounds = explained.interval(self.machine, mine, barriers, seconds)
+        bounds = prediction_parts.interval(self.machine, mine, barriers, seconds)
         return Prediction(
             seconds=Seconds(seconds),
             interval=bounds,
             parts=parts,
             engine=self.name,
-            reason=explained.reason(case.plan, mine, barriers, seconds, cores),
+            reason=prediction_parts.reason(case.plan, mine, barriers, seconds, cores),
             notes=tuple(dict.fromkeys(notes)),
         )
 

@@ -105,13 +105,15 @@ def plan(program: loop_tree.StepProgram, ivp: Ivp) -> NodePlan | str:
     bands = _bands(steps, ivp)
     if isinstance(bands, str):
         return bands
-    made = []
+    kernels = []
     for group, executions in bands.items():
         stretches = _long(tuple(_on_components(steps.sweeps[index]) for index in group), ivp)
         if isinstance(stretches, str):
             return stretches
-        made.append(NodeKernel(stretches=stretches, executions=executions))
-    return NodePlan(kernels=tuple(made), barriers=steps.steps[-1].barriers, granule=program.granule)
+        kernels.append(NodeKernel(stretches=stretches, executions=executions))
+    return NodePlan(
+        kernels=tuple(kernels), barriers=steps.steps[-1].barriers, granule=program.granule
+    )
 
 
 def _on_components(sweep: loop_tree.AnySweep) -> loop_tree.Sweep:
@@ -164,7 +166,7 @@ def _regions(sweep: loop_tree.Sweep) -> list[tuple[ComponentRange, loop_tree.Swe
 def _long(group: Sequence[loop_tree.Sweep], ivp: Ivp) -> tuple[KernelStretch, ...] | str:
     values = ivp.values(max(_LARGE, ivp.minimum))
     n = int(values["n"])
-    made = []
+    long_stretches = []
     for sweep in group:
         for region, stretch in _regions(sweep):
             if region.within((0, n), values) < _LONG * n:
@@ -172,10 +174,13 @@ def _long(group: Sequence[loop_tree.Sweep], ivp: Ivp) -> tuple[KernelStretch, ..
             text = kernel_text(sweep, stretch, ivp)
             if isinstance(text, str):
                 return text
-            made.append(
+            long_stretches.append(
                 KernelStretch(sweep=sweep.name, kernel=sweep.kernel, region=region, text=text)
             )
-    return tuple(made) or f"no stretch of {group[0].name} is long: nothing for kerncraft to look at"
+    return (
+        tuple(long_stretches)
+        or f"no stretch of {group[0].name} is long: nothing for kerncraft to look at"
+    )
 
 
 def node_blocks(n: int, granule: int, ranks: int, nodes: int) -> list[Interval]:

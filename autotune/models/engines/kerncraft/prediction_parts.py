@@ -29,15 +29,15 @@ def parts(plan: NodePlan, timing: StretchTiming, barriers: float) -> tuple[Part,
         kinds = total.setdefault(stretch.sweep, defaultdict(float))
         for kind, seconds in _row(timing, index):
             kinds[kind] += seconds
-    made = [
+    result = [
         Part(sweep=name, kind=kind, seconds=Seconds(seconds))
         for name, kinds in total.items()
         for kind, seconds in kinds.items()
         if seconds > 0
     ]
     if barriers > 0:
-        made.append(Part(sweep=BARRIER, kind=BARRIER, seconds=Seconds(barriers)))
-    return tuple(made)
+        result.append(Part(sweep=BARRIER, kind=BARRIER, seconds=Seconds(barriers)))
+    return tuple(result)
 
 
 def _row(timing: StretchTiming, index: int) -> Iterator[tuple[str, float]]:

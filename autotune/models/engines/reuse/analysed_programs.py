@@ -86,19 +86,19 @@ class CaseTeam:
         """All cases as flat arrays."""
         if self._arrays is None or self._arrays[0] != len(self.rows):
             columns = np.array(self.rows, dtype=np.int64).reshape(-1, 4).T
-            made = CaseArrays(flow=columns[0], core=columns[1], crowd=columns[2], team=columns[3])
-            self._arrays = len(self.rows), made
+            arrays = CaseArrays(flow=columns[0], core=columns[1], crowd=columns[2], team=columns[3])
+            self._arrays = len(self.rows), arrays
         return self._arrays[1]
 
     def conflicts(self, levels: int) -> ConflictLines:
         """The set conflicts of all cases."""
         if self._conflicts is None or self._conflicts[0] != len(self.certain):
             empty = np.zeros((levels, 1))
-            made = ConflictLines(
+            lines = ConflictLines(
                 certain=np.concatenate([*self.certain, empty], axis=1),
                 possible=np.concatenate([*self.possible, empty], axis=1),
             )
-            self._conflicts = len(self.certain), made
+            self._conflicts = len(self.certain), lines
         return self._conflicts[1]
 
 
@@ -146,10 +146,10 @@ class AnalysedCandidates:
         placed = self._placed
         new = [c for c in candidates if id(c) not in placed]
         if new:
-            wanted = [self._want(candidate) for candidate in new]
-            self._analyse([item for item in wanted if isinstance(item, _Wanted)])
-            self._flow([item for item in wanted if isinstance(item, _Wanted)])
-            for candidate, item in zip(new, wanted, strict=True):
+            requests = [self._want(candidate) for candidate in new]
+            self._analyse([item for item in requests if isinstance(item, _Wanted)])
+            self._flow([item for item in requests if isinstance(item, _Wanted)])
+            for candidate, item in zip(new, requests, strict=True):
                 position = self._place(item) if isinstance(item, _Wanted) else item
                 placed[id(candidate)] = candidate, position
         return [placed[id(candidate)][1] for candidate in candidates]
@@ -169,10 +169,10 @@ class AnalysedCandidates:
             return f"no program to look at: {error}"
         return _Wanted(candidate, traffic, program.pad_lines)
 
-    def _flow(self, wanted: Sequence[_Wanted]) -> None:
+    def _flow(self, requests: Sequence[_Wanted]) -> None:
         """Make the flat arrays of all traffic that has none yet."""
         new: dict[ThreadPlacement, dict[int, StepTraffic]] = {}
-        for item in wanted:
+        for item in requests:
             spread = _spread(item.candidate)
             if id(item.traffic) not in self.teams.setdefault(spread, CaseTeam()).flows:
                 new.setdefault(spread, {})[id(item.traffic)] = item.traffic
@@ -196,12 +196,12 @@ class AnalysedCandidates:
             self._plans[id(plan)] = tuple(self._codes[sweep] for sweep in plan.sweeps)
         return self._plans[id(plan)]
 
-    def _analyse(self, wanted: Sequence[_Wanted]) -> None:
+    def _analyse(self, requests: Sequence[_Wanted]) -> None:
         """Analyse all sweeps without an in-core time yet, in one batch per build."""
         new: dict[Build, dict[str, SweepCode]] = {}
         plans = {
             (item.candidate.build, id(item.traffic.schedule)): item.traffic.schedule
-            for item in wanted
+            for item in requests
         }
         for (build, key), plan in plans.items():
             if (build, key) in self._cores:
@@ -234,15 +234,15 @@ class AnalysedCandidates:
             if failed:
                 self._cores[key] = failed[0]
             else:
-                kept = tuple(result for result in results if isinstance(result, InCoreResult))
-                self._cores[key] = len(self._results), kept
-                self._results += kept
+                valid = tuple(result for result in results if isinstance(result, InCoreResult))
+                self._cores[key] = len(self._results), valid
+                self._results += valid
         return self._cores[key]
 
     # --- cases ----------------------------------------------------------------------------
 
-    def _place(self, wanted: _Wanted) -> CasePosition | str:
-        candidate, traffic, pad_lines = wanted
+    def _place(self, request: _Wanted) -> CasePosition | str:
+        candidate, traffic, pad_lines = request
         core = self._core(candidate.build, traffic.schedule)
         if isinstance(core, str):
             return core
@@ -295,11 +295,11 @@ class AnalysedCandidates:
             part, index = team.where[flow]
             calls = part.call[part.passes[index] : part.passes[index + 1]]
             team.crowds[flow, crowded] = team.crowd_rows
-            for certain, kept in ((True, team.certain), (False, team.possible)):
+            for certain, columns in ((True, team.certain), (False, team.possible)):
                 lines = np.zeros((len(self._levels), len(plan)))
                 for number, crowd in crowded:
                     lines[:, number] = _again(crowd, self._levels, certain=certain)
-                kept.append(lines[:, calls])
+                columns.append(lines[:, calls])
             team.crowd_rows += len(calls)
         return team.crowds[flow, crowded], crowded
 

@@ -110,17 +110,17 @@ class FlowArrays:
             "cell_begin": len(self.entry),
             "region_begin": len(self.alike),
         }
-        made = {}
+        columns = {}
         for item in fields(self):
             name = item.name
             mine, theirs = getattr(self, name), getattr(other, name)
             if name in ("passes", "slots", "entries", "cells", "regions"):
-                made[name] = np.concatenate([mine, theirs[1:] + mine[-1]])
+                columns[name] = np.concatenate([mine, theirs[1:] + mine[-1]])
             elif name in steps:
-                made[name] = np.concatenate([mine, theirs + steps[name]])
+                columns[name] = np.concatenate([mine, theirs + steps[name]])
             elif name != "line":
-                made[name] = np.concatenate([mine, theirs])
-        return FlowArrays(line=self.line, **made)
+                columns[name] = np.concatenate([mine, theirs])
+        return FlowArrays(line=self.line, **columns)
 
 
 def total(place: Whole, values: Floats, count: int) -> Floats:

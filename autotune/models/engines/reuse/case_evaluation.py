@@ -57,8 +57,8 @@ class Evaluator:
         loaded = self._nodes.get(spread)
         have = self._parts.get(spread, 0)
         for part in parts[have:]:
-            made = self._filled(loaded.bare if loaded else self._empty(spread), part)
-            loaded = loaded.joined(made) if loaded else made
+            added = self._filled(loaded.bare if loaded else self._empty(spread), part)
+            loaded = loaded.joined(added) if loaded else added
         if loaded is None:
             raise ValueError("there is nothing to evaluate")
         self._nodes[spread], self._parts[spread] = loaded, len(parts)
@@ -138,7 +138,7 @@ class Evaluator:
         loop = core.at(np.repeat(cases.core, slots) + flows.slot_sweep[used])
         times = run_times(loop, flows.run[used], flows.align[used], node.costs, node.bare.threads)
         slot = flows.slot[at] + np.repeat(slot_begin - flows.slots[cases.flow], count)
-        made = CorePassTimes(
+        core_times = CorePassTimes(
             T_OL=times.T_OL[slot],
             T_nOL=times.T_nOL[slot],
             stored=node.stored[at],
@@ -149,10 +149,10 @@ class Evaluator:
             conflicts = _conflicts(node.bare.price, cases, crowds, begin, owner)
             data = uncertainty.with_conflicts(data, conflicts[0], node.bare.rules, node.doubts)
         return CasePiece(
-            core=made,
+            core=core_times,
             data=data,
             conflicts=conflicts,
-            rows=row_cycles(made, data),
+            rows=row_cycles(core_times, data),
             loops=loop,
             slot=slot,
             paths=self._paths(node, cases, begin),

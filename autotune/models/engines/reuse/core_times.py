@@ -109,9 +109,9 @@ def _over_runs(loop: LoopArrays, run: Floats) -> tuple[Floats, Floats]:
     sums = np.zeros((2, len(run)))
     for k in range(_RUNGS):
         size = loop.rungs[:, k, 0]
-        taken = np.floor(left / np.where(size > 0, size, np.inf)) * size
-        sums += taken * loop.rungs[:, k, 1:].T
-        left = left - taken
+        covered = np.floor(left / np.where(size > 0, size, np.inf)) * size
+        sums += covered * loop.rungs[:, k, 1:].T
+        left = left - covered
     divisible = (whole > 0) & (left == 0)
     with np.errstate(divide="ignore", invalid="ignore"):
         means = np.where(divisible, sums / whole, [loop.T_OL, loop.T_nOL])

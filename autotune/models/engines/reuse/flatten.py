@@ -26,15 +26,20 @@ def flows(traffics: Sequence[StepTraffic], ways: int) -> FlowArrays:
     more are one only where their rows lie alike.
     """
     raw = _raw(traffics, ways)
-    kept, new = _equal_passes(raw)
-    streams = np.isin(raw.owner, kept)
+    first_passes, new = _equal_passes(raw)
+    streams = np.isin(raw.owner, first_passes)
     first, kind = _distinct(raw.stream_signature[streams])
     chosen = np.flatnonzero(streams)
     order = np.empty(len(raw.sweep), dtype=np.int64)
-    order[kept] = np.arange(len(kept))
+    order[first_passes] = np.arange(len(first_passes))
     table = _table(raw, new)
-    flow_of_pass = raw.flow[kept]
-    figures = [raw.flow[kept], raw.sweep[kept], raw.run[kept], *raw.align[kept].T]
+    flow_of_pass = raw.flow[first_passes]
+    figures = [
+        raw.flow[first_passes],
+        raw.sweep[first_passes],
+        raw.run[first_passes],
+        *raw.align[first_passes].T,
+    ]
     slots, slot = _distinct(np.stack(figures, axis=1))
     flow_count = len(traffics)
     return FlowArrays(
@@ -47,15 +52,15 @@ def flows(traffics: Sequence[StepTraffic], ways: int) -> FlowArrays:
         kind=kind,
         lines=raw.lines[chosen],
         outward=raw.outward[chosen],
-        sweep=raw.sweep[kept],
-        call=raw.call[kept],
-        iterations=raw.iterations[kept],
+        sweep=raw.sweep[first_passes],
+        call=raw.call[first_passes],
+        iterations=raw.iterations[first_passes],
         slot=slot,
-        shared=raw.shared[kept],
-        jump=raw.jump[kept],
-        slot_sweep=raw.sweep[kept[slots]],
-        run=raw.run[kept[slots]],
-        align=raw.align[kept[slots]],
+        shared=raw.shared[first_passes],
+        jump=raw.jump[first_passes],
+        slot_sweep=raw.sweep[first_passes[slots]],
+        run=raw.run[first_passes[slots]],
+        align=raw.align[first_passes[slots]],
         entry=table.entry,
         count=table.iterations,
         entry_cell=table.cell,
@@ -131,11 +136,11 @@ def _raw(traffics: Sequence[StepTraffic], ways: int) -> _Raw:
     crowd = np.where(walked > 0, walked, np.bincount(owner, minlength=len(walked)))[owner]
     near = np.nan_to_num(distance, posinf=-1.0)
     reclaimed = np.concatenate([lane.reclaimed for lane in lanes])
-    beside = np.stack([stores, remote, crowd, reclaimed], axis=1)
-    kinds = np.stack([near @ _CHANCE[k, :, 0] + beside @ _CHANCE[k, 0] for k in (0, 1)], axis=1)
+    properties = np.stack([stores, remote, crowd, reclaimed], axis=1)
+    kinds = np.stack([near @ _CHANCE[k, :, 0] + properties @ _CHANCE[k, 0] for k in (0, 1)], axis=1)
     drift = np.nan_to_num(outward, nan=-2.0, posinf=-1.0)
     whole = [
-        _scattered(near @ c[:, 1] + drift @ c[:, 2] + beside @ c[1] + lines * c[2, 3])
+        _scattered(near @ c[:, 1] + drift @ c[:, 2] + properties @ c[1] + lines * c[2, 3])
         for c in _CHANCE
     ]
     called = [_called(traffic, ways) for traffic in traffics for _ in traffic.threads]
@@ -203,8 +208,8 @@ def _called(traffic: StepTraffic, ways: int) -> Floats:
     can crowd no set), iterations to a jump in memory, and where in a line its loops begin.
     """
     step = traffic.schedule.steps[-1]
-    made = np.zeros((len(step.calls), 5 + PLACES))
-    made[:, 4] = np.inf
+    columns = np.zeros((len(step.calls), 5 + PLACES))
+    columns[:, 4] = np.inf
     for number, call in enumerate(step.calls):
         shape = traffic.shapes[call.sweep]
         lie = 0
@@ -213,18 +218,18 @@ def _called(traffic: StepTraffic, ways: int) -> Floats:
         elif len(shape.streams) > ways:
             rows = [row for _, row in call.rows]
             lie = hash(tuple(row - rows[0] for row in rows)) % (1 << 50)
-        made[number, :4] = call.sweep, float(shape.run), 0.0, lie
+        columns[number, :4] = call.sweep, float(shape.run), 0.0, lie
         for start in shape.starts:
-            made[number, 5 + start % PLACES] += 1 / len(shape.starts)
+            columns[number, 5 + start % PLACES] += 1 / len(shape.starts)
     for phase in step.phases:
         if phase.tile is not None:
             for number in phase.calls:
-                if np.isinf(made[number, 1]):  # tiles begin at lines
-                    made[number, 5:] = np.arange(PLACES) == 0
-                made[number, 1] = min(made[number, 1], float(phase.tile))
-                made[number, 2] = 1.0
-                made[number, 4] = float(phase.tile)
-    return made
+                if np.isinf(columns[number, 1]):  # tiles begin at lines
+                    columns[number, 5:] = np.arange(PLACES) == 0
+                columns[number, 1] = min(columns[number, 1], float(phase.tile))
+                columns[number, 2] = 1.0
+                columns[number, 4] = float(phase.tile)
+    return columns
 
 
 # --- equal things once ------------------------------------------------------------------------
@@ -282,8 +287,8 @@ def _table(raw: _Raw, new: Whole) -> _Table:
     first, same = _distinct(rows)
     place = np.full(len(raw.region_flow), -1)
     place[used[first]] = np.arange(len(first))
-    kept = place[region] >= 0
-    region, entry, count = place[region[kept]], entry[kept], count[kept]
+    valid = place[region] >= 0
+    region, entry, count = place[region[valid]], entry[valid], count[valid]
     lane = np.empty(passes, dtype=np.int64)
     lane[new] = raw.lane
     lanes = int(raw.lane.max()) + 1

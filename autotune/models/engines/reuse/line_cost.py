@@ -28,10 +28,10 @@ class Crowding:
     def of(self, crowd: Floats, position: Floats) -> Floats:
         """Logarithmic factors for (kinds,) counts at (kinds, positions) logarithms of bytes."""
         result = np.ones_like(position)
-        wanted = np.log(np.maximum(crowd, 1.0))
-        for count in np.unique(wanted):
+        logarithms = np.log(np.maximum(crowd, 1.0))
+        for count in np.unique(logarithms):
             row = [np.interp(count, self.streams, column) for column in self.factors.T]
-            chosen = wanted == count
+            chosen = logarithms == count
             result[chosen] = np.exp(np.interp(position[chosen], self.sizes, row))
         return result
 

@@ -114,9 +114,9 @@ class ReuseEngine:
             (c.size, c.ways, c.line, c.cores) for c in current.caches
         ]:
             raise ValueError(f"{machine.name} has other caches than {current.name}")
-        made = ReuseEngine.__new__(ReuseEngine)
-        made._begin(machine, self._analysed)
-        return made
+        engine = ReuseEngine.__new__(ReuseEngine)
+        engine._begin(machine, self._analysed)
+        return engine
 
     # --- arrays ---------------------------------------------------------------------------
 
@@ -181,9 +181,9 @@ class ReuseEngine:
         """The estimates of some cases of one thread placement."""
         team = self._analysed.teams[spread]
         node = self._evaluator.node(spread, team.parts)
-        wanted = np.zeros(len(team.rows), dtype=np.bool_)
-        wanted[positions] = True
-        cases = np.flatnonzero(wanted)
+        selected = np.zeros(len(team.rows), dtype=np.bool_)
+        selected[positions] = True
+        cases = np.flatnonzero(selected)
         rows = np.full(len(team.rows), -1)
         rows[cases] = np.arange(len(cases))
         estimates = self._evaluator.estimate(

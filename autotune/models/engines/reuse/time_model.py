@@ -94,13 +94,13 @@ def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Float
         data, out = data + leaving, leaving.mean(axis=1)
     memory = np.where(priced.kept > 0, 0.0, costs.from_memory(priced.distance, priced.level))
     reclaimed = costs.reclaim * (flows.reclaimed[flows.kind] * flows.lines)[:, None]
-    taken = np.zeros((len(costs.names), 1, count))
+    foreign_cycles = np.zeros((len(costs.names), 1, count))
     if reclaimed.any():  # the lines are beyond the private caches of both
         beyond = costs.level(np.full(written.shape, costs.private * costs.capacity * _BEYOND))
-        taken = _sum(
+        foreign_cycles = _sum(
             flows.owner, beyond, reclaimed + np.zeros(written.shape), len(costs.names), count
         )
-        data = data + taken
+        data = data + foreign_cycles
     base = data.mean(axis=1)
     through = np.where(written[:, 0], flows.lines * costs.line * costs.store, 0.0)
     median = costs.level(np.median(priced.distance, axis=1))[flows.kind]
@@ -111,7 +111,7 @@ def transfers(flows: FlowArrays, costs: LineCosts, hidden: Floats, serial: Float
         data=data[1:],
         mean=base[1:],
         out=out[1:],
-        foreign=_foreign(flows, priced, len(costs.names)) + taken.mean(axis=1)[1:],
+        foreign=_foreign(flows, priced, len(costs.names)) + foreign_cycles.mean(axis=1)[1:],
         small=_changed(flows, priced, replace(costs, capacity=costs.capacity / BORDER), base),
         large=_changed(flows, priced, replace(costs, capacity=costs.capacity * BORDER), base),
         hidden=_changed(flows, priced, replace(costs, exposed=hidden), base),
@@ -149,8 +149,8 @@ def _price(flows: FlowArrays, costs: LineCosts) -> _Priced:
     if flows.remote.any():
         handed = np.maximum(cycles, costs.handed)
         cycles = np.where(flows.remote[:, None], handed, cycles)
-    kept = flows.stores[:, None] & (distance / costs.capacity <= costs.allocating)
-    return _Priced(distance, level, np.where(kept, 0.0, cycles), kept.astype(np.float64))
+    allocated = flows.stores[:, None] & (distance / costs.capacity <= costs.allocating)
+    return _Priced(distance, level, np.where(allocated, 0.0, cycles), allocated.astype(np.float64))
 
 
 def _gather(flows: FlowArrays, level: Whole, cycles: Floats, levels: int) -> Floats:

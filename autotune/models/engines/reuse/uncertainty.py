@@ -251,18 +251,18 @@ def assumptions(rules: OverlapRules, doubt: ParameterDeviations) -> tuple[Assump
     their terms, so this gives no less than downwards.
     """
     unchanged = np.ones(len(doubt.names))
-    made = [Assumption("stated", unchanged, rules)]
+    result = [Assumption("stated", unchanged, rules)]
     for level, name in enumerate(doubt.names):
         off = unchanged.copy()
         off[level] += doubt.levels[level]
-        made.append(Assumption(name, off, rules))
+        result.append(Assumption(name, off, rules))
     if doubt.outbound:
-        made.append(Assumption("outbound", unchanged, rules))
+        result.append(Assumption("outbound", unchanged, rules))
     if doubt.foreign:
-        made.append(Assumption("foreign", unchanged, rules))
-    made += [Assumption(name, unchanged, rules) for name in ("smaller", "larger")]
-    made.append(Assumption("more overlap", unchanged, doubt.low))
-    return (*made, Assumption("less overlap", unchanged, doubt.high))
+        result.append(Assumption("foreign", unchanged, rules))
+    result += [Assumption(name, unchanged, rules) for name in ("smaller", "larger")]
+    result.append(Assumption("more overlap", unchanged, doubt.low))
+    return (*result, Assumption("less overlap", unchanged, doubt.high))
 
 
 def assumed(lines: LineTimes, rules: OverlapRules, doubt: ParameterDeviations) -> TransferSums:

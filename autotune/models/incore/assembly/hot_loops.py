@@ -89,13 +89,13 @@ def hot_loops(assembly: str, function: str, vector: int = 16) -> HotLoops:
 
 
 def hot_loops_among(
-    functions: Sequence[Items], isa: InstructionSet, wanted: Callable[[HotLoop], HotLoop | None]
+    functions: Sequence[Items], isa: InstructionSet, counted: Callable[[HotLoop], HotLoop | None]
 ) -> HotLoops | None:
-    """The hot loops among the loops for which ``wanted`` gives a loop, as it gives them."""
+    """The hot loops among the loops for which ``counted`` gives a loop, as it gives them."""
     candidates = []
     for items in functions:
         for candidate in _candidates(items, isa):
-            loop = wanted(candidate.loop)
+            loop = counted(candidate.loop)
             if loop is not None:
                 candidates.append(replace(candidate, loop=loop))
     return _chosen(candidates) if candidates else None

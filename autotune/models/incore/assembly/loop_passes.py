@@ -249,18 +249,20 @@ def _moves(function: CompiledFunction, head: int, instructions: Sequence[Instruc
     registers = function.registers
     state = dict(registers.at.get(head, {}))
     mark = f"#pass{head}."  # in the names of what a pass makes of other things than sums
-    seen: list[LinearForm | None] = []
+    first_addresses: list[LinearForm | None] = []
     for place, instruction in enumerate(instructions):
         address = instruction.address
-        seen.append(None if address is None else registers.address(state, address))
+        first_addresses.append(None if address is None else registers.address(state, address))
         registers.step(state, instruction, f"{mark[1:]}{place}")
     entries, following = _entries(head, registers), _next(head, registers, state)
     settled = _settled(following)
-    seen = [None if value is None else value.replaced(settled) for value in seen]
+    first_addresses = [
+        None if value is None else value.replaced(settled) for value in first_addresses
+    ]
     following = {name: value.replaced(settled) for name, value in following.items()}
     strides: list[int | None] = []
     first: list[LinearForm | None] = []
-    for value in seen:
+    for value in first_addresses:
         if value is None:
             strides.append(None)
             first.append(None)

@@ -36,8 +36,8 @@ class LinearForm:
         terms = dict(self.terms)
         for name, count in other.terms:
             terms[name] = terms.get(name, 0) + factor * count
-        kept = tuple(sorted((name, count) for name, count in terms.items() if count))
-        return LinearForm(kept, self.constant + factor * other.constant)
+        nonzero = tuple(sorted((name, count) for name, count in terms.items() if count))
+        return LinearForm(nonzero, self.constant + factor * other.constant)
 
     def replaced(self, values: Mapping[str, "LinearForm"]) -> "LinearForm":
         """The form with symbols replaced by ``values``."""

@@ -256,10 +256,10 @@ def _count_body(head: str, body: str, lanes: int, unroll: int) -> ComponentWork:
         if name.isidentifier() and (match[1] or re.search(rf"\b{name}\b", value)):
             carried[name] += 1
     declared = {name for name in carried if re.search(rf"\bdouble\s+{name}\b", body)}
-    kept = _kept(read, written, lanes) if lanes and per == 1 else 0
+    remembered = _kept(read, written, lanes) if lanes and per == 1 else 0
     chain = max((count for name, count in carried.items() if name not in declared), default=0) / per
     return ComponentWork(
-        loads=(len(read) - kept) / per, stores=len(written) / per, adds=work.adds / per,
+        loads=(len(read) - remembered) / per, stores=len(written) / per, adds=work.adds / per,
         multiplies=work.multiplies / per, fused=work.fused / per, divides=work.divides / per,
         overhead=_OVERHEAD / (per * unroll), body=float(unroll),
         chain=chain,

@@ -93,13 +93,13 @@ def _text(name: str, body: list[_Line], comment: str) -> str:
     def renamed(match: re.Match[str]) -> str:
         return numbers.get(match[0], match[0])
 
-    made = [_COPY.sub("", name)]
+    lines = [_COPY.sub("", name)]
     for line, inside in body:
         if line[-1] == ":":
             label = line[:-1].strip('"')
             if label in numbers:
-                made.append(f"{numbers[label]}:")
+                lines.append(f"{numbers[label]}:")
         else:
             mark = f"\t{comment} {INSIDE}" if inside else ""
-            made.append(f"\t{_TARGET.sub(renamed, line)}{mark}")
-    return "\n".join(made) + "\n"
+            lines.append(f"\t{_TARGET.sub(renamed, line)}{mark}")
+    return "\n".join(lines) + "\n"

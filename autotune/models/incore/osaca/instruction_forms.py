@@ -121,7 +121,7 @@ def _aarch64(text: str) -> InstructionForm:
 def facts(answer: Mapping[str, object]) -> FormProperties:
     """The properties in a worker's answer; raises ValueError where some are missing."""
     uops, latency, load = answer.get("uops"), answer.get("latency"), answer.get("load")
-    taken = answer.get("taken_as")
+    name = answer.get("taken_as")
     if (
         not isinstance(uops, list)
         or not isinstance(latency, int | float)
@@ -134,7 +134,7 @@ def facts(answer: Mapping[str, object]) -> FormProperties:
         load=float(load),
         reads=_names(answer, "reads"),
         writes=_names(answer, "writes"),
-        taken_as=taken if isinstance(taken, str) else None,
+        taken_as=name if isinstance(name, str) else None,
         in_tables=answer.get("known") is True,
     )
 

@@ -37,7 +37,7 @@ class OsacaPool:
         """Cycles of store forwarding in the tables of the architecture."""
 
     def facts(
-        self, wanted: Iterable[tuple[InstructionForm, Instruction]]
+        self, forms: Iterable[tuple[InstructionForm, Instruction]]
     ) -> Mapping[str, FormProperties]:
         """Properties by the text of the form: all known ones, including the wanted ones.
 
@@ -46,7 +46,7 @@ class OsacaPool:
         if self._kept is None:
             self._kept = incore_cache.forms(self._architecture)
         missing = []
-        for form, instruction in wanted:
+        for form, instruction in forms:
             if form.text not in self._facts:
                 answer = self._kept.get(form.text)
                 if answer is None or not self._take(form.text, answer):

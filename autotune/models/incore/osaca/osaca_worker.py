@@ -55,7 +55,7 @@ def semantics(arch: str) -> ArchSemantics:
     return ArchSemantics(parser, MachineModel(arch=arch.lower()))
 
 
-def described(arch: str, text: str, alike: list[str]) -> dict[str, object]:
+def described(arch: str, text: str, equivalents: list[str]) -> dict[str, object]:
     """OSACA's properties of one instruction."""
     meaning = semantics(arch)
     (form,) = meaning.parser.parse_file(f"\t{text}\n")
@@ -63,9 +63,9 @@ def described(arch: str, text: str, alike: list[str]) -> dict[str, object]:
         raise ValueError(f"no instruction: {text}")
     meaning.normalize_instruction_forms([form])
     meaning.add_semantics([form])
-    taken = None
+    name = None
     if _UNKNOWN in form.flags:
-        taken = _look_up(form, meaning, alike)
+        name = _look_up(form, meaning, equivalents)
     latency, whole = (float(value or 0.0) for value in (form.latency_wo_load, form.latency))
     if _ONLY_LOADS in form.flags:
         latency, load = 0.0, whole
@@ -78,7 +78,7 @@ def described(arch: str, text: str, alike: list[str]) -> dict[str, object]:
         "load": load,
         "reads": _registers([*roles["source"], *roles["src_dst"]]),
         "writes": _registers([*roles["destination"], *roles["src_dst"]]),
-        "taken_as": taken,
+        "taken_as": name,
         "known": _UNKNOWN not in form.flags,
     }
 
@@ -88,14 +88,14 @@ def _registers(operands: list[object]) -> list[str]:
     return sorted(names)
 
 
-def _look_up(form: "InstructionForm", meaning: ArchSemantics, alike: list[str]) -> str | None:
+def _look_up(form: "InstructionForm", meaning: ArchSemantics, equivalents: list[str]) -> str | None:
     """Look an unknown instruction up without its AT&T suffix, or as one of equal cost.
 
     Returns the name that helped; None where its own name without a suffix did, or none.
     """
     mnemonic: str = form.mnemonic
     suffixed = mnemonic[-1] in "bwlq" and meaning.parser.isa() == "x86"
-    for name in [mnemonic[:-1], *alike] if suffixed else alike:
+    for name in [mnemonic[:-1], *equivalents] if suffixed else equivalents:
         form.mnemonic, form.flags = name, []
         meaning.assign_src_dst(form)
         meaning.assign_tp_lt(form)
@@ -109,11 +109,13 @@ def _look_up(form: "InstructionForm", meaning: ArchSemantics, alike: list[str]) 
 
 def _uops(form: "InstructionForm", model: MachineModel) -> list[tuple[float, list[str]]]:
     """Cycles and ports of an instruction; of several possible assignments, the shortest."""
-    given = form.port_uops
-    if isinstance(given, dict):
-        given = min(given.values(), key=lambda uops: sum(u[0] for u in uops))
-    given = [uop for uop in given if isinstance(uop, list)]  # a default entry may lack a level
-    listed = [(float(cycles), [str(p) for p in ports]) for cycles, ports in given if cycles]
+    port_uops = form.port_uops
+    if isinstance(port_uops, dict):
+        port_uops = min(port_uops.values(), key=lambda uops: sum(u[0] for u in uops))
+    port_uops = [
+        uop for uop in port_uops if isinstance(uop, list)
+    ]  # a default entry may lack a level
+    listed = [(float(cycles), [str(p) for p in ports]) for cycles, ports in port_uops if cycles]
     # some tables scale the cycles of loads and stores by the width of the register
     missing = sum(form.port_pressure) - sum(cycles for cycles, _ in listed)
     data = {*model.get_data_ports(), "ST"}
@@ -132,16 +134,16 @@ def answer(line: str) -> dict[str, object]:
         model = semantics(arch)._machine_model
         forward = model.get("store_to_load_forward_latency")
         ports = [str(port) for port in model.get_ports()]
-        forms = [_safely(arch, text, alike) for text, alike in request["forms"]]
+        forms = [_safely(arch, text, equivalents) for text, equivalents in request["forms"]]
     except Exception as fault:  # whatever goes wrong is the answer
         return {"id": identity, "ok": False, "error": f"{type(fault).__name__}: {fault}"}
     return {"id": identity, "ok": True, "ports": ports, "forward": forward, "forms": forms}
 
 
-def _safely(arch: str, text: str, alike: list[str]) -> dict[str, object]:
+def _safely(arch: str, text: str, equivalents: list[str]) -> dict[str, object]:
     """The properties of a form; if OSACA fails on it, it is unknown, with the reason."""
     try:
-        return described(arch, text, alike)
+        return described(arch, text, equivalents)
     except Exception as fault:  # one odd instruction must not take the others with it
         nothing: dict[str, object] = {"uops": [], "latency": 0.0, "load": 0.0}
         lists: dict[str, object] = {"reads": [], "writes": [], "taken_as": None}

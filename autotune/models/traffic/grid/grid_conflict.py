@@ -91,8 +91,8 @@ class GridConflicts:
     ) -> tuple[int, float] | None:
         """The most lines in a set, and the lost lines per point; None if none are lost."""
         per_line = cache.line // DOUBLE
-        held = distance / cache.line
-        reused = held <= cache.sets * cache.ways
+        lines_between = distance / cache.line
+        reused = lines_between <= cache.sets * cache.ways
         if not reused.any():
             return None
         width = self.shape.blocks[2] // per_line + 1
@@ -102,7 +102,7 @@ class GridConflicts:
         near, far = (
             self._sets(cache, self._starts(range(rows)), width) for rows in self._windows()
         )
-        for count, moved in zip(held[reused], lines[reused], strict=True):
+        for count, moved in zip(lines_between[reused], lines[reused], strict=True):
             sets = near if count <= _NEAR * near.sum() else far
             filled = sets * (count / sets.sum())
             crowd = filled > cache.ways

@@ -67,8 +67,7 @@ class GridShape:
 
 
 def accesses(reads: Mapping[str, Sequence[tuple[int, ...]]], target: str) -> tuple[GridAccess, ...]:
-    """The accesses of a sweep that reads at offsets, slowest dimension first, and writes a point.
-    """
+    """The accesses of a sweep that reads at offsets, slowest dimension first, writes a point."""
     offsets: dict[str, dict[tuple[int, int], list[int]]] = {}
     for name, steps in {**reads, target: (*reads.get(target, ()), (0, 0, 0))}.items():
         for step in steps:

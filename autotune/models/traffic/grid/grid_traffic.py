@@ -139,12 +139,12 @@ class GridTraffic(StepTraffic):
         self, call: int, pad_lines: int, machine: Machine, iterations: float
     ) -> list[SetConflict]:
         """Set conflicts of a call for a loop of ``iterations`` per pass, rows padded so."""
-        made = self.schedule.steps[-1].calls[call]
-        item = self.grids[made.sweep]
+        sweep_call = self.schedule.steps[-1].calls[call]
+        item = self.grids[sweep_call.sweep]
         mine = self.threads[0]
         owned = [k for k, call_pass in enumerate(mine.passes) if call_pass.call == call]
         chosen = np.isin(mine.owner, owned)
-        layout = GridConflicts(item, dict(made.rows), self.extents, pad_lines)
+        layout = GridConflicts(item, dict(sweep_call.rows), self.extents, pad_lines)
         return layout.find(
             machine.caches, iterations, mine.distance[chosen].mean(axis=1), mine.lines[chosen]
         )
@@ -197,8 +197,8 @@ def _groups(step: TimeStep, shapes: Sequence[GridShape]) -> tuple[PassGroup, ...
             for a in item.accesses
         )
         streams_ = sum(len(access.rows) for access in item.accesses)
-        made = Pass(number, float(item.points), touches, True, item.run, streams_)
-        groups.append(PassGroup((made,), 1.0, float(item.points)))
+        sweep_pass = Pass(number, float(item.points), touches, True, item.run, streams_)
+        groups.append(PassGroup((sweep_pass,), 1.0, float(item.points)))
     return tuple(groups)
 
 
@@ -210,30 +210,30 @@ def _expanded(
     shared: tuple[bool, bool],
 ) -> ThreadStreams:
     """The streams with first touches across sweeps and, after each, repeated touches within."""
-    made: list[tuple[int, float, Floats, Floats, bool]] = []
-    seen = dict.fromkeys(range(len(across.passes)), 0)
+    entries: list[tuple[int, float, Floats, Floats, bool]] = []
+    counts_of = dict.fromkeys(range(len(across.passes)), 0)
     for index, owner in enumerate(across.owner.tolist()):
         sweep = step.calls[across.passes[owner].call].sweep
-        reuse, points = reuses[sweep][seen[owner]], shapes[sweep].points
-        seen[owner] += 1
+        reuse, points = reuses[sweep][counts_of[owner]], shapes[sweep].points
+        counts_of[owner] += 1
         written = not np.isnan(across.outward[index, 0])
         other = sum(n for n, flag in zip(reuse.events.beyond, shared, strict=True) if flag)
         first, out = across.distance[index], across.outward[index]
-        made.append((index, (reuse.events.first - other) / points, first, out, False))
+        entries.append((index, (reuse.events.first - other) / points, first, out, False))
         if other:
-            made.append((index, other / points, first, np.full(POSITIONS, np.nan), True))
+            entries.append((index, other / points, first, np.full(POSITIONS, np.nan), True))
         for lines, distance in _merged(reuse):
             far = np.full(POSITIONS, distance)
-            made.append((index, lines / points, far, far if written else far * np.nan, False))
-    origin = np.array([index for index, *_ in made])
+            entries.append((index, lines / points, far, far if written else far * np.nan, False))
+    origin = np.array([index for index, *_ in entries])
     return ThreadStreams(
         owner=across.owner[origin],
         row=across.row[origin],
-        distance=np.stack([distance for _, _, distance, _, _ in made]),
-        outward=np.stack([outward for *_, outward, _ in made]),
-        lines=np.array([lines for _, lines, *_ in made]),
+        distance=np.stack([distance for _, _, distance, _, _ in entries]),
+        outward=np.stack([outward for *_, outward, _ in entries]),
+        lines=np.array([lines for _, lines, *_ in entries]),
         stores=across.stores[origin],
-        remote=np.array([remote for *_, remote in made]),
+        remote=np.array([remote for *_, remote in entries]),
         passes=across.passes,
         alike=across.alike,
         reclaimed=np.zeros(len(origin), dtype=np.bool_),

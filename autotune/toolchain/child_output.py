@@ -35,7 +35,7 @@ class OutputReader:
         child: subprocess.Popen[bytes],
         limit: int,
         on_line: Callable[[str], bool | None] | None,
-        gauge: ChildWatcher | None = None,
+        watcher: ChildWatcher | None = None,
         memory: int | None = None,
     ) -> None:
         assert child.stdout is not None
@@ -48,7 +48,7 @@ class OutputReader:
             self._selector.register(stream, selectors.EVENT_READ)
         self._limit, self._seen = limit, 0
         self._on_line = on_line
-        self._gauge, self._memory = gauge, memory
+        self._watcher, self._memory = watcher, memory
         self._pause, self._next = _FIRST_LOOK, 0.0
         self._out = bytearray()
         self._line_start = 0
@@ -77,13 +77,13 @@ class OutputReader:
 
     def _look(self) -> float:
         """Call the watcher and check the memory if it is time; seconds until the next check."""
-        if self._gauge is None and self._memory is None:
+        if self._watcher is None and self._memory is None:
             return _POLL
         now = time.monotonic()
         if now >= self._next:
             if self._next:
-                if self._gauge is not None:
-                    self._gauge.look()
+                if self._watcher is not None:
+                    self._watcher.look()
                 if self._memory is not None:
                     self.swollen = held(self._child.pid) > self._memory
                 self._pause = min(2 * self._pause, _POLL)

@@ -14,7 +14,7 @@ import subprocess
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -110,30 +110,53 @@ class ProcessOutcome:
         return f"{text}\n{last}" if last else text
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChildLimits:
+    """Limits of a child and its descendants; None: no limit.
+
+    On a limit the processes get SIGTERM and, half a second later, SIGKILL.
+    """
+
+    memory: int | None = None
+    """Bytes of address space of each process, and of what all together hold (read 4 times a
+    second)."""
+    output: int = OUTPUT_LIMIT
+    """Bytes of both output streams together."""
+    largest_file: int | None = None
+    """Bytes that a process may write into one file."""
+
+
+_NO_LIMITS = ChildLimits()
+
+
+@dataclass(frozen=True, slots=True)
+class LineListener:
+    """Receives every complete line of a child's standard output as it arrives.
+
+    With ``paced`` a line end is sent to the child's standard input, which is closed otherwise,
+    whenever ``on_line`` returns True.
+    """
+
+    on_line: Callable[[str], bool | None]
+    paced: bool = False
+
+
 def run(
     command: Sequence[str],
     *,
     timeout: float,
     environment: Mapping[str, str] | None = None,
-    memory: int | None = None,
-    output_limit: int = OUTPUT_LIMIT,
-    on_line: Callable[[str], bool | None] | None = None,
-    paced: bool = False,
-    niceness: int | None = None,
     folder: Path | None = None,
-    gauge: ChildWatcher | None = None,
-    largest_file: int | None = None,
+    niceness: int | None = None,
+    limits: ChildLimits = _NO_LIMITS,
+    listener: LineListener | None = None,
+    watcher: ChildWatcher | None = None,
 ) -> ProcessOutcome:
     """Run a command to its end or to a limit; when this returns, no descendant of it is left.
 
     ``timeout`` in seconds; ``environment`` is the whole environment (None: this process's);
-    ``memory`` bytes of address space of each process, and of what all together hold (read 4 times
-    a second); ``on_line`` gets every complete line of standard output as it
-    arrives; with ``paced`` a line end is sent to the child's standard input, which is closed else,
-    whenever ``on_line`` returns True; ``niceness`` -20..19 (None: as this process); ``gauge`` is
-    told when it starts and ends; ``largest_file`` bytes that it may write into one file. On a limit
-    the children get SIGTERM and, half a second later, SIGKILL.
-    Raises MissingTool when the program cannot be started.
+    ``niceness`` -20..19 (None: as this process). Raises MissingTool when the program cannot be
+    started.
 
     The limits are set from outside right after the start: code between fork and exec is not safe
     beside threads, and a limit on address space counts what was taken before it was set. A file
@@ -141,20 +164,21 @@ def run(
     """
     mark = uuid.uuid4().hex
     variables = dict(os.environ if environment is None else environment) | {MARK: mark}
-    if largest_file is not None:
-        command = _limited(command, largest_file, variables, folder)
+    if limits.largest_file is not None:
+        command = _limited(command, limits.largest_file, variables, folder)
     started = time.monotonic()
-    child = _start(command, variables, folder, paced=paced)
+    child = _start(command, variables, folder, paced=listener is not None and listener.paced)
     _running[mark] = child.pid
-    reader = OutputReader(child, output_limit, on_line, gauge, memory)
+    on_line = listener.on_line if listener else None
+    reader = OutputReader(child, limits.output, on_line, watcher, limits.memory)
     timed_out = False
     ended, waited, strays = started, None, 0
     try:
-        _limit(child.pid, resource.RLIMIT_AS, memory)
-        _limit(child.pid, resource.RLIMIT_FSIZE, largest_file)
+        _limit(child.pid, resource.RLIMIT_AS, limits.memory)
+        _limit(child.pid, resource.RLIMIT_FSIZE, limits.largest_file)
         priority = renice(child.pid, niceness) if niceness is not None else _inherit(child.pid)
-        if gauge is not None:
-            gauge.begin(child.pid)
+        if watcher is not None:
+            watcher.begin(child.pid)
         timed_out = not reader.follow(started + timeout)
         ended, waited = time.monotonic(), _waited(child.pid)
         if not (timed_out or reader.exceeded):
@@ -164,10 +188,23 @@ def run(
         gentle = timed_out or reader.exceeded
         left = _end(child.pid, mark, gentle=gentle)
         code, spent = _reap(child) if child.pid not in left else (None, None)
-        if gauge is not None:
-            gauge.end(spent.ru_maxrss * 1024 if spent else 0)
+        if watcher is not None:
+            watcher.end(spent.ru_maxrss * 1024 if spent else 0)
         _running.pop(mark, None)
         reader.close()
+    outcome = _outcome(reader, code, timed_out=timed_out)
+    return replace(
+        outcome,
+        seconds=Seconds(time.monotonic() - started),
+        priority=priority,
+        left=tuple(sorted(left)),
+        strays=strays,
+        usage=None if spent is None else _usage(spent, ended - started, waited),
+    )
+
+
+def _outcome(reader: OutputReader, code: int | None, *, timed_out: bool) -> ProcessOutcome:
+    """How a child ended and what it printed, its times still missing."""
     return ProcessOutcome(
         code=code if code is not None and code >= 0 else None,
         signal=_signal_name(-code) if code is not None and code < 0 else None,
@@ -176,11 +213,7 @@ def run(
         swollen=reader.swollen,
         out=reader.out(),
         err=reader.err(),
-        seconds=Seconds(time.monotonic() - started),
-        priority=priority,
-        left=tuple(sorted(left)),
-        strays=strays,
-        usage=None if spent is None else _usage(spent, ended - started, waited),
+        seconds=Seconds(0.0),
     )
 
 

@@ -175,11 +175,11 @@ def test_templates_name_nodes_ranks_and_threads():
     assert launcher.expand("echo {ranks} {command}", ["./p"]) == ["echo", "{ranks}", "./p"]
 
 
-def test_a_tethered_command_ends_with_its_parent(tmp_path: Path):
+def test_a_terminated_command_ends_with_its_parent(tmp_path: Path):
     script = (
         "import subprocess, sys, time\n"
         "from autotune.toolchain import launcher\n"
-        "child = subprocess.Popen(launcher.tethered(['sleep', '60']))\n"
+        "child = subprocess.Popen(launcher.terminated_with_parent(['sleep', '60']))\n"
         "time.sleep(0.5)\n"
         "print(child.pid, flush=True)\n"
         "time.sleep(60)\n"

@@ -12,6 +12,7 @@ import pytest
 
 from autotune.errors import MissingTool
 from autotune.toolchain import child_process
+from autotune.toolchain.child_process import ChildLimits, LineListener
 from autotune.units import Seconds
 
 
@@ -59,14 +60,14 @@ def test_lines_arrive_while_the_child_runs(tmp_path: Path):
         heard.append(line)
         gate.touch()
 
-    assert child_process.run(python(code), timeout=20, on_line=hear).ok
+    assert child_process.run(python(code), timeout=20, listener=LineListener(hear)).ok
     assert heard == ["one", "two", "three"]
 
 
 def test_a_line_in_pieces_arrives_whole():
     code = "import sys, time\nfor c in 'abc\\n': print(c, end='', flush=True); time.sleep(0.02)"
     heard: list[str] = []
-    child_process.run(python(code), timeout=20, on_line=heard.append)
+    child_process.run(python(code), timeout=20, listener=LineListener(heard.append))
     assert heard == ["abc"]
 
 
@@ -105,7 +106,9 @@ def test_child_that_closes_its_output_and_hangs():
 
 
 def test_flood_is_ended_in_bounded_memory():
-    outcome = child_process.run(["sh", "-c", "yes abcdefgh"], timeout=60, output_limit=100_000)
+    outcome = child_process.run(
+        ["sh", "-c", "yes abcdefgh"], timeout=60, limits=ChildLimits(output=100_000)
+    )
     assert outcome.flooded
     assert not outcome.timed_out
     assert len(outcome.out) <= 100_000
@@ -114,7 +117,7 @@ def test_flood_is_ended_in_bounded_memory():
 
 def test_flood_of_errors_without_line_ends():
     outcome = child_process.run(
-        ["sh", "-c", "tr '\\0' x </dev/zero >&2"], timeout=60, output_limit=5000
+        ["sh", "-c", "tr '\\0' x </dev/zero >&2"], timeout=60, limits=ChildLimits(output=5000)
     )
     assert outcome.flooded
     assert len(outcome.err) <= 5000
@@ -159,7 +162,7 @@ for _ in range(3):
         os._exit(0)
 time.sleep(30)
 """
-    outcome = child_process.run(python(code), timeout=25, memory=300 << 20)
+    outcome = child_process.run(python(code), timeout=25, limits=ChildLimits(memory=300 << 20))
     assert outcome.swollen
     assert not outcome.ok
     assert not outcome.timed_out
@@ -171,7 +174,7 @@ def test_memory_limit():
     code = (
         "import time; time.sleep(0.3)\ntry: b = bytearray(1 << 30)\nexcept MemoryError: print('no')"
     )
-    outcome = child_process.run(python(code), timeout=20, memory=512 << 20)
+    outcome = child_process.run(python(code), timeout=20, limits=ChildLimits(memory=512 << 20))
     assert outcome.out == "no\n"
 
 
@@ -186,14 +189,18 @@ def test_the_limit_of_files_holds_from_the_first_write(
     # as when the parent has no CPU until the child has written a lot
     monkeypatch.setattr(child_process.resource, "prlimit", lambda *_: None)
     command = ["dd", "if=/dev/zero", "of=big", "bs=65536", "count=160"]
-    outcome = child_process.run(command, timeout=20, folder=tmp_path, largest_file=(1 << 20) - 512)
+    outcome = child_process.run(
+        command, timeout=20, folder=tmp_path, limits=ChildLimits(largest_file=(1 << 20) - 512)
+    )
     assert outcome.signal == "SIGXFSZ"
     assert (tmp_path / "big").stat().st_size == (1 << 20) - 512
 
 
 def test_the_limit_of_files_is_exact(tmp_path: Path):
     code = "import resource, time\ntime.sleep(1)\nprint(resource.getrlimit(resource.RLIMIT_FSIZE))"
-    outcome = child_process.run(python(code), timeout=20, folder=tmp_path, largest_file=1000)
+    outcome = child_process.run(
+        python(code), timeout=20, folder=tmp_path, limits=ChildLimits(largest_file=1000)
+    )
     assert outcome.out == "(1000, 1000)\n"
 
 
@@ -208,13 +215,15 @@ def test_the_limit_of_files_is_exact(tmp_path: Path):
 def test_a_limit_of_files_hides_no_missing_tool(tmp_path: Path, name: str, why: str):
     (tmp_path / "no-program").write_text("text")
     with pytest.raises(MissingTool, match=f"{name}.*{why}"):
-        child_process.run([name], timeout=1, folder=tmp_path, largest_file=1 << 20)
+        child_process.run(
+            [name], timeout=1, folder=tmp_path, limits=ChildLimits(largest_file=1 << 20)
+        )
 
 
 def test_a_path_is_relative_to_the_folder(tmp_path: Path):
     (tmp_path / "program").symlink_to("/bin/echo")
     outcome = child_process.run(
-        ["./program", "a b"], timeout=9, folder=tmp_path, largest_file=1 << 20
+        ["./program", "a b"], timeout=9, folder=tmp_path, limits=ChildLimits(largest_file=1 << 20)
     )
     assert outcome.out == "a b\n"
 
@@ -225,7 +234,7 @@ def test_an_exception_of_the_listener_ends_the_children(tmp_path: Path):
 
     script = f"echo $$ > {tmp_path}/pid; echo x; sleep 1000"
     with pytest.raises(KeyboardInterrupt):
-        child_process.run(["sh", "-c", script], timeout=60, on_line=hear)
+        child_process.run(["sh", "-c", script], timeout=60, listener=LineListener(hear))
     assert not alive(int((tmp_path / "pid").read_text()))
 
 
@@ -269,13 +278,17 @@ def test_a_paced_child_goes_on_only_when_it_was_answered() -> None:
         heard.append(line)
         return line.startswith("line")
 
-    outcome = child_process.run(["sh", "-c", script], timeout=20, on_line=hear, paced=True)
+    outcome = child_process.run(
+        ["sh", "-c", script], timeout=20, listener=LineListener(hear, paced=True)
+    )
     assert outcome.ok
     assert heard == ["line 1", "got", "line 2", "got", "line 3", "got"]
 
 
 def test_an_unanswered_paced_child_ends_at_its_limit() -> None:
     outcome = child_process.run(
-        ["sh", "-c", "echo x; read a"], timeout=0.5, on_line=lambda _: False, paced=True
+        ["sh", "-c", "echo x; read a"],
+        timeout=0.5,
+        listener=LineListener(lambda _: False, paced=True),
     )
     assert outcome.timed_out

@@ -150,7 +150,7 @@ class HostMeasurer:
         if candidate.ranks > 1 and not (self.mpi_launcher or rank_programs.fits(candidate)):
             text = f"{candidate.ranks} x {candidate.threads} threads on {quiet.cpus()} CPUs"
             return Launch(status="contended", detail=f"{text}: verified, not timed")
-        gauges = self._gauges(candidate, executable)
+        resource_use = self._resource_use(candidate, executable)
         listener = LaunchListener(
             threads=candidate.threads,
             ranks=candidate.ranks,
@@ -164,11 +164,11 @@ class HostMeasurer:
                 "wait": self._settings(candidate, candidate.threads, True)["OMP_WAIT_POLICY"],
                 **({"ranks": candidate.ranks} if candidate.ranks > 1 else {}),
             },
-            gauges=gauges,
+            resource_use=resource_use,
         )
         arguments = protocol.time_arguments(candidate, self.measuring)
         command = [str(executable), *arguments]
-        outcome = self._run(command, candidate, expected, listener.hear, gauges=gauges)
+        outcome = self._run(command, candidate, expected, listener.hear, resource_use=resource_use)
         return listener.finish(*_ended(outcome, candidate), outcome.out)
 
     def phases(self, candidate: Candidate, expected: float | None = None) -> KernelSeconds:
@@ -196,7 +196,7 @@ class HostMeasurer:
             status, detail = "crashed", wrong[0] if wrong else "the program printed no phases"
         return KernelSeconds(status=status, seconds=seconds, detail=detail)
 
-    def _gauges(self, candidate: Candidate, executable: Path) -> ResourceUse:
+    def _resource_use(self, candidate: Candidate, executable: Path) -> ResourceUse:
         """The watch on memory and energy of a launch; empty where ranks run on other nodes too."""
         if candidate.nodes > 1:
             return ResourceUse(counted=Path("/dev/null"))
@@ -211,6 +211,9 @@ class HostMeasurer:
         likely = m.verify_steps * expected + samples * max(m.min_sample, expected)
         return max(self.limits.run, self.limits.factor * likely)
 
+    def _child_limits(self) -> child_process.ChildLimits:
+        return child_process.ChildLimits(memory=self.limits.memory, output=self.limits.output)
+
     def _run(
         self,
         command: list[str],
@@ -218,22 +221,20 @@ class HostMeasurer:
         expected: float | None,
         hear: Callable[[str], bool | None],
         *,
-        gauges: ResourceUse | None = None,
+        resource_use: ResourceUse | None = None,
     ) -> ProcessOutcome:
-        """Run a timing program. With ``gauges`` it pauses after each of its samples."""
-        paced = gauges is not None
+        """Run a timing program. With ``resource_use`` it pauses after each of its samples."""
+        paced = resource_use is not None
         environment = self._environment(candidate, candidate.threads, timed=True)
         with rank_programs.scratch(candidate) as folders:
             return child_process.run(
                 self._command(candidate, candidate.threads, command),
                 timeout=self.time_limit(expected),
                 environment={**environment, **folders, **(_PACED if paced else {})},
-                memory=self.limits.memory,
-                output_limit=self.limits.output,
-                on_line=hear,
-                paced=paced,
+                limits=self._child_limits(),
+                listener=child_process.LineListener(hear, paced=paced),
                 niceness=quiet.RAISED,
-                gauge=gauges,
+                watcher=resource_use,
             )
 
     def _build(
@@ -315,8 +316,7 @@ class HostMeasurer:
                 self._command(candidate, candidate.threads, [str(executable), *arguments]),
                 timeout=self.limits.run,
                 environment={**environment, **folders},
-                memory=self.limits.memory,
-                output_limit=self.limits.output,
+                limits=self._child_limits(),
                 niceness=quiet.VERIFYING,
             )
             status, detail = _ended(outcome, candidate)

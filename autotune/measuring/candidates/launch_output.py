@@ -33,7 +33,7 @@ class LaunchListener:
     wrong: str = ""
     """The first fault in the output; empty if there is none."""
     watch: quiet.QuietWatch = field(default_factory=quiet.QuietWatch)
-    gauges: ResourceUse | None = None
+    resource_use: ResourceUse | None = None
     """Reads memory and energy when a sample is taken."""
 
     def hear(self, text: str) -> bool:
@@ -77,7 +77,7 @@ class LaunchListener:
             conditions={
                 **self.conditions,
                 **self.watch.conditions(),
-                **(self.gauges.of_sample(line.seconds) if self.gauges else {}),
+                **(self.resource_use.of_sample(line.seconds) if self.resource_use else {}),
                 "cpus": cpus,
                 "leading": start.leading if start else 0,
                 "voluntary": line.voluntary,

@@ -140,7 +140,7 @@ def run(
         [probe.executable, str(threads), f"{sample:.6g}", f"{until:.6g}", *map(str, items)],
         timeout=until + _GRACE,
         environment=_environment(threads),
-        on_line=lines.append,
+        listener=child_process.LineListener(lines.append),
         niceness=quiet.RAISED,
     )
     if outcome.code == 2:

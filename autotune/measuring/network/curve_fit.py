@@ -154,12 +154,7 @@ def _fitted(key: Key, members: Sequence[Member], *, contended: bool) -> FittedCu
         segments=segments,
         measured=(Bytes(int(points.x.min())), Bytes(int(points.x.max()))),
         residual=_residual(segments, points),
-        points=tuple(
-            CurvePoint(
-                Bytes(int(x)), Seconds(_rounded(float(np.median(points.y[points.x == x])), "time"))
-            )
-            for x in np.unique(points.x)
-        ),
+        points=_medians(points),
         source=_source(run, members),
     )
     left = len(members) - len(usable)
@@ -205,6 +200,16 @@ def _residual(segments: Sequence[Segment], points: SamplePoints) -> tuple[float,
     fitted = np.array([segments[k].at(x) for k, x in zip(which, points.x, strict=True)])
     low, high = np.quantile(points.y / fitted, _QUANTILES)
     return min(float(f"{low:.4g}"), 1.0), max(float(f"{high:.4g}"), 1.0)
+
+
+def _medians(points: SamplePoints) -> tuple[CurvePoint, ...]:
+    """The median time of each size."""
+    return tuple(
+        CurvePoint(
+            Bytes(int(x)), Seconds(_rounded(float(np.median(points.y[points.x == x])), "time"))
+        )
+        for x in np.unique(points.x)
+    )
 
 
 def _rounded(value: float, dimension: Literal["time", "bandwidth"]) -> float:

@@ -231,8 +231,8 @@ class _Session:
                 ),
                 timeout=seconds + _START,
                 environment={**self._environment(), **folders},
-                on_line=self._hear,
-                output_limit=1 << 28,
+                listener=child_process.LineListener(self._hear),
+                limits=child_process.ChildLimits(output=1 << 28),
                 niceness=quiet.RAISED,
             )
         self.launches += 1

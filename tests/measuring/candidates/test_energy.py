@@ -107,7 +107,7 @@ def test_energy_of_a_sample_is_that_of_the_time_since_the_last_one(powercap, mon
 
 
 def run(text: str, gauge, **options) -> child_process.ProcessOutcome:
-    outcome = child_process.run([sys.executable, "-c", text], timeout=60, gauge=gauge, **options)
+    outcome = child_process.run([sys.executable, "-c", text], timeout=60, watcher=gauge, **options)
     assert outcome.ok, outcome.describe()
     return outcome
 
@@ -149,6 +149,6 @@ def test_processes_at_once_add_up_and_a_launcher_does_not_count():
 
         def end(self, reaped): ...
 
-    run(both, Both(), on_line=hear, paced=True)
+    run(both, Both(), listener=child_process.LineListener(hear, paced=True))
     assert 128 * MIB < seen[0] < 300 * MIB
     assert nobody.peak is None

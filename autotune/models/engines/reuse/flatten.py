@@ -134,15 +134,9 @@ def _raw(traffics: Sequence[StepTraffic], ways: int) -> _Raw:
     remote = np.concatenate([lane.remote for lane in lanes])
     walked = np.array([item.rows for lane in lanes for item in lane.passes])
     crowd = np.where(walked > 0, walked, np.bincount(owner, minlength=len(walked)))[owner]
-    near = np.nan_to_num(distance, posinf=-1.0)
     reclaimed = np.concatenate([lane.reclaimed for lane in lanes])
     properties = np.stack([stores, remote, crowd, reclaimed], axis=1)
-    kinds = np.stack([near @ _CHANCE[k, :, 0] + properties @ _CHANCE[k, 0] for k in (0, 1)], axis=1)
-    drift = np.nan_to_num(outward, nan=-2.0, posinf=-1.0)
-    whole = [
-        _scattered(near @ c[:, 1] + drift @ c[:, 2] + properties @ c[1] + lines * c[2, 3])
-        for c in _CHANCE
-    ]
+    kinds, whole = _stream_signatures(distance, outward, properties, lines)
     called = [_called(traffic, ways) for traffic in traffics for _ in traffic.threads]
     calls = np.concatenate([np.array([i.call for i in lane.passes]) for lane in lanes])
     figures = np.concatenate(
@@ -190,6 +184,20 @@ def _raw(traffics: Sequence[StepTraffic], ways: int) -> _Raw:
         region_flow=np.repeat(np.arange(len(traffics)), regions),
         times=np.concatenate([times for _, _, times in placed]),
     )
+
+
+def _stream_signatures(
+    distance: Floats, outward: Floats, properties: Floats, lines: Floats
+) -> tuple[Floats, list[Floats]]:
+    """(streams, 2) numbers equal for equal kinds, and two (streams,) ones for equal streams."""
+    near = np.nan_to_num(distance, posinf=-1.0)
+    kinds = np.stack([near @ _CHANCE[k, :, 0] + properties @ _CHANCE[k, 0] for k in (0, 1)], axis=1)
+    drift = np.nan_to_num(outward, nan=-2.0, posinf=-1.0)
+    whole = [
+        _scattered(near @ c[:, 1] + drift @ c[:, 2] + properties @ c[1] + lines * c[2, 3])
+        for c in _CHANCE
+    ]
+    return kinds, whole
 
 
 def _placed(

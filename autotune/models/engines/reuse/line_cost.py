@@ -176,6 +176,51 @@ class LineCosts:
         return f"the machine has no figure for {self.names[level]}"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bandwidths:
+    """Bandwidths of a machine: measured, or by its machine file."""
+
+    curve: tuple[Floats, Floats] | None
+    """Logarithms of working set and of bytes per cycle; None: not measured."""
+    memory: float
+    """Bytes per cycle of memory for one thread."""
+    spread: float
+    """Relative uncertainty."""
+    extrapolated: tuple[str, ...]
+    """Levels whose bandwidth was not measured at this number of threads."""
+    notes: tuple[str, ...]
+
+
+def _bandwidths(
+    machine: Machine, threads: int, names: tuple[str, ...], memory: float
+) -> _Bandwidths:
+    """The measured bandwidths where the machine has them; ``memory`` is that of its file."""
+    calibration = machine.calibration
+    if not (calibration and calibration.curves):
+        rule = machine.overlap.rule
+        notes = (
+            "bandwidths from the machine file, not measured",
+            f"overlap rule {rule} of the machine file, {OVERLAP_RULES[rule]}: the interval spans"
+            " full overlap to none",
+        )
+        return _Bandwidths(
+            curve=None, memory=memory, spread=0.3, extrapolated=names[1:], notes=notes
+        )
+    curve = calibration.curve(threads)
+    remarks = []
+    if curve.threads != threads:
+        remarks.append(f"bandwidths measured with {curve.threads} threads, not {threads}")
+    if calibration.contended:
+        remarks.append("calibrated while other processes took the cores")
+    return _Bandwidths(
+        curve=(np.log(np.array(curve.working_set, float)), np.log(np.array(curve.bandwidth))),
+        memory=float(curve.bandwidth[-1]),
+        spread=max(0.05, max(curve.spread)) + (0.15 if calibration.contended else 0.0),
+        extrapolated=names[1:] if curve.threads != threads else (),
+        notes=tuple(remarks),
+    )
+
+
 def line_costs(machine: Machine, threads: int, placement: Placement = "compact") -> LineCosts:
     """The costs with ``threads`` running, with measured curves where the machine has them.
 
@@ -190,7 +235,6 @@ def line_costs(machine: Machine, threads: int, placement: Placement = "compact")
     for cache in caches:
         size = cache.size / min(threads, cache.cores)
         borders.append(size + borders[-1] if cache.victim and borders else size)
-    memory = _memory(machine, threads)
     line = int(machine.line)
     links = [line / c.inbound if c.inbound else float("nan") for c in caches[1:]]
     passed = next((k for k, cache in enumerate(caches) if cache.write_back), len(caches))
@@ -199,49 +243,25 @@ def line_costs(machine: Machine, threads: int, placement: Placement = "compact")
     outlinks = np.where(victims > 0, 0.0, outlinks)
     allocating = [b for c, b in zip(caches, borders, strict=True) if c.write_allocate]
     private = [b for c, b in zip(caches, borders, strict=True) if c.cores == 1]
-    calibration = machine.calibration
-    curve, extrapolated, notes = None, names[1:], list[str]()
-    spread = 0.3
-    if calibration and calibration.curves:
-        bandwidth_curve = calibration.curve(threads)
-        curve = (
-            np.log(np.array(bandwidth_curve.working_set, float)),
-            np.log(np.array(bandwidth_curve.bandwidth)),
-        )
-        memory = float(bandwidth_curve.bandwidth[-1])
-        spread = max(0.05, max(bandwidth_curve.spread)) + (0.15 if calibration.contended else 0.0)
-        extrapolated = names[1:] if bandwidth_curve.threads != threads else ()
-        if bandwidth_curve.threads != threads:
-            notes.append(
-                f"bandwidths measured with {bandwidth_curve.threads} threads, not {threads}"
-            )
-        if calibration.contended:
-            notes.append("calibrated while other processes took the cores")
-    else:
-        rule = machine.overlap.rule
-        notes.append("bandwidths from the machine file, not measured")
-        notes.append(
-            f"overlap rule {rule} of the machine file, {OVERLAP_RULES[rule]}: the interval spans"
-            " full overlap to none"
-        )
+    figures = _bandwidths(machine, threads, names, _memory(machine, threads))
     return LineCosts(
         names=names,
         borders=np.maximum.accumulate(np.array(borders)),
         exposed=np.array([0.0, *(machine.exposed(name) for name in names[1:])]),
         line=line,
-        links=np.array([*links, line / memory + (machine.memory.penalty_load or 0.0)]),
+        links=np.array([*links, line / figures.memory + (machine.memory.penalty_load or 0.0)]),
         outlinks=outlinks,
         victims=victims,
-        curve=curve,
-        memory=memory,
+        curve=figures.curve,
+        memory=figures.memory,
         allocating=allocating[0] if allocating else float("inf"),
         private=max(private, default=0.0),
-        spread=spread,
-        extrapolated=extrapolated,
-        notes=tuple(notes),
+        spread=figures.spread,
+        extrapolated=figures.extrapolated,
+        notes=figures.notes,
         passed=passed,
         store=_store(machine, threads) if passed else 0.0,
-        beside=curve is None and machine.overlap.rule == "data-serial",
+        beside=figures.curve is None and machine.overlap.rule == "data-serial",
     )
 
 

@@ -108,7 +108,7 @@ def preprocessed(compiler: Compiler, flags: Sequence[str], source: str) -> str:
         [compiler.path, *compiler.flags, *flags, "-E", source],
         timeout=_LIMIT,
         environment=compilers.environment(),
-        output_limit=_LARGEST,
+        limits=child_process.ChildLimits(output=_LARGEST),
         folder=Path(source).parent,
         niceness=build_cache.BACKGROUND,
     )

@@ -145,14 +145,14 @@ class ProgramMeasurer:
         wanted, taken = self.measuring.samples, list[Sample]()
         agreed: Answer | None = None
         for _ in range(self.measuring.attempts * wanted):
-            gauges = ResourceUse(meter=self.meter)
+            resource_use = ResourceUse(meter=self.meter)
             watch = quiet.QuietWatch()
-            run = self._run(candidate, prepared.build, expected, gauges=gauges)
+            run = self._run(candidate, prepared.build, expected, resource_use=resource_use)
             agreed, fault = self._agreed(candidate, run)
             if run.status != "ok" or fault:
                 status: Status = "wrong-result" if fault else run.status
                 return Launch(status=status, samples=tuple(taken), detail=fault or run.detail)
-            samples = self._samples(candidate, run, gauges, watch)
+            samples = self._samples(candidate, run, resource_use, watch)
             for sample in samples:
                 placed = replace(sample, launch=launch, round=round_number)
                 taken.append(placed)
@@ -240,24 +240,27 @@ class ProgramMeasurer:
         expected: float | None,
         *,
         verifying: bool = False,
-        gauges: ResourceUse | None = None,
+        resource_use: ResourceUse | None = None,
     ) -> ProgramRun:
         program = program_problem(candidate).program
         ready = self.workshop.ready(candidate, key)
         if ready is None:
             return ProgramRun("build-failed", "what was built is no longer in the cache")
         settings = {**openmp(candidate, timed=not verifying), **self.environment}
+        limits = child_process.ChildLimits(
+            memory=self.limits.memory,
+            output=self.limits.output,
+            largest_file=self.limits.file,
+        )
         with _folder(program.folder) as folder:
             outcome = child_process.run(
                 launcher.killed_with_parent(launcher.expand(self.launcher, ready.command)),
                 timeout=self.limits.run if verifying else self.time_limit(expected),
                 environment=ready.environment(settings),
-                memory=self.limits.memory,
-                output_limit=self.limits.output,
-                largest_file=self.limits.file,
+                limits=limits,
                 niceness=quiet.VERIFYING if verifying else quiet.RAISED,
                 folder=folder,
-                gauge=gauges,
+                watcher=resource_use,
             )
         if not outcome.ok:
             status: Status = "timed-out" if outcome.timed_out else "crashed"
@@ -275,7 +278,11 @@ class ProgramMeasurer:
         return ProgramRun("ok", times=times, answer=result, outcome=outcome)
 
     def _samples(
-        self, candidate: Candidate, run: ProgramRun, gauges: ResourceUse, watch: quiet.QuietWatch
+        self,
+        candidate: Candidate,
+        run: ProgramRun,
+        resource_use: ResourceUse,
+        watch: quiet.QuietWatch,
     ) -> list[Sample]:
         program = program_problem(candidate).program
         usage = run.outcome.usage if run.outcome else None
@@ -302,7 +309,7 @@ class ProgramMeasurer:
                 round=0,
                 taken=taken,
                 warm_up=number < program.warm_ups,
-                conditions={**conditions, **gauges.of_launch(seconds)},
+                conditions={**conditions, **resource_use.of_launch(seconds)},
             )
             for number, seconds in enumerate(run.times)
         ]

@@ -66,8 +66,8 @@ def terminated_with_parent(command: Sequence[str]) -> list[str]:
             expected="a program on PATH or a path to one",
         )
         raise MissingTool(fault)
-    tether = str(Path(__file__).with_name("end_with_parent.py"))
-    return [sys.executable, "-I", "-S", tether, str(os.getpid()), *command]
+    program = str(Path(__file__).with_name("end_with_parent.py"))
+    return [sys.executable, "-I", "-S", program, str(os.getpid()), *command]
 
 
 def killed_with_parent(command: Sequence[str]) -> list[str]:

@@ -17,10 +17,12 @@ from autotune.commands.rank import ranked_space
 from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.commands.tune import flow as tune_flow
 from autotune.commands.tune.flow import StudyOptions, TunedStudy
-from autotune.domain.setup import Engine, Setup
+from autotune.domain.setup import Setup
 from autotune.files import codec
 from autotune.progress import Progress
 from autotune.results.documents import study_document
+from autotune.workloads.base import Workload
+from autotune.workloads.shipped import workload_of
 
 if TYPE_CHECKING:
     import pandas
@@ -37,7 +39,7 @@ class PredictionResult:
     def frame(self) -> "pandas.DataFrame":
         """One row per candidate in the order of the space: parameters, seconds, interval."""
         p = self.ranked
-        document = rank_document.predict(p.setup, p.machine, p.enumerated.legal, p.rankings)
+        document = rank_document.predict(p.workload, p.machine, p.enumerated.legal, p.rankings)
         return _frame([codec.fields(row) for row in document.predictions])
 
 
@@ -50,7 +52,7 @@ class RankResult:
     def frame(self) -> "pandas.DataFrame":
         """One row per candidate, problem by problem, best first."""
         p = self.ranked
-        ranking = rank_document.rank(p.setup, p.machine, p.rankings).ranking
+        ranking = rank_document.rank(p.workload, p.machine, p.rankings).ranking
         return _frame([codec.fields(row) for row in ranking])
 
 
@@ -71,35 +73,42 @@ class StudyResult:
 
 def load(path: str | Path) -> Setup:
     """The setup of a config file; ConfigError with every mistake of the file at once."""
-    return ranked_space.load(Path(path))
+    return ranked_space.load(Path(path)).setup
 
 
 def predict(
-    setup: Setup | str | Path, *, engines: Sequence[Engine] | None = None
+    setup: Workload | Setup | str | Path, *, engines: Sequence[str] | None = None
 ) -> PredictionResult:
     """Predict every candidate; seconds per time step. ``engines``: the setup's own if left out."""
-    return PredictionResult(ranked_space.rank_space(_setup(setup), _silent, engines))
+    return PredictionResult(ranked_space.rank_space(_workload(setup), _silent, engines))
 
 
-def rank(setup: Setup | str | Path, *, engines: Sequence[Engine] | None = None) -> RankResult:
+def rank(
+    setup: Workload | Setup | str | Path, *, engines: Sequence[str] | None = None
+) -> RankResult:
     """Rank the candidates of each problem by predicted time."""
-    return RankResult(ranked_space.rank_space(_setup(setup), _silent, engines))
+    return RankResult(ranked_space.rank_space(_workload(setup), _silent, engines))
 
 
 def tune(
-    setup: Setup | str | Path,
+    setup: Workload | Setup | str | Path,
     *,
     store: str = "autotune-results.sqlite",
     options: StudyOptions | None = None,
     progress: Progress | None = None,
 ) -> StudyResult:
-    """Measure the most promising candidates; every sample goes to the store when it is taken."""
+    """Measure the most promising candidates; every sample goes to the store when it is taken.
+
+    ``setup``: a config file, a setup, or a workload of your own.
+    """
     chosen = options or StudyOptions()
-    return StudyResult(tune_flow.tune(_setup(setup), chosen, store, progress or _silent))
+    return StudyResult(tune_flow.tune(_workload(setup), chosen, store, progress or _silent))
 
 
-def _setup(setup: Setup | str | Path) -> Setup:
-    return setup if isinstance(setup, Setup) else load(setup)
+def _workload(setup: Workload | Setup | str | Path) -> Workload:
+    if isinstance(setup, str | Path):
+        return ranked_space.load(Path(setup))
+    return workload_of(setup) if isinstance(setup, Setup) else setup
 
 
 def _silent(stage: str, done: int, total: int, detail: str = "") -> None:

@@ -17,7 +17,6 @@ from autotune.codegen.tree.loop_tree import StepProgram
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank import ranked_space
 from autotune.domain.machine import Machine
-from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate
 from autotune.files import config
 from autotune.files.store import RunRecord, Store
@@ -33,6 +32,7 @@ from autotune.models.refinement.measured_rows import data
 from autotune.models.refinement.posterior_fit import fit
 from autotune.models.refinement.shifting_constants import held, prior
 from autotune.statistics import estimators
+from autotune.workloads.base import Workload
 
 Floats = npt.NDArray[np.float64]
 KS = (1, 3, 5)
@@ -73,17 +73,16 @@ def times_of(store: str, only: str, machine: Machine) -> Iterator[Times]:
                 continue
             path = Path(folder) / f"{cell.name}.yaml"
             path.write_text(cell.config(5), encoding="utf-8")
-            setup = ranked_space.load(path)
-            made = _joined(cell, setup, machine, results.load_study(cell.name).runs[-1])
+            workload = ranked_space.load(path)
+            made = _joined(cell, workload, machine, results.load_study(cell.name).runs[-1])
             if made is not None:
                 yield made
 
 
-def _joined(cell: cells.Cell, setup: Setup, machine: Machine, run: RunRecord) -> Times | None:
-    programs = SkeletonPrograms(setup.skeleton)
+def _joined(cell: cells.Cell, workload: Workload, machine: Machine, run: RunRecord) -> Times | None:
     rounds: dict[str, dict[int, list[float]]] = {}
     chosen: dict[str, Candidate] = {}
-    for candidate in ranked_space.enumerate_space(setup, machine, programs).legal:
+    for candidate in workload.candidates(machine.cores).legal:
         measured = run.measurement(candidate.identity)
         if measured is not None and measured.status == "ok":
             rounds[candidate.identity] = estimators.by_round(measured.accepted)

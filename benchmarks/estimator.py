@@ -24,7 +24,7 @@ from autotune.domain.variant import Candidate
 from autotune.files import config
 from autotune.measuring.candidates.host_measurer import HostMeasurer
 from autotune.statistics import estimators
-from autotune.workloads.generated import candidate_space
+from autotune.workloads.shipped import workload_of
 
 
 def main() -> None:
@@ -60,7 +60,7 @@ def _arguments() -> argparse.Namespace:
 
 
 def _chosen(setup: Setup, label: str, count: int) -> list[Candidate]:
-    legal = candidate_space.enumerate_candidates(setup, 2).legal
+    legal = workload_of(setup).candidates(2).legal
     matching = [candidate for candidate in legal if candidate.problem.label == label]
     return random.Random(1).sample(matching, min(count, len(matching)))
 

@@ -17,16 +17,15 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from autotune.commands.rank import ranked_space
 from autotune.commands.tune import flow as tune_flow
-from autotune.domain.setup import Setup
 from autotune.files import config
 from autotune.measuring.host import detect
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, ProblemEvaluation
 from autotune.results.report.text_table import columns
 from autotune.results.report.words import seconds
 from autotune.statistics.rank_correlation import kendall, top_loss
-from autotune.workloads.generated import candidate_space
+from autotune.workloads.generated.generated_workload import GeneratedWorkload
+from autotune.workloads.ivp.ivp_kind import IvpKind
 
 _HEAD = (
     "problem", "ranks x threads", "communication", "n", "predicted", "measured", "mdev",
@@ -48,10 +47,10 @@ def main() -> None:
     totals: list[Sequence[str]] = [("problem", "n", "tau-b", "top-1 loss", "floor mean/max")]
     for ivp in arguments.ivps.split(","):
         components = [int(n) for n in arguments.components.split(",")]
-        setup = _setup(ivp, components, arguments.rounds)
+        workload = _workload(ivp, components, arguments.rounds)
         options = tune_flow.StudyOptions(exhaustive=True)
-        for problem in tune_flow.tune(setup, options, store, _progress).evaluation.problems:
-            lines += _groups(problem, setup)
+        for problem in tune_flow.tune(workload, options, store, _progress).evaluation.problems:
+            lines += _groups(problem, workload)
             totals.append(_total(problem))
     print(f"every sample is in {store}")
     print(columns(lines, right=range(3, 9)))
@@ -59,7 +58,7 @@ def main() -> None:
     print(columns(totals, right=range(1, 5)))
 
 
-def _setup(ivp: str, components: Sequence[int], rounds: int) -> Setup:
+def _workload(ivp: str, components: Sequence[int], rounds: int) -> GeneratedWorkload:
     sizes = "\n".join(
         f"  - {{ivp: {ivp}, method: radau-iia-7, correctors: 6, size: {_size(ivp, n)}}}"
         for n in components
@@ -75,7 +74,7 @@ def _setup(ivp: str, components: Sequence[int], rounds: int) -> Setup:
     )
     path = Path(tempfile.mkdtemp()) / f"hybrid-{ivp}.yaml"
     path.write_text(text, encoding="utf-8")
-    return ranked_space.load(path)
+    return GeneratedWorkload(config.load(path), IvpKind())
 
 
 def _size(name: str, components: int) -> int:
@@ -90,7 +89,7 @@ def _size(name: str, components: int) -> int:
     return low
 
 
-def _groups(problem: ProblemEvaluation, setup: Setup) -> list[Sequence[str]]:
+def _groups(problem: ProblemEvaluation, workload: GeneratedWorkload) -> list[Sequence[str]]:
     groups: dict[tuple[int, int, str], list[EvaluatedCandidate]] = {}
     for row in problem.rows:
         if row.compared and row.predicted and row.measured:
@@ -109,7 +108,7 @@ def _groups(problem: ProblemEvaluation, setup: Setup) -> list[Sequence[str]]:
                 seconds(fastest.measured),
                 f"{100 * statistics.median(abs(r.deviation or 0.0) for r in rows):.1f} %",
                 seconds(_predicted(fastest)) if ranks > 1 else "-",
-                seconds(_measured(fastest, setup)) if ranks > 1 else "-",
+                seconds(_measured(fastest, workload)) if ranks > 1 else "-",
                 min(rows, key=lambda r: r.predicted or 0.0).candidate.variant,
                 fastest.candidate.variant,
             )
@@ -123,11 +122,13 @@ def _predicted(row: EvaluatedCandidate) -> float:
     return sum(p.seconds for p in row.prediction.parts if p.kind == "communication")
 
 
-def _measured(row: EvaluatedCandidate, setup: Setup) -> float | None:
+def _measured(row: EvaluatedCandidate, workload: GeneratedWorkload) -> float | None:
     """Seconds of communication per step, from an instrumented run."""
-    enumerated = candidate_space.enumerate_candidates(setup, detect.detect().cores)
+    host = detect.detect()
+    enumerated = workload.candidates(host.cores)
     (found,) = [c for c in enumerated.legal if c.identity == row.candidate.identity]
-    return tune_flow.host_measurer(setup).phases(found, row.measured).seconds.get("communication")
+    phases = workload.measurer(host).phases(found, row.measured)
+    return phases.seconds.get("communication")
 
 
 def _total(problem: ProblemEvaluation) -> Sequence[str]:

@@ -238,14 +238,15 @@ class _Listening:
 def _pirk(name: str) -> list[str]:
     """The texts of all stretches of all orders of the published configs."""
     from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
-    from autotune.commands.rank.ranked_space import enumerate_space
     from autotune.models.engines.kerncraft.kerncraft_engine import KerncraftEngine
+    from autotune.workloads.generated.candidate_space import enumerate_candidates
+    from autotune.workloads.ivp.ivp_kind import IvpKind
 
     machine, heard = config.machine(name), _Listening()
     for ivp in _CONFIGS:
         setup = config.load(Path(__file__).parents[1] / "configs" / f"icpe19-{ivp}.yaml")
         programs = SkeletonPrograms(setup.skeleton)
-        legal = enumerate_space(setup, machine, programs).legal
+        legal = enumerate_candidates(setup, IvpKind(), programs, machine.cores).legal
         KerncraftEngine(machine, programs, heard).predict(legal)
     return sorted(heard.texts)
 

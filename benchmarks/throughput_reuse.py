@@ -25,6 +25,7 @@ from autotune.files import config
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
 from autotune.workloads.generated.candidate_space import enumerate_candidates
+from autotune.workloads.ivp.ivp_kind import IvpKind
 
 GOAL = 100_000
 COLD = 200
@@ -137,4 +138,4 @@ def load(machine: Machine, folder: Path, sizes: dict[str, tuple[int, ...]], thre
 
 def legal(found: Setup, machine: Machine, programs: SkeletonPrograms) -> list[Candidate]:
     """The legal candidates."""
-    return enumerate_candidates(found, machine.cores, programs).legal
+    return enumerate_candidates(found, IvpKind(), programs, machine.cores).legal

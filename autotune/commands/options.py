@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar, dataclass_transfo
 import typer
 
 if TYPE_CHECKING:
-    from autotune.domain.setup import Engine as EngineOfSetup
+    pass
 
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout, nothing else.")]
 
@@ -38,11 +38,12 @@ Engine = Annotated[
 Study = Annotated[str, typer.Argument(help="Name of a study in the store; the latest if left out.")]
 
 
-def engines(engine: EngineName | None, family: str = "ivp") -> "Sequence[EngineOfSetup] | None":
-    """The engines that an option stands for; None: that of the config."""
-    from autotune.domain.setup import ENGINES
+def engines(engine: EngineName | None, both: Sequence[str]) -> Sequence[str] | None:
+    """The engines that an option stands for; None: that of the config.
 
-    return None if engine is None else ENGINES[family] if engine == "both" else (engine,)
+    ``both``: the engines of the workload.
+    """
+    return None if engine is None else both if engine == "both" else (engine,)
 
 
 def refuse_together(option: str, others: Mapping[str, bool]) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from autotune.domain.annotations import Bounds, Derived, FileKey, InNotation, Text
 from autotune.domain.program_model import ProgramModel
@@ -175,6 +175,7 @@ class Program:
     Templates name parameters, arguments and the places of ``BUILD_PLACES`` and ``RUN_PLACES``.
     """
 
+    family: ClassVar[Literal["program"]] = "program"
     name: Annotated[str, Derived()]
     title: Text
     source: Annotated[str, Derived()]
@@ -265,6 +266,16 @@ class Program:
         """All names that its templates name."""
         templates = [*self.run, *self.environment.values(), *(t for c in self.build for t in c)]
         return frozenset(name for template in templates for name in template.names)
+
+    @property
+    def definitions(self) -> tuple[str, ...]:
+        """Digests of what it computes beside its problems: none, they have its own."""
+        return ()
+
+    @property
+    def varied(self) -> str:
+        """Parameters, constraints and baseline as text."""
+        return repr((self.parameters, self.constraints, self.baseline))
 
     @property
     def compiled(self) -> bool:

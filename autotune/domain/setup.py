@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Protocol
 
 from autotune.domain.annotations import (
     Bounds,
@@ -16,7 +16,6 @@ from autotune.domain.annotations import (
 )
 from autotune.domain.machine import Machine
 from autotune.domain.problem import AnyProblem, ProgramProblem
-from autotune.domain.program import Program
 from autotune.domain.reference import Reference
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.space import Space
@@ -184,6 +183,34 @@ class Limits:
             raise ValueError(f"memory must be positive, not {self.memory}")
 
 
+class StudySubject(Protocol):
+    """What varies in a study: code that is generated, a program, or something of your own."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+
+    @property
+    def family(self) -> str:
+        """The family of the problems that it is for."""
+
+    @property
+    def compiled(self) -> bool:
+        """Whether it is built by the compilers of a study's builds."""
+
+    @property
+    def spread(self) -> bool:
+        """Whether it runs with as many threads as it is told."""
+
+    @property
+    def definitions(self) -> tuple[str, ...]:
+        """Digests of what it computes beside its problems."""
+
+    @property
+    def varied(self) -> str:
+        """What may vary, as text; equal for equal spaces."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Generated:
     """Code that is generated: the steps of a skeleton, and the space of its variants."""
@@ -199,9 +226,34 @@ class Generated:
             )
 
     @property
+    def name(self) -> str:
+        """The name of the skeleton."""
+        return self.skeleton.name
+
+    @property
     def family(self) -> str:
         """The family of the problems that it is for."""
         return self.skeleton.family
+
+    @property
+    def compiled(self) -> bool:
+        """It is built by the compilers of a study's builds."""
+        return True
+
+    @property
+    def spread(self) -> bool:
+        """It runs with as many threads as it is told."""
+        return True
+
+    @property
+    def definitions(self) -> tuple[str, ...]:
+        """Digest of the steps of the skeleton."""
+        return (self.skeleton.definition,)
+
+    @property
+    def varied(self) -> str:
+        """The space of variants as text."""
+        return repr(self.space)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,9 +271,7 @@ class Setup:
     ]
     """None: the host, detected and calibrated."""
     problems: Annotated[tuple[AnyProblem, ...], Bounds(least=1)]
-    subject: Annotated[
-        Generated | Program, FileKeys({"skeleton": Text, "space": Text, "program": Text})
-    ]
+    subject: Annotated[StudySubject, FileKeys({"skeleton": Text, "space": Text, "program": Text})]
     """What varies: code that is generated, or a program of the user's."""
     builds: Annotated[tuple[Build, ...], Bounds(least=1)] = (Build(),)
     layouts: Annotated[
@@ -264,39 +314,32 @@ class Setup:
             self._check_problem(problem)
 
     def _check_problem(self, problem: AnyProblem) -> None:
-        if isinstance(self.subject, Program):
-            of_it = isinstance(problem, ProgramProblem) and problem.program == self.subject
-            if not of_it:
-                raise ValueError(f"{problem.label} is no problem of program {self.subject.name}")
-        elif problem.family != self.family:
+        if problem.family != self.family:
             raise ValueError(
-                f"{problem.label} is {FAMILIES[problem.family]}, skeleton"
-                f" {self.skeleton.name} is for {FAMILIES[self.family]}"
+                f"{problem.label} is of family {problem.family},"
+                f" {self.subject.name} is for problems of family {self.family}"
             )
+        if isinstance(problem, ProgramProblem) and problem.program != self.subject:
+            raise ValueError(f"{problem.label} is no problem of program {self.subject.name}")
 
     @property
     def family(self) -> str:
         """The family of its problems."""
-        return "program" if isinstance(self.subject, Program) else self.subject.family
+        return self.subject.family
 
     @property
     def compiled_builds(self) -> tuple[Build, ...]:
         """The builds that a compiler is needed for."""
-        return self.builds if self.program is None or self.program.compiled else ()
-
-    @property
-    def program(self) -> Program | None:
-        """The program that it is about; None where code is generated."""
-        return self.subject if isinstance(self.subject, Program) else None
+        return self.builds if self.subject.compiled else ()
 
     @property
     def skeleton(self) -> Skeleton:
-        """The steps of the generated code; InputError for a program of the user's."""
+        """The steps of the generated code; InputError where no code is generated."""
         return self._generated().skeleton
 
     @property
     def space(self) -> Space:
-        """The space of variants of the generated code; InputError for a program of the user's."""
+        """The space of variants of the generated code; InputError where no code is generated."""
         return self._generated().space
 
     def _generated(self) -> Generated:
@@ -313,6 +356,12 @@ class Setup:
     def place(self, key: str) -> str:
         """``file:line:column`` of a key, or the file where the key is not in it."""
         return self.places.get(key, self.source)
+
+    def place_of_build(self, build: Build) -> str:
+        """``file:line:column`` of a build; ``builds`` for one that is not in it."""
+        return (
+            self.place(f"builds.{self.builds.index(build)}") if build in self.builds else "builds"
+        )
 
     def place_of_layout(self, index: int) -> str:
         """``file:line:column`` of a layout; ``threads`` is the short form."""

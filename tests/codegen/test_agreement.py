@@ -11,7 +11,7 @@ from codegen_build import IVPS, Workshop, problem, setup, sources, state, varian
 from autotune.domain.problem import Problem
 from autotune.domain.variant import Candidate, Fuse, FuseTiles, Interchange, Pad
 from autotune.measuring.verification import ivp_reference, verify
-from autotune.workloads.generated import candidate_space
+from autotune.workloads.shipped import workload_of
 
 STEPS = 3
 SIZES = {
@@ -27,7 +27,7 @@ SIZES = {
 
 def pool(at: Problem) -> list[Candidate]:
     """All candidates of the full space, paddings taken in turn."""
-    every = candidate_space.enumerate_candidates(setup(at), 3).legal
+    every = workload_of(setup(at)).candidates(3).legal
     by_loops: dict[object, list[Candidate]] = {}
     for candidate in every:
         loops = tuple(t for t in candidate.variant.transformations if not isinstance(t, Pad))

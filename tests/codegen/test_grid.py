@@ -27,7 +27,7 @@ from autotune.domain.variant import (
 )
 from autotune.files import config
 from autotune.language.expression import Bin, Call, Expr, Neg, Num, Ref, Sym, parse
-from autotune.workloads.stencil.features import features
+from autotune.workloads.stencil.stencil_kind import modelling_vector as features
 
 STENCILS = ("box3d-27pt", "star2d-5pt", "star3d-7pt", "star3d-7pt-variable", "star3d-r4")
 SKELETON = config.skeleton("jacobi")

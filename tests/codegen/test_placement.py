@@ -14,7 +14,7 @@ from autotune.files.store.store_rows import candidate_record
 from autotune.measuring.conditions import quiet
 from autotune.models.engines.ecm_arithmetic import domain_share, together
 from autotune.models.engines.reuse.line_cost import line_costs
-from autotune.workloads.generated import candidate_space
+from autotune.workloads.layouts import execution_layouts
 
 
 def test_compact_is_as_it_was_and_scatter_is_another_candidate():
@@ -40,7 +40,7 @@ def test_ranks_are_not_scattered():
 
 def test_one_thread_or_all_cores_are_placed_the_same_in_any_way():
     layouts = tuple(Layout(threads=t, placement="scatter") for t in (1, 2, 4))
-    found = candidate_space.spreads(replace(setup(problem()), layouts=layouts), 4)
+    found = execution_layouts(replace(setup(problem()), layouts=layouts), 4)
     assert [s.placement for s in found] == ["compact", "scatter", "compact"]
 
 

@@ -14,7 +14,7 @@ from autotune.domain.problem import Region
 from autotune.domain.variant import Fuse, FuseTiles, Interchange, Pad, Tile
 from autotune.files import config
 from autotune.language.expression import Num, Sym, parse, symbols
-from autotune.workloads.generated import candidate_space
+from autotune.workloads.shipped import workload_of
 
 SKELETON = config.skeleton("pirk")
 ORDERS = ("ijl", "ilj", "jil", "jli", "lij", "lji")
@@ -33,9 +33,7 @@ def test_programs_do_not_depend_on_the_size() -> None:
 def test_at_least_24_distinct_sources_per_problem(ivp: str) -> None:
     at = problem(ivp, 20011 if ivp != "heat2d" else 151)
     unpadded = [
-        c
-        for c in candidate_space.enumerate_candidates(setup(at), 1).legal
-        if c.variant.parameters["pad"] == 5
+        c for c in workload_of(setup(at)).candidates(1).legal if c.variant.parameters["pad"] == 5
     ]
     texts = {sha256(repr(sorted(sources(c, at).items())).encode()).digest() for c in unpadded}
     assert len(texts) == len(unpadded) >= 24

@@ -118,13 +118,14 @@ def test_what_a_build_needs_and_a_host_lacks_is_told_at_once(tmp_path: Path):
     from autotune.commands.rank.ranked_space import load
     from autotune.errors import MissingTool
     from autotune.workloads.program.program_needs import check_program
+    from autotune.workloads.program.program_workload import ProgramWorkload
 
     program = own.PROGRAM.replace('["{compiler}", ', '["no-such-tool", "{compiler}", ').replace(
         '["{output}", "{n}"]', '["no-such-launcher", "{output}", "{n}"]'
     )
     path = own.put(tmp_path, program + "packages: {no-such-package: pip install it}\n")
     with pytest.raises(MissingTool) as caught:
-        check_program(load(path))
+        check_program(ProgramWorkload(load(path).setup).program)
     told = "\n".join(str(fault) for fault in caught.value.faults)
     for words in ("no-such-tool", "no-such-launcher", "no-such-package", "pip install it"):
         assert words in told

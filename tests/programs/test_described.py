@@ -18,7 +18,7 @@ def wrong(tmp_path: Path, old: str, new: str) -> str:
 def test_the_sample_is_right(tmp_path: Path):
     path = own.put(tmp_path)
     assert own.faults(path) == []
-    assert len(own.candidates(load(path))) == 4
+    assert len(own.candidates(load(path).setup)) == 4
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_what_decides_on_times_and_answers_is_part_of_what_a_program_is(
     tmp_path: Path, old: str, new: str
 ):
     assert old in own.PROGRAM
-    first = load(own.put(tmp_path / "a")).program
-    other = load(own.put(tmp_path / "a", own.PROGRAM.replace(old, new))).program
-    elsewhere = load(own.put(tmp_path / "b", own.PROGRAM.replace(old, new))).program
+    first = load(own.put(tmp_path / "a")).setup.subject
+    other = load(own.put(tmp_path / "a", own.PROGRAM.replace(old, new))).setup.subject
+    elsewhere = load(own.put(tmp_path / "b", own.PROGRAM.replace(old, new))).setup.subject
     assert first.definition != other.definition == elsewhere.definition
 
 

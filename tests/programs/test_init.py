@@ -16,6 +16,7 @@ from autotune.commands.init.flow import ConfigRequest, write
 from autotune.commands.init.source_scan import sight
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import flow as tune_flow
+from autotune.domain.program import Program
 from autotune.errors import InputError
 
 EXAMPLES = paths.data_root() / "examples"
@@ -37,11 +38,12 @@ def test_what_is_written_for_a_source_can_be_tuned(tmp_path: Path):
     )
     text = text.replace("samples: 2}", "samples: 1, busy: 0}").replace("rounds: 4", "rounds: 2")
     made.config.write_text(text.replace("-O3, -march=native", "-O1"), encoding="utf-8")
-    setup = load(made.config)
+    workload = load(made.config)
+    setup = workload.setup
     assert setup.problems[0].size_text == "n=1000"
     store = str(tmp_path / "store.sqlite")
     options = tune_flow.StudyOptions(budget_evaluations=3)
-    (problem,) = tune_flow.tune(setup, options, store, own.quiet).evaluation.problems
+    (problem,) = tune_flow.tune(workload, options, store, own.quiet).evaluation.problems
     assert {row.status for row in problem.evaluated if row.measurement} == {"ok"}
 
 
@@ -50,9 +52,10 @@ def test_examples(tmp_path: Path):
     assert made.seen.openmp
     assert made.parameters == {"schedule": ("static", "dynamic,1", "dynamic,16", "guided")}
     assert [mark.file for mark in made.fill_in] == [str(made.program)] * 2
-    setup = load(made.config)
-    assert setup.program is not None
-    assert setup.program.threads == "openmp"
+    workload = load(made.config)
+    setup = workload.setup
+    assert isinstance(setup.subject, Program)
+    assert setup.subject.threads == "openmp"
     text = made.program.read_text(encoding="utf-8").splitlines()
     assert all("FILL IN" in text[mark.line - 1] for mark in made.fill_in)
 
@@ -115,21 +118,23 @@ def test_what_is_seen_of_a_source(tmp_path: Path):
         "with": (None, "-DWITH_COPY", "-DWITH_SWAP"),
     }
     assert made.seen.unit == "ms"
-    setup = load(made.config)
-    assert setup.program is not None
-    assert dict(setup.program.arguments) == {"p_output": 7, "eps": 1}
-    assert setup.program.time.unit == pytest.approx(1e-3)
+    workload = load(made.config)
+    setup = workload.setup
+    assert isinstance(setup.subject, Program)
+    assert dict(setup.subject.arguments) == {"p_output": 7, "eps": 1}
+    assert setup.subject.time.unit == pytest.approx(1e-3)
     assert len(made.fill_in) == 1
-    sources = [t.text for t in setup.program.build[0] if "source folder" in t.text]
+    sources = [t.text for t in setup.subject.build[0] if "source folder" in t.text]
     assert sources == ["{source folder}/lib.cpp", "{source folder}/part.cpp"]
 
 
 def test_mpi_programs_are_launched(tmp_path: Path):
     made = begun(tmp_path, "p.c", "#include <mpi.h>\nint main() { MPI_Init(0, 0); }\n")
-    setup = load(made.config)
+    workload = load(made.config)
+    setup = workload.setup
     assert made.compiler == "mpicc"
-    assert setup.program is not None
-    assert [t.text for t in setup.program.run[:4]] == ["mpirun", "-n", "{ranks}", "{output}"]
+    assert isinstance(setup.subject, Program)
+    assert [t.text for t in setup.subject.run[:4]] == ["mpirun", "-n", "{ranks}", "{output}"]
 
 
 def test_any_file_gives_something_that_loads(tmp_path: Path):

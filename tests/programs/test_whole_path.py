@@ -70,7 +70,7 @@ def test_without_a_model_nothing_is_ranked_and_all_is_tuned(tmp_path: Path):
     path = own.put(tmp_path)
     found = rank_space(load(path), own.quiet)
     assert {entry.rank for entry in found.rankings[0].entries} == {None}
-    program = found.setup.program
+    program = found.setup.subject
     assert program is not None
     told = words.unranked(program, found.rankings, found.machine)
     assert "4 candidates" in told

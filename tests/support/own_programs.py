@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from autotune.commands.rank.host_machine import uncalibrated_machine
-from autotune.commands.rank.ranked_space import enumerate_space, load
+from autotune.commands.rank.ranked_space import load
 from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate
 from autotune.errors import InputError
 from autotune.files import config
-from autotune.workloads.generated import candidate_space
 from autotune.workloads.program.measuring.program_measurer import ProgramMeasurer
-from autotune.workloads.program.program_needs import program_measurer
+from autotune.workloads.shipped import workload_of
 
 TINY = """\
 #include <stdio.h>
@@ -81,7 +80,7 @@ def faults(path: Path) -> list[str]:
     """What is wrong with a config, each as one text; enumerating its candidates counts too."""
     try:
         setup = config.load(path)
-        enumerate_space(setup, uncalibrated_machine(setup))
+        workload_of(setup).candidates(uncalibrated_machine(setup).cores)
     except InputError as error:
         return [str(fault) for fault in error.faults]
     return []
@@ -89,13 +88,15 @@ def faults(path: Path) -> list[str]:
 
 def candidates(setup: Setup) -> list[Candidate]:
     """The legal candidates of a setup."""
-    return list(enumerate_space(setup, uncalibrated_machine(setup)).legal)
+    return list(workload_of(setup).candidates(uncalibrated_machine(setup).cores).legal)
 
 
 def opened(path: Path) -> tuple[Setup, ProgramMeasurer, dict[str, Candidate]]:
     """A study, its measurer, and its candidates by the text of their parameter values."""
-    setup = load(path)
-    measurer = program_measurer(setup, uncalibrated_machine(setup).cores)
+    workload = load(path)
+    setup = workload.setup
+    measurer = workload.measurer(uncalibrated_machine(setup))
+    assert isinstance(measurer, ProgramMeasurer)
     named = {
         " ".join(str(value) for value in each.variant.parameters.values()): each
         for each in candidates(setup)
@@ -105,7 +106,7 @@ def opened(path: Path) -> tuple[Setup, ProgramMeasurer, dict[str, Candidate]]:
 
 def baseline(setup: Setup) -> Candidate:
     """The candidate whose answer is the reference."""
-    return candidate_space.baseline(setup, setup.problems[0], 2, setup.builds[0])
+    return workload_of(setup).baseline(setup.problems[0], 2, setup.builds[0])
 
 
 def quiet(stage: str, done: int, total: int, detail: str = "") -> None:

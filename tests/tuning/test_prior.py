@@ -158,7 +158,7 @@ def test_a_config_names_the_residual_model_and_the_prior(tmp_path: Path) -> None
     lines = Path("configs/quickstart.yaml").read_text(encoding="utf-8").splitlines()
     usual = "\n".join(line for line in lines if not line.startswith("search:"))
     path.write_text(f"{usual}\nsearch: {{residual: pool, prior: elsewhere}}\n", encoding="utf-8")
-    found = load(path).search
+    found = load(path).setup.search
     assert (found.residual, found.prior) == ("pool", "elsewhere")
     path.write_text(f"{usual}\nsearch: {{residual: pol}}\n", encoding="utf-8")
     with pytest.raises(ConfigError, match="pool"):

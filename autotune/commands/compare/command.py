@@ -13,7 +13,6 @@ from autotune.commands.options import (
     Study,
     command,
     command_options,
-    engines,
 )
 from autotune.commands.output import TerminalProgress, document, note
 
@@ -61,8 +60,7 @@ def compare(options: CompareOptions) -> None:
             result, json=options.json, report=None, store=options.store, schema="autotune.compare/1"
         )
         return
-    chosen = engines(options.engine)
-    found, compared = compare_flow.compare_published(config, TerminalProgress(), chosen)
+    found, compared = compare_flow.compare_published(config, TerminalProgress(), options.engine)
     if options.json:
         document(compare_document.comparison(compared, found.setup, found.machine))
     else:

@@ -1,11 +1,10 @@
 """A published table beside predictions made here: nothing is run."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from autotune import paths
+from autotune.commands.options import EngineName, engines
 from autotune.commands.rank.ranked_space import RankedSpace, load, rank_space, require_predictions
-from autotune.domain.setup import Engine
 from autotune.errors import InputError
 from autotune.files.store import Store
 from autotune.progress import Progress
@@ -27,7 +26,7 @@ def config_of(name: str, store: str) -> Path | None:
         return path
     if name not in paths.names("configs") or _has_study(name, store):
         return None
-    return path if load(path).reference is not None else None
+    return path if load(path).setup.reference is not None else None
 
 
 def _has_study(name: str, store: str) -> bool:
@@ -39,14 +38,14 @@ def _has_study(name: str, store: str) -> bool:
 
 
 def compare_published(
-    config: Path, progress: Progress, engines: Sequence[Engine] | None = None
+    config: Path, progress: Progress, engine: EngineName | None = None
 ) -> tuple[RankedSpace, list[PublishedComparison]]:
     """Predict for the machine of a config and compare with its published table, engine by engine.
 
     Raises InputError for a config without a table, WorkFailed where nothing could be predicted.
     """
-    setup = load(config)
-    require_reference(setup)
-    found = rank_space(setup, progress, engines)
+    workload = load(config)
+    require_reference(workload.setup)
+    found = rank_space(workload, progress, engines(engine, workload.engines))
     require_predictions(found)
-    return found, compare(setup, found.machine, found.rankings)
+    return found, compare(found.setup, found.machine, found.rankings)

@@ -90,10 +90,10 @@ def _measure(options: EvaluateOptions, config: Path, progress: TerminalProgress)
     from autotune.commands.evaluate.measure_random import measure_random
     from autotune.commands.rank import ranked_space
 
-    setup = ranked_space.load(config)
+    workload = ranked_space.load(config)
     try:
         name, drawn = measure_random(
-            setup, options.study, options.store, options.count, progress, options.curves.seed
+            workload, options.study, options.store, options.count, progress, options.curves.seed
         )
     except KeyboardInterrupt:
         progress.close()

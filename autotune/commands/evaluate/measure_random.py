@@ -6,22 +6,20 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
 from autotune.commands.learn.study_tables import RANDOM
-from autotune.commands.rank.ranked_space import RankedSpace, check_builds, rank_space
-from autotune.commands.tune.flow import measurer_of
+from autotune.commands.rank.ranked_space import RankedSpace, rank_space
 from autotune.commands.tune.preflight import check_launchers, check_objectives, conditions_of
 from autotune.commands.tune.study_run import StudyRun
 from autotune.domain.ranking import Ranking
-from autotune.domain.setup import Setup
 from autotune.errors import Fault, InputError
 from autotune.files.store import Store
 from autotune.files.store.records import StudyRecord
 from autotune.progress import Progress
 from autotune.tuning import Chosen
-from autotune.workloads.program.program_needs import check_program
+from autotune.workloads.base import Workload
 
 
 def measure_random(
-    setup: Setup, study: str, store: str, wanted: int, progress: Progress, seed: int = 0
+    workload: Workload, study: str, store: str, wanted: int, progress: Progress, seed: int = 0
 ) -> tuple[str, int]:
     """Draw and measure as many candidates as ``wanted`` lacks.
 
@@ -31,6 +29,7 @@ def measure_random(
     interruption left undone is measured first by the next call with the same seed. InputError where
     the study is of another config.
     """
+    setup = workload.setup
     started = time.monotonic()
     with Store.open(store, create=False) as results:
         name = study or results.latest_study(setup.name)
@@ -44,16 +43,15 @@ def measure_random(
             raise InputError(Fault(where=f"study {name}", found=found, expected="its own config"))
         if len(timed(record)) >= wanted:
             return name, 0
-        check_builds(setup, openmp=True)
-        check_program(setup)
+        workload.check()
         check_launchers(setup)
         check_objectives(setup)
-        ahead = rank_space(setup, progress)
+        ahead = rank_space(workload, progress)
         conduct = StudyRun(
             results=results,
             study=name,
             found=ahead,
-            measurer=measurer_of(setup, ahead.machine),
+            measurer=workload.measurer(ahead.machine),
             conditions=conditions_of(ahead, progress),
             deadline=float("inf"),
             started=started,

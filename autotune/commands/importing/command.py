@@ -53,9 +53,9 @@ def import_(options: ImportOptions) -> None:
     from autotune.commands.importing import flow, text
     from autotune.commands.rank import ranked_space
 
-    setup = ranked_space.load(options.config)
+    workload = ranked_space.load(options.config)
     settings = flow.given_settings(options.given or [])
-    study = flow.import_file(options.file, setup, settings, options.store, TerminalProgress())
+    study = flow.import_file(options.file, workload, settings, options.store, TerminalProgress())
     if options.json:
         document(study)
     else:

@@ -13,11 +13,9 @@ from pathlib import Path
 
 from autotune.commands.importing.document import FastestImported, ImportDocument
 from autotune.commands.rank.host_machine import uncalibrated_machine
-from autotune.commands.rank.ranked_space import enumerate_space
 from autotune.commands.tune.provenance import content
 from autotune.domain.machine import Machine
 from autotune.domain.results import Measurement, Prediction, Sample
-from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError
 from autotune.files.parsing.separated_values import cell
@@ -29,6 +27,7 @@ from autotune.progress import Progress
 from autotune.statistics.estimators import location
 from autotune.units import Seconds
 from autotune.version import VERSION
+from autotune.workloads.base import Workload
 
 PREFIX = "imported-"
 """What the names of such studies begin with."""
@@ -49,12 +48,12 @@ def given_settings(texts: Sequence[str]) -> dict[str, Setting]:
 
 
 def import_file(
-    path: Path, setup: Setup, given: Mapping[str, Setting], store: str, progress: Progress
+    path: Path, workload: Workload, given: Mapping[str, Setting], store: str, progress: Progress
 ) -> ImportDocument:
-    """Enter the times of a recorded file as a study of the candidates of a setup.
+    """Enter the times of a recorded file as a study of the candidates of a workload.
 
     Raises InputError where the file cannot be read, states no unit of its times, or where its rows
-    are not candidates of the setup.
+    are not candidates of the workload.
     """
     progress(_STAGE, 0, 2)
     space = read(path, several=True)
@@ -67,10 +66,10 @@ def import_file(
                 hint="time_s, time_ms, ...",
             )
         )
-    machine = uncalibrated_machine(setup)
-    matched = match(space, enumerate_space(setup, machine).legal, given)
+    machine = uncalibrated_machine(workload.setup)
+    matched = match(space, workload.candidates(machine.cores).legal, given)
     progress(_STAGE, 1, 2)
-    text = content(setup)
+    text = content(workload.setup)
     digest = hashlib.sha256(path.read_bytes() + f"{text}\n{sorted(given.items())}".encode())
     with Store.open(store) as results:
         study, done = _enter(

@@ -14,6 +14,7 @@ from autotune.commands.init.first_draft import FILL_IN, LOOK_AT, Draft
 from autotune.commands.init.source_scan import COMPILED, sight
 from autotune.errors import Fault, InputError, nearest
 from autotune.files import config
+from autotune.workloads.program.program_workload import ProgramWorkload
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +76,7 @@ def write(request: ConfigRequest) -> InitDocument:
     request.folder.mkdir(parents=True, exist_ok=True)
     for file, text in zip(files, texts, strict=True):
         file.write_text(text, encoding="utf-8")
-    setup = config.load(files[1])
-    assert setup.program is not None
+    program = ProgramWorkload(config.load(files[1])).program
     marks = {
         marker: tuple(m for f, t in zip(files, texts, strict=True) for m in _marks(f, t, marker))
         for marker in (FILL_IN, LOOK_AT)
@@ -87,7 +87,7 @@ def write(request: ConfigRequest) -> InitDocument:
         seen=seen,
         compiler=draft.compiler,
         parameters=draft.parameters,
-        combinations=sum(1 for _ in setup.program.combinations()),
+        combinations=sum(1 for _ in program.combinations()),
         fill_in=marks[FILL_IN],
         look_at=marks[LOOK_AT],
     )

@@ -97,12 +97,12 @@ def decide(options: MapOptions) -> None:
     from autotune.results.report import page_file
 
     request = options.request()
-    setup = ranked_space.load(options.config)
+    workload = ranked_space.load(options.config)
     if options.report is not None:
         page_file.check(options.report)
     progress = TerminalProgress()
     try:
-        mapped = flow.make(setup, request, options.store, progress)
+        mapped = flow.make(workload, request, options.store, progress)
     except KeyboardInterrupt as stop:
         progress.close()
         kept = f"every finished sample is kept: {options.resumed()}"

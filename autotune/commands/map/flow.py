@@ -16,8 +16,7 @@ from autotune.commands.map.map_grid import (
     widened,
 )
 from autotune.commands.rank.host_machine import uncalibrated_machine
-from autotune.commands.rank.ranked_space import RankedSpace, check_builds, rank_space
-from autotune.commands.tune import flow as tune_flow
+from autotune.commands.rank.ranked_space import RankedSpace, rank_space
 from autotune.commands.tune.preflight import check_launchers, conditions_of
 from autotune.commands.tune.provenance import content, identity_of, launching, versions
 from autotune.domain.decision_map import DecisionMap
@@ -33,7 +32,7 @@ from autotune.tuning.maps.explore import Aim, Explorer
 from autotune.tuning.maps.finish import Facts, finish
 from autotune.tuning.maps.map_posterior import MapObservations
 from autotune.tuning.maps.visits import Visit
-from autotune.workloads.program.program_needs import check_program
+from autotune.workloads.base import Workload
 
 _ROUNDS = 4
 """A visit may have so many times the rounds of the config: what was disturbed is repeated."""
@@ -67,12 +66,13 @@ class Mapped:
     maps: tuple[DecisionMap, ...]
 
 
-def make(setup: Setup, options: MapRequest, store: str, progress: Progress) -> Mapped:
+def make(workload: Workload, options: MapRequest, store: str, progress: Progress) -> Mapped:
     """One map for each kind of problem of the config.
 
     Every sample is in the store when it is taken, the map after each visit: an interrupt loses at
     most one sample. InputError for axes that make no map.
     """
+    setup = workload.setup
     started = time.monotonic()
     aim = _aim(setup, options)
     wanted = kinds(only(setup, options.problem), options.sizes)
@@ -80,10 +80,9 @@ def make(setup: Setup, options: MapRequest, store: str, progress: Progress) -> M
     for kind in wanted:
         widened(setup, kind, threads)  # sizes that a problem cannot have are told at once
         check_memory(kind)
-    check_program(setup)
+    workload.check()
     with Store.open(store) as results:
-        name = _study(setup, options, results)
-        check_builds(setup, openmp=True)
+        name = _study(workload, options, results)
         check_launchers(setup)
         progress(f"map of study {name}", 0, 1)
         left = options.budget_evaluations
@@ -94,7 +93,7 @@ def make(setup: Setup, options: MapRequest, store: str, progress: Progress) -> M
                 # what is left is shared by the maps that are left
                 share = len(wanted) - number
                 work = _Work(
-                    setup=setup,
+                    workload=workload,
                     options=options,
                     store=results,
                     study=name,
@@ -142,8 +141,9 @@ def _until(deadline: float, share: int) -> float:
     return now + (deadline - now) / share
 
 
-def _study(setup: Setup, options: MapRequest, results: Store) -> str:
+def _study(workload: Workload, options: MapRequest, results: Store) -> str:
     """The latest study of the config where its content is the same, else a new one."""
+    setup = workload.setup
     name = results.latest_study(setup.name)
     if options.resume and name is None:
         raise InputError(
@@ -154,7 +154,7 @@ def _study(setup: Setup, options: MapRequest, results: Store) -> str:
                 hint="run without --resume, or name its --store",
             )
         )
-    text, told = content(setup), versions(setup)
+    text, told = content(setup), versions(workload)
     if name is not None:
         try:
             results.begin_study(name, config=setup.name, setup_text=text, versions=told)
@@ -171,7 +171,7 @@ def _study(setup: Setup, options: MapRequest, results: Store) -> str:
 class _Work:
     """Making one map."""
 
-    setup: Setup
+    workload: Workload
     options: MapRequest
     store: Store
     study: str
@@ -179,16 +179,21 @@ class _Work:
     evaluations: int | None
     progress: Progress
 
+    @property
+    def setup(self) -> Setup:
+        """The study of the map."""
+        return self.workload.setup
+
     def run(self, kind: MapSubject, threads: Sequence[int], aim: Aim) -> tuple[DecisionMap, int]:
         """The map, and how many contenders were measured for it in this run."""
         started = time.monotonic()
-        wide = widened(self.setup, kind, threads)
+        wide = self.workload.at(widened(self.setup, kind, threads))
         found = rank_space(wide, self.progress)
         made = grid(kind, threads, found)
         conditions = {
             **conditions_of(found, self.progress),
             "purpose": MAP,
-            "launching": launching(wide),
+            "launching": launching(wide.setup),
         }
         record = self.store.load_study(self.study)
         earlier = map_times.known(
@@ -210,7 +215,7 @@ class _Work:
             grid=made,
             explorer=explorer,
             earlier=earlier,
-            measurer=tune_flow.measurer_of(wide, found.machine),
+            measurer=wide.measurer(found.machine),
             journal=map_times.VisitJournal(self.store, run, _ROUNDS * self.setup.measuring.rounds),
             clock=found.clock,
         )
@@ -229,7 +234,7 @@ class _Work:
     def _holds(self, run: RunRecord, found: RankedSpace) -> bool:
         """Same machine, compilers and tools; of a map that is left alone nothing is taken."""
         left_alone = run.for_map and not self.options.resume
-        now = versions(found.setup)
+        now = versions(found.workload)
         same = all(run.versions.get(name) == now.get(name) for name in ("compilers", "tools"))
         return same and not left_alone and run.machine_identity == identity_of(found.machine)
 

@@ -43,11 +43,11 @@ def measure(options: MeasureOptions) -> None:
     from autotune.commands.rank import ranked_space
     from autotune.results.report import terms_text
 
-    setup = ranked_space.load(options.config)
+    workload = ranked_space.load(options.config)
     progress = TerminalProgress()
     try:
         result = measure_one.measure(
-            setup,
+            workload,
             options.candidate,
             phases=options.phases,
             dissect=options.dissect,

@@ -5,20 +5,17 @@ from dataclasses import dataclass, replace
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.measure.dissect_flow import DissectionSession
 from autotune.commands.rank.ranked_space import RankedSpace, find, rank_space
-from autotune.commands.tune.flow import measurer_of
 from autotune.domain.dissection import Dissection
 from autotune.domain.ranking import Ranked
 from autotune.domain.results import Measurement, Sample
-from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate
-from autotune.errors import Fault, InputError
 from autotune.files.store import kept_dissections
 from autotune.measuring.candidates.host_measurer import HostMeasurer, KernelSeconds
 from autotune.measuring.conditions.host_lock import HostLock
 from autotune.progress import Progress
 from autotune.statistics import estimators
 from autotune.tuning import Bench, Chosen, Plan, tune_problem
-from autotune.workloads.program.program_needs import check_program
+from autotune.workloads.base import Workload, refuse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,27 +55,21 @@ class _Unkept:
 
 
 def measure(
-    setup: Setup, name: str, *, phases: bool, progress: Progress, dissect: bool = False
+    workload: Workload, name: str, *, phases: bool, progress: Progress, dissect: bool = False
 ) -> CandidateMeasurement:
     """Build, verify and time one candidate; with ``phases`` also each of its kernels.
 
     With ``dissect`` probes of its sweeps are run as well, and what they tell is kept. After Ctrl-C
     the rounds that were finished are kept, and the KeyboardInterrupt goes on with the file's name.
     """
-    if setup.program is not None and (phases or dissect):
-        raise InputError(
-            Fault(
-                where="--dissect" if dissect else "--phases",
-                found=f"{setup.program.name} is a program of its own: its parts are not known",
-                expected="a config with a space of generated code",
-            )
-        )
-    check_program(setup)
-    found = rank_space(setup, progress)
+    if phases or dissect:
+        refuse(workload, "--dissect" if dissect else "--phases")
+    workload.check()
+    found = rank_space(workload, progress)
     ranked = find(found, name)
-    measurer = measurer_of(setup, found.machine)
+    measurer = workload.measurer(found.machine)
     chosen = [Chosen(ranked.candidate, ranked.prediction, "asked for")]
-    plan = Plan(measuring=setup.measuring)
+    plan = Plan(measuring=workload.setup.measuring)
     bench = Bench(measurer=measurer, journal=_Unkept(), progress=progress, turns=HostLock(progress))
     measurement = tune_problem(chosen, bench, plan)[0]
     if not isinstance(measurer, HostMeasurer):

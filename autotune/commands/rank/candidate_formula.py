@@ -7,6 +7,7 @@ from autotune.domain.ranking import Ranked
 from autotune.domain.variant import Candidate
 from autotune.errors import Fault, InputError, nearest
 from autotune.learning.formulas.ecm_formula import Ecm, ecm
+from autotune.workloads.base import refuse
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +26,7 @@ def candidate_formulas(found: RankedSpace, name: str) -> list[CandidateFormula]:
     is built and run. InputError for an unknown name, with the nearest, for programs, whose size is
     no single number, and where an engine could not say.
     """
-    if found.setup.program is not None:
-        told = "a program, whose size is no single number"
-        raise InputError(Fault(where="--formula", found=told, expected="a kernel of ours"))
+    refuse(found.workload, "--formula")
     every = [(ranking.engine, entry) for ranking in found.rankings for entry in ranking.entries]
     wanted = [_same(engine, e.candidate) for engine, e in every if name in _names(e.candidate)]
     if not wanted:

@@ -59,14 +59,14 @@ def variants(options: VariantsOptions) -> None:
     from autotune.commands.rank import document as rank_document
     from autotune.commands.rank import emit_source, host_machine, ranked_space, text
 
-    setup = ranked_space.load(options.config)
-    machine = host_machine.uncalibrated_machine(setup)
-    enumerated = ranked_space.enumerate_space(setup, machine)
+    workload = ranked_space.load(options.config)
+    machine = host_machine.uncalibrated_machine(workload.setup)
+    enumerated = workload.candidates(machine.cores)
     if options.emit is not None:
-        for path in emit_source.emit_sources(setup, enumerated, options.emit, options.output):
+        for path in emit_source.emit_sources(workload, enumerated, options.emit, options.output):
             note(f"wrote {path}")
     if options.json:
-        document(rank_document.variants(setup, enumerated, illegal=options.illegal))
+        document(rank_document.variants(workload, enumerated, illegal=options.illegal))
     elif options.emit is None:
         typer.echo(text.variants(enumerated, illegal=options.illegal))
 
@@ -101,12 +101,12 @@ def predict(options: PredictOptions) -> None:
     if options.json:
         document(
             rank_document.predict(
-                ranked.setup, ranked.machine, ranked.enumerated.legal, ranked.rankings, formulas
+                ranked.workload, ranked.machine, ranked.enumerated.legal, ranked.rankings, formulas
             )
         )
     elif formulas:
         typer.echo(text.formulas(formulas))
-    elif unranked := _unranked(ranked):
+    elif unranked := ranked.workload.unpredicted(ranked.rankings, ranked.machine):
         typer.echo(unranked)
     else:
         typer.echo(text.predictions(ranked.rankings))
@@ -152,7 +152,7 @@ def rank(options: RankOptions) -> None:
         if given and not options.why:
             raise typer.BadParameter(f"{option} needs --why", param_hint=option)
     ranked = _ranked(options.config, options.engine)
-    unranked = _unranked(ranked)
+    unranked = ranked.workload.unpredicted(ranked.rankings, ranked.machine)
     if unranked and options.why:
         candidate = find(ranked, options.why).candidate.id
         fault = f"{candidate} has no prediction to explain"
@@ -165,7 +165,7 @@ def rank(options: RankOptions) -> None:
     if options.json:
         document(
             rank_document.rank(
-                ranked.setup, ranked.machine, ranked.rankings, reasons, assembly=assembly
+                ranked.workload, ranked.machine, ranked.rankings, reasons, assembly=assembly
             )
         )
     elif options.why:
@@ -183,19 +183,9 @@ def rank(options: RankOptions) -> None:
     require_predictions(ranked)
 
 
-def _unranked(ranked: "RankedSpace") -> str:
-    """That a program without a model is not ranked, in words; empty for everything else."""
-    from autotune.workloads.program import program_words
-
-    program = ranked.setup.program
-    if program is None or program.model is not None:
-        return ""
-    return program_words.unranked(program, ranked.rankings, ranked.machine)
-
-
 def _ranked(config: Path, engine: EngineName | None) -> "RankedSpace":
     """The ranked candidates of a config, by the engines of an option."""
     from autotune.commands.rank.ranked_space import load, rank_space
 
-    setup = load(config)
-    return rank_space(setup, TerminalProgress(), engines(engine, setup.family))
+    workload = load(config)
+    return rank_space(workload, TerminalProgress(), engines(engine, workload.engines))

@@ -10,13 +10,11 @@ from autotune.domain.machine import Machine
 from autotune.domain.problem import StencilProblem
 from autotune.domain.ranking import Difference, Ranked, Ranking, differences
 from autotune.domain.results import Part
-from autotune.domain.setup import Setup
 from autotune.domain.variant import Build, Candidate, Value
 from autotune.models.engines.base import CompiledSweep
 from autotune.results.explanation.explained import RankingExplanation
 from autotune.units import Unbounded
-from autotune.workloads.generated.candidate_space import EnumeratedSpace
-from autotune.workloads.stencil.features import features
+from autotune.workloads.base import EnumeratedSpace, Workload
 from autotune.workloads.stencil.planes.blocking import LayerCondition, block_choice
 
 
@@ -165,11 +163,11 @@ class RankDocument:
     """One per problem and engine."""
 
 
-def variants(setup: Setup, enumerated: EnumeratedSpace, *, illegal: bool) -> VariantsDocument:
+def variants(workload: Workload, enumerated: EnumeratedSpace, *, illegal: bool) -> VariantsDocument:
     """The candidates of a setup, and what was left out, if asked for."""
     return VariantsDocument(
-        study=setup.name,
-        variants=tuple(candidate_row(candidate) for candidate in enumerated.legal),
+        study=workload.setup.name,
+        variants=tuple(candidate_row(workload, candidate) for candidate in enumerated.legal),
         illegal=tuple(
             IllegalRow(variant=label, problem=problem.label, reason=reason)
             for label, problem, reason in enumerated.illegal
@@ -180,7 +178,7 @@ def variants(setup: Setup, enumerated: EnumeratedSpace, *, illegal: bool) -> Var
 
 
 def predict(
-    setup: Setup,
+    workload: Workload,
     machine: Machine,
     order: Sequence[Candidate],
     rankings: Sequence[Ranking],
@@ -190,10 +188,10 @@ def predict(
     entries = {(r.engine, e.candidate.identity): e for r in rankings for e in r.entries}
     engines = dict.fromkeys(ranking.engine for ranking in rankings)
     return PredictDocument(
-        study=setup.name,
+        study=workload.setup.name,
         machine=machine.name,
         predictions=tuple(
-            predicted_row(entries[engine, candidate.identity])
+            predicted_row(workload, entries[engine, candidate.identity])
             for engine in engines
             for candidate in order
         ),
@@ -202,7 +200,7 @@ def predict(
 
 
 def rank(
-    setup: Setup,
+    workload: Workload,
     machine: Machine,
     rankings: Sequence[Ranking],
     explanations: Sequence[RankingExplanation] = (),
@@ -212,23 +210,25 @@ def rank(
     """The rankings, problem by problem; ``explanations`` where reasons were asked for."""
     whys = tuple(_explained(explanation, assembly=assembly) for explanation in explanations)
     return RankDocument(
-        study=setup.name,
+        study=workload.setup.name,
         machine=machine.name,
-        ranking=tuple(predicted_row(entry) for ranking in rankings for entry in ranking.entries),
+        ranking=tuple(
+            predicted_row(workload, entry) for ranking in rankings for entry in ranking.entries
+        ),
         blocks=block_rows(rankings, machine),
         why=whys[0] if whys else None,
         whys=whys,
     )
 
 
-def candidate_row(candidate: Candidate) -> CandidateRow:
+def candidate_row(workload: Workload, candidate: Candidate) -> CandidateRow:
     """A candidate in plain values."""
     return CandidateRow(
         candidate=candidate.id,
         problem=candidate.problem.label,
         variant=candidate.variant.label,
         parameters=candidate.variant.parameters,
-        features=_features(candidate),
+        features=workload.features(candidate),
         nodes=candidate.nodes,
         ranks=candidate.ranks,
         threads=candidate.threads,
@@ -237,7 +237,7 @@ def candidate_row(candidate: Candidate) -> CandidateRow:
     )
 
 
-def predicted_row(entry: Ranked) -> PredictedRow:
+def predicted_row(workload: Workload, entry: Ranked) -> PredictedRow:
     """A candidate, its prediction and its place."""
     candidate, prediction = entry.candidate, entry.prediction
     return PredictedRow(
@@ -245,7 +245,7 @@ def predicted_row(entry: Ranked) -> PredictedRow:
         problem=candidate.problem.label,
         variant=candidate.variant.label,
         parameters=candidate.variant.parameters,
-        features=_features(candidate),
+        features=workload.features(candidate),
         nodes=candidate.nodes,
         ranks=candidate.ranks,
         threads=candidate.threads,
@@ -261,10 +261,6 @@ def predicted_row(entry: Ranked) -> PredictedRow:
         apart=entry.apart,
         group=entry.group,
     )
-
-
-def _features(candidate: Candidate) -> Mapping[str, int] | None:
-    return features(candidate) if candidate.problem.family == "stencil" else None
 
 
 def _explained(explanation: RankingExplanation, *, assembly: bool) -> Explanations:

@@ -2,21 +2,13 @@
 
 from collections.abc import Sequence
 
-from autotune.codegen.c.emit import sweep_code
-from autotune.codegen.tree import loop_tree
-from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.variant import Build, Candidate
-from autotune.errors import AutotuneError, Fault, InputError, nearest
-from autotune.models.engines.base import CompiledSweep
-from autotune.models.engines.reuse.reuse_engine import ReuseEngine
-from autotune.models.incore import osaca_analyser
-from autotune.models.incore.osaca_analyser import OsacaAnalyser
+from autotune.errors import Fault, InputError, nearest
 from autotune.progress import Progress
 from autotune.results.explanation import reasons
 from autotune.results.explanation.explained import ExplainedCandidate, RankingExplanation
-from autotune.workloads.program.model_route import program_loops
 
 
 def explain(
@@ -47,7 +39,7 @@ def _explained(
         told = ExplainedCandidate(
             name=entry.candidate.variant.label,
             prediction=entry.prediction,
-            loops=loops(found, entry, progress),
+            loops=found.workload.loops(entry, found.machine, progress),
         )
         words = reasons.alone(told)
         return RankingExplanation(
@@ -56,7 +48,9 @@ def _explained(
     first, second = names(entry.candidate, other.candidate)
     told, beside = (
         ExplainedCandidate(
-            name=name, prediction=each.prediction, loops=loops(found, each, progress)
+            name=name,
+            prediction=each.prediction,
+            loops=found.workload.loops(each, found.machine, progress),
         )
         for name, each in ((first, entry), (second, other))
     )
@@ -122,42 +116,3 @@ def _layout(candidate: Candidate) -> str:
 
 def _build(build: Build) -> str:
     return " ".join([build.compiler, *build.flags])
-
-
-# --- compiled loops -------------------------------------------------------------------------
-
-
-def loops(found: RankedSpace, entry: Ranked, progress: Progress) -> tuple[CompiledSweep, ...]:
-    """The sweeps of a candidate as they were compiled; none for an engine that compiles none.
-
-    What the prediction looked at is kept on disk, so this takes no time.
-    """
-    setup, candidate = found.setup, entry.candidate
-    if setup.program is not None:
-        return program_loops(setup, found.machine, candidate, progress)
-    if entry.prediction.engine != ReuseEngine.name:
-        return ()
-    try:
-        program = SkeletonPrograms(setup.skeleton)(candidate)
-    except (AutotuneError, ValueError):
-        return ()
-    sweeps = {sweep.name: sweep for sweep in loop_tree.every_sweep(program.body)}
-
-    def analysed(done: int, total: int) -> None:
-        progress("read the compiled loops", done, total)
-
-    def assemble(text: str, build: Build) -> str:
-        return osaca_analyser.assemble(
-            text, build, setup.place(f"builds.{setup.builds.index(build)}")
-        )
-
-    codes = [sweep_code(sweep) for sweep in sweeps.values()]
-    try:
-        with OsacaAnalyser(found.machine, assemble=assemble, progress=analysed) as analyser:
-            results = analyser.analyse(codes, candidate.build)
-    except AutotuneError:
-        return ()
-    return tuple(
-        CompiledSweep(sweep=sweep.name, kernel=sweep.kernel, result=result)
-        for sweep, result in zip(sweeps.values(), results, strict=True)
-    )

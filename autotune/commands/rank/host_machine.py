@@ -17,6 +17,7 @@ from autotune.measuring.network.mpi_benchmark import BenchmarkPlan
 from autotune.progress import Progress
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain import mpi
+from autotune.workloads.base import Workload
 
 HOST = "host"
 _HEAD = len("schema: autotune.machine")
@@ -27,13 +28,14 @@ NETWORK_BUDGET = 25.0
 """Seconds of measuring MPI that nobody asked for."""
 
 
-def resolve_machine(setup: Setup, progress: Progress) -> Machine:
-    """The machine of a setup; the host is detected, and measured where it has not been yet.
+def resolve_machine(workload: Workload, progress: Progress) -> Machine:
+    """The machine of a study; the host is detected, and measured where it has not been yet.
 
     The host is calibrated, unless nothing is predicted; where ranks of a layout exchange within it,
     their network is measured.
     """
-    if setup.machine is None and setup.program is not None and setup.program.model is None:
+    setup = workload.setup
+    if setup.machine is None and not workload.predicted:
         found = detect.detect()
         return dataclasses.replace(found, calibration=calibrate.stored(found))
     return setup.machine or with_network(host(progress), setup, progress)

@@ -5,30 +5,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
-from autotune.commands.rank.engines import predictor
 from autotune.commands.rank.host_machine import resolve_machine, uncalibrated_machine
 from autotune.domain.machine import Machine
 from autotune.domain.ranking import Ranked, Ranking, rank
 from autotune.domain.results import Prediction
-from autotune.domain.setup import ENGINES, FAMILIES, Engine, Setup
-from autotune.errors import Fault, InputError, WorkFailed, nearest, one_of
+from autotune.domain.setup import Setup
+from autotune.errors import Fault, InputError, WorkFailed, nearest
 from autotune.files import config
 from autotune.progress import Clock, Progress
-from autotune.toolchain import compiler as compilers
-from autotune.workloads.generated import candidate_space
+from autotune.workloads.base import EnumeratedSpace, Workload
+from autotune.workloads.layouts import execution_layouts
+from autotune.workloads.shipped import workload_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedSpace:
     """What is known before anything runs: the legal candidates of each problem, ranked."""
 
-    setup: Setup
+    workload: Workload
     machine: Machine
-    enumerated: candidate_space.EnumeratedSpace
+    enumerated: EnumeratedSpace
     rankings: tuple[Ranking, ...]
     """Problem by problem; by each engine in turn where several were asked for."""
     clock: Clock = field(default_factory=Clock)
+
+    @property
+    def setup(self) -> Setup:
+        """The study that was ranked."""
+        return self.workload.setup
 
     @property
     def engines(self) -> tuple[str, ...]:
@@ -36,36 +40,33 @@ class RankedSpace:
         return tuple(dict.fromkeys(ranking.engine for ranking in self.rankings))
 
 
-def load(path: Path) -> Setup:
-    """Config to domain: ConfigError with every mistake of the file at once."""
-    return config.load(path)
+def load(path: Path) -> Workload:
+    """What a config is about; ConfigError with every mistake of the file at once."""
+    return workload_of(config.load(path))
 
 
 def rank_space(
-    setup: Setup, progress: Progress, engines: Sequence[Engine] | None = None
+    workload: Workload, progress: Progress, engines: Sequence[str] | None = None
 ) -> RankedSpace:
     """Predict and rank every legal candidate; nothing is run.
 
     ``engines``: that of the setup where none is given; with two every problem is ranked by both.
     """
+    setup = workload.setup
     clock = Clock()
     started = time.monotonic()
     wanted = tuple(engines or (setup.engine,))
-    _check_engines(setup, wanted)
-    if "reuse" in wanted:
-        check_builds(setup)
-    candidate_space.spreads(
-        setup, uncalibrated_machine(setup).cores
-    )  # told before minutes of measuring
-    machine = resolve_machine(setup, progress)
+    for name in wanted:
+        workload.check_engine(name)
+    execution_layouts(setup, uncalibrated_machine(setup).cores)  # told before minutes of measuring
+    machine = resolve_machine(workload, progress)
     clock.timed("calibrate", started)
     started = time.monotonic()
-    programs = None if setup.program else SkeletonPrograms(setup.skeleton)
-    enumerated = enumerate_space(setup, machine, programs)
+    enumerated = workload.candidates(machine.cores)
     rankings: list[Ranking] = []
     for name in wanted:
         try:
-            with predictor(name, setup, machine, programs, progress) as engine:
+            with workload.predictor(name, machine, progress) as engine:
                 predictions = engine.predict(enumerated.legal)
         except InputError as error:
             if len(wanted) == 1:
@@ -74,7 +75,7 @@ def rank_space(
         rankings += rank(enumerated.legal, predictions)
     clock.timed("predict", started)
     return RankedSpace(
-        setup=setup,
+        workload=workload,
         machine=machine,
         enumerated=enumerated,
         rankings=tuple(rankings),
@@ -82,56 +83,9 @@ def rank_space(
     )
 
 
-def _unable(engine: Engine, error: InputError) -> Prediction:
+def _unable(engine: str, error: InputError) -> Prediction:
     """What an engine says on a machine that is not for it, beside one that can."""
     return Prediction(seconds=None, interval=None, parts=(), engine=engine, reason=str(error))
-
-
-def _check_engines(setup: Setup, wanted: Sequence[Engine]) -> None:
-    """Raise InputError for an engine of generated code and a program, or the other way round."""
-    for name in wanted:
-        if (name == "program") != (setup.program is not None):
-            raise InputError(
-                Fault(
-                    where="--engine",
-                    found=f"engine {name} does not predict {FAMILIES[setup.family]}",
-                    expected=one_of(ENGINES[setup.family]),
-                )
-            )
-
-
-def check_builds(setup: Setup, *, openmp: bool = False) -> None:
-    """Raise InputError, with its place, for a compiler that is missing or refuses its flags.
-
-    With ``openmp`` also for one that cannot build a program with threads; whether a program of the
-    user's has any is not known.
-    """
-    for index, build in enumerate(setup.compiled_builds):
-        where = setup.place(f"builds.{index}")
-        compiler = compilers.find(build, where)
-        if openmp and setup.program is None:
-            compilers.require_openmp(compiler, where)
-
-
-def enumerate_space(
-    setup: Setup, machine: Machine, programs: SkeletonPrograms | None = None
-) -> candidate_space.EnumeratedSpace:
-    """The legal candidates of a setup, and the illegal ones with their reasons.
-
-    Raises InputError if the constraints leave nothing.
-    """
-    enumerated = candidate_space.enumerate_candidates(setup, machine.cores, programs)
-    if not enumerated.legal:
-        reasons = sorted({reason for _, _, reason in enumerated.illegal})
-        raise InputError(
-            Fault(
-                where=setup.place("space"),
-                found=f"no candidate of space {setup.space.name} is legal",
-                expected="at least one",
-                hint="; ".join(reasons[:3]),
-            )
-        )
-    return enumerated
 
 
 # --- finding things by name -----------------------------------------------------------------
@@ -162,10 +116,9 @@ def find(ranked: RankedSpace, name: str, engine: str | None = None) -> Ranked:
 def require_predictions(ranked: RankedSpace) -> None:
     """Raise WorkFailed when not a single candidate could be predicted.
 
-    A program without a model is none of them: nobody said how long it takes.
+    Nothing is raised where nothing is predicted at all, as of a program without a model.
     """
-    program = ranked.setup.program
-    if program is not None and program.model is None:
+    if not ranked.workload.predicted:
         return
     entries = [entry for ranking in ranked.rankings for entry in ranking.entries]
     if all(entry.prediction.seconds is None for entry in entries):

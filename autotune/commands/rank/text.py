@@ -9,7 +9,7 @@ from autotune.domain.ranking import Ranked, Ranking
 from autotune.domain.results import Part
 from autotune.results.report.text_table import columns
 from autotune.results.report.words import interval, seconds
-from autotune.workloads.generated.candidate_space import EnumeratedSpace
+from autotune.workloads.base import EnumeratedSpace
 
 
 def variants(enumerated: EnumeratedSpace, *, illegal: bool) -> str:

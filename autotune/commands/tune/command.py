@@ -22,7 +22,7 @@ from autotune.commands.replay.command import SamplerName, replay_command
 
 if TYPE_CHECKING:
     from autotune.commands.tune.flow import StudyOptions, TunedStudy
-    from autotune.domain.setup import Setup
+    from autotune.workloads.base import Workload
 
 EXAMPLE = (
     "Example: autotune tune configs/quickstart.yaml --report report.html;"
@@ -141,14 +141,14 @@ def tune(options: TuneOptions) -> None:
     from autotune.commands.rank import ranked_space
     from autotune.results.report import page_file
 
-    setup = ranked_space.load(options.config)
+    workload = ranked_space.load(options.config)
     if options.report is not None:
         page_file.check(options.report)
     if options.emit_job is not None:
-        _emit(options.config, setup, options, options.emit_job)
+        _emit(options.config, workload, options, options.emit_job)
         return
     try:
-        study = _tuned(setup, options)
+        study = _tuned(workload, options)
     except KeyboardInterrupt as stop:
         store = f" --store {shlex.quote(options.store)}" if options.store != DEFAULT_STORE else ""
         resume = f"autotune tune {shlex.quote(str(options.config))} --resume{store}"
@@ -158,15 +158,15 @@ def tune(options: TuneOptions) -> None:
     show(study, json=options.json, report=options.report, store=options.store)
 
 
-def _tuned(setup: "Setup", options: TuneOptions) -> "TunedStudy":
+def _tuned(workload: "Workload", options: TuneOptions) -> "TunedStudy":
     """The study, measured here, or read back from a job of another machine."""
     from autotune.commands.live import screen
     from autotune.commands.tune import flow, jobs
 
     with contextlib.closing(screen()) as display:
         if options.collect is not None:
-            return jobs.collect(setup, options.collect, options.store, display)
-        return flow.tune(setup, options.study(), options.store, display, display.watch)
+            return jobs.collect(workload, options.collect, options.store, display)
+        return flow.tune(workload, options.study(), options.store, display, display.watch)
 
 
 _EXCLUSIVE: Mapping[str, tuple[str, ...]] = {
@@ -191,11 +191,11 @@ def _check_together(given: Mapping[str, bool]) -> None:
         raise typer.BadParameter("needs --replay", param_hint="--seed")
 
 
-def _emit(config: Path, setup: "Setup", options: TuneOptions, folder: Path) -> None:
+def _emit(config: Path, workload: "Workload", options: TuneOptions, folder: Path) -> None:
     """Write a job for another machine, and say how to run it and read it back."""
     from autotune.commands.tune import jobs
 
-    job = jobs.emit_job(setup, options.study(), folder, TerminalProgress())
+    job = jobs.emit_job(workload, options.study(), folder, TerminalProgress())
     if options.json:
         document(job)
     note(

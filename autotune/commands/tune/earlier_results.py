@@ -44,7 +44,7 @@ class EarlierResults:
 
     def __post_init__(self) -> None:
         self._machine = identity_of(self.found.machine)
-        self._now = versions(self.found.setup)
+        self._now = versions(self.found.workload)
         self._candidates = {c.identity: c for c in self.found.enumerated.legal}
 
     def news(self) -> list[Earlier]:

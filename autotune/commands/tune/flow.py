@@ -2,12 +2,10 @@
 
 import dataclasses
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from autotune.codegen.c import harness
-from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
-from autotune.commands.rank.ranked_space import RankedSpace, check_builds, rank_space
+from autotune.commands.rank.ranked_space import RankedSpace, rank_space
 from autotune.commands.tune.earlier_results import EarlierResults
 from autotune.commands.tune.initial_candidates import (
     StudyOptions,
@@ -19,20 +17,14 @@ from autotune.commands.tune.preflight import check_launchers, check_objectives, 
 from autotune.commands.tune.provenance import content, identity_of, versions
 from autotune.commands.tune.study_prior import lender
 from autotune.commands.tune.study_run import StudyRun, TunedStudy, result_of
-from autotune.domain.machine import Machine
 from autotune.domain.ranking import Ranking
 from autotune.domain.setup import Searching, Setup
-from autotune.domain.variant import Build, Candidate
 from autotune.errors import Fault, InputError, WorkFailed
 from autotune.files.store import Store, kept_dissections
-from autotune.measuring.candidates.base import Measurer
-from autotune.measuring.candidates.host_measurer import HostMeasurer
 from autotune.progress import Progress
 from autotune.results.report import page
-from autotune.toolchain import compiler as compilers
-from autotune.toolchain.compiler import Compiler
 from autotune.tuning import Chosen, Earlier, Watcher, unwatched
-from autotune.workloads.program.program_needs import check_program, program_measurer
+from autotune.workloads.base import Workload
 
 __all__ = [
     "StudyOptions",
@@ -41,9 +33,7 @@ __all__ = [
     "baseline",
     "choose_candidates",
     "content",
-    "host_measurer",
     "identity_of",
-    "measurer_of",
     "require_success",
     "result_of",
     "study",
@@ -53,7 +43,7 @@ __all__ = [
 
 
 def tune(
-    setup: Setup,
+    workload: Workload,
     options: StudyOptions,
     store: str,
     progress: Progress,
@@ -61,24 +51,25 @@ def tune(
 ) -> TunedStudy:
     """The main job. Every sample is in the store when it is taken; Ctrl-C loses at most one."""
     wall = time.monotonic()
+    setup = workload.setup
     setup = dataclasses.replace(setup, search=_searching(setup.search, options))
+    workload = workload.at(setup)
     with Store.open(store) as results:
         name = _study_name(setup, options, results)
         lent = lender(setup.search.prior, results, name if options.resume else None)
-        check_builds(setup, openmp=True)
-        check_program(setup)
+        workload.check()
         check_launchers(setup)
         check_objectives(setup)
         progress(_opening(setup, name, options, results), 0, 1)
-        found = rank_space(setup, progress)
+        found = rank_space(workload, progress)
         before = time.monotonic()
         conditions = conditions_of(found, progress)
         found.clock.timed("calibrate", before)
         conduct = StudyRun(
             results=results,
-            study=_begun(setup, name, options, results, progress),
+            study=_begun(workload, name, options, results, progress),
             found=found,
-            measurer=measurer_of(setup, found.machine),
+            measurer=workload.measurer(found.machine),
             conditions=conditions,
             deadline=wall + (options.budget_seconds or float("inf")),
             started=wall,
@@ -118,33 +109,6 @@ def _left(
     return left_of(chosen, known, baseline(found, ranking).identity)
 
 
-def measurer_of(setup: Setup, machine: Machine) -> Measurer:
-    """Who measures a setup on this host: of generated code, or of a program of the user's."""
-    return program_measurer(setup, machine.cores) if setup.program else host_measurer(setup)
-
-
-def host_measurer(setup: Setup) -> HostMeasurer:
-    """The measurer of generated code on this host."""
-    programs = SkeletonPrograms(setup.skeleton)
-
-    def sources(candidate: Candidate) -> Mapping[str, str]:
-        distributed = candidate.ranks > 1
-        return harness.units(programs(candidate), candidate.problem, distributed=distributed)
-
-    def compiler(build: Build) -> Compiler:
-        return compilers.find(build, setup.place(f"builds.{setup.builds.index(build)}"))
-
-    return HostMeasurer(
-        measuring=setup.measuring,
-        limits=setup.limits,
-        sources=sources,
-        compiler=compiler,
-        launcher=setup.launcher,
-        mpi_launcher=setup.mpi_launcher,
-        environment=setup.environment,
-    )
-
-
 def _study_name(setup: Setup, options: StudyOptions, results: Store) -> str:
     if not options.resume:
         return results.unused_name(setup.name)
@@ -162,13 +126,14 @@ def _study_name(setup: Setup, options: StudyOptions, results: Store) -> str:
 
 
 def _begun(
-    setup: Setup, name: str, options: StudyOptions, results: Store, progress: Progress
+    workload: Workload, name: str, options: StudyOptions, results: Store, progress: Progress
 ) -> str:
     """The study that is continued or begun; not one that another tuner began meanwhile."""
     if options.resume:
         return name
+    setup = workload.setup
     own = results.new_study(
-        setup.name, config=setup.name, setup_text=content(setup), versions=versions(setup)
+        setup.name, config=setup.name, setup_text=content(setup), versions=versions(workload)
     )
     if own != name:
         progress(f"begin study {own}: another tuner began {name} meanwhile", 0, 1)

@@ -11,7 +11,6 @@ from autotune.domain.variant import Candidate
 from autotune.statistics.estimators import location
 from autotune.tuning import Chosen, Earlier, Task
 from autotune.tuning.first_candidates import choose, everything, first_candidates
-from autotune.workloads.generated import candidate_space
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,8 +32,8 @@ class StudyOptions:
 
 def baseline(found: RankedSpace, ranking: Ranking) -> Candidate:
     """The baseline of a problem: the space's own, first build, most threads."""
-    setup = found.setup
-    return candidate_space.baseline(setup, ranking.problem, found.machine.cores, setup.builds[0])
+    build = found.setup.builds[0]
+    return found.workload.baseline(ranking.problem, found.machine.cores, build)
 
 
 def choose_candidates(found: RankedSpace, ranking: Ranking, options: StudyOptions) -> list[Chosen]:

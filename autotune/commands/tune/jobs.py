@@ -3,13 +3,10 @@
 import time
 from pathlib import Path
 
-from autotune.codegen.c import harness
-from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.commands.rank.ranked_space import rank_space
 from autotune.commands.tune.document import EmitJobDocument
 from autotune.commands.tune.flow import StudyOptions, StudyRun, TunedStudy, choose_candidates
 from autotune.domain.ranking import Ranking
-from autotune.domain.setup import Setup
 from autotune.errors import Fault, InputError
 from autotune.files.store import Store
 from autotune.measuring.jobs import job, job_results
@@ -17,24 +14,25 @@ from autotune.measuring.jobs.job import Job, JobTask
 from autotune.measuring.jobs.job_results import CollectedMeasurer
 from autotune.progress import Progress
 from autotune.tuning import Chosen
+from autotune.workloads.base import Workload, refuse
 
 
 def emit_job(
-    setup: Setup, options: StudyOptions, folder: Path, progress: Progress
+    workload: Workload, options: StudyOptions, folder: Path, progress: Progress
 ) -> EmitJobDocument:
     """Write the job that measures what ``tune`` would measure.
 
     InputError if the folder is not empty or cannot be written.
     """
-    found = rank_space(setup, progress)
-    programs = SkeletonPrograms(setup.skeleton)
+    refuse(workload, "--emit-job")
+    setup = workload.setup
+    found = rank_space(workload, progress)
     tasks: list[JobTask] = []
     for ranking in found.rankings:
         for choice in choose_candidates(found, ranking, options):
             candidate = choice.candidate
             progress("write the job", len(tasks), len(tasks) + 1, candidate.label)
-            distributed = candidate.ranks > 1
-            units = harness.units(programs(candidate), candidate.problem, distributed=distributed)
+            units = workload.sources(candidate, folder)
             tasks.append(JobTask(candidate=candidate, units=units))
     script = job.emit(
         Job(
@@ -57,14 +55,15 @@ def emit_job(
     )
 
 
-def collect(setup: Setup, path: Path, store: str, progress: Progress) -> TunedStudy:
+def collect(workload: Workload, path: Path, store: str, progress: Progress) -> TunedStudy:
     """Read a job's results into the store as a study of its own, as if they were taken now.
 
-    A candidate that is not of this setup is an InputError: the config changed meanwhile.
+    A candidate that is not of this workload is an InputError: the config changed meanwhile.
     """
     started = time.monotonic()
     results = job_results.collect(path)
-    found = rank_space(setup, progress)
+    setup = workload.setup
+    found = rank_space(workload, progress)
     known = {c.identity for c in found.enumerated.legal}
     for identity in results.candidates:
         if identity not in known:

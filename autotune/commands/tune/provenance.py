@@ -14,11 +14,12 @@ from autotune.measuring.host import stored_calibrations
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain import mpi
 from autotune.version import VERSION
-from autotune.workloads.program.measuring import command_line
+from autotune.workloads.base import Workload
 
 
-def versions(setup: Setup) -> dict[str, str]:
+def versions(workload: Workload) -> dict[str, str]:
     """Versions of what takes part: part of the provenance of every run."""
+    setup = workload.setup
     builds = [compilers.find(build) for build in setup.compiled_builds]
     known = {
         "autotune": VERSION,
@@ -28,8 +29,7 @@ def versions(setup: Setup) -> dict[str, str]:
     if any(layout.nodes * layout.ranks > 1 for layout in setup.layouts):
         with contextlib.suppress(MissingTool):  # none is needed to read a job's results
             known["mpi"] = mpi.find().title
-    if setup.program is not None:
-        known["tools"] = command_line.tools(setup.program)
+    known |= workload.versions()
     for name in ("osaca", "kerncraft", "optuna", "numpy"):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
             known[name] = importlib.metadata.version(name)
@@ -45,14 +45,8 @@ def identity_of(machine: Machine) -> str:
 
 def content(setup: Setup) -> str:
     """The configuration, word for word, and digests of what it names."""
-    program = setup.program
-    names = [p.definition for p in setup.problems]
-    if program is None:
-        names.insert(0, setup.skeleton.definition)
-        varied = repr(setup.space)
-    else:
-        varied = repr((program.parameters, program.constraints, program.baseline))
-    space = hashlib.sha256(varied.encode()).hexdigest()[:12]
+    names = [*setup.subject.definitions, *(p.definition for p in setup.problems)]
+    space = hashlib.sha256(setup.subject.varied.encode()).hexdigest()[:12]
     text = Path(setup.source).read_text(encoding="utf-8")
     return f"{text}\n# definitions: {' '.join(names)} {space}\n"
 

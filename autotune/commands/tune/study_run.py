@@ -209,7 +209,7 @@ class StudyRun:
             self.study,
             config=found.setup.name,
             setup_text=content(found.setup),
-            versions=versions(found.setup),
+            versions=versions(found.workload),
         )
         safe = [baseline(found, ranking).identity for ranking in found.rankings]
         results.add_candidates(self.study, found.enumerated.legal, baselines=safe)
@@ -225,7 +225,7 @@ class StudyRun:
         facts = RunFacts(
             machine=found.machine,
             machine_identity=self.machine_identity or identity_of(found.machine),
-            versions=versions(found.setup),
+            versions=versions(found.workload),
             conditions={
                 **conditions,
                 "launching": launching(found.setup),

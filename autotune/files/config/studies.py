@@ -11,7 +11,7 @@ from autotune.domain.machine import Machine
 from autotune.domain.problem import AnyProblem, Problem, StencilProblem
 from autotune.domain.program import Program
 from autotune.domain.reference import Reference
-from autotune.domain.setup import ENGINES, FAMILIES, Generated, Layout, Setup
+from autotune.domain.setup import ENGINES, FAMILIES, Generated, Layout, Setup, StudySubject
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.space import Space
 from autotune.domain.variant import NO_COMPILER, Placement
@@ -26,6 +26,12 @@ from autotune.files.config.spaces import read_space
 from autotune.files.config.yaml_document import Document, Keys, shown
 
 SCHEMA = "autotune.config/1"
+_STATED_BY = {
+    "ivp": ("ivp", "a space for ivps"),
+    "stencil": ("stencil", "a space for stencils"),
+    "program": ("arguments", "the key program"),
+}
+"""Family to the key of its problems, and to what a study of them names."""
 
 
 FORMS[Machine | None] = named_file("machines", read_machine, also=("host",))
@@ -92,13 +98,13 @@ def _follow_subject(session: Session, document: Document) -> None:
 
 def _completed(document: Document, stated: Setup, reader: "_Reader") -> Setup:
     """The draft of a study with what its problems and its program say."""
-    program = stated.program
-    engine = ENGINES["program" if program else stated.problems[0].family][0]
+    subject = stated.subject
+    engine = ENGINES[subject.family][0]
     return altered(
         stated,
         source=shown(document.path),
-        builds=stated.builds if program is None or program.compiled else (NO_COMPILER,),
-        layouts=reader.layouts(program),
+        builds=stated.builds if subject.compiled else (NO_COMPILER,),
+        layouts=reader.layouts(subject),
         engine=engine if document.root.get("engine") is None else stated.engine,
         places={".".join(str(k) for k in keys): p for keys, p in document.places.items() if keys},
     )
@@ -158,15 +164,15 @@ class _Reader:
             self.add(("space",), found, f"a space for {skeleton.name}, as the key skeleton says")
         return skeleton, space
 
-    def layouts(self, program: Program | None = None) -> tuple[Layout, ...]:
+    def layouts(self, subject: StudySubject | None = None) -> tuple[Layout, ...]:
         """``threads: [1, all]`` is short for layouts of one rank.
 
-        A program may have one thread.
+        A subject that is not spread over threads has one.
         """
         usual_placement = self.placement or "compact"
         if self.stated_layouts is not None:
             return tuple(self._layout(i, usual_placement) for i in range(len(self.stated_layouts)))
-        usual: int | Literal["all"] = "all" if program is None or program.spread else 1
+        usual: int | Literal["all"] = "all" if subject is None or subject.spread else 1
         counts = self.threads or (usual,)
         return tuple(Layout(threads=count, placement=usual_placement) for count in counts)
 
@@ -214,8 +220,7 @@ class _Reader:
             family = problem.family
             if family != wanted:
                 found = f"{FAMILIES[family]} with {subject}"
-                key = "arguments" if family == "program" else family
-                other = "the key program" if family == "program" else f"a space for {family}s"
+                key, other = _STATED_BY[family]
                 self.add(("problems", i, key), found, f"{FAMILIES[wanted]}, or {other}")
 
     def check_program(self, program: Program) -> None:

@@ -13,12 +13,12 @@ from autotune.domain.variant import Build, Candidate
 from autotune.files import config
 from autotune.models.engines.base import CandidatePredictor, CompiledSweep
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
-from autotune.models.incore import osaca_analyser
 from autotune.models.incore.marked import marked_build
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
 from autotune.models.kerncraft import KerncraftAnalyser
 from autotune.progress import Progress
 from autotune.toolchain import child_process
+from autotune.workloads.generated.engines import loop_analyser
 from autotune.workloads.program.engine.compiled_loops import Command, CompiledLoops
 from autotune.workloads.program.engine.formula_facts import FormulaValues
 from autotune.workloads.program.engine.formula_model import FormulaRoute
@@ -26,7 +26,7 @@ from autotune.workloads.program.engine.kerncraft_kernel import KerncraftRoute
 from autotune.workloads.program.engine.kernel_model import KernelRoute, ModelSubject
 from autotune.workloads.program.engine.marked_model import MarkedRoute
 from autotune.workloads.program.engine.program_engine import ProgramEngine
-from autotune.workloads.program.measuring.command_line import places
+from autotune.workloads.program.measuring.command_line import places, program_problem
 
 
 @contextmanager
@@ -71,7 +71,9 @@ class Routes:
         def compiled(done: int, total: int) -> None:
             self._progress("compile the marked loops", done, total)
 
-        loops = CompiledLoops(model, self._analyser(), commands, _Compilers(self._place), compiled)
+        loops = CompiledLoops(
+            model, self._analyser(), commands, _Compilers(self._setup.place_of_build), compiled
+        )
         return MarkedRoute(model, self._machine, loops, self._facts)
 
     def _kerncraft(self, model: KerncraftModel) -> KerncraftRoute:
@@ -97,19 +99,7 @@ class Routes:
         return KernelRoute(model, subject, engine, self._facts)
 
     def _analyser(self) -> OsacaAnalyser:
-        def analysed(done: int, total: int) -> None:
-            self._progress("analyse the compiled loops", done, total)
-
-        def assemble(text: str, build: Build) -> str:
-            return osaca_analyser.assemble(text, build, self._place(build))
-
-        analyser = OsacaAnalyser(self._machine, assemble=assemble, progress=analysed)
-        return self._stack.enter_context(analyser)
-
-    def _place(self, build: Build) -> str:
-        """Where the config asks for a build."""
-        builds = self._setup.builds
-        return self._setup.place(f"builds.{builds.index(build)}") if build in builds else "builds"
+        return self._stack.enter_context(loop_analyser(self._setup, self._machine, self._progress))
 
 
 class _Compilers:
@@ -129,11 +119,11 @@ def program_loops(
     setup: Setup, machine: Machine, candidate: Candidate, progress: Progress
 ) -> tuple[CompiledSweep, ...]:
     """The marked loops of a candidate as they were compiled; none for another kind of model."""
-    program = setup.program
-    if program is None or not isinstance(program.model, MarkedModel):
+    model = program_problem(candidate).program.model
+    if not isinstance(model, MarkedModel):
         return ()
     with ExitStack() as stack:
-        return Routes(setup, machine, progress, stack).marked(program.model).loops(candidate)
+        return Routes(setup, machine, progress, stack).marked(model).loops(candidate)
 
 
 def _command(command: tuple[Template, ...], candidate: Candidate) -> Command:

@@ -7,7 +7,7 @@ import pytest
 
 from autotune.commands.importing.flow import given_settings, import_file
 from autotune.commands.rank.host_machine import uncalibrated_machine
-from autotune.commands.rank.ranked_space import RankedSpace, enumerate_space
+from autotune.commands.rank.ranked_space import RankedSpace
 from autotune.commands.tune.earlier_results import EarlierResults
 from autotune.domain.setup import Setup
 from autotune.errors import InputError
@@ -16,6 +16,7 @@ from autotune.files.store import Store
 from autotune.results.evaluate.study_evaluation import evaluate
 from autotune.results.export import export_table
 from autotune.results.export.choices import choices
+from autotune.workloads.shipped import workload_of
 
 CONFIG = """\
 schema: autotune.config/1
@@ -65,11 +66,11 @@ def cache(tmp_path: Path) -> Path:
 def test_a_cache_becomes_a_study(setup: Setup, cache: Path, tmp_path: Path) -> None:
     store = str(tmp_path / "r.sqlite")
     given = given_settings(["fast_math=none"])
-    done = import_file(cache, setup, given, store, silent)
+    done = import_file(cache, workload_of(setup), given, store, silent)
     assert (done.study, done.rows, done.entered, done.failed) == ("imported-mm", 4, 3, 1)
     assert done.strangers[0]["bi"] == 7
     assert (done.device, done.already) == ("another machine", False)
-    again = import_file(cache, setup, given, store, silent)
+    again = import_file(cache, workload_of(setup), given, store, silent)
     assert (again.study, again.already) == ("imported-mm", True)
     with Store.open(store) as results:
         assert [summary.name for summary in results.studies()] == ["imported-mm"]
@@ -90,10 +91,14 @@ def test_a_cache_becomes_a_study(setup: Setup, cache: Path, tmp_path: Path) -> N
 
 def test_imported_times_are_hints_and_no_results(setup: Setup, cache: Path, tmp_path: Path) -> None:
     store = str(tmp_path / "r.sqlite")
-    import_file(cache, setup, {"fast_math": None}, store, silent)
+    import_file(cache, workload_of(setup), {"fast_math": None}, store, silent)
     machine = uncalibrated_machine(setup)
+    workload = workload_of(setup)
     found = RankedSpace(
-        setup=setup, machine=machine, enumerated=enumerate_space(setup, machine), rankings=()
+        workload=workload,
+        machine=machine,
+        enumerated=workload.candidates(machine.cores),
+        rankings=(),
     )
     with Store.open(store) as results:
         results.begin_study("mine", config=setup.name, setup_text="-")
@@ -112,8 +117,8 @@ def test_what_cannot_be_entered_is_told(setup: Setup, cache: Path, tmp_path: Pat
     plain = tmp_path / "plain.csv"
     plain.write_text("bi,time\n8,1\n16,2\n", encoding="utf-8")
     with pytest.raises(InputError, match="times without a unit"):
-        import_file(plain, setup, {}, store, silent)
+        import_file(plain, workload_of(setup), {}, store, silent)
     plain.write_text("bi,time_s\n8,1\n16,2\n", encoding="utf-8")
     with pytest.raises(InputError, match="they do not say"):
-        import_file(plain, setup, {}, store, silent)
+        import_file(plain, workload_of(setup), {}, store, silent)
     assert not Path(store).exists()

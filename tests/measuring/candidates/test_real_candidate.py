@@ -14,7 +14,7 @@ from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate
 from autotune.files import config
 from autotune.measuring.candidates.host_measurer import HostMeasurer
-from autotune.workloads.generated import candidate_space
+from autotune.workloads.shipped import workload_of
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="gcc is not installed")
 
@@ -27,7 +27,7 @@ def setup() -> Setup:
 @pytest.fixture(scope="module")
 def candidate(setup: Setup) -> Candidate:
     problem = setup.problems[0].at(65)
-    return candidate_space.baseline(setup, problem, 1, setup.builds[0])
+    return workload_of(setup).baseline(problem, 1, setup.builds[0])
 
 
 @pytest.fixture(scope="module")

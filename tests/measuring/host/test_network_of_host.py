@@ -20,6 +20,7 @@ from autotune.measuring.network import mpi_benchmark
 from autotune.measuring.network.mpi_benchmark import BenchmarkPlan, BenchmarkResult
 from autotune.measuring.network.samples import RecordedRun, SampleWriter
 from autotune.toolchain import mpi
+from autotune.workloads.shipped import workload_of
 
 
 def silent(stage: str, done: int, total: int, detail: str = "") -> None:
@@ -163,5 +164,5 @@ def test_an_impossible_layout_is_told_before_anything_is_measured(monkeypatch):
     monkeypatch.setattr(host_machine, "calibrate_host", None)
     fake = Bench(monkeypatch)
     with pytest.raises(InputError, match="the cores of the machine"):
-        rank_space(study(Layout(ranks=4096, threads=1)), silent)
+        rank_space(workload_of(study(Layout(ranks=4096, threads=1))), silent)
     assert fake.plans == []

@@ -12,7 +12,7 @@ from autotune.domain.results import Part, Prediction
 from autotune.domain.setup import Layout
 from autotune.domain.variant import Candidate
 from autotune.models.engines.system import SystemEngine
-from autotune.workloads.generated import candidate_space
+from autotune.workloads.shipped import workload_of
 
 NODE = 0.010
 MICRO = 1e-6
@@ -49,7 +49,7 @@ def curve(operation: Operation, nodes: int = 1, ranks: int = 2) -> CostCurve:
 
 def candidates(ivp: str, size: int, layout: Layout) -> list[Candidate]:
     study = replace(setup(problem(ivp, size), space="pirk-orders"), layouts=(layout,))
-    return candidate_space.enumerate_candidates(study, 4).legal
+    return workload_of(study).candidates(4).legal
 
 
 def predict(network: Network | None, chosen: Sequence[Candidate]) -> list[Prediction]:

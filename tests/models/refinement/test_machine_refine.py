@@ -17,7 +17,6 @@ from autotune.commands.machine.refine import flow as refine_flow
 from autotune.commands.machine.refine.document import RefineDocument
 from autotune.commands.machine.refine.repredict import RefinementSource, predicting
 from autotune.commands.machine.refine.text import refinement
-from autotune.commands.rank import ranked_space
 from autotune.domain.machine import Machine
 from autotune.errors import InputError
 from autotune.files import codec, config
@@ -30,6 +29,7 @@ from autotune.models.refinement import (
     shiftable_constants,
     shifted,
 )
+from autotune.workloads.shipped import workload_of
 
 CONFIG = """\
 schema: autotune.config/1
@@ -66,7 +66,7 @@ def database(host: Machine, tmp_path_factory: pytest.TempPathFactory) -> Path:
     text.write_text(CONFIG, encoding="utf-8")
     setup = config.load(text)
     programs = SkeletonPrograms(setup.skeleton)
-    candidates = ranked_space.enumerate_space(setup, host, programs).legal
+    candidates = workload_of(setup).candidates(host.cores).legal
     constants = shiftable_constants(host)
     planted = {f"inbound.{level}@1": np.log(1.25) for level in ("L2", "L3")}
     true = shifted(host.calibration, constants, [planted.get(f.name, 0.0) for f in constants])

@@ -14,12 +14,13 @@ from autotune.commands.map import map_grid
 from autotune.commands.rank import ranked_space
 from autotune.commands.tune import flow as tune_flow
 from autotune.domain.decision_map import DecisionMap
-from autotune.domain.setup import Setup
 from autotune.domain.variant import Candidate
 from autotune.errors import InputError, WorkFailed
 from autotune.files.store import Store
 from autotune.measuring.candidates.replay_measurer import Recording, ReplayMeasurer
 from autotune.tuning import Alone
+from autotune.workloads.base import Workload
+from autotune.workloads.generated.generated_workload import GeneratedWorkload
 
 CONFIG = """\
 schema: autotune.config/1
@@ -48,13 +49,13 @@ def times(candidate: Candidate) -> Recording:
 
 @dataclasses.dataclass
 class Ways:
-    setup: Setup
+    workload: Workload
     store: str
     launches: list[str]
 
     def make(self, **options: object) -> DecisionMap:
         values: dict[str, object] = {"sizes": SIZES, "budget_evaluations": 10} | options
-        made = maps.make(self.setup, maps.MapRequest(**values), self.store, silent)  # type: ignore[arg-type]
+        made = maps.make(self.workload, maps.MapRequest(**values), self.store, silent)  # type: ignore[arg-type]
         return made.maps[0]
 
     def studies(self) -> int:
@@ -76,7 +77,7 @@ def ways(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ways:
         launches.append(candidate.identity)
         return times(candidate)
 
-    monkeypatch.setattr(tune_flow, "measurer_of", lambda *_: ReplayMeasurer(fallback=recorded))
+    monkeypatch.setattr(GeneratedWorkload, "measurer", lambda *_: ReplayMeasurer(fallback=recorded))
     return Ways(ranked_space.load(config), str(tmp_path / "r.sqlite"), launches)
 
 
@@ -124,7 +125,7 @@ def test_what_is_interrupted_is_kept(ways: Ways, monkeypatch: pytest.MonkeyPatch
 def test_a_map_does_not_end_the_search_of_its_study(ways: Ways) -> None:
     ways.make(sizes=(128, 768))  # of which the study has the second
     options = tune_flow.StudyOptions(resume=True, budget_evaluations=3)
-    result = tune_flow.tune(ways.setup, options, ways.store, silent)
+    result = tune_flow.tune(ways.workload, options, ways.store, silent)
     mapped, tuned = result.record.runs
     assert (mapped.for_map, mapped.state) == (True, "done")
     assert (tuned.for_map, tuned.state) == (False, "budget")
@@ -150,9 +151,9 @@ def test_visits_take_turns_with_other_tuners(ways: Ways, monkeypatch: pytest.Mon
 
 def test_where_nothing_runs_the_work_failed(ways: Ways, monkeypatch: pytest.MonkeyPatch) -> None:
     crash = ReplayMeasurer(fallback=lambda _: Recording(status="build-failed", detail="no"))
-    monkeypatch.setattr(tune_flow, "measurer_of", lambda *_: crash)
+    monkeypatch.setattr(GeneratedWorkload, "measurer", lambda *_: crash)
     made = maps.make(
-        ways.setup, maps.MapRequest(sizes=(128, 256), threads="1", budget_evaluations=8),
+        ways.workload, maps.MapRequest(sizes=(128, 256), threads="1", budget_evaluations=8),
         ways.store, silent,
     )  # fmt: skip
     with pytest.raises(WorkFailed, match="nothing ran: build-failed"):
@@ -176,7 +177,7 @@ def test_wrong_input_says_where(ways: Ways, options: dict[str, object], expected
 
 def test_a_grid_that_does_not_fit_is_refused(ways: Ways) -> None:
     del ways
-    setup = ranked_space.load(Path("configs/stencil7.yaml"))
+    setup = ranked_space.load(Path("configs/stencil7.yaml")).setup
     cube, flat = map_grid.kinds(setup, (24, 20000))
     map_grid.check_memory(dataclasses.replace(cube, sizes=(24,)))
     with pytest.raises(InputError, match="fits into memory"):

@@ -121,8 +121,8 @@ def _constant(name: str, value: Value) -> Parameter:
 
 
 def _of_config(path: Path, plan: DesignPlan, progress: Progress | None) -> DesignResult:
-    setup = ranked_space.load(path)
-    legal = ranked_space.enumerate_space(setup, uncalibrated_machine(setup)).legal
+    workload = ranked_space.load(path)
+    legal = workload.candidates(uncalibrated_machine(workload.setup).cores).legal
     settings = study_tables.candidate_settings([candidate_record(each) for each in legal])
     parameters, rows = _varied(settings)
     known: dict[tuple[Value, ...], Candidate] = {}

@@ -12,7 +12,6 @@ import numpy as np
 
 from autotune.codegen.c.emit import SweepCode, sweep_code
 from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
-from autotune.commands.rank import ranked_space
 from autotune.domain.calibration import Calibration
 from autotune.domain.machine import Machine
 from autotune.domain.setup import Setup
@@ -22,15 +21,15 @@ from autotune.files import config
 from autotune.files.store import StudyRecord
 from autotune.measuring.host import stored_calibrations
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
-from autotune.models.incore import osaca_analyser
 from autotune.models.incore.base import InCoreAnalyser, InCoreResult
-from autotune.models.incore.osaca_analyser import OsacaAnalyser
 from autotune.models.refinement import MeasuredCandidate, Predict
 from autotune.models.refinement.posterior_fit import Floats
 from autotune.progress import Progress
 from autotune.results.evaluate.study_evaluation import EvaluatedCandidate, StudyEvaluation, evaluate
 from autotune.statistics import estimators
 from autotune.units import Cycles
+from autotune.workloads.generated.engines import loop_analyser
+from autotune.workloads.shipped import workload_of
 
 _LEAST_NOISE = 0.005
 """Relative; two samples that happen to agree do not make a time exact."""
@@ -70,7 +69,7 @@ def source(record: StudyRecord, host: Machine, place: Path | None) -> Refinement
         )
     setup = _setup(record, place)
     programs = SkeletonPrograms(setup.skeleton)
-    rows = _measured(evaluate(record), ranked_space.enumerate_space(setup, host, programs).legal)
+    rows = _measured(evaluate(record), workload_of(setup).candidates(host.cores).legal)
     if not rows:
         raise InputError(
             Fault(
@@ -147,18 +146,9 @@ def predicting(
 
 @contextmanager
 def _engine(host: Machine, source: RefinementSource, progress: Progress) -> Iterator[Predict]:
-    setup = source.setup
     candidates = [row.candidate for row in source.rows]
 
-    def analysed(done: int, total: int) -> None:
-        progress("analyse the compiled loops", done, total)
-
-    def assemble(text: str, build: Build) -> str:
-        return osaca_analyser.assemble(
-            text, build, setup.place(f"builds.{setup.builds.index(build)}")
-        )
-
-    with OsacaAnalyser(host, assemble=assemble, progress=analysed) as analyser:
+    with loop_analyser(source.setup, host, progress) as analyser:
         kept = _Kept(analyser)
         engines: dict[float, ReuseEngine] = {}
 

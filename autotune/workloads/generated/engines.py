@@ -1,0 +1,84 @@
+"""The engines of generated code by name: node level, and communication on top."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+
+from autotune.codegen.c.emit import sweep_code
+from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
+from autotune.domain.machine import Machine
+from autotune.domain.setup import Setup
+from autotune.domain.variant import Build
+from autotune.files import config
+from autotune.models.engines.base import CandidatePredictor
+from autotune.models.engines.kerncraft.kerncraft_engine import KerncraftEngine
+from autotune.models.engines.reuse.reuse_engine import ReuseEngine
+from autotune.models.engines.system import SystemEngine
+from autotune.models.incore import osaca_analyser
+from autotune.models.incore.osaca_analyser import OsacaAnalyser
+from autotune.models.kerncraft import KerncraftAnalyser
+from autotune.progress import Progress
+from autotune.workloads.stencil.planes.planes_engine import PlanesEngine
+
+NodeEngine = Callable[
+    [Setup, Machine, SkeletonPrograms, Progress], AbstractContextManager[CandidatePredictor]
+]
+
+
+def loop_analyser(
+    setup: Setup, machine: Machine, progress: Progress, stage: str = "analyse the compiled loops"
+) -> OsacaAnalyser:
+    """The analyser of compiled loops for a machine, with the compilers of this host.
+
+    A compiler that is missing is told with the place of its build in the config.
+    """
+
+    def analysed(done: int, total: int) -> None:
+        progress(stage, done, total)
+
+    def assemble(text: str, build: Build) -> str:
+        return osaca_analyser.assemble(text, build, setup.place_of_build(build))
+
+    return OsacaAnalyser(machine, assemble=assemble, progress=analysed)
+
+
+@contextmanager
+def predictor(
+    engine: str, setup: Setup, machine: Machine, programs: SkeletonPrograms, progress: Progress
+) -> Iterator[CandidatePredictor]:
+    """An engine of ``ENGINES``, with its workers running until the block is left."""
+    with ENGINES[engine](setup, machine, programs, progress) as node:
+        yield SystemEngine(node, programs, machine.network)
+
+
+@contextmanager
+def _reuse(
+    setup: Setup, machine: Machine, programs: SkeletonPrograms, progress: Progress
+) -> Iterator[CandidatePredictor]:
+    with loop_analyser(setup, machine, progress) as analyser:
+        yield ReuseEngine(machine, programs, analyser, sweep_code)
+
+
+@contextmanager
+def _kerncraft(
+    setup: Setup, machine: Machine, programs: SkeletonPrograms, progress: Progress
+) -> Iterator[CandidatePredictor]:
+    def examined(done: int, total: int) -> None:
+        progress("analyse with kerncraft", done, total)
+
+    text = config.kerncraft_text(machine)
+    with KerncraftAnalyser(text, progress=examined) as kerncraft:
+        yield KerncraftEngine(machine, programs, kerncraft, setup.saturation)
+
+
+@contextmanager
+def _planes(
+    setup: Setup,  # noqa: ARG001 - the signature is that of all engines
+    machine: Machine,
+    programs: SkeletonPrograms,  # noqa: ARG001
+    progress: Progress,  # noqa: ARG001
+) -> Iterator[CandidatePredictor]:
+    yield PlanesEngine(machine)
+
+
+ENGINES: Mapping[str, NodeEngine] = {"reuse": _reuse, "kerncraft": _kerncraft, "planes": _planes}
+"""The engines at node level; one that is not for a problem says so of each of its candidates."""

@@ -1,0 +1,45 @@
+"""Initial value problems: components along one dimension, spread over threads and ranks."""
+
+from collections.abc import Mapping
+
+from autotune.codegen import communication
+from autotune.codegen.tree import regions
+from autotune.codegen.tree.loop_tree import StepProgram
+from autotune.domain.problem import AnyProblem, Problem
+from autotune.domain.variant import Candidate
+from autotune.workloads.layouts import ExecutionLayout
+
+
+class IvpKind:
+    """IVPs that are solved by PIRK methods."""
+
+    title = "an IVP"
+    engines: tuple[str, ...] = ("reuse", "kerncraft")
+
+    def limited(self, problem: AnyProblem) -> bool:
+        """Whether the access distance is small against n (Scherg et al. 2019, section 3.2)."""
+        return _ivp(problem).ivp.limited
+
+    def misfit(self, problem: AnyProblem, layout: ExecutionLayout) -> str | None:
+        """Why ranks with these blocks of components cannot exchange this way; None: they can."""
+        if layout.ranks == 1:
+            return None
+        ivp = _ivp(problem)
+        granule = regions.granule(ivp.ivp)
+        return communication.legal(ivp.ivp, ivp.size, granule, layout.ranks, layout.communication)
+
+    def largest_parts(
+        self, program: StepProgram, problem: AnyProblem, threads: int
+    ) -> Mapping[str | None, int]:
+        """Components of the largest block, in whole granules."""
+        blocks = -(-problem.n // program.granule)
+        return {None: program.granule * -(-blocks // threads)}
+
+    def features(self, candidate: Candidate) -> None:
+        """No modelling vector is stated for IVPs."""
+
+
+def _ivp(problem: AnyProblem) -> Problem:
+    if not isinstance(problem, Problem):
+        raise ValueError(f"{problem.label} is no IVP")
+    return problem

@@ -1,0 +1,84 @@
+"""The layouts of a setup on a machine: how many ranks and threads, placed and exchanging how."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autotune.domain.problem import AnyProblem
+from autotune.domain.setup import Setup
+from autotune.domain.variant import Build, Candidate, Communication, Placement, Variant
+from autotune.errors import Fault, InputError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionLayout:
+    """A layout on a machine, with one way to communicate."""
+
+    nodes: int
+    ranks: int
+    """On all nodes together."""
+    threads: int
+    communication: Communication
+    placement: Placement = "compact"
+
+    def candidate(self, variant: Variant, problem: AnyProblem, build: Build) -> Candidate:
+        """A variant that is run this way."""
+        return Candidate(
+            variant=variant,
+            problem=problem,
+            build=build,
+            threads=self.threads,
+            ranks=self.ranks,
+            nodes=self.nodes,
+            communication=self.communication,
+            placement=self.placement,
+        )
+
+
+def execution_layouts(setup: Setup, machine_cores: int) -> list[ExecutionLayout]:
+    """The layouts of a setup in numbers, fewest threads first, each once per communication.
+
+    Raises InputError where one has more threads on a node than ``machine_cores``.
+    """
+    faults: list[Fault] = []
+    found: list[ExecutionLayout] = []
+    for index, layout in enumerate(setup.layouts):
+        per_rank = max(1, machine_cores // layout.ranks)
+        threads = per_rank if layout.threads == "all" else layout.threads
+        if layout.ranks * threads > machine_cores:
+            faults.append(
+                Fault(
+                    where=setup.place_of_layout(index),
+                    found=f"{layout.ranks} x {threads} threads on a node"
+                    if layout.ranks > 1
+                    else f"{threads} threads",
+                    expected=f"from 1 to {machine_cores}, the cores of the machine",
+                )
+            )
+            continue
+        ranks = layout.nodes * layout.ranks
+        ways: tuple[Communication, ...] = setup.communications if ranks > 1 else ("none",)
+        # one thread, or one on every core, is placed the same in any way
+        free = 1 < threads < machine_cores
+        found += [
+            ExecutionLayout(
+                nodes=layout.nodes,
+                ranks=ranks,
+                threads=threads,
+                communication=way,
+                placement=layout.placement if free else "compact",
+            )
+            for way in ways
+        ]
+    if faults:
+        raise InputError(*faults)
+    return sorted(
+        dict.fromkeys(found),
+        key=lambda layout: (layout.nodes, layout.ranks * layout.threads, layout.ranks),
+    )
+
+
+def largest(layouts: Sequence[ExecutionLayout]) -> ExecutionLayout:
+    """The layout with most nodes, of these with most threads, of these with fewest ranks."""
+    return max(
+        layouts, key=lambda layout: (layout.nodes, layout.ranks * layout.threads, -layout.ranks)
+    )

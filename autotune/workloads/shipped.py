@@ -1,0 +1,38 @@
+"""The workloads that come with autotune, by the family of a setup that was read from a config."""
+
+from collections.abc import Callable, Mapping
+
+from autotune.domain.setup import Setup
+from autotune.workloads.base import Workload
+from autotune.workloads.generated.generated_workload import GeneratedWorkload
+from autotune.workloads.ivp.ivp_kind import IvpKind
+from autotune.workloads.program.program_workload import ProgramWorkload
+from autotune.workloads.stencil.stencil_kind import StencilKind
+
+
+def ivp(setup: Setup) -> Workload:
+    """IVPs in the variants of a space."""
+    return GeneratedWorkload(setup, IvpKind())
+
+
+def stencil(setup: Setup) -> Workload:
+    """Stencils in the variants of a space."""
+    return GeneratedWorkload(setup, StencilKind())
+
+
+def program(setup: Setup) -> Workload:
+    """A program with its arguments."""
+    return ProgramWorkload(setup)
+
+
+SHIPPED: Mapping[str, Callable[[Setup], Workload]] = {
+    "ivp": ivp,
+    "stencil": stencil,
+    "program": program,
+}
+"""The families that a config may name; a workload of your own is passed as an object instead."""
+
+
+def workload_of(setup: Setup) -> Workload:
+    """The workload of a setup that is about IVPs, stencils or a program."""
+    return SHIPPED[setup.family](setup)

@@ -1,0 +1,74 @@
+"""Stencils: points of a grid, its slowest dimension spread over threads."""
+
+from collections.abc import Mapping
+
+from autotune.codegen.tree.loop_tree import StepProgram
+from autotune.domain.problem import AnyProblem, StencilProblem
+from autotune.domain.variant import Block, Candidate, Unroll
+from autotune.workloads.layouts import ExecutionLayout
+
+
+class StencilKind:
+    """Stencils that are swept over a grid."""
+
+    title = "a stencil"
+    engines: tuple[str, ...] = ("reuse", "planes")
+
+    def limited(self, problem: AnyProblem) -> bool:  # noqa: ARG002
+        """A stencil reads neighbours only."""
+        return True
+
+    def misfit(self, problem: AnyProblem, layout: ExecutionLayout) -> str | None:  # noqa: ARG002
+        """Why a layout cannot be used: grids are swept by one rank."""
+        if layout.ranks == 1:
+            return None
+        return "the grid of a stencil is not spread over ranks: a layout of one rank is needed"
+
+    def largest_parts(
+        self,
+        program: StepProgram,  # noqa: ARG002 - its granule is one point
+        problem: AnyProblem,
+        threads: int,
+    ) -> Mapping[str | None, int]:
+        """Points in each dimension of the largest part of a thread."""
+        grid = grid_problem(problem)
+        slowest, *others = zip(grid.stencil.dimensions, grid.extents, strict=True)
+        return {slowest[0]: -(-slowest[1] // threads), **dict(others)}
+
+    def features(self, candidate: Candidate) -> Mapping[str, int]:
+        """The modelling vector of a candidate."""
+        return modelling_vector(candidate)
+
+
+def grid_problem(problem: AnyProblem) -> StencilProblem:
+    """The same problem, on a grid; ValueError for one that has none."""
+    if not isinstance(problem, StencilProblem):
+        raise ValueError(f"{problem.label} is no stencil: it has no grid")
+    return problem
+
+
+def modelling_vector(candidate: Candidate) -> dict[str, int]:
+    """The modelling vector (I, J, K, bi, bj, bk, u, t) of a stencil candidate, by name, in order.
+
+    Extents in points, fastest dimension first; block sizes, the extent where there is no block or a
+    larger one; how many times the innermost loop is written out (1: once); threads. A 2-D stencil
+    has no K and bk. Source: Ibeid et al., IPDPS workshops 2019, section III.B, where 0 stands for a
+    loop that is not unrolled. Raises ValueError for a candidate that is no stencil.
+    """
+    problem = grid_problem(candidate.problem)
+    extents = dict(zip(problem.stencil.dimensions, problem.extents, strict=True))
+    blocks = dict(extents)
+    unrolled = 1
+    for transformation in candidate.variant.transformations:
+        match transformation:
+            case Block(dimension=dimension, size=size):
+                blocks[dimension] = min(size, blocks[dimension])
+            case Unroll(factor=factor):
+                unrolled = max(factor, unrolled)
+    order = tuple(reversed(problem.stencil.dimensions))
+    return {
+        **{d.upper(): extents[d] for d in order},
+        **{f"b{d}": blocks[d] for d in order},
+        "u": unrolled,
+        "t": candidate.threads,
+    }

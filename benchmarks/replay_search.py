@@ -8,7 +8,7 @@ from replay_score import NEVER
 
 from autotune.commands.replay.flow import run
 from autotune.commands.replay.recorded_candidates import RecordedCandidates
-from autotune.tuning.search.base import Forecast, Searcher, Suggestion, Told
+from autotune.tuning.search.base import Searcher, SearchForecast, Suggestion, Told
 from autotune.tuning.search.points import Points
 
 
@@ -43,7 +43,7 @@ class UntilNear:
             self.stop = len(self.rows)
         return "near the best" if self.near[sorted(self.rows)].any() else None
 
-    def forecast(self, group: int) -> Forecast:
+    def forecast(self, group: int) -> SearchForecast:
         return self.search.forecast(group)
 
 

@@ -39,7 +39,7 @@ _MEDIAN = 1.2533
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Levels:
+class DriftFreeTimes:
     """Seconds of each candidate at the level of the rounds that were named, and their errors."""
 
     times: Mapping[str, float]
@@ -53,7 +53,7 @@ class Levels:
 
 def levels(
     rounds: Mapping[str, Mapping[Round, Sequence[float]]], at: Sequence[Round] = ()
-) -> Levels:
+) -> DriftFreeTimes:
     """The level of every candidate that has a time; ``at``: the rounds whose level counts.
 
     ``rounds``: candidate to round to its accepted times in that round.
@@ -63,7 +63,7 @@ def levels(
     """
     launches = _launches(rounds)
     if not launches:
-        return Levels(times={}, errors={}, drift={}, noise=NOISE)
+        return DriftFreeTimes(times={}, errors={}, drift={}, noise=NOISE)
     names = sorted({name for name, _, _ in launches})
     keys = list(dict.fromkeys(key for _, key, _ in launches))
     row = {name: k for k, name in enumerate(names)}
@@ -78,7 +78,7 @@ def levels(
     share = np.where(beside > 1, 1 + 1 / np.maximum(beside - 1, 1), 2.0)
     counts = np.bincount(i)
     spread = noise * np.sqrt(np.bincount(i, weights=share[j])) / counts
-    return Levels(
+    return DriftFreeTimes(
         times={name: math.exp(own[k] + shift) for name, k in row.items()},
         errors={name: float(spread[k]) for name, k in row.items()},
         drift={key: float(drift[k] - shift) for key, k in column.items()},

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from autotune.domain.results import Measurement
 from autotune.tuning.base import Bench, Chosen, Plan
 from autotune.tuning.building import prepare
-from autotune.tuning.rounds import TAIL, Group, shown
+from autotune.tuning.rounds import TAIL, MeasuredGroup, shown
 
 
 def tune_problem(chosen: Sequence[Chosen], bench: Bench, plan: Plan) -> list[Measurement]:
@@ -16,7 +16,7 @@ def tune_problem(chosen: Sequence[Chosen], bench: Bench, plan: Plan) -> list[Mea
     Starts no build and no launch after the deadline: what never ran has no measurement, what ran
     for too few rounds has one but no outcome, so that a resumed study takes it up again.
     """
-    group = Group(bench=bench, plan=plan)
+    group = MeasuredGroup(bench=bench, plan=plan)
     expected = {choice.candidate.identity: choice.prediction.seconds for choice in chosen}
     for prepared in prepare([choice.candidate for choice in chosen], bench, plan.deadline):
         group.enter(prepared, expected[prepared.candidate.identity])
@@ -28,7 +28,7 @@ def tune_problem(chosen: Sequence[Chosen], bench: Bench, plan: Plan) -> list[Mea
     return [measurement for measurement in found if measurement]
 
 
-def _run(group: Group) -> None:
+def _run(group: MeasuredGroup) -> None:
     rounds = group.plan.measuring.rounds
     able = [identity for identity, p in group.prepared.items() if p.status == "ok"]
     total = rounds * len(able)
@@ -44,13 +44,13 @@ def _run(group: Group) -> None:
     progress("measure", total, total)
 
 
-def _short(group: Group, identity: str) -> bool:
+def _short(group: MeasuredGroup, identity: str) -> bool:
     taken = sum(map(len, group.times(identity).values()))
     wanted = group.plan.measuring.rounds * group.plan.measuring.samples
     return identity not in group.failed and taken < wanted
 
 
-def _complete(group: Group, identity: str) -> bool:
+def _complete(group: MeasuredGroup, identity: str) -> bool:
     """Nothing more is to be done about a candidate: all samples, or a lasting failure."""
     in_time = time.monotonic() < group.plan.deadline
     return identity in group.failed or not _short(group, identity) or in_time

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from autotune.domain.ranking import Ranking
 from autotune.domain.results import Measurement, Prediction, Stage
 from autotune.domain.variant import Candidate
-from autotune.statistics.drift import Levels
+from autotune.statistics.drift import DriftFreeTimes
 from autotune.statistics.estimators import TOPS, location
 from autotune.tuning.base import Bench, Chosen, Earlier, Plan, Proposal, Search
 from autotune.tuning.building import prepare
 from autotune.tuning.events import Best, Kind, Standing
 from autotune.tuning.race import Lap, Race
-from autotune.tuning.rounds import TAIL, Group, Shown, shown
+from autotune.tuning.rounds import TAIL, MeasuredGroup, Shown, shown
 from autotune.units import Seconds
 
 FINALISTS = 3
@@ -65,7 +65,7 @@ class Course:
     publish: Callable[["Course", News], None]
     together: Sequence["Course"]
     """Of all problems of the run: their finals share what is left of the time."""
-    group: Group = field(init=False)
+    group: MeasuredGroup = field(init=False)
     step: int = 0
     finished: str = ""
     cut: bool = False
@@ -83,7 +83,7 @@ class Course:
         entries = {e.candidate.identity: e for e in self.task.ranking.entries}
         self._predictions = {identity: e.prediction for identity, e in entries.items()}
         self._candidates = {identity: e.candidate for identity, e in entries.items()}
-        self.group = Group(bench=self.bench, plan=self.plan)
+        self.group = MeasuredGroup(bench=self.bench, plan=self.plan)
         self.learn(self.task.earlier)
 
     @property
@@ -179,7 +179,7 @@ class Course:
         )
         return Chosen(proposal.candidate, prediction, why)
 
-    def incumbent(self, known: Levels) -> str | None:
+    def incumbent(self, known: DriftFreeTimes) -> str | None:
         """The fastest of those that were launched often enough to be believed; else of all."""
         enough = {i for i in known.times if len(self.group.times(i)) > 1 or i in self.known}
         able = sorted(enough or known.times)
@@ -248,7 +248,7 @@ class Course:
         self.group.recount()
         self.bench.progress(stage, total, total)
 
-    def finalists(self, known: Levels) -> list[str]:
+    def finalists(self, known: DriftFreeTimes) -> list[str]:
         """Three fastest, the baseline, and the fastest of the predicted top 1, 3 and 5."""
         able = sorted(known.times, key=lambda i: (known.times[i], i))
         names = able[:FINALISTS]
@@ -354,7 +354,7 @@ class Course:
             finished=self.finished,
         )
 
-    def _best(self, known: Levels) -> Best | None:
+    def _best(self, known: DriftFreeTimes) -> Best | None:
         identity = self.incumbent(known)
         if identity is None:
             return None

@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from autotune.domain.results import Stage
-from autotune.statistics.drift import Contest, Levels, contest
+from autotune.statistics.drift import Contest, DriftFreeTimes, contest
 from autotune.tuning.events import Verdict
-from autotune.tuning.rounds import TAIL, Group, Shown
+from autotune.tuning.rounds import TAIL, MeasuredGroup, Shown
 
 _FURTHER = 10
 """A close candidate gets twice the usual rounds, but at most so many more."""
@@ -35,7 +35,7 @@ class Lap:
 class Race:
     """Who takes part, and how long."""
 
-    group: Group
+    group: MeasuredGroup
     stage: Stage
     rival: str | None
     """The fastest so far; None: the entrants are the first."""
@@ -84,14 +84,16 @@ class Race:
                     running.remove(identity)
         group.recount()
 
-    def _rival(self, entrants: Sequence[str], known: Levels) -> str | None:
+    def _rival(self, entrants: Sequence[str], known: DriftFreeTimes) -> str | None:
         """The fastest of those launched in two rounds or more; before, the rival of the start."""
         able = [i for i in entrants if len(self.group.times(i)) > 1 and i in known.times]
         if self.rival is not None and self.rival in known.times:
             able.append(self.rival)
         return min(able, key=lambda i: (known.times[i], i)) if able else self.rival
 
-    def _judge(self, identity: str, rival: str | None, known: Levels, launches: int) -> bool:
+    def _judge(
+        self, identity: str, rival: str | None, known: DriftFreeTimes, launches: int
+    ) -> bool:
         """Whether a candidate needs no more launches; the journal is told then."""
         group = self.group
         rounds = group.times(identity)
@@ -114,13 +116,15 @@ class Race:
         return False
 
     def _settle(
-        self, identity: str, verdict: Verdict, found: Contest | None, known: Levels
+        self, identity: str, verdict: Verdict, found: Contest | None, known: DriftFreeTimes
     ) -> bool:
         self.group.settle(identity)
         self.tell(self._lap(identity, verdict, found, known))
         return True
 
-    def _lap(self, identity: str, verdict: Verdict, found: Contest | None, known: Levels) -> Lap:
+    def _lap(
+        self, identity: str, verdict: Verdict, found: Contest | None, known: DriftFreeTimes
+    ) -> Lap:
         return Lap(
             identity=identity,
             verdict=verdict,

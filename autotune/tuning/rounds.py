@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from autotune.domain.results import Measurement, Prepared, Sample, Stage, Status
 from autotune.measuring.candidates.base import Launch
 from autotune.progress import Progress
-from autotune.statistics.drift import Levels, levels
+from autotune.statistics.drift import DriftFreeTimes, levels
 from autotune.tuning.base import Bench, Earlier, Plan
 from autotune.tuning.result_checks import Checksum, agree, odd_ones_out
 
@@ -32,7 +32,7 @@ def shown(progress: Progress, stage: str, before: int, total: int) -> Shown:
 
 
 @dataclass(slots=True, kw_only=True)
-class Group:
+class MeasuredGroup:
     """The candidates of one problem in one run; mutable while they run."""
 
     bench: Bench
@@ -53,7 +53,7 @@ class Group:
     launching: float = 0.0
     """Seconds that all launches took."""
     _order: random.Random = field(init=False)
-    _levels: tuple[tuple[int, ...], Levels] | None = None
+    _levels: tuple[tuple[int, ...], DriftFreeTimes] | None = None
     _wrong: tuple[tuple[int, int], dict[str, Checksum]] | None = None
 
     def __post_init__(self) -> None:
@@ -139,7 +139,7 @@ class Group:
                 found.setdefault(sample.round, []).append(sample.seconds)
         return found
 
-    def levels(self) -> Levels:
+    def levels(self) -> DriftFreeTimes:
         """The candidates that have a time, also those of earlier runs, at the first rounds' level.
 
         Failed ones are left out.
@@ -150,7 +150,7 @@ class Group:
             self._levels = state, self._fitted()
         return self._levels[1]
 
-    def _fitted(self) -> Levels:
+    def _fitted(self) -> DriftFreeTimes:
         wrong = self.wrong()
         table: dict[str, dict[Hashable, list[float]]] = {}
         for (run, identity), known in self.earlier.items():

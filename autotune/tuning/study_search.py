@@ -18,7 +18,7 @@ from autotune.domain.variant import Candidate
 from autotune.measuring.conditions.resource_use import ENERGY, MEMORY
 from autotune.statistics.estimators import location
 from autotune.tuning.base import Proposal
-from autotune.tuning.search.base import Forecast, Searcher, Suggestion, Told
+from autotune.tuning.search.base import Searcher, SearchForecast, Suggestion, Told
 from autotune.tuning.search.points import Floats, Points, Setting
 from autotune.tuning.search.search_choice import searcher
 
@@ -114,7 +114,7 @@ class StudySearch:
         """Why the search of a problem is over; None while it is worth going on."""
         return self._search.finished(problem)
 
-    def forecast(self, problem: int) -> Forecast:
+    def forecast(self, problem: int) -> SearchForecast:
         """Expected times of every candidate of a problem; indices into ``candidates``."""
         return self._search.forecast(problem)
 

@@ -17,7 +17,7 @@ from autotune.commands.evaluate.measure_random import draw, measure_lacking, tim
 from autotune.commands.learn.compare import document as documents
 from autotune.domain.ranking import Ranking, rank
 from autotune.errors import AutotuneError, InputError
-from autotune.files.store import Choice, Store
+from autotune.files.store import Store, StoredChoice
 from autotune.tuning import Chosen
 
 SIZES = (64, 128, 256, 512, 1024)
@@ -36,7 +36,10 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
         reason = "drawn at random from 72, to score models on"
         results.add_choices(
             second,
-            [Choice(candidate=c, place=i, reason=reason) for i, c in enumerate(timed[:DRAWN])],
+            [
+                StoredChoice(candidate=c, place=i, reason=reason)
+                for i, c in enumerate(timed[:DRAWN])
+            ],
         )
         results.end_run(second, timings={})
         assert first != second
@@ -141,7 +144,7 @@ class Measuring:
                 self.results.add_choices(
                     run,
                     [
-                        Choice(candidate=c, place=i, reason=choose_of(ranking)[i].why)
+                        StoredChoice(candidate=c, place=i, reason=choose_of(ranking)[i].why)
                         for i, c in enumerate(chosen)
                     ],
                 )

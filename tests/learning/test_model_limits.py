@@ -13,7 +13,7 @@ from autotune.learning.influence import Influence
 from autotune.learning.models.base import Fitted, Forecast
 from autotune.learning.models.conformal import Conformal
 from autotune.learning.models.hybrid import ResidualModel, ScaledAnalytical, Stacked
-from autotune.learning.models.kriging import Process
+from autotune.learning.models.kriging import Kriging
 from autotune.learning.models.pool import Pool
 from autotune.learning.models.ridge import Ridge
 from autotune.learning.models.trees import Trees
@@ -77,10 +77,10 @@ CASES: dict[str, Callable[[], MeasurementTable]] = {
 
 
 def models():
-    residual = ResidualModel(name="residual", base=Process())
-    stacked = Stacked(name="stacked", base=Process(name="kriging", trend=True))
+    residual = ResidualModel(name="residual", base=Kriging())
+    stacked = Stacked(name="stacked", base=Kriging(name="kriging", trend=True))
     raw = Trees(name="raw", log=False, count=4)
-    single = (Ridge(), Process(name="kriging", trend=True), raw, Influence.published())
+    single = (Ridge(), Kriging(name="kriging", trend=True), raw, Influence.published())
     return [
         *(Conformal(regressor=one) for one in single),
         Pool(members=(Ridge(), Trees(count=4), ScaledAnalytical(), stacked, residual)),
@@ -138,7 +138,7 @@ def test_one_row_and_no_varying_column_are_refused() -> None:
 
 def test_equal_seeds_give_equal_forecasts_in_threads_too() -> None:
     of = table(usual(), analytical=TIMES)
-    pool = Pool(members=(Trees(count=4), Process(), ScaledAnalytical()))
+    pool = Pool(members=(Trees(count=4), Kriging(), ScaledAnalytical()))
     alone = pool.fit(of, 3).predict(of.inputs)
     with ThreadPoolExecutor(3) as threads:
         for found in threads.map(lambda _: pool.fit(of, 3).predict(of.inputs), range(3)):

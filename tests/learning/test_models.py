@@ -7,7 +7,7 @@ from autotune.learning.models.base import LearnedModel
 from autotune.learning.models.catalogue import MODELS, analytical, model
 from autotune.learning.models.conformal import Conformal
 from autotune.learning.models.hybrid import Averaged, ResidualModel, ScaledAnalytical, Stacked
-from autotune.learning.models.kriging import Process
+from autotune.learning.models.kriging import Kriging
 from autotune.learning.models.pool import Pool
 from autotune.learning.models.ridge import Ridge
 from autotune.learning.models.trees import Trees
@@ -36,14 +36,14 @@ class TestProcess(ModelConformance):
     accuracy = 0.1
 
     def model(self) -> LearnedModel:
-        return Conformal(regressor=Process())
+        return Conformal(regressor=Kriging())
 
 
 class TestKriging(ModelConformance):
     accuracy = 0.05
 
     def model(self) -> LearnedModel:
-        return Conformal(regressor=Process(name="kriging", trend=True))
+        return Conformal(regressor=Kriging(name="kriging", trend=True))
 
 
 class TestScaled(ModelConformance):
@@ -65,7 +65,7 @@ class TestStackedKriging(ModelConformance):
     accuracy = 0.1
 
     def model(self) -> LearnedModel:
-        base = Process(name="kriging", trend=True)
+        base = Kriging(name="kriging", trend=True)
         return Conformal(regressor=Stacked(name="stack", base=base))
 
 
@@ -74,7 +74,7 @@ class TestResidualProcess(ModelConformance):
     accuracy = 0.1
 
     def model(self) -> LearnedModel:
-        return Conformal(regressor=ResidualModel(name="residual", base=Process()))
+        return Conformal(regressor=ResidualModel(name="residual", base=Kriging()))
 
 
 class TestAveraged(ModelConformance):
@@ -89,7 +89,7 @@ class TestPool(ModelConformance):
     accuracy = 0.05
 
     def model(self) -> LearnedModel:
-        residual = ResidualModel(name="residual", base=Process())
+        residual = ResidualModel(name="residual", base=Kriging())
         return Pool(members=(Ridge(), FEW, ScaledAnalytical(), residual))
 
 
@@ -126,7 +126,7 @@ def test_the_scale_is_the_median_ratio() -> None:
 
 def test_a_process_follows_its_rows_and_is_unsure_away_from_them() -> None:
     table = planted(40)
-    process = Process(name="kriging", trend=True).train(table)
+    process = Kriging(name="kriging", trend=True).train(table)
     near = process.sd(table.inputs)
     far = process.sd(inputs(((1 << 20, 64, "lij"),)))
     assert far[0] > 3 * near.max()
@@ -134,7 +134,7 @@ def test_a_process_follows_its_rows_and_is_unsure_away_from_them() -> None:
 
 def test_a_search_resumed_from_the_same_rows_stays_where_it_was() -> None:
     table = planted(40)
-    process = Process()
+    process = Kriging()
     whole = process.train(table, seed=1)
     again = process.resume(table, 1, whole)
     assert again.predict(table.inputs) == pytest.approx(whole.predict(table.inputs), rel=1e-2)

@@ -8,7 +8,7 @@ from autotune.domain.machine import CacheLevel, InCore, Machine, Memory
 from autotune.domain.problem import ButcherTableau, Ivp, Problem, Region
 from autotune.domain.results import Part, Prediction, Prepared, Sample
 from autotune.domain.variant import Build, Candidate, Interchange, Pad, Variant
-from autotune.files.store import Choice, RunFacts
+from autotune.files.store import RunFacts, StoredChoice
 from autotune.language.expression import parse
 
 ORDERS = ("ijl", "ilj", "jil", "jli", "lij", "lji")
@@ -188,7 +188,7 @@ def fill(store, name: str = "quick", sizes: tuple[int, ...] = (256, 2048), round
         store.add_choices(
             run,
             [
-                Choice(
+                StoredChoice(
                     candidate=group[key].identity,
                     place=place,
                     reason="the baseline" if key == "jli5" else f"predicted place {place + 1}",

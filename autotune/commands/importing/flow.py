@@ -22,7 +22,7 @@ from autotune.files.parsing.separated_values import cell
 from autotune.files.recorded.matching import Matched, match
 from autotune.files.recorded.read_recorded import read
 from autotune.files.recorded.recorded_space import RecordedSpace, Setting
-from autotune.files.store import Choice, RunFacts, Store
+from autotune.files.store import RunFacts, Store, StoredChoice
 from autotune.progress import Progress
 from autotune.statistics.estimators import location
 from autotune.units import Seconds
@@ -138,7 +138,7 @@ def _enter(
     results.add_choices(
         run,
         [
-            Choice(candidate=candidate.identity, place=place, reason="recorded elsewhere")
+            StoredChoice(candidate=candidate.identity, place=place, reason="recorded elsewhere")
             for place, candidate in enumerate(candidates)
         ],
     )

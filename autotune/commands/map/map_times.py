@@ -9,7 +9,7 @@ import numpy as np
 
 from autotune.domain.results import Measurement, Prepared, Sample
 from autotune.domain.variant import Candidate
-from autotune.files.store import Choice, RunRecord, Store
+from autotune.files.store import RunRecord, Store, StoredChoice
 from autotune.statistics.estimators import location
 from autotune.tuning import Chosen
 from autotune.tuning.maps.map_posterior import MapObservations
@@ -44,7 +44,7 @@ class VisitJournal:
         self.store.add_choices(
             self.run,
             [
-                Choice(candidate=c.candidate.identity, place=place + k, reason=c.why)
+                StoredChoice(candidate=c.candidate.identity, place=place + k, reason=c.why)
                 for k, c in enumerate(choices)
                 if c.candidate.identity not in self._launches
             ],

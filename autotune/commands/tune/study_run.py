@@ -17,7 +17,7 @@ from autotune.commands.tune.study_prior import PriorStudy, StudyPrior, proved
 from autotune.domain.ranking import Ranking
 from autotune.domain.results import Measurement, Prediction, Prepared, Sample
 from autotune.domain.variant import Candidate
-from autotune.files.store import Choice, RunFacts, Store, StudyRecord
+from autotune.files.store import RunFacts, Store, StoredChoice, StudyRecord
 from autotune.measuring.candidates.base import Measurer
 from autotune.measuring.conditions import quiet
 from autotune.measuring.conditions.host_lock import HostLock
@@ -68,7 +68,7 @@ class StoreJournal:
         for choice in new:
             self.places[choice.candidate.identity] = len(self.places)
         entered = [
-            Choice(
+            StoredChoice(
                 candidate=choice.candidate.identity,
                 place=self.places[choice.candidate.identity],
                 reason=choice.why,

@@ -26,7 +26,7 @@ Flag = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class FlagGroup:
     """Flags that are one parameter; ``loose``: a row may set none of them."""
 
     members: tuple[str, ...]
@@ -56,19 +56,19 @@ def decode(columns: Mapping[str, Sequence[Setting]]) -> dict[str, list[Setting]]
     return decoded
 
 
-def groups(flags: Mapping[str, Flag]) -> list[Group]:
+def groups(flags: Mapping[str, Flag]) -> list[FlagGroup]:
     """The groups of flags, in the order of their first members."""
     left = dict(flags)
     found = []
     for name in flags:
         members = _partition(name, left) if name in left else None
         if members:
-            found.append(Group(members, loose=False))
+            found.append(FlagGroup(members, loose=False))
             left = {key: flag for key, flag in left.items() if key not in members}
     for name in list(left):
         members = _exclusive(name, left) if name in left else ()
         if len(members) >= _FEWEST_LOOSE:
-            found.append(Group(members, loose=True))
+            found.append(FlagGroup(members, loose=True))
             left = {key: flag for key, flag in left.items() if key not in members}
     order = list(flags)
     return sorted(found, key=lambda group: order.index(group.members[0]))
@@ -109,7 +109,9 @@ def _exclusive(name: str, flags: Mapping[str, Flag]) -> tuple[str, ...]:
     return tuple(members)
 
 
-def _unpacked(group: Group, flags: Mapping[str, Flag], taken: set[str]) -> dict[str, list[Setting]]:
+def _unpacked(
+    group: FlagGroup, flags: Mapping[str, Flag], taken: set[str]
+) -> dict[str, list[Setting]]:
     members = np.array([flags[member] for member in group.members])
     position = np.where(members.any(axis=0), members.argmax(axis=0), len(group.members))
     stem = _stem(group.members)

@@ -28,10 +28,10 @@ from autotune.files import codec
 from autotune.files.store import store_reading, store_tables
 from autotune.files.store.records import (
     CandidateRecord,
-    Choice,
     RunElsewhere,
     RunFacts,
     StoredBuild,
+    StoredChoice,
     StoredOutcome,
     StudyEntry,
     StudyRecord,
@@ -178,7 +178,7 @@ class Store:
         ]
         self._write(store_tables.predictions, new, replace=True)
 
-    def add_choices(self, run: str, choices: Sequence[Choice]) -> None:
+    def add_choices(self, run: str, choices: Sequence[StoredChoice]) -> None:
         """Enter which candidates a run measures, in which order and why."""
         self._write(store_tables.choices, [row_of(c, run=run) for c in choices], replace=True)
 

@@ -86,7 +86,7 @@ class StoredPrediction:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class StoredChoice:
     """Why a candidate was taken for measuring in a run."""
 
     candidate: str
@@ -132,7 +132,7 @@ class RunEntry(RunFacts):
 class RunRecord(RunEntry):
     """One invocation of the tuner with what it measured."""
 
-    choices: tuple[Choice, ...]
+    choices: tuple[StoredChoice, ...]
     builds: tuple[StoredBuild, ...]
     measurements: tuple[Measurement, ...]
     checksums: Mapping[str, tuple[float, float]]

@@ -13,10 +13,10 @@ from autotune.files import codec
 from autotune.files.store import store_tables
 from autotune.files.store.records import (
     CandidateRecord,
-    Choice,
     RunElsewhere,
     RunRecord,
     StoredBuild,
+    StoredChoice,
     StoredOutcome,
     StoredPrediction,
     StudyRecord,
@@ -205,7 +205,7 @@ def _run(
     run = str(row["id"])
     builds = _of_run(connection, store_tables.prepared, StoredBuild, run, members)
     outcomes = _of_run(connection, store_tables.outcomes, StoredOutcome, run, members)
-    choices = _of_run(connection, store_tables.choices, Choice, run, members)
+    choices = _of_run(connection, store_tables.choices, StoredChoice, run, members)
     choices = dict(sorted(choices.items(), key=lambda item: item[1].place))
     samples = _samples(connection, run, members)
     order = dict.fromkeys([*choices, *sorted({*builds, *samples, *outcomes})])

@@ -29,7 +29,13 @@ from sqlalchemy import (
 
 from autotune.domain.results import Prediction, Sample
 from autotune.files import codec
-from autotune.files.store.records import Choice, RunEntry, StoredBuild, StoredOutcome, StudyEntry
+from autotune.files.store.records import (
+    RunEntry,
+    StoredBuild,
+    StoredChoice,
+    StoredOutcome,
+    StudyEntry,
+)
 
 SCHEMA = 4
 APPLICATION = "autotune"
@@ -96,7 +102,7 @@ maps = Table(
     Column("label", Text, primary_key=True),
     Column("record", Text, nullable=False),
 )
-choices = Table("choices", metadata, _run(), *_fields(Choice))
+choices = Table("choices", metadata, _run(), *_fields(StoredChoice))
 prepared = Table("prepared", metadata, _run(), *_fields(StoredBuild))
 samples = Table(
     "samples",

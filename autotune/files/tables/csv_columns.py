@@ -21,7 +21,7 @@ from autotune.files.parsing.faults import Faults
 from autotune.files.parsing.separated_values import UNITS, cell, quantity
 from autotune.files.recorded.csv_table import OWN
 from autotune.files.tables.cleaning import Record, few
-from autotune.files.tables.delimited import Lines, number_of, setting, split
+from autotune.files.tables.delimited import DelimitedLines, number_of, setting, split
 from autotune.files.tables.series import Columns, Series
 
 STATUS, PREDICTED = "status", ("predicted_s", "predicted")
@@ -78,7 +78,7 @@ class _Roles:
 
 
 def _roles(
-    table: Lines,
+    table: DelimitedLines,
     faults: Faults,
     response: str | None,
     wanted: Columns,
@@ -147,7 +147,7 @@ def _stem(name: str) -> str:
 # --- rows -----------------------------------------------------------------------------------
 
 
-def _series(table: Lines, roles: _Roles, response: str, faults: Faults) -> Series:
+def _series(table: DelimitedLines, roles: _Roles, response: str, faults: Faults) -> Series:
     name, unit = quantity(response)
     factor = UNITS[unit] if unit else 1.0
     place = {column: i for i, column in enumerate(table.header)}

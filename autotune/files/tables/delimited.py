@@ -24,7 +24,7 @@ _MOST_COLUMNS = 10_000
 
 
 @dataclass(slots=True)
-class Lines:
+class DelimitedLines:
     """The cells of a file, as text, and what was left out of them."""
 
     header: list[str]
@@ -33,7 +33,7 @@ class Lines:
     treated: list[str]
 
 
-def split(text: str, faults: Faults, domains: Mapping[str, Parameter]) -> Lines:
+def split(text: str, faults: Faults, domains: Mapping[str, Parameter]) -> DelimitedLines:
     """The header and the rows of a text; InputError with every line of another length.
 
     ``domains``: the options of a variability model: then lines may list the chosen ones.
@@ -48,7 +48,7 @@ def split(text: str, faults: Faults, domains: Mapping[str, Parameter]) -> Lines:
         raise faults.fail("", "lines without a value", "a header, and a row per measurement")
     if separator == ";" and domains and _lists_options(lines[0][1], domains):
         return _listed(lines, domains, faults)
-    table = Lines([name.strip() for name in lines[0][1]], lines[1:], separator != ",", [])
+    table = DelimitedLines([name.strip() for name in lines[0][1]], lines[1:], separator != ",", [])
     _unnamed_index(table)
     _check_header(table.header, faults)
     _check_widths(table, faults)
@@ -88,7 +88,7 @@ def _lists_options(line: Sequence[str], domains: Mapping[str, Parameter]) -> boo
 
 def _listed(
     lines: Sequence[NumberedLine], domains: Mapping[str, Parameter], faults: Faults
-) -> Lines:
+) -> DelimitedLines:
     options, rows = list(domains), []
     for number, line in lines:
         chosen = {name.strip() for name in line[:-1] if name.strip()}
@@ -98,10 +98,12 @@ def _listed(
         flags = [str(int(name in chosen or name == "root")) for name in options]
         rows.append((number, [*flags, line[-1]]))
     faults.settle()
-    return Lines([*options, "performance"], rows, True, ["no header: each row lists its options"])
+    return DelimitedLines(
+        [*options, "performance"], rows, True, ["no header: each row lists its options"]
+    )
 
 
-def _unnamed_index(table: Lines) -> None:
+def _unnamed_index(table: DelimitedLines) -> None:
     """Take away the numbers of rows: a first column that the header does not name."""
     width = len(table.header)
     if table.rows and all(len(row) == width + 1 for _, row in table.rows):
@@ -125,7 +127,7 @@ def _check_header(header: Sequence[str], faults: Faults) -> None:
         raise faults.fail("1", f"two columns named {', '.join(again)}", "each name once")
 
 
-def _check_widths(table: Lines, faults: Faults) -> None:
+def _check_widths(table: DelimitedLines, faults: Faults) -> None:
     as_wide_as(table.header, table.rows, faults)
     faults.settle()
     if not table.rows:

@@ -13,7 +13,7 @@ from autotune.domain.tables.table import ParameterRows, location
 
 
 @dataclass(slots=True)
-class Entry:
+class MergedMeasurement:
     """Everything that was measured at the same values."""
 
     times: tuple[float, ...]
@@ -22,7 +22,7 @@ class Entry:
     response: float = math.nan
 
 
-Merged = dict[tuple[Value, ...], Entry]
+Merged = dict[tuple[Value, ...], MergedMeasurement]
 
 
 def merged(
@@ -43,7 +43,7 @@ def merged(
             found[row].locations += given
             found[row].predicted += known
         else:
-            found[row] = Entry(times=record.times, locations=given, predicted=known)
+            found[row] = MergedMeasurement(times=record.times, locations=given, predicted=known)
     for entry in found.values():
         if heading.statistic == "as given" and entry.locations:
             entry.response = math.fsum(entry.locations) / len(entry.locations)

@@ -7,7 +7,7 @@ from autotune.learning.influence import Influence
 from autotune.learning.models.base import LearnedModel, Regressor
 from autotune.learning.models.conformal import Calibrating, Conformal
 from autotune.learning.models.hybrid import Averaged, ResidualModel, ScaledAnalytical, Stacked
-from autotune.learning.models.kriging import Process
+from autotune.learning.models.kriging import Kriging
 from autotune.learning.models.pool import Pool
 from autotune.learning.models.ridge import Ridge
 from autotune.learning.models.trees import Trees
@@ -26,17 +26,17 @@ _REGRESSORS: dict[str, Callable[[], Regressor]] = {
     "ridge": Ridge,
     "trees": Trees,
     "trees-raw": lambda: Trees(name="trees-raw", log=False),
-    "gp": Process,
-    "kriging": lambda: Process(name="kriging", trend=True),
+    "gp": Kriging,
+    "kriging": lambda: Kriging(name="kriging", trend=True),
     "am-scaled": ScaledAnalytical,
     "am-feature": _raw_stack,
     "am-bagged": lambda: Averaged(name="am-bagged", members=(_raw_stack(), ScaledAnalytical())),
     "am-feature-log": lambda: Stacked(name="am-feature-log", base=Trees()),
     "am-feature-ridge": lambda: Stacked(name="am-feature-ridge", base=Ridge()),
     "am-feature-kriging": lambda: Stacked(
-        name="am-feature-kriging", base=Process(name="kriging", trend=True)
+        name="am-feature-kriging", base=Kriging(name="kriging", trend=True)
     ),
-    "am-residual-gp": lambda: ResidualModel(name="am-residual-gp", base=Process()),
+    "am-residual-gp": lambda: ResidualModel(name="am-residual-gp", base=Kriging()),
     "am-residual-trees": lambda: ResidualModel(name="am-residual-trees", base=Trees()),
 }
 

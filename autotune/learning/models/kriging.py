@@ -27,7 +27,7 @@ from autotune.statistics.gaussian_process.kernels import (
     ROOT5,
     Fixed,
     KernelTerm,
-    Linear,
+    LinearTrend,
     Matern52,
     White,
     matern52,
@@ -43,7 +43,7 @@ _CONSTANT = 4.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prior:
+class KrigingPrior:
     """Medians and spreads (standard deviations of the logarithm) of the hyperparameters.
 
     Relative to the standard deviations of columns and response. ``length`` is for one parameter and
@@ -59,7 +59,7 @@ class Prior:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Columns:
+class StandardisedColumns:
     """Standardised columns: those of one of the ``groups`` share a length."""
 
     encoder: Encoder
@@ -68,7 +68,7 @@ class Columns:
     groups: Indices
 
     @classmethod
-    def of(cls, encoder: Encoder, matrix: Floats) -> "Columns":
+    def of(cls, encoder: Encoder, matrix: Floats) -> "StandardisedColumns":
         """Numbers have unit variance; categories stay 0 and 1, two of them at distance sqrt(2)."""
         texts = np.array([column.scale == "is" for column in encoder.columns], dtype=bool)
         deviations = matrix.std(axis=0)
@@ -87,7 +87,7 @@ class Columns:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Shape:
+class KrigingHyperparameters:
     """Hyperparameters: ``lengths`` (parameters,); the others are standard deviations."""
 
     lengths: Floats
@@ -96,7 +96,7 @@ class Shape:
     noise: float
 
     @classmethod
-    def of(cls, theta: Floats, trend: bool) -> "Shape":
+    def of(cls, theta: Floats, trend: bool) -> "KrigingHyperparameters":
         """From logarithms: lengths, amplitude, noise, and the trend where there is one."""
         values = np.exp(theta)
         tail = values[-3:] if trend else np.append(values[-2:], 0.0)
@@ -106,7 +106,9 @@ class Shape:
         )
 
 
-def covariance(shape: Shape, groups: Indices, left: Floats, right: Floats) -> Floats:
+def covariance(
+    shape: KrigingHyperparameters, groups: Indices, left: Floats, right: Floats
+) -> Floats:
     """(len(left), len(right)) of what is not noise, of standardised columns."""
     lengths = shape.lengths[groups]
     smooth = matern52(cdist(left / lengths, right / lengths) * ROOT5)
@@ -114,7 +116,7 @@ def covariance(shape: Shape, groups: Indices, left: Floats, right: Floats) -> Fl
     return found
 
 
-def _evidence(columns: Columns, x: Floats, y: Floats, trend: bool) -> Evidence:
+def _evidence(columns: StandardisedColumns, x: Floats, y: Floats, trend: bool) -> Evidence:
     """Of the logarithms of lengths, amplitude, noise, and the trend where there is one.
 
     ``x``: (n, columns), ``y``: (n,), standardised.
@@ -122,7 +124,7 @@ def _evidence(columns: Columns, x: Floats, y: Floats, trend: bool) -> Evidence:
     groups = range(columns.lengths)
     square = np.array([pdist(x[:, columns.groups == g], "sqeuclidean") for g in groups])
     products = (x @ x.T)[np.triu_indices(len(y), 1)]
-    linear = [Linear(products, np.einsum("ij,ij->i", x, x))] if trend else []
+    linear = [LinearTrend(products, np.einsum("ij,ij->i", x, x))] if trend else []
     terms: list[KernelTerm] = [
         Matern52(square),
         White(JITTER),
@@ -132,7 +134,7 @@ def _evidence(columns: Columns, x: Floats, y: Floats, trend: bool) -> Evidence:
     return Evidence(terms, y)
 
 
-def _priors(columns: Columns, prior: Prior, trend: bool) -> LogNormalPriors:
+def _priors(columns: StandardisedColumns, prior: KrigingPrior, trend: bool) -> LogNormalPriors:
     count = columns.lengths
     tail = [prior.amplitude, prior.noise, *([prior.trend] if trend else [])]
     long = prior.length * math.sqrt(max(count, 1))
@@ -146,7 +148,7 @@ def _priors(columns: Columns, prior: Prior, trend: bool) -> LogNormalPriors:
 class ProcessPredictor:
     """The posterior of a Gaussian process; see the module."""
 
-    columns: Columns
+    columns: StandardisedColumns
     theta: Floats
     trend: bool
     x: Floats
@@ -170,7 +172,7 @@ class ProcessPredictor:
 
     def sd(self, inputs: ParameterRows) -> Floats:
         """(n,) posterior standard deviation of log2 of the response, without the noise."""
-        shape = Shape.of(self.theta, self.trend)
+        shape = KrigingHyperparameters.of(self.theta, self.trend)
         x = self.columns(self.columns.encoder.matrix(inputs))
         own = shape.amplitude**2 + shape.trend**2 * np.einsum("ij,ij->i", x, x) + _CONSTANT
         taken = solve_triangular(
@@ -182,7 +184,9 @@ class ProcessPredictor:
 
     def _between(self, inputs: ParameterRows) -> Floats:
         x = self.columns(self.columns.encoder.matrix(inputs))
-        return covariance(Shape.of(self.theta, self.trend), self.columns.groups, x, self.x)
+        return covariance(
+            KrigingHyperparameters.of(self.theta, self.trend), self.columns.groups, x, self.x
+        )
 
     def explain(self) -> Explanation:
         """Total effects of the parameters, the strongest first."""
@@ -190,12 +194,12 @@ class ProcessPredictor:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Process:
+class Kriging:
     """Gaussian process regression, with ``trend`` universal kriging; see the module."""
 
     name: str = "gp"
     trend: bool = False
-    prior: Prior = field(default_factory=Prior)
+    prior: KrigingPrior = field(default_factory=KrigingPrior)
 
     @property
     def extrapolates(self) -> bool:
@@ -219,7 +223,7 @@ class Process:
             table = table.take(np.sort(chance.permutation(len(table))[:_MOST]))
         encoder = encoder_of(table)
         matrix = encoder.matrix(table.inputs)
-        columns = Columns.of(encoder, matrix)
+        columns = StandardisedColumns.of(encoder, matrix)
         x, target = columns(matrix), np.log2(table.response)
         mean, scale = float(target.mean()), float(target.std()) or 1.0
         y = (target - mean) / scale
@@ -229,7 +233,7 @@ class Process:
         if start is None or len(start) != len(priors.centre):
             start = priors.centre
         theta = priors.fitted(evidence.loss, start, iterations)
-        shape = Shape.of(theta, self.trend)
+        shape = KrigingHyperparameters.of(theta, self.trend)
         gram = covariance(shape, columns.groups, x, x)
         gram[np.diag_indices(len(y))] += shape.noise**2 + JITTER
         factor = factor_of(gram)

@@ -22,7 +22,7 @@ from autotune.learning.models.conformal import Calibrated, Fold, HeldOut, cut, h
 from autotune.learning.models.effects import total_effects
 from autotune.learning.models.encode import Encoder
 from autotune.learning.models.hybrid import ResidualModel, ScaledAnalytical, Stacked
-from autotune.learning.models.kriging import Process
+from autotune.learning.models.kriging import Kriging
 from autotune.learning.models.ridge import Ridge
 from autotune.learning.models.trees import Trees
 
@@ -35,13 +35,13 @@ def members() -> tuple[Regressor, ...]:
     """What the pool holds; those with an analytical model drop out where there is none."""
     return (
         Ridge(),
-        Process(name="kriging", trend=True),
+        Kriging(name="kriging", trend=True),
         Trees(),
         ScaledAnalytical(),
         Stacked(name="am-feature-ridge", base=Ridge()),
-        Stacked(name="am-feature-kriging", base=Process(name="kriging", trend=True)),
+        Stacked(name="am-feature-kriging", base=Kriging(name="kriging", trend=True)),
         Stacked(name="am-feature-log", base=Trees()),
-        ResidualModel(name="am-residual-gp", base=Process()),
+        ResidualModel(name="am-residual-gp", base=Kriging()),
     )
 
 

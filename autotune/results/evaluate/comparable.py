@@ -15,7 +15,7 @@ import numpy as np
 from autotune.domain.results import Measurement
 from autotune.files.store.records import RunRecord
 from autotune.statistics import estimators
-from autotune.statistics.drift import Levels, levels
+from autotune.statistics.drift import DriftFreeTimes, levels
 
 Interval = tuple[float, float]
 Rounds = Mapping[int, Sequence[float]]
@@ -93,7 +93,7 @@ def _with_finals(run: str, measured: Table, final: Table) -> ComparableRun:
     )
 
 
-def _level(known: Levels, rounds: Rounds, offset: float = 0.0) -> Rounds:
+def _level(known: DriftFreeTimes, rounds: Rounds, offset: float = 0.0) -> Rounds:
     return {
         number: [time * math.exp(offset - known.drift[number]) for time in times]
         for number, times in rounds.items()

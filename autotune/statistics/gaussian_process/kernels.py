@@ -108,7 +108,7 @@ class Matern52:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Linear:
+class LinearTrend:
     """A linear trend whose coefficients have a common standard deviation, the hyperparameter."""
 
     products: Floats

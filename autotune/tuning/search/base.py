@@ -47,7 +47,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Forecast:
+class SearchForecast:
     """What a search expects of every candidate of a problem, measured or not.
 
     ``index``: rows of the points, (m,). ``mean``, ``sd``: of log seconds, (m,); a search without a
@@ -84,5 +84,5 @@ class Searcher(Protocol):
     def finished(self, group: int) -> str | None:
         """Why the search of a problem is over; None while it is worth going on."""
 
-    def forecast(self, group: int) -> Forecast:
+    def forecast(self, group: int) -> SearchForecast:
         """What is expected of every candidate of a problem."""

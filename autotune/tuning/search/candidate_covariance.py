@@ -23,7 +23,7 @@ from autotune.statistics.gaussian_process.kernels import (
     matern52_in_place,
     matern52_with_slope,
 )
-from autotune.tuning.search.parameter_levels import Levels
+from autotune.tuning.search.parameter_levels import ParameterLevels
 from autotune.tuning.search.points import Floats, Indices
 
 _BLOCK = 1 << 16
@@ -31,7 +31,7 @@ _BLOCK = 1 << 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Shape:
+class SearchHyperparameters:
     """Hyperparameters: ``lengths`` (p,), and standard deviations of the terms and the noise."""
 
     lengths: Floats
@@ -41,7 +41,7 @@ class Shape:
     noise: float
 
     @classmethod
-    def of(cls, theta: Floats) -> "Shape":
+    def of(cls, theta: Floats) -> "SearchHyperparameters":
         """From logarithms: the lengths, then joint, main, pairs, noise."""
         values = np.exp(theta)
         joint, main, pairs, noise = values[-4:].tolist()
@@ -65,7 +65,7 @@ class Inputs:
     deviation of its factor.
     """
 
-    levels: Levels
+    levels: ParameterLevels
     scale: Floats
     trend: Floats
     group: Indices
@@ -88,7 +88,7 @@ class Inputs:
             result += self.trust**2 * np.outer(self.lent[rows], self.lent[columns])
         return result
 
-    def variance(self, shape: Shape, rows: Indices) -> Floats:
+    def variance(self, shape: SearchHyperparameters, rows: Indices) -> Floats:
         """Of single candidates, without noise."""
         result: Floats = (
             self.scale[rows] ** 2 * shape.variance
@@ -102,7 +102,7 @@ class Inputs:
 
 def cross(
     inputs: Inputs,
-    shape: Shape,
+    shape: SearchHyperparameters,
     rows: Indices,
     columns: Indices,
     indicator: sparse.csr_array,

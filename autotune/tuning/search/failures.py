@@ -8,11 +8,11 @@ that share the values which failures have in common.
 import numpy as np
 
 from autotune.tuning.search.candidate_covariance import Inputs
-from autotune.tuning.search.gaussian_process import Observations, Prior, Process
-from autotune.tuning.search.parameter_levels import Levels
+from autotune.tuning.search.gaussian_process import Observations, Process, SearchPrior
+from autotune.tuning.search.parameter_levels import ParameterLevels
 from autotune.tuning.search.points import Floats, Indices
 
-_OUTCOMES = Prior(amplitude=0.4, joint=1.0, main=1.0, pairs=0.7, length=0.5, noise=0.1)
+_OUTCOMES = SearchPrior(amplitude=0.4, joint=1.0, main=1.0, pairs=0.7, length=0.5, noise=0.1)
 _ITERATIONS = 8
 _MOST = 300
 _NEVER = 0.98
@@ -22,7 +22,9 @@ _NEVER = 0.98
 class Failures:
     """Probability that each column runs; it costs nothing while nothing failed."""
 
-    def __init__(self, levels: Levels, group: Indices, columns: Indices, seed: int) -> None:
+    def __init__(
+        self, levels: ParameterLevels, group: Indices, columns: Indices, seed: int
+    ) -> None:
         count = len(levels.index)
         inputs = Inputs(
             levels=levels,

@@ -10,7 +10,12 @@ import numpy as np
 
 from autotune.statistics.gaussian_process.evidence import LogNormalPriors
 from autotune.statistics.gaussian_process.grown_posterior import JITTER, GrownPosterior
-from autotune.tuning.search.candidate_covariance import Inputs, Shape, cross, evidence
+from autotune.tuning.search.candidate_covariance import (
+    Inputs,
+    SearchHyperparameters,
+    cross,
+    evidence,
+)
 from autotune.tuning.search.points import Floats, Indices
 
 _FITTED = 150
@@ -18,7 +23,7 @@ _FITTED = 150
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prior:
+class SearchPrior:
     """Log-normal priors of the hyperparameters: medians, standard deviations of the logarithms."""
 
     amplitude: float
@@ -79,11 +84,11 @@ class Observations:
 class Process:
     """The posterior of one quantity at ``columns``, the candidates that may be suggested."""
 
-    def __init__(self, inputs: Inputs, columns: Indices, prior: Prior, offset: float) -> None:
+    def __init__(self, inputs: Inputs, columns: Indices, prior: SearchPrior, offset: float) -> None:
         """``offset``: standard deviation of the factor between machines."""
         self._priors = prior.of(inputs.levels.parameters)
         self._theta = self._priors.centre
-        self.shape = Shape.of(self._theta)
+        self.shape = SearchHyperparameters.of(self._theta)
         self._inputs = inputs
         self._columns = columns
         self._indicator = inputs.levels.indicator(columns)
@@ -101,7 +106,7 @@ class Process:
         extra = self._shared(part) + np.diag(part.noise + JITTER)
         likelihood = evidence(self._inputs, part.rows, extra, part.values)
         self._theta = self._priors.fitted(likelihood.loss, self._theta, iterations)
-        self.shape = Shape.of(self._theta)
+        self.shape = SearchHyperparameters.of(self._theta)
         self.rebuild(observed)
 
     def rebuild(self, observed: Observations) -> None:

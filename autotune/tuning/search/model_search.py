@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from autotune.tuning.search.base import Forecast, Suggestion, Told
+from autotune.tuning.search.base import SearchForecast, Suggestion, Told
 from autotune.tuning.search.failures import Failures
 from autotune.tuning.search.improvement import expected
 from autotune.tuning.search.looked_at import columns
@@ -281,7 +281,7 @@ class ModelSearch:
             )
         return None
 
-    def forecast(self, group: int) -> Forecast:
+    def forecast(self, group: int) -> SearchForecast:
         """Posterior of log seconds of every candidate of a problem.
 
         Before anything is measured it is the prediction, nan where there is none; so it is for
@@ -298,7 +298,7 @@ class ModelSearch:
             mean[within] = _unbent(posterior, group, posterior.mean[places])
             steep = posterior.bends[group].steepness(posterior.mean[places])
             sd[within] = posterior.sd[places] * steep
-        return Forecast(index=members, mean=mean, sd=sd)
+        return SearchForecast(index=members, mean=mean, sd=sd)
 
 
 def _unbent(posterior: Posterior, group: int, values: Floats) -> Floats:

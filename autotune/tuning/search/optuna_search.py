@@ -23,8 +23,8 @@ from optuna.trial import Trial
 
 from autotune.errors import Fault, MissingTool, unknown_name
 from autotune.tuning.search import optuna_trials
-from autotune.tuning.search.base import Forecast, Suggestion, Told
-from autotune.tuning.search.parameter_levels import Levels, levels
+from autotune.tuning.search.base import SearchForecast, Suggestion, Told
+from autotune.tuning.search.parameter_levels import ParameterLevels, levels
 from autotune.tuning.search.points import Points
 from autotune.tuning.search.policy import Policy
 
@@ -181,14 +181,14 @@ class OptunaSearch:
         done = all(row in self._tried for row in self._rows[group].values())
         return "every candidate was measured" if done else None
 
-    def forecast(self, group: int) -> Forecast:
+    def forecast(self, group: int) -> SearchForecast:
         """What was measured; nan for all others, since there is no posterior."""
         members = self.points.members(group)
         mean = np.log([self._seconds.get(row, math.nan) for row in members.tolist()])
-        return Forecast(index=members, mean=mean, sd=np.where(np.isnan(mean), np.nan, 0.0))
+        return SearchForecast(index=members, mean=mean, sd=np.where(np.isnan(mean), np.nan, 0.0))
 
 
-def _domains(known: Levels) -> dict[str, BaseDistribution]:
+def _domains(known: ParameterLevels) -> dict[str, BaseDistribution]:
     """Every parameter by the number of its level: whole numbers where it has an order."""
     domains: dict[str, BaseDistribution] = {}
     for place, table in enumerate(known.tables):

@@ -10,7 +10,7 @@ from autotune.tuning.search.points import Floats, Indices, Setting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Levels:
+class ParameterLevels:
     """The rows of a search as numbers of levels, (n, p), with a table for each parameter.
 
     ``tables``: squared distances between the levels of a parameter, (m, m), the largest about 1.
@@ -50,7 +50,7 @@ class Levels:
         return differ
 
 
-def levels(rows: Sequence[Sequence[Setting]]) -> Levels:
+def levels(rows: Sequence[Sequence[Setting]]) -> ParameterLevels:
     """The levels of some rows; parameters with a single value are left out.
 
     >>> found = levels([(8, "a"), (64, "b"), (16, "a")])
@@ -66,7 +66,7 @@ def levels(rows: Sequence[Sequence[Setting]]) -> Levels:
             tables.append(_table(known))
     if not tables:  # one candidate, or none: a parameter that says nothing
         index, tables = [[0] * len(rows)], [np.zeros((1, 1))]
-    return Levels(index=np.array(index, dtype=np.intp).T, tables=tuple(tables))
+    return ParameterLevels(index=np.array(index, dtype=np.intp).T, tables=tuple(tables))
 
 
 Typed = tuple[bool, Setting]

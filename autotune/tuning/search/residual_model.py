@@ -10,7 +10,7 @@ from autotune.tuning.search.gaussian_process import Observations
 from autotune.tuning.search.points import Floats, Indices
 
 
-class Residual(Protocol):
+class ResidualExplainer(Protocol):
     """Explains log(measured / predicted), centred, at the columns: candidates that may be asked."""
 
     def fit(self, observed: Observations, iterations: int) -> None:

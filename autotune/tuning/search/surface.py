@@ -11,20 +11,20 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from autotune.tuning.search.candidate_covariance import Inputs
-from autotune.tuning.search.gaussian_process import Observations, Prior, Process
-from autotune.tuning.search.parameter_levels import Levels
+from autotune.tuning.search.gaussian_process import Observations, Process, SearchPrior
+from autotune.tuning.search.parameter_levels import ParameterLevels
 from autotune.tuning.search.points import Floats, Indices, Points
 from autotune.tuning.search.pool_residual import Candidates, PoolResidual
 from autotune.tuning.search.residual_basis import SPREAD, basis
-from autotune.tuning.search.residual_model import Residual
+from autotune.tuning.search.residual_model import ResidualExplainer
 
 _COMPRESSION = 0.3
 """c above: a time of twice the median enters as if it were 1.5 times as long."""
 _FEW = 4
 """So many observations of a problem have a median worth compressing at."""
-_TIMES = Prior(amplitude=0.6)
+_TIMES = SearchPrior(amplitude=0.6)
 """Without a model the process explains all that candidates differ in."""
-_RESIDUAL = Prior(amplitude=0.3, joint=0.4, pairs=0.7)
+_RESIDUAL = SearchPrior(amplitude=0.3, joint=0.4, pairs=0.7)
 """With one it explains where the model is wrong: mostly about one or two parameters."""
 _ROUGH = 0.7
 """Share of such an error that a value of a parameter, or a pair of values, has by itself."""
@@ -93,7 +93,7 @@ class Posterior:
 class Surface:
     """The posterior of one objective over the columns; it changes as observations come in."""
 
-    levels: Levels
+    levels: ParameterLevels
     group: Indices
     columns: Indices
     predicted: Floats
@@ -109,7 +109,7 @@ class Surface:
     foreign: list[Seen] = field(default_factory=list)
     base: Floats = field(init=False)
     """Log seconds that residuals are over, (n,); see ``basis``."""
-    _residual: Residual = field(init=False)
+    _residual: ResidualExplainer = field(init=False)
     _grown: bool = field(default=False, init=False)
     _due: int = field(default=0, init=False)
     _held: list[Seen] = field(default_factory=list, init=False)

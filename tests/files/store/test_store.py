@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from autotune.domain.results import Prepared
 from autotune.errors import StoreError
 from autotune.files import codec
-from autotune.files.store import Choice, Store, store_place
+from autotune.files.store import Store, StoredChoice, store_place
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def message(caught: pytest.ExceptionInfo[StoreError]) -> str:
 def test_everything_comes_back(store):
     run, one = begin(store)
     store.add_predictions("study", [(one, fake.prediction())])
-    store.add_choices(run, [Choice(candidate=one.identity, place=0, reason="the baseline")])
+    store.add_choices(run, [StoredChoice(candidate=one.identity, place=0, reason="the baseline")])
     store.add_prepared(run, Prepared(candidate=one, status="ok", error=1e-16, build="key"))
     store.add_sample(run, one.identity, 0, fake.sample(warm_up=True))
     store.add_sample(run, one.identity, 1, fake.sample(2e-3, accepted=False, busy=0.5))

@@ -15,7 +15,7 @@ from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import Program, Reading, Template
 from autotune.domain.variant import Candidate, Variant
 from autotune.errors import InputError
-from autotune.files.store import Choice, Store
+from autotune.files.store import Store, StoredChoice
 from autotune.files.store import store_rows as rows
 from autotune.results.evaluate.study_evaluation import StudyEvaluation, evaluate
 from autotune.results.export.choices import choices, selected
@@ -34,7 +34,7 @@ def teams(path: Path, times: dict[tuple[str, int], Fate]) -> StudyEvaluation:
             if not fate.status:
                 continue
             one = members[key]
-            choice = Choice(candidate=one.identity, place=place, reason="test")
+            choice = StoredChoice(candidate=one.identity, place=place, reason="test")
             store.add_choices(run, [choice])
             fabricated.measure(store, run, one, fate, 3, generator)
         store.end_run(run, timings={})
@@ -98,7 +98,7 @@ def test_a_problem_without_a_time_is_told_and_the_others_are_exported(tmp_path: 
         run = store.begin_run("quick", fabricated.facts())
         one = fabricated.candidate("jli", size=512)
         store.add_candidates("quick", [one], baselines=[])
-        store.add_choices(run, [Choice(candidate=one.identity, place=0, reason="test")])
+        store.add_choices(run, [StoredChoice(candidate=one.identity, place=0, reason="test")])
         fate = Fate(1e-3, None, "build-failed", "error: no")
         fabricated.measure(store, run, one, fate, 3, random.Random(1))
         store.end_run(run, timings={})

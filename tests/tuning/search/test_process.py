@@ -5,8 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autotune.tuning.search.candidate_covariance import Inputs, Shape, cross, evidence
-from autotune.tuning.search.gaussian_process import Observations, Prior, Process
+from autotune.tuning.search.candidate_covariance import (
+    Inputs,
+    SearchHyperparameters,
+    cross,
+    evidence,
+)
+from autotune.tuning.search.gaussian_process import Observations, Process, SearchPrior
 from autotune.tuning.search.parameter_levels import levels
 
 CHANCE = np.random.default_rng(3)
@@ -22,7 +27,7 @@ INPUTS = Inputs(
     slope=0.3,
     rough=0.4,
 )
-PRIOR = Prior(amplitude=0.4)
+PRIOR = SearchPrior(amplitude=0.4)
 
 
 def observations(rows: list[int], foreign: int = 0) -> Observations:
@@ -35,11 +40,11 @@ def observations(rows: list[int], foreign: int = 0) -> Observations:
     )
 
 
-def covariance(shape: Shape) -> np.ndarray:
+def covariance(shape: SearchHyperparameters) -> np.ndarray:
     return cross(INPUTS, shape, EVERY, EVERY, LEVELS.indicator(EVERY))
 
 
-def direct(observed: Observations, shape: Shape) -> tuple[np.ndarray, np.ndarray]:
+def direct(observed: Observations, shape: SearchHyperparameters) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation by the textbook (Rasmussen and Williams 2006, eq. 2.25, 2.26)."""
     full, rows = covariance(shape), observed.rows
     gram = full[np.ix_(rows, rows)] + np.outer(observed.foreign, observed.foreign)
@@ -58,7 +63,7 @@ def process() -> Process:
 @given(st.lists(st.floats(-2, 2), min_size=7, max_size=7))
 @settings(max_examples=20, deadline=None)
 def test_the_covariance_is_one(theta: list[float]) -> None:
-    shape = Shape.of(np.array(theta))
+    shape = SearchHyperparameters.of(np.array(theta))
     full = covariance(shape)
     assert full == pytest.approx(full.T)
     assert np.linalg.eigvalsh(full).min() > -1e-8 * full.max()
@@ -145,7 +150,7 @@ def test_lengths_are_learned_from_what_matters() -> None:
 
 def test_a_rough_effect_says_less_of_the_next_value() -> None:
     """One block size that is slow makes its neighbours suspect, by the smooth share only."""
-    shape = Shape.of(np.log([1.0, 1.0, 1.0, 1e-6, 1.0, 1e-6, 0.01]))
+    shape = SearchHyperparameters.of(np.log([1.0, 1.0, 1.0, 1e-6, 1.0, 1e-6, 0.01]))
     rows = np.array([0, 6])  # they differ in the first parameter
     smooth, rough = (
         cross(replace(INPUTS, rough=share), shape, rows, rows, LEVELS.indicator(rows))

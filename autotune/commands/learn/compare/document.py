@@ -18,7 +18,7 @@ MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CurvePoint:
+class TrainedScore:
     """One model, trained on so many rows. Errors are shares; null: no trial has a value."""
 
     model: str
@@ -110,7 +110,7 @@ class LearningCurves:
     models: tuple[str, ...]
     course: SplitPlan
     level: float
-    points: tuple[CurvePoint, ...]
+    points: tuple[TrainedScore, ...]
     failures: tuple[FailedFits, ...]
     pays: tuple[ModelPayoff, ...]
     first: tuple[FirstPayoff, ...]
@@ -248,8 +248,8 @@ def _floor(curve: CurveTable) -> RepeatedMeasurement | None:
     )
 
 
-def _point(curve: CurveTable, model: str, size: int, group: Value | None) -> CurvePoint:
-    return CurvePoint(
+def _point(curve: CurveTable, model: str, size: int, group: Value | None) -> TrainedScore:
+    return TrainedScore(
         model=model,
         kind=curve.kind(model),
         size=size,

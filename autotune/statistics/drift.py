@@ -14,10 +14,10 @@ from typing import TypeVar
 import numpy as np
 import scipy.linalg
 import scipy.sparse
-import scipy.stats
 from numpy.typing import NDArray
 
 from autotune.statistics.estimators import location, locations_of
+from autotune.statistics.quantiles import MAD_TO_DEVIATION, student_below
 
 Floats = NDArray[np.float64]
 Round = TypeVar("Round", bound=Hashable)
@@ -120,7 +120,7 @@ def _fit(i: NDArray[np.intp], j: NDArray[np.intp], y: Floats) -> tuple[Floats, F
         size = np.abs(residual)
         if free:
             # a share free/len of the spread is left after the fit
-            seen = 1.4826 * float(np.median(size)) * math.sqrt(len(y) / free)
+            seen = MAD_TO_DEVIATION * float(np.median(size)) * math.sqrt(len(y) / free)
             noise = math.sqrt((_WORTH * NOISE**2 + free * seen**2) / (_WORTH + free))
         before, weights = weights, np.minimum(1.0, _HUBER * noise / np.maximum(size, 1e-12))
         if np.abs(weights - before).max() < 1e-3:
@@ -220,7 +220,7 @@ def contest(
     middle = float(np.median(ratios))
     spread = math.sqrt(2) * noise
     if len(ratios) > 3:
-        spread = max(spread, 1.4826 * float(np.median(np.abs(np.array(ratios) - middle))))
+        spread = max(spread, MAD_TO_DEVIATION * float(np.median(np.abs(np.array(ratios) - middle))))
     error = spread / math.sqrt(len(ratios)) * (_MEDIAN if len(ratios) > 2 else 1.0)
-    half = float(scipy.stats.t.ppf(_SURE, len(ratios) + 2)) * error
+    half = student_below(len(ratios) + 2, _SURE) * error
     return Contest(math.exp(middle), math.exp(middle - half), math.exp(middle + half), len(ratios))

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.stats
 
 from autotune.language.constraint import Value
+from autotune.statistics.quantiles import student
 
 SHARE = 0.9
 """The intervals hold the mean with this probability."""
@@ -139,7 +140,7 @@ def _interval(found: Sequence[float]) -> tuple[float, float] | None:
     if len(found) < 2:
         return None
     mean, error = float(np.mean(found)), float(scipy.stats.sem(found))
-    half = error * float(scipy.stats.t.ppf((1 + SHARE) / 2, len(found) - 1))
+    half = error * student(len(found) - 1, SHARE)
     return mean - half, mean + half
 
 

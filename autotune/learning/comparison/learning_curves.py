@@ -13,6 +13,7 @@ from typing import Literal
 
 from autotune.domain.tables.table import Value
 from autotune.learning.comparison.splits import SplitPlan
+from autotune.statistics.quantiles import quantile
 from autotune.units import Unbounded
 
 Measure = Literal["error_rate", "mdape", "tau_b", "coverage", "half_width", "answered", "outside"]
@@ -156,9 +157,9 @@ def spread(values: Iterable[float | None]) -> ScoreSpread | None:
     if not ascending:
         return None
     return ScoreSpread(
-        median=_quantile(ascending, 0.5),
-        low=_quantile(ascending, 0.25),
-        high=_quantile(ascending, 0.75),
+        median=quantile(ascending, 0.5),
+        low=quantile(ascending, 0.25),
+        high=quantile(ascending, 0.75),
         mean=math.fsum(ascending) / len(ascending) if math.isfinite(ascending[-1]) else math.inf,
         trials=len(ascending),
     )
@@ -166,14 +167,3 @@ def spread(values: Iterable[float | None]) -> ScoreSpread | None:
 
 def _of(trials: Sequence[Trial], value: Callable[[ModelScore], float | None]) -> ScoreSpread | None:
     return spread(value(t.score) for t in trials if t.score is not None)
-
-
-def _quantile(ordered: Sequence[float], share: float) -> float:
-    """Linear between neighbours; inf, not nan, beside an infinite one."""
-    place = share * (len(ordered) - 1)
-    below = int(place)
-    above = min(below + 1, len(ordered) - 1)
-    part = place - below
-    if part == 0 or ordered[below] == ordered[above]:
-        return ordered[below]
-    return ordered[below] + part * (ordered[above] - ordered[below])

@@ -23,6 +23,7 @@ import scipy.stats
 from autotune.learning.models.base import Floats
 from autotune.learning.pmnf.one_parameter import EXPONENTS, FALLING, Exponents, allowed
 from autotune.learning.pmnf.several_parameters import Combined, Form, design, forms
+from autotune.statistics.quantiles import student_below
 
 Shape = tuple[Form, tuple[Exponents | None, ...]]
 Bounds = tuple[Floats, Floats]
@@ -82,7 +83,7 @@ class Rivals:
         rivals = self.plausible(level)
         if not rivals:
             return np.zeros(len(points)), high * -1
-        factor = float(scipy.stats.t.ppf((1 + level) / 2, self.freedom))
+        factor = student_below(self.freedom, (1 + level) / 2)
         for rival in rivals:
             value, variance = rival.at(points)
             with np.errstate(over="ignore"):

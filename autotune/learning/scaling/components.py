@@ -26,9 +26,10 @@ from autotune.learning.scaling.base import (
     deleted,
 )
 from autotune.learning.scaling.inversion import by_band
-from autotune.learning.scaling.loglinear import coefficients_of, deletable, quality, quantile
+from autotune.learning.scaling.loglinear import coefficients_of, deletable, quality
 from autotune.learning.scaling.scaling_runs import Runs, ScalingPoints, Variables, logs
 from autotune.learning.scaling.weighted_regression import Bools, Floats, Regression, fit, recounted
+from autotune.statistics.quantiles import student
 
 COMPUTATION, COMMUNICATION = "computation", "communication"
 Rest = Literal["ratio", "none"]
@@ -100,7 +101,7 @@ class ComponentShares:
         if freedom <= 0:
             return Band(middle=middle, low=middle - np.inf, high=middle + np.inf)
         remote = self.computation.remoteness(rows)
-        reach = quantile(freedom, level) * np.sqrt(variance * (1 + remote))
+        reach = student(freedom, level) * np.sqrt(variance * (1 + remote))
         return Band(middle=middle, low=middle - reach, high=middle + reach)
 
     def inverse(

@@ -28,8 +28,8 @@ from autotune.learning.scaling.base import (
 )
 from autotune.learning.scaling.forecast_accuracy import BackTest
 from autotune.learning.scaling.inversion import by_band
-from autotune.learning.scaling.loglinear import quantile
 from autotune.learning.scaling.scaling_runs import ScalingPoints, Variables
+from autotune.statistics.quantiles import student
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +59,7 @@ class Discrepancy:
     def reach(self, processors: float, level: float) -> float:
         """Half of the interval that it alone makes at ``level``, in log2 of the time."""
         beyond = max(0.0, math.log2(processors / self.top))
-        return quantile(1.0, level) * self.error * beyond / self.distance
+        return student(1.0, level) * self.error * beyond / self.distance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -12,13 +12,11 @@ from autotune.learning.comparison.measures import mape, mdape
 from autotune.learning.scaling.base import ScalingModel, forecast
 from autotune.learning.scaling.scaling_runs import Runs
 from autotune.learning.scaling.weighted_regression import Bools, Floats
+from autotune.statistics.quantiles import NORMAL_QUARTILE
 from autotune.units import Unbounded
 
-QUARTILE = float(scipy.stats.norm.ppf(0.75))
-"""0.6745, which Garren 2010 rounds to 0.675."""
 
-
-def expected_mdape(rmse: float, quartile: float = QUARTILE) -> float:
+def expected_mdape(rmse: float, quartile: float = NORMAL_QUARTILE) -> float:
     """The median absolute relative error of unbiased log-normal forecasts, as a share.
 
     2^(0.675 rmse) - 1, ``rmse`` in log2 of the time: Garren 2010, section 3.1, prints it as E(MAPE)

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-import scipy.stats
 
 from autotune.learning.scaling.base import (
     Band,
@@ -26,6 +25,7 @@ from autotune.learning.scaling.weighted_regression import (
     influential,
     recounted,
 )
+from autotune.statistics.quantiles import student
 
 _P, _SIZE = 1, 2
 
@@ -93,7 +93,7 @@ class LogLinear:
         slope = float(self.regression.coefficients[_SIZE])
         middle = (math.log2(time) - float(base @ self.regression.coefficients)) / slope
         base[_SIZE] = middle
-        reach = quantile(self.regression.freedom, level) * self.regression.rmse / abs(slope)
+        reach = student(self.regression.freedom, level) * self.regression.rmse / abs(slope)
         reach *= math.sqrt(1 + float(self.regression.remoteness(base[None, :])[0]))
         return 2.0 ** (middle - reach), 2.0 ** (middle + reach)
 
@@ -139,18 +139,11 @@ def student_band(regression: Regression, rows: Floats, level: float) -> Band:
     if regression.freedom <= 0:
         return Band(middle=middle, low=middle - np.inf, high=middle + np.inf)
     reach = (
-        quantile(regression.freedom, level)
+        student(regression.freedom, level)
         * regression.rmse
         * np.sqrt(1 + regression.remoteness(rows))
     )
     return Band(middle=middle, low=middle - reach, high=middle + reach)
-
-
-def quantile(freedom: float, level: float) -> float:
-    """Student's t that a share ``level`` lies within; inf without degrees of freedom."""
-    if not 0 < level < 1:
-        raise ValueError(f"a level lies between 0 and 1, not {level}")
-    return float(scipy.stats.t.ppf((1 + level) / 2, freedom)) if freedom > 0 else math.inf
 
 
 def fieller(regression: Regression, base: Floats, gap: float, level: float) -> tuple[float, float]:
@@ -161,7 +154,7 @@ def fieller(regression: Regression, base: Floats, gap: float, level: float) -> t
     if regression.freedom <= 0:
         return -math.inf, math.inf
     C, b2 = regression.spread, float(regression.coefficients[_SIZE])
-    q = (quantile(regression.freedom, level) * regression.rmse) ** 2
+    q = (student(regression.freedom, level) * regression.rmse) ** 2
     a = b2 * b2 - q * float(C[_SIZE, _SIZE])
     if a <= 0:
         return -math.inf, math.inf

@@ -21,9 +21,10 @@ from autotune.learning.scaling.base import (
     deleted,
 )
 from autotune.learning.scaling.inversion import by_band
-from autotune.learning.scaling.loglinear import coefficients_of, deletable, quality, quantile
+from autotune.learning.scaling.loglinear import coefficients_of, deletable, quality
 from autotune.learning.scaling.scaling_runs import Runs, ScalingPoints, Variables, logs
 from autotune.learning.scaling.weighted_regression import Bools, Floats, Regression, fit
+from autotune.statistics.quantiles import student
 
 _WITHIN = (0, 2)
 """Columns of the regression of one level, before the covariates: the intercept and the size."""
@@ -114,7 +115,7 @@ class Projected:
         if total == 0:
             return 0.0
         freedom = total**2 / (between**2 / line.freedom + variance**2 / self.freedom)
-        return quantile(freedom, level) * float(np.sqrt(total))
+        return student(freedom, level) * float(np.sqrt(total))
 
     def _by_level(self) -> list[tuple[float, Regression]]:
         return [(2.0**x, f) for x, f in zip(self.levels, self.fits, strict=True)]

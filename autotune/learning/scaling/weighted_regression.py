@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.stats
 from numpy.typing import NDArray
 
 from autotune.errors import Fault, InputError
+from autotune.statistics.quantiles import student_below
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -162,7 +162,7 @@ def recounted(
     spread = np.sqrt(1 + regression.remoteness(design))
     off = (response - regression.at(design)) / spread
     rows = regression.count + len(response)
-    limit = float(scipy.stats.t.ppf(1 - _OUTLIER / (2 * rows), regression.freedom))
+    limit = student_below(regression.freedom, 1 - _OUTLIER / (2 * rows))
     usual = np.abs(off) <= limit * regression.rmse
     squares = regression.rmse**2 * regression.freedom + float(weights[usual] @ off[usual] ** 2)
     added = float(weights[usual].sum())

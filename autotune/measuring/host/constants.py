@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from autotune.domain.calibration import Constant
 from autotune.measuring.host import calibration_plan
 from autotune.measuring.host.calibration_plan import LARGEST_L1, RUNS, TRIPS, CalibrationPlan
-from autotune.measuring.host.estimates import BUSY, quartile
+from autotune.measuring.host.estimates import BUSY
 from autotune.measuring.host.host_probe import GROUP, Kind, ProbeItem, ProbeSample, load
+from autotune.statistics.quantiles import cuts, quartile
 from autotune.units import Bytes, Hertz
 
 _TENTHS = 10
@@ -98,8 +99,8 @@ def _constant(figure: HostConstant, values: Sequence[float], contended: bool) ->
     middle = quartile(values, 1 if figure.fast else 2)
     low, high = values[0], values[0]
     if len(values) > 1:
-        cuts = statistics.quantiles(values, n=_TENTHS, method="inclusive")
-        low, high = min(cuts[0], middle), max(cuts[-1], middle)
+        tenths = cuts(values, _TENTHS)
+        low, high = min(tenths[0], middle), max(tenths[-1], middle)
     factor, share = (2.0, _LEAST + 0.1) if contended else (1.0, _LEAST)
     share += _FEW / len(values)
     low = middle - factor * (middle - low) - share * abs(middle)

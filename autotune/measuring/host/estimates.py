@@ -6,13 +6,13 @@ the best. Contended samples do not count where there are others.
 """
 
 import math
-import statistics
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
 from autotune.domain.calibration import BandwidthCurve
 from autotune.measuring.host import calibration_plan
 from autotune.measuring.host.host_probe import GROUP, Kind, ProbeItem, ProbeSample, load
+from autotune.statistics.quantiles import quartile
 from autotune.units import Bytes, BytesPerCycle, Hertz
 
 BUSY = 0.95
@@ -74,13 +74,6 @@ def beside(samples: Sequence[ProbeSample], kind: Kind, size: Bytes) -> int:
     if not stream or not measured:
         return calibration_plan.candidates(kind)[-1].extra
     return min(measured, key=lambda extra: abs(math.log(measured[extra] / stream)))
-
-
-def quartile(values: Sequence[float], which: int) -> float:
-    """The lower (1), middle (2) or upper (3) quartile."""
-    if len(values) == 1:
-        return values[0]
-    return statistics.quantiles(values, n=4, method="inclusive")[which - 1]
 
 
 def spread(values: Sequence[float]) -> float:

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from autotune.measuring.network.piecewise_regression import Floats
+from autotune.statistics.quantiles import MAD_TO_DEVIATION
 from autotune.units import Bytes, Seconds
 
 _FAR = 5.0
@@ -75,7 +76,7 @@ def _far(points: SamplePoints) -> npt.NDArray[np.bool_]:
     if counts.max() < 3:
         return _spikes(points)
     deviation = np.where(counts >= 3, np.abs(logs - level), 0.0)
-    scale = 1.4826 * float(np.median(deviation[counts >= 3]))
+    scale = MAD_TO_DEVIATION * float(np.median(deviation[counts >= 3]))
     result: npt.NDArray[np.bool_] = deviation > max(_FAR * scale, _LEAST_FAR)
     return result
 
@@ -104,7 +105,7 @@ def _spikes(points: SamplePoints) -> npt.NDArray[np.bool_]:
 def _worst(x: Floats, y: Floats) -> int | None:
     """The index of the next sample to leave out; ``y`` are logarithms, ``x`` ascends."""
     off = _bends(x, y)
-    least = max(math.log(2), _FAR * 1.4826 * float(np.median(off[1:-1])))
+    least = max(math.log(2), _FAR * MAD_TO_DEVIATION * float(np.median(off[1:-1])))
     above = np.zeros(len(y))
     below = np.zeros(len(y))
     above[1:-1] = y[1:-1] - np.maximum(y[:-2], y[2:])

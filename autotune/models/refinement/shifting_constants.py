@@ -24,6 +24,7 @@ from autotune.domain.calibration import Z80, BandwidthCurve, Calibration, Consta
 from autotune.domain.machine import Machine
 from autotune.models.engines.reuse.line_cost import line_costs
 from autotune.models.refinement.posterior_fit import ShiftPrior
+from autotune.statistics.quantiles import RANGE_TO_DEVIATION
 from autotune.units import BytesPerCycle, Seconds, Unbounded
 
 Kind = Literal["factor", "share", "amount"]
@@ -158,7 +159,7 @@ def _inbound(machine: Machine, calibration: Calibration) -> Iterator[ShiftingCon
             inside = _inside(curve, (edges[level - 1], edges[level]))
             if not inside:
                 continue
-            spread = float(np.median([curve.spread[k] for k in inside])) / 1.349
+            spread = float(np.median([curve.spread[k] for k in inside])) / RANGE_TO_DEVIATION
             sigma = max(spread, _LEAST) + _CONTENDED * calibration.contended
             value = float(np.exp(np.mean(np.log([curve.bandwidth[k] for k in inside]))))
             yield ShiftingConstant(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from autotune.domain.tables.parameter import Value
 from autotune.domain.tables.table import MeasurementTable
 from autotune.learning.models.base import Floats
-from autotune.learning.scaling.loglinear import quantile
+from autotune.statistics.quantiles import student
 
 LEVEL = 0.99
 """Of the intervals, two-sided."""
@@ -110,7 +110,7 @@ class _Blocks:
         half = math.inf
         if freedom > 0:
             error = math.sqrt(max(0.0, float(contrast @ solved)) * rest / freedom)
-            half = error * quantile(freedom, LEVEL)
+            half = error * student(freedom, LEVEL)
         return GroupDifference(mean=float(contrast @ effects), half=half, balanced=self.balanced)
 
     def trend(self, numbers: Floats) -> GroupDifference | None:
@@ -123,7 +123,7 @@ class _Blocks:
         slope = float(at @ self._within) / weight
         rest = self._within - slope * at
         error = math.sqrt(float(rest @ rest) / freedom / weight)
-        return GroupDifference(mean=slope, half=error * quantile(freedom, LEVEL))
+        return GroupDifference(mean=slope, half=error * student(freedom, LEVEL))
 
 
 @dataclass(frozen=True, slots=True)

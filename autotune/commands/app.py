@@ -37,8 +37,8 @@ app.add_typer(comm_app, name="comm")
 app.add_typer(learn_app, name="learn")
 
 
-def _version(wanted: bool) -> None:
-    if wanted:
+def _version(requested: bool) -> None:
+    if requested:
         typer.echo(f"autotune {VERSION}")
         raise typer.Exit
 

@@ -161,26 +161,26 @@ def visible(standings: Sequence[Standing], current: str, room: int) -> Sequence[
 
 def table(standings: Sequence[Standing], *, wide: bool = True) -> Table:
     """Best so far, predicted, measured, budget, rejected samples: a row for each problem."""
-    made = Table(expand=True, pad_edge=False, box=None, header_style="bold")
-    made.add_column("problem", no_wrap=True)
-    made.add_column("best so far", ratio=1, no_wrap=True, overflow="ellipsis")
+    grid = Table(expand=True, pad_edge=False, box=None, header_style="bold")
+    grid.add_column("problem", no_wrap=True)
+    grid.add_column("best so far", ratio=1, no_wrap=True, overflow="ellipsis")
     for name in ("predicted", "measured", *(("speed-up",) if wide else ())):
-        made.add_column(name, justify="right", no_wrap=True)
-    made.add_column("tried", justify="right", no_wrap=True)
+        grid.add_column(name, justify="right", no_wrap=True)
+    grid.add_column("tried", justify="right", no_wrap=True)
     if wide:
-        made.add_column("failed", justify="right", no_wrap=True)
-    made.add_column("rejected", justify="right", no_wrap=True)
-    made.add_column("left", justify="right", no_wrap=True)
-    made.add_column("", no_wrap=True, overflow="ellipsis", min_width=_STATE if wide else None)
+        grid.add_column("failed", justify="right", no_wrap=True)
+    grid.add_column("rejected", justify="right", no_wrap=True)
+    grid.add_column("left", justify="right", no_wrap=True)
+    grid.add_column("", no_wrap=True, overflow="ellipsis", min_width=_STATE if wide else None)
     for standing in standings:
-        made.add_row(*(Text(cell) for cell in cells(standing, wide=wide)))
-    return made
+        grid.add_row(*(Text(cell) for cell in cells(standing, wide=wide)))
+    return grid
 
 
 def cells(standing: Standing, *, wide: bool = True) -> list[str]:
     """A problem as the cells of a row."""
     best = standing.best
-    found = [
+    texts = [
         standing.problem,
         best.candidate.variant.label if best else "-",
         words.seconds(best.predicted if best else None),
@@ -188,12 +188,12 @@ def cells(standing: Standing, *, wide: bool = True) -> list[str]:
     ]
     if wide:
         gained = standing.baseline / best.seconds if best and standing.baseline else None
-        found.append(f"{gained:.2f}x" if gained else "-")
-    found.append(f"{standing.measured + standing.failed} of {standing.candidates}")
+        texts.append(f"{gained:.2f}x" if gained else "-")
+    texts.append(f"{standing.measured + standing.failed} of {standing.candidates}")
     if wide:
-        found.append(str(standing.failed))
-    found += [f"{standing.rejected} of {standing.samples}", left(standing)]
-    return [*found, state(standing) if wide else "done" if standing.finished else ""]
+        texts.append(str(standing.failed))
+    texts += [f"{standing.rejected} of {standing.samples}", left(standing)]
+    return [*texts, state(standing) if wide else "done" if standing.finished else ""]
 
 
 def left(standing: Standing) -> str:
@@ -221,8 +221,10 @@ def summary(event: Event) -> str:
     best = standing.best
     parts = [happened(event)]
     if best:
-        known = f", predicted {words.seconds(best.predicted)}" if best.predicted else ""
-        parts.append(f"best {best.candidate.variant.label} {words.seconds(best.seconds)}{known}")
+        predicted = f", predicted {words.seconds(best.predicted)}" if best.predicted else ""
+        parts.append(
+            f"best {best.candidate.variant.label} {words.seconds(best.seconds)}{predicted}"
+        )
     tried = standing.measured + standing.failed
     failed = f", {standing.failed} failed" if standing.failed else ""
     parts.append(f"{tried} of {standing.candidates} tried{failed}")
@@ -240,8 +242,8 @@ def happened(event: Event) -> str:
         case "begun":
             return event.why or "begun"
         case "proposed":
-            known = f", predicted {words.seconds(event.predicted)}" if event.predicted else ""
-            return f"next {name}: {event.why}{known}"
+            predicted = f", predicted {words.seconds(event.predicted)}" if event.predicted else ""
+            return f"next {name}: {event.why}{predicted}"
         case "built" if event.status not in (None, "ok"):
             return f"{name}: {_failure(event)}"
         case "timed" if event.status not in (None, "ok"):
@@ -256,14 +258,14 @@ def happened(event: Event) -> str:
 
 
 def _timed(event: Event) -> str:
-    told = [words.seconds(event.measured)]
+    parts = [words.seconds(event.measured)]
     if event.predicted:
-        told.append(f"predicted {words.seconds(event.predicted)}")
+        parts.append(f"predicted {words.seconds(event.predicted)}")
     if event.ratio and event.verdict != "best":
-        told.append(f"{event.ratio[0]:.2f} of the best")
+        parts.append(f"{event.ratio[0]:.2f} of the best")
     if _VERDICTS[event.verdict]:
-        told.append(_VERDICTS[event.verdict])
-    return ", ".join(told)
+        parts.append(_VERDICTS[event.verdict])
+    return ", ".join(parts)
 
 
 def _failure(event: Event) -> str:

@@ -48,17 +48,17 @@ def engines(engine: EngineName | None, both: Sequence[str]) -> Sequence[str] | N
 
 def refuse_together(option: str, others: Mapping[str, bool]) -> None:
     """Raise BadParameter where an option is given with any of those that do not go with it."""
-    given = [name for name, wanted in others.items() if wanted]
+    given = [name for name, present in others.items() if present]
     if given:
         raise typer.BadParameter(f"does not go with {', '.join(given)}", param_hint=option)
 
 
 def share(text: str, option: str) -> float:
     """``5 %``, ``5%`` or ``0.05``; BadParameter for what is no share."""
-    found = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(%?)\s*", text)
-    if found is None:
+    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(%?)\s*", text)
+    if match is None:
         raise typer.BadParameter(f"{text!r} is not a share: 5 %", param_hint=option)
-    return float(found[1]) / (100 if found[2] else 1)
+    return float(match[1]) / (100 if match[2] else 1)
 
 
 _Options = TypeVar("_Options")

@@ -73,7 +73,7 @@ def comm_bench(options: BenchOptions) -> None:
     progress = TerminalProgress()
     before = options.output.stat().st_size if options.output.is_file() else 0
     try:
-        found = comm_flow.bench(plan, options.output, progress)
+        result = comm_flow.bench(plan, options.output, progress)
     except KeyboardInterrupt:
         progress.close()
         more = options.output.is_file() and options.output.stat().st_size > before
@@ -86,9 +86,9 @@ def comm_bench(options: BenchOptions) -> None:
         raise typer.Exit(130) from None
     progress.close()
     if options.json:
-        document(documents.CommBenchDocument(result=found))
+        document(documents.CommBenchDocument(result=result))
     else:
-        typer.echo(text.benched(found))
+        typer.echo(text.benched(result))
 
 
 @command_options
@@ -154,23 +154,23 @@ def comm_show(options: ShowCurvesOptions) -> None:
 
     if options.output is not None and options.output.suffix not in (".svg", ".html"):
         raise typer.BadParameter(f"{options.output} does not end in .svg or .html", param_hint="-o")
-    found = comm_flow.show(options.name)
-    table = text.shown(found.title, found.network)
+    shown = comm_flow.show(options.name)
+    table = text.shown(shown.title, shown.network)
     if options.output is not None:
         from autotune.results.report.cost_curves import panels
         from autotune.results.report.draw import draw_curves
 
-        figure = draw_curves.svg(panels(found.network, found.fitted), found.title)
+        figure = draw_curves.svg(panels(shown.network, shown.fitted), shown.title)
         page = options.output.suffix == ".html"
         comm_flow.write(
             options.output,
-            draw_curves.page(found.title, figure, table) if page else draw_curves.alone(figure),
+            draw_curves.page(shown.title, figure, table) if page else draw_curves.alone(figure),
         )
         note(f"wrote {options.output}")
     if options.json:
         document(
             documents.CommShowDocument(
-                title=found.title, curves=found.network.curves, figure=options.output
+                title=shown.title, curves=shown.network.curves, figure=options.output
             )
         )
     else:
@@ -206,7 +206,7 @@ def comm_import(options: ImportSamplesOptions) -> None:
     from autotune.commands.comm import flow as comm_flow
     from autotune.commands.comm import text
 
-    found = comm_flow.load(
+    imports = comm_flow.load(
         options.files,
         None if options.tool == "auto" else options.tool,
         options.ranks,
@@ -214,6 +214,6 @@ def comm_import(options: ImportSamplesOptions) -> None:
         options.output,
     )
     if options.json:
-        document(documents.imported(found, options.output))
+        document(documents.imported(imports, options.output))
     else:
-        typer.echo(text.imported(found, options.output))
+        typer.echo(text.imported(imports, options.output))

@@ -46,7 +46,7 @@ def measure_host(machine: Machine, plan: BenchmarkPlan, progress: Progress) -> N
         except InputError as error:
             progress("measure MPI on this host", 1, 1, f"no curve: {error}")
             continue
-        network = network.updated(tuple(one.curve for one in fitted))
+        network = network.updated(tuple(curve.curve for curve in fitted))
         stored_calibrations.save_network(machine, network)
     return network
 
@@ -57,9 +57,11 @@ def _alike(
     """The samples of an operation in runs of the same ranks under the same conditions."""
     ours = (run.nodes, run.ranks, run.conditions)
     return [
-        RecordedRun(one.run, [sample for sample in one.samples if sample.operation == operation])
-        for one in recorded
-        if (one.run.nodes, one.run.ranks, one.run.conditions) == ours
+        RecordedRun(
+            recording.run, [sample for sample in recording.samples if sample.operation == operation]
+        )
+        for recording in recorded
+        if (recording.run.nodes, recording.run.ranks, recording.run.conditions) == ours
     ]
 
 
@@ -115,30 +117,30 @@ def show(name: str) -> ShownCurves:
     path = Path(name)
     if path.is_file() and not name.endswith((".yaml", ".yml")):
         fitted = tuple(curve_fit.fit(samples.read([path])))
-        network = Network().updated(tuple(one.curve for one in fitted))
+        network = Network().updated(tuple(curve.curve for curve in fitted))
         return ShownCurves(title=path.name, network=network, fitted=fitted)
     if path.is_file() and _is_network(path):
         network = config.read_network(path)
         return ShownCurves(title=network.title or path.name, network=network)
-    found = _of_machine(name)
-    if found is None or not found.curves:
+    shown = _of_machine(name)
+    if shown is None or not shown.curves:
         fault = Fault(
             where=name,
             found="this machine has no network curves",
             hint="autotune comm bench -o FILE; autotune comm fit FILE --machine host",
         )
         raise InputError(fault)
-    return ShownCurves(title=found.title or name, network=found)
+    return ShownCurves(title=shown.title or name, network=shown)
 
 
 def _of_machine(name: str) -> Network | None:
     if name == HOST:
         return stored_calibrations.stored_network(detect.detect())
     if "/" in name or name.endswith(".jsonl"):
-        known = [HOST, *paths.names("machines")]
+        names = [HOST, *paths.names("machines")]
         if not Path(name).exists():
             fault = Fault(
-                where=name, found="there is no such file", hint=nearest(Path(name).name, known)
+                where=name, found="there is no such file", hint=nearest(Path(name).name, names)
             )
             raise InputError(fault)
     return config.machine(name, complete=False).network
@@ -156,16 +158,16 @@ def load(
     files: Sequence[Path], name: Tool | None, ranks: int | None, nodes: int, output: Path
 ) -> list[ImportedSamples]:
     """Samples of other benchmarks' output, appended to ``output``; nothing if a file is faulty."""
-    found = [foreign_output.load(path, name, ranks, nodes) for path in files]
+    imports = [foreign_output.load(path, name, ranks, nodes) for path in files]
     writer = SampleWriter(output)
     try:
-        for recorded in (one for imported in found for one in imported.recorded):
+        for recorded in (samples for imported in imports for samples in imported.recorded):
             writer.begin(recorded.run)
             for sample in recorded.samples:
                 writer(sample)
     finally:
         writer.close()
-    return found
+    return imports
 
 
 def write(path: Path, text: str) -> None:

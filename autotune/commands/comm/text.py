@@ -15,20 +15,20 @@ _OUTLIERS = 3
 """Outliers of a curve that are listed."""
 
 
-def benched(found: BenchmarkResult) -> str:
+def benched(result: BenchmarkResult) -> str:
     """What was measured, where it is kept, what to do with it."""
-    run = found.run
+    run = result.run
     lines = [
-        f"{found.samples} samples of {run.ranks} ranks on {_nodes(run.nodes)} in"
-        f" {found.launches} launch{'es' if found.launches != 1 else ''}, {found.seconds:.0f} s,"
-        f" {found.contended} contended; {run.mpi}, {run.program}, priority {run.priority}",
-        *(f"note: {note}" for note in found.notes),
-        f"kept in {found.path}; now: autotune comm fit {found.path} --machine host",
+        f"{result.samples} samples of {run.ranks} ranks on {_nodes(run.nodes)} in"
+        f" {result.launches} launch{'es' if result.launches != 1 else ''}, {result.seconds:.0f} s,"
+        f" {result.contended} contended; {run.mpi}, {run.program}, priority {run.priority}",
+        *(f"note: {note}" for note in result.notes),
+        f"kept in {result.path}; now: autotune comm fit {result.path} --machine host",
     ]
     return "\n".join(lines)
 
 
-def fitted(found: Sequence[FittedCurve], written: Path | None) -> str:
+def fitted(curves: Sequence[FittedCurve], written: Path | None) -> str:
     """The curves, how good they are, what was left out."""
     rows = [
         (
@@ -37,24 +37,24 @@ def fitted(found: Sequence[FittedCurve], written: Path | None) -> str:
             "repeats alone", "interval",
         )
     ]  # fmt: skip
-    for one in found:
-        line = one.validated.errors.get(1)
+    for curve in curves:
+        line = curve.validated.errors.get(1)
         rows.append(
             (
-                one.curve.operation,
-                str(one.curve.ranks),
-                str(one.curve.nodes),
-                str(one.used),
-                str(one.contended),
-                str(len(one.outliers)),
-                str(one.repeats),
-                _percent(one.spread),
-                str(len(one.curve.segments)),
-                _both(one.chosen),
-                _both(one.disturbed) if one.outliers else "the same",
-                _both(line) if len(one.curve.segments) > 1 else "",
-                _both(one.validated.floor),
-                _interval(one.curve),
+                curve.curve.operation,
+                str(curve.curve.ranks),
+                str(curve.curve.nodes),
+                str(curve.used),
+                str(curve.contended),
+                str(len(curve.outliers)),
+                str(curve.repeats),
+                _percent(curve.spread),
+                str(len(curve.curve.segments)),
+                _both(curve.chosen),
+                _both(curve.disturbed) if curve.outliers else "the same",
+                _both(line) if len(curve.curve.segments) > 1 else "",
+                _both(curve.validated.floor),
+                _interval(curve.curve),
             )
         )
     lines = [
@@ -64,28 +64,28 @@ def fitted(found: Sequence[FittedCurve], written: Path | None) -> str:
         " well other repeats tell one at the same size",
         columns(rows, right=range(1, 13)),
         "",
-        pieces([one.curve for one in found]),
+        pieces([curve.curve for curve in curves]),
     ]
-    for one in found:
-        name = f"{one.curve.operation} of {one.curve.ranks} ranks"
-        lines += [f"note: {name}: {note}" for note in one.notes]
-        lines += _outliers(name, one)
+    for curve in curves:
+        name = f"{curve.curve.operation} of {curve.curve.ranks} ranks"
+        lines += [f"note: {name}: {note}" for note in curve.notes]
+        lines += _outliers(name, curve)
     if written is not None:
         lines.append(f"written to {written}")
     return "\n".join(lines)
 
 
-def _outliers(name: str, one: FittedCurve) -> list[str]:
-    worst = sorted(one.outliers, key=lambda o: -abs(o.ratio - 1))[:_OUTLIERS]
+def _outliers(name: str, curve: FittedCurve) -> list[str]:
+    worst = sorted(curve.outliers, key=lambda o: -abs(o.ratio - 1))[:_OUTLIERS]
     if not worst:
         return []
-    told = ", ".join(
+    listed = ", ".join(
         f"{show(o.seconds, 'time')} at {show(o.bytes, 'size')} ({o.ratio:.2g} times its median,"
         f" repeat {o.repeat + 1})"
         for o in worst
     )
-    left = len(one.outliers) - len(worst)
-    return [f"outliers: {name}: {told}" + (f", and {left} more" if left else "")]
+    rest = len(curve.outliers) - len(worst)
+    return [f"outliers: {name}: {listed}" + (f", and {rest} more" if rest else "")]
 
 
 def pieces(curves: Sequence[CostCurve]) -> str:
@@ -123,18 +123,18 @@ def shown(title: str, network: Network) -> str:
     return "\n".join(lines)
 
 
-def imported(found: Sequence[ImportedSamples], output: Path) -> str:
+def imported(imports: Sequence[ImportedSamples], output: Path) -> str:
     """What was read, what was left out."""
     lines = []
-    for one in found:
-        for recorded in one.recorded:
+    for samples in imports:
+        for recorded in samples.recorded:
             operations = dict.fromkeys(s.operation for s in recorded.samples)
             lines.append(
-                f"{TOOLS[one.tool]} {recorded.run.program}: {len(recorded.samples)} samples of"
+                f"{TOOLS[samples.tool]} {recorded.run.program}: {len(recorded.samples)} samples of"
                 f" {', '.join(operations)}, {recorded.run.ranks} ranks on"
                 f" {_nodes(recorded.run.nodes)}"
             )
-        lines += [f"note: {note}" for note in one.notes]
+        lines += [f"note: {note}" for note in samples.notes]
     lines.append(f"kept in {output}; now: autotune comm fit {output} -o network.yaml")
     return "\n".join(lines)
 

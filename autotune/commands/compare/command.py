@@ -60,11 +60,11 @@ def compare(options: CompareOptions) -> None:
             result, json=options.json, report=None, store=options.store, schema="autotune.compare/1"
         )
         return
-    found, compared = compare_flow.compare_published(config, TerminalProgress(), options.engine)
+    ranked, compared = compare_flow.compare_published(config, TerminalProgress(), options.engine)
     if options.json:
-        document(compare_document.comparison(compared, found.setup, found.machine))
+        document(compare_document.comparison(compared, ranked.setup, ranked.machine))
     else:
-        typer.echo(compare_text.comparisons(compared, found.setup, found.machine))
+        typer.echo(compare_text.comparisons(compared, ranked.setup, ranked.machine))
 
 
 @command_options

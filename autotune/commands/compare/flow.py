@@ -46,6 +46,6 @@ def compare_published(
     """
     workload = load(config)
     require_reference(workload.setup)
-    found = rank_space(workload, progress, engines(engine, workload.engines))
-    require_predictions(found)
-    return found, compare(found.setup, found.machine, found.rankings)
+    ranked = rank_space(workload, progress, engines(engine, workload.engines))
+    require_predictions(ranked)
+    return ranked, compare(ranked.setup, ranked.machine, ranked.rankings)

@@ -22,35 +22,35 @@ _HEAD = (
 )  # fmt: skip
 
 
-def comparisons(found: Sequence[PublishedComparison], setup: Setup, machine: Machine) -> str:
+def comparisons(comparisons: Sequence[PublishedComparison], setup: Setup, machine: Machine) -> str:
     """The table once for each engine."""
-    return "\n\n".join(comparison(each, setup, machine) for each in found)
+    return "\n\n".join(comparison(each, setup, machine) for each in comparisons)
 
 
-def comparison(found: PublishedComparison, setup: Setup, machine: Machine) -> str:
+def comparison(comparison: PublishedComparison, setup: Setup, machine: Machine) -> str:
     """Row by row, group by group, then over the groups that no curve was fitted to."""
-    reference = found.reference
+    reference = comparison.reference
     lines = [
         f"{reference.title}: predicted here, predicted there, measured there, time per step",
         f"  {reference.source}",
         f"  there: {reference.compiler}; {reference.model}; {reference.layout}",
-        f"  here:  {provenance(found, setup, machine)}",
+        f"  here:  {provenance(comparison, setup, machine)}",
     ]
     if machine.name != reference.machine:
         lines.append(f"  caution: measured on {reference.machine}, predicted for {machine.name}")
     blocks = ["\n".join(lines)]
-    blocks += [_group(group, reference.rule, reference.rule_source) for group in found.groups]
-    blocks.append(_overall(found))
+    blocks += [_group(group, reference.rule, reference.rule_source) for group in comparison.groups]
+    blocks.append(_overall(comparison))
     blocks.append("\n".join(f"note: {note}" for note in reference.notes))
     return "\n\n".join(block for block in blocks if block)
 
 
-def provenance(found: PublishedComparison, setup: Setup, machine: Machine) -> str:
+def provenance(comparison: PublishedComparison, setup: Setup, machine: Machine) -> str:
     """What our predictions were made with, in words."""
-    first = next((r.candidate for g in found.groups for r in g.rows if r.candidate), None)
+    first = next((r.candidate for g in comparison.groups for r in g.rows if r.candidate), None)
     build = first.build if first else setup.builds[0]
-    engine = f"engine {found.engine}"
-    if found.engine == "kerncraft":
+    engine = f"engine {comparison.engine}"
+    if comparison.engine == "kerncraft":
         engine += f" (saturation {setup.saturation})"
     return f"{' '.join((build.compiler, *build.flags))}; {engine}; machine {machine.name}"
 
@@ -113,7 +113,7 @@ def _shares(group: CommunicationGroup) -> list[str]:
         for name, (share, ours) in named.items():
             if share is not None:
                 measured = share.measured.value
-                own = None if ours is None else deviation(ours, measured)
+                deviations = None if ours is None else deviation(ours, measured)
                 theirs = deviation(share.predicted.value, measured)
                 rows.append(
                     (
@@ -121,7 +121,7 @@ def _shares(group: CommunicationGroup) -> list[str]:
                         _time(ours, digits + 1),
                         _printed(share.predicted, digits),
                         _printed(share.measured, digits),
-                        words.signed(own),
+                        words.signed(deviations),
                         words.signed(theirs),
                     )
                 )
@@ -189,15 +189,20 @@ def _figures(score: ColumnScore | None) -> Sequence[str]:
     return [words.percent(score.deviation), tau, *(words.percent(v) for v in score.losses)]
 
 
-def _overall(found: PublishedComparison) -> str:
-    left = [g.published.communication for g in found.groups if g.fitted]
-    counted = [g.published.communication for g in found.headline]
-    without = f"; without {', '.join(left)}: a cost curve was fitted to them" if left else ""
+def _overall(comparison: PublishedComparison) -> str:
+    excluded = [g.published.communication for g in comparison.groups if g.fitted]
+    counted = [g.published.communication for g in comparison.headline]
+    without = (
+        f"; without {', '.join(excluded)}: a cost curve was fitted to them" if excluded else ""
+    )
     if not counted:
-        return f"no headline: a cost curve was fitted to {', '.join(left)}"
+        return f"no headline: a cost curve was fitted to {', '.join(excluded)}"
     title = f"over {', '.join(counted)}"
-    rule = found.reference.rule
-    return score_table(title, found.predicted, found.theirs, found.rule, rule) + f"\n{without[2:]}"
+    rule = comparison.reference.rule
+    return (
+        score_table(title, comparison.predicted, comparison.theirs, comparison.rule, rule)
+        + f"\n{without[2:]}"
+    )
 
 
 def _errata(row: RowPrediction) -> Iterator[str]:

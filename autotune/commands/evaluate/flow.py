@@ -68,13 +68,13 @@ def measured(name: str, store: str, progress: Progress | None = None) -> Measure
     if progress is not None:
         progress("read the study", 0, 1)
     with Store.open(store, create=False) as results:
-        wanted = name or results.latest_study()
-        if wanted is None:
+        latest = name or results.latest_study()
+        if latest is None:
             raise InputError(Fault(where=results.shown, found="no study", hint="tune first"))
-        found = measured_of(results.load_study(wanted))
+        study = measured_of(results.load_study(latest))
     if progress is not None:
         progress("read the study", 1, 1)
-    return found
+    return study
 
 
 def measured_of(study: StudyRecord) -> MeasuredStudy:
@@ -102,8 +102,8 @@ def _whole(study: StudyRecord) -> set[str]:
     machine = study.runs[-1].machine_identity if study.runs else ""
     runs = [run for run in study.runs if run.machine_identity == machine]
     tried = {m.candidate for run in runs for m in run.measurements}
-    left = {c.problem.key for c in study.candidates if c.identity not in tried}
-    return {c.problem.key for c in study.candidates} - left
+    untried = {c.problem.key for c in study.candidates if c.identity not in tried}
+    return {c.problem.key for c in study.candidates} - untried
 
 
 def _like(first: StudyTable, other: StudyTable) -> MeasurementTable:
@@ -119,19 +119,19 @@ def _drawn(found: StudyTable, study: StudyRecord) -> Bools:
     return np.asarray(found.random | also)
 
 
-def check_random(found: MeasuredStudy, *, fewer: bool) -> tuple[str, ...]:
+def check_random(study: MeasuredStudy, *, fewer: bool) -> tuple[str, ...]:
     """Notes on what is scored on; InputError where too few were drawn at random.
 
     ``fewer``: so many as there are, at least two, will do.
     """
-    count = int(found.random.sum())
+    count = int(study.random.sum())
     if count < (2 if fewer else LEAST):
-        hint = f"autotune evaluate {found.study} --measure CONFIG draws and measures the others"
+        hint = f"autotune evaluate {study.study} --measure CONFIG draws and measures the others"
         if count >= 2:
             hint += "; --fewer scores on those that there are"
         raise InputError(
             Fault(
-                where=f"study {found.study}",
+                where=f"study {study.study}",
                 found=f"{count} candidates measured at random",
                 expected=f"at least {2 if fewer else LEAST}, for the tuner's own choices are those"
                 " that it expected to be fast",
@@ -139,22 +139,22 @@ def check_random(found: MeasuredStudy, *, fewer: bool) -> tuple[str, ...]:
             )
         )
     notes = [f"all candidates of {name} were measured: any of them may be scored on"
-             for name in found.whole]  # fmt: skip
+             for name in study.whole]  # fmt: skip
     if count < LEAST:
         notes.append(f"only {count} random candidates: differences between models may be chance")
-    if not any(has_analytical(table) for table in found.tables):
+    if not any(has_analytical(table) for table in study.tables):
         notes.append("no engine predicted these candidates: there are learned models only")
     return tuple(notes)
 
 
-def left_out(found: MeasuredStudy, name: str) -> str:
+def left_out(study: MeasuredStudy, name: str) -> str:
     """What ``--leave-out`` means in a study: ``size`` and ``problem`` are no parameters."""
-    if name == SIZE and name not in found.tables[0].inputs.names:
-        return "N" if "N" in found.tables[0].inputs.names else PROBLEM
+    if name == SIZE and name not in study.tables[0].inputs.names:
+        return "N" if "N" in study.tables[0].inputs.names else PROBLEM
     return name
 
 
-def entered(found: MeasuredStudy, names: Sequence[str] = ()) -> tuple[ComparedModel, ...]:
+def entered(study: MeasuredStudy, names: Sequence[str] = ()) -> tuple[ComparedModel, ...]:
     """The engines, learned models and hybrids; hybrids once for each engine.
 
     Without names the usual ones. InputError for unknown names, and for a hybrid where no engine
@@ -162,36 +162,36 @@ def entered(found: MeasuredStudy, names: Sequence[str] = ()) -> tuple[ComparedMo
     """
     predicted = [
         (engine, table)
-        for engine, table in zip(found.engines, found.tables, strict=False)
+        for engine, table in zip(study.engines, study.tables, strict=False)
         if has_analytical(table)
     ]
-    asked = list(names) or default_models(predicted[0][1] if predicted else found.tables[0])
-    made: list[ComparedModel] = []
+    models = list(names) or default_models(predicted[0][1] if predicted else study.tables[0])
+    contenders_made: list[ComparedModel] = []
     if predicted and (not names or ANALYTICAL in names):
         for engine, table in predicted:
-            made += _named(table, ANALYTICAL, engine)
-    for name in dict.fromkeys(n for n in asked if n != ANALYTICAL):
+            contenders_made += _named(table, ANALYTICAL, engine)
+    for name in dict.fromkeys(n for n in models if n != ANALYTICAL):
         if predicted and (catalogue.analytical(name) or name == catalogue.DEFAULT):
             for engine, table in predicted:
-                made += _named(table, name, engine if len(predicted) > 1 else "")
+                contenders_made += _named(table, name, engine if len(predicted) > 1 else "")
         else:
-            made += contenders(found.tables[0], [name])
+            contenders_made += contenders(study.tables[0], [name])
     if not predicted and ANALYTICAL in names:
-        made += contenders(found.tables[0], [ANALYTICAL])
-    return tuple(made)
+        contenders_made += contenders(study.tables[0], [ANALYTICAL])
+    return tuple(contenders_made)
 
 
 def _named(table: MeasurementTable, name: str, engine: str) -> list[ComparedModel]:
     """A contender that bears the engine's name."""
-    (one,) = contenders(table, [name])
+    (contender,) = contenders(table, [name])
     if not engine:
-        return [one]
+        return [contender]
     shown = f"{ANALYTICAL} ({engine})" if name == ANALYTICAL else f"{name} ({engine})"
-    return [replace(one, name=shown)]
+    return [replace(contender, name=shown)]
 
 
 def evaluate_models(
-    found: MeasuredStudy,
+    study: MeasuredStudy,
     competing: Sequence[ComparedModel],
     request: ComparisonRequest,
     progress: Progress | None = None,
@@ -199,17 +199,17 @@ def evaluate_models(
 ) -> ModelEvaluation:
     """Learning curves over a study; scored on random candidates only."""
     scoring = replace(
-        request.scoring, eligible=found.random, problems=found.problems, halves=found.halves
+        request.scoring, eligible=study.random, problems=study.problems, halves=study.halves
     )
     curve = learning_curve(competing, request.course, scoring, progress)
     return ModelEvaluation(
         study=EvaluatedStudy(
-            name=found.study,
-            rows=len(found),
-            random=int(found.random.sum()),
-            engines=found.engines,
-            parameters=tuple(parameter.name for parameter in found.parameters),
-            problems=tuple(dict.fromkeys(found.problems)),
+            name=study.study,
+            rows=len(study),
+            random=int(study.random.sum()),
+            engines=study.engines,
+            parameters=tuple(parameter.name for parameter in study.parameters),
+            problems=tuple(dict.fromkeys(study.problems)),
         ),
         curve=curve,
         notes=tuple(notes),

@@ -19,7 +19,7 @@ from autotune.workloads.base import Workload
 
 
 def measure_random(
-    workload: Workload, study: str, store: str, wanted: int, progress: Progress, seed: int = 0
+    workload: Workload, study: str, store: str, count: int, progress: Progress, seed: int = 0
 ) -> tuple[str, int]:
     """Draw and measure as many candidates as ``wanted`` lacks.
 
@@ -41,7 +41,7 @@ def measure_random(
         if record.config != setup.name:
             found = f"a study of {record.config}, not of {setup.name}"
             raise InputError(Fault(where=f"study {name}", found=found, expected="its own config"))
-        if len(timed(record)) >= wanted:
+        if len(timed(record)) >= count:
             return name, 0
         workload.check()
         check_launchers(setup)
@@ -56,18 +56,18 @@ def measure_random(
             deadline=float("inf"),
             started=started,
         )
-        return name, measure_lacking(conduct, ahead, wanted, progress, seed)
+        return name, measure_lacking(conduct, ahead, count, progress, seed)
 
 
 def measure_lacking(
-    conduct: StudyRun, ahead: RankedSpace, wanted: int, progress: Progress, seed: int = 0
+    conduct: StudyRun, ahead: RankedSpace, count: int, progress: Progress, seed: int = 0
 ) -> int:
     """Runs of a study until ``wanted`` random candidates have a time, or none is left."""
     measured = 0
     while True:
         record = conduct.results.load_study(conduct.study)
         have, done = timed(record), finished(record)
-        picks = _picks(ahead.rankings, have, done, wanted, seed)
+        picks = _picks(ahead.rankings, have, done, count, seed)
         if not any(picks.values()):
             return measured
         conduct.run(partial(_of, picks), progress)
@@ -85,14 +85,14 @@ def _picks(
     seed: int,
 ) -> dict[str, list[Chosen]]:
     """What is measured next, by the label of the problem."""
-    left = {r.problem.label: draw(r, done, seed) for r in rankings}
+    undrawn = {r.problem.label: draw(r, done, seed) for r in rankings}
     before = {
         r.problem.label: sum(entry.candidate.identity in have for entry in r.entries)
         for r in rankings
     }
-    counts = {label: len(some) for label, some in left.items()}
+    counts = {label: len(some) for label, some in undrawn.items()}
     shares = allotted(before, counts, wanted - len(have))
-    return {label: left[label][:count] for label, count in shares.items()}
+    return {label: undrawn[label][:count] for label, count in shares.items()}
 
 
 def _of(picks: Mapping[str, list[Chosen]], ranking: Ranking) -> list[Chosen]:
@@ -134,7 +134,7 @@ def draw(ranking: Ranking, done: Collection[str], seed: int = 0) -> list[Chosen]
     ]
 
 
-def allotted(have: Mapping[str, int], left: Mapping[str, int], lacking: int) -> dict[str, int]:
+def allotted(have: Mapping[str, int], undrawn: Mapping[str, int], lacking: int) -> dict[str, int]:
     """How many more of each problem, so that all have alike, as far as there are any left.
 
     >>> allotted({"a": 0, "b": 4}, {"a": 9, "b": 9}, 6)
@@ -144,7 +144,7 @@ def allotted(have: Mapping[str, int], left: Mapping[str, int], lacking: int) -> 
     """
     more = dict.fromkeys(have, 0)
     for _ in range(max(0, lacking)):
-        some = [name for name in more if more[name] < left[name]]
+        some = [name for name in more if more[name] < undrawn[name]]
         if not some:
             break
         more[min(some, key=lambda name: have[name] + more[name])] += 1

@@ -50,7 +50,7 @@ def export(request: ExportRequest, store: str, progress: Progress) -> ExportDocu
     """
     progress("read the study", 0, 2)
     result = load_study(request.study, store).evaluation
-    found = _Found(result, _charted(result, store))
+    content = _Found(result, _charted(result, store))
     progress("read the study", 1, 2)
     path = request.output or Path(_file_name(result.study.name) + ENDINGS[request.format])
     with export_files.locked(path.parent):
@@ -58,7 +58,7 @@ def export(request: ExportRequest, store: str, progress: Progress) -> ExportDocu
             export_files.refuse_other(
                 path, KINDS[request.format], lambda: _is_own(request.format, path)
             )
-        done = _WRITERS[request.format](request, found, path)
+        done = _WRITERS[request.format](request, content, path)
     progress("read the study", 2, 2)
     if request.readers is None:
         return done
@@ -75,7 +75,7 @@ class _Found:
 
 
 def _charted(result: StudyEvaluation, store: str) -> tuple[CandidateRecord, ...]:
-    cells = [entry for each in result.study.maps for entry in each.entries()]
+    cells = [entry for stored_map in result.study.maps for entry in stored_map.entries()]
     if not cells:
         return ()
     with Store.open(store, create=False) as results:
@@ -99,28 +99,28 @@ def _is_own(kind: Format, path: Path) -> bool:
 
 
 def _header(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
-    found = choices.choices(read.result, request.problem, read.charted)
-    export_files.write(path, header.write(found).encode())
-    return _chosen(request, path, found)
+    chosen_entries = choices.choices(read.result, request.problem, read.charted)
+    export_files.write(path, header.write(chosen_entries).encode())
+    return _chosen(request, path, chosen_entries)
 
 
 def _wisdom(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
-    found = choices.choices(read.result, request.problem, read.charted)
-    written = wisdom.write(found, "" if request.force else export_files.text_of(path))
+    chosen_entries = choices.choices(read.result, request.problem, read.charted)
+    written = wisdom.write(chosen_entries, "" if request.force else export_files.text_of(path))
     export_files.write(path, written.text.encode())
-    done = _chosen(request, path, found)
+    done = _chosen(request, path, chosen_entries)
     kept = (f"{written.kept} entries of {path} stay",) if written.kept else ()
     return dataclasses.replace(done, notes=(*done.notes, *kept), replaced=written.replaced)
 
 
-def _chosen(request: ExportRequest, path: Path, found: Choices) -> ExportDocument:
+def _chosen(request: ExportRequest, path: Path, choices: Choices) -> ExportDocument:
     return ExportDocument(
-        study=found.study,
+        study=choices.study,
         format=request.format,
         file=path,
-        rows=found.entries,
-        choices=found,
-        notes=found.notes,
+        rows=choices.entries,
+        choices=choices,
+        notes=choices.notes,
     )
 
 
@@ -135,18 +135,18 @@ def _t4(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
 
 
 def _csv(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
-    made = table(read.result, choices.selected(read.result, request.problem))
-    export_files.write(path, csv_export.write(made).encode("utf-8", "replace"))
+    rows = table(read.result, choices.selected(read.result, request.problem))
+    export_files.write(path, csv_export.write(rows).encode("utf-8", "replace"))
     return ExportDocument(
-        study=read.result.study.name, format="csv", file=path, rows=len(made.rows)
+        study=read.result.study.name, format="csv", file=path, rows=len(rows.rows)
     )
 
 
 def _parquet(request: ExportRequest, read: _Found, path: Path) -> ExportDocument:
-    made = table(read.result, choices.selected(read.result, request.problem))
-    export_files.write(path, parquet_export.write(made))
+    rows = table(read.result, choices.selected(read.result, request.problem))
+    export_files.write(path, parquet_export.write(rows))
     return ExportDocument(
-        study=read.result.study.name, format="parquet", file=path, rows=len(made.rows)
+        study=read.result.study.name, format="parquet", file=path, rows=len(rows.rows)
     )
 
 

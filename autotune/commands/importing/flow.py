@@ -37,14 +37,14 @@ _SHOWN = 5
 
 def given_settings(texts: Sequence[str]) -> dict[str, Setting]:
     """NAME=VALUE to settings, as the cells of a table; InputError for anything else."""
-    found: dict[str, Setting] = {}
+    settings: dict[str, Setting] = {}
     for text in texts:
-        name, sign, told = text.partition("=")
+        name, sign, value = text.partition("=")
         if not (name.strip() and sign):
             hint = "for example: --given threads=2"
             raise InputError(Fault(where="--given", found=text, expected="NAME=VALUE", hint=hint))
-        found[name.strip()] = cell(told)
-    return found
+        settings[name.strip()] = cell(value)
+    return settings
 
 
 def import_file(
@@ -206,11 +206,11 @@ def _changed(path: Path) -> str:
 
 def _best(space: RecordedSpace, matched: Matched) -> tuple[FastestImported, ...]:
     """The fastest of each problem."""
-    found: dict[str, FastestImported] = {}
+    fastest: dict[str, FastestImported] = {}
     for row, candidate in matched.pairs:
         if space.statuses[row] != "ok":
             continue
         label, seconds = candidate.problem.label, location(_times(space, row))
-        if label not in found or seconds < found[label].seconds:
-            found[label] = FastestImported(problem=label, candidate=candidate.id, seconds=seconds)
-    return tuple(found.values())
+        if label not in fastest or seconds < fastest[label].seconds:
+            fastest[label] = FastestImported(problem=label, candidate=candidate.id, seconds=seconds)
+    return tuple(fastest.values())

@@ -49,7 +49,7 @@ def init(options: InitOptions) -> None:
     from autotune.commands.init import text
     from autotune.commands.init.flow import ConfigRequest, write
 
-    made = write(
+    written = write(
         ConfigRequest(
             program=options.program,
             given=tuple(options.arguments or ()),
@@ -59,9 +59,9 @@ def init(options: InitOptions) -> None:
         )
     )
     if options.json:
-        document(made)
+        document(written)
     else:
-        typer.echo(text.text(made))
+        typer.echo(text.text(written))
 
 
 def _name(given: str | None) -> str:

@@ -94,13 +94,13 @@ class Draft:
 
     def _command_line(self) -> None:
         given = self.given
-        known = {each.position: each for each in self.seen.arguments}
-        for position in range(1, max([len(given), *known]) + 1):
-            told = given[position - 1] if position <= len(given) else ""
-            argument = known.get(position)
-            value = _number(told or (argument.default if argument else ""))
-            if told and value is None:
-                self.words.append(_doubled(told))
+        arguments = {each.position: each for each in self.seen.arguments}
+        for position in range(1, max([len(given), *arguments]) + 1):
+            word = given[position - 1] if position <= len(given) else ""
+            argument = arguments.get(position)
+            value = _number(word or (argument.default if argument else ""))
+            if word and value is None:
+                self.words.append(_doubled(word))
                 continue
             name = self._free(argument.name if argument else f"argument{position}")
             self.arguments[name] = 1 if value is None else value
@@ -111,8 +111,8 @@ class Draft:
     def _compiler(self) -> str:
         if self.seen.mpi:
             return _MPI_COMPILERS[self.seen.language]
-        known = _COMPILERS[self.seen.language]
-        return next((each for each in known if shutil.which(each)), known[0])
+        compilers = _COMPILERS[self.seen.language]
+        return next((compiler for compiler in compilers if shutil.which(compiler)), compilers[0])
 
     def _macros(self) -> None:
         for macro, value in self.seen.macros:
@@ -155,7 +155,7 @@ class Draft:
             "",
             f"source_folder: {_quoted(folder)}",
             "# Their content decides whether a result is used again.",
-            f"sources: {_listed(_globbed(each) for each in seen.files)}",
+            f"sources: {_listed(_globbed(file) for file in seen.files)}",
             "",
         ]
         if self.compiler:
@@ -208,10 +208,10 @@ class Draft:
 
     def _build(self) -> list[str]:
         seen = self.seen
-        sources = [each for each in seen.files if not each.lower().endswith((".h", ".hpp", ".inc"))]
+        sources = [name for name in seen.files if not name.lower().endswith((".h", ".hpp", ".inc"))]
         words = ["{compiler}", "{flags}", *self.flags]
         words += ["-fopenmp"] * seen.openmp + ["-pthread"] * seen.threads
-        words += [f"{{source folder}}/{_doubled(each)}" for each in sources]
+        words += [f"{{source folder}}/{_doubled(name)}" for name in sources]
         return [*words, "-o", "{output}", *(["-lm"] if seen.language == "C" else [])]
 
     def _run(self) -> list[str]:

@@ -136,15 +136,15 @@ def _text(path: Path) -> str:
 
 def _files(path: Path, text: str) -> tuple[str, ...]:
     """The file, then headers of its folder and sources of the same names, in reading order."""
-    found, texts = [path.name], [text]
+    names, texts = [path.name], [text]
     while texts:
         for name in _INCLUDE.findall(texts.pop(0)):
             beside = Path(name).with_suffix(path.suffix).as_posix()
-            for each in (name, beside):
-                if each not in found and ".." not in each and (path.parent / each).is_file():
-                    found.append(each)
-                    texts.append(_text(path.parent / each))
-    return tuple(found)
+            for place in (name, beside):
+                if place not in names and ".." not in place and (path.parent / place).is_file():
+                    names.append(place)
+                    texts.append(_text(path.parent / place))
+    return tuple(names)
 
 
 def _only_asked(name: str, text: str) -> bool:
@@ -161,15 +161,15 @@ def _switches(text: str) -> Iterator[tuple[str, ...]]:
     seen: set[str] = set()
     for kind, rest in _DIRECTIVE.findall(text):
         match = _DEFINED.match(rest)
-        asked = match.group(1) if match else ""
+        name = match.group(1) if match else ""
         if kind == "ifdef":
-            asked = rest.split()[0] if rest.split() else ""
+            name = rest.split()[0] if rest.split() else ""
         if kind in ("if", "ifdef", "ifndef"):
             chains.append([])
-        new = asked and asked not in defined | seen and not _FOREIGN.fullmatch(asked)
+        new = name and name not in defined | seen and not _FOREIGN.fullmatch(name)
         if new and chains and kind in ("if", "ifdef", "elif"):
-            chains[-1].append(asked)
-            seen.add(asked)
+            chains[-1].append(name)
+            seen.add(name)
         if kind == "endif" and chains and (chain := chains.pop()):
             yield tuple(chain)
 
@@ -178,15 +178,15 @@ def _arguments(text: str) -> Iterator[Argument]:
     """By position, without gaps; those that are nowhere assigned are called ``argument3``."""
     plain = re.sub(r"[<>=!]=", "<", text)
     named: dict[int, Argument] = {}
-    found = list(_HELPED.findall(plain))
+    helped = list(_HELPED.findall(plain))
     for name, before, position, after in _ARGUMENT.findall(plain):
         default = _DEFAULT.search(after) or _DEFAULT.search(before)
-        found.append((name, position, default.group(1) if default else ""))
-    for name, position, told in found:
+        helped.append((name, position, default.group(1) if default else ""))
+    for name, position, words in helped:
         place = int(position)
         if place and place not in named:
             # zero stands for an argument that must be given
-            default_of_it = told if told.strip("+-0.") else ""
+            default_of_it = words if words.strip("+-0.") else ""
             named[place] = Argument(name=name, position=place, default=default_of_it)
     last = max([0, *named, *map(int, _ANY_ARGUMENT.findall(plain))])
     for position in range(1, min(last, 20) + 1):
@@ -215,10 +215,10 @@ class _Printed:
 
     @property
     def unit(self) -> str:
-        found = _UNIT.match(self.after)
-        if found is None:
-            found = re.search(r"[\[(](ms|us|ns|min|s)[\])]", self.before)
-        name = found.group(1) if found else "s"
+        match = _UNIT.match(self.after)
+        if match is None:
+            match = re.search(r"[\[(](ms|us|ns|min|s)[\])]", self.before)
+        name = match.group(1) if match else "s"
         return (
             _UNITS.get(name, name.rstrip("s") or "s") if len(name) > 3 else _UNITS.get(name, name)
         )
@@ -251,8 +251,8 @@ def _printed(text: str) -> Iterator[_Printed]:
 
 def _formatted(words: str, conversion: re.Pattern[str]) -> Iterator[_Printed]:
     for piece in re.split(r"\\n", words):
-        ends = [0, *(found.end() for found in conversion.finditer(piece))]
-        starts = [*(found.start() for found in conversion.finditer(piece)), len(piece)]
+        ends = [0, *(match.end() for match in conversion.finditer(piece))]
+        starts = [*(match.start() for match in conversion.finditer(piece)), len(piece)]
         for i in range(len(starts) - 1):
             before = _unescaped(piece[ends[i] : starts[i]])
             if re.search(r"\w", before):

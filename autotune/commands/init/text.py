@@ -5,20 +5,22 @@ import shlex
 from autotune.commands.init.document import InitDocument
 
 
-def text(made: InitDocument) -> str:
+def text(document: InitDocument) -> str:
     """The files that were written, what was seen of the program, and the places to review."""
-    scan = made.seen
-    lines = [f"wrote {made.program} and {made.config}"]
-    facts = [f"a {scan.language} program" if made.compiler else f"{scan.language}, not compiled"]
-    if made.compiler:
-        facts.append(f"built by {made.compiler}")
+    scan = document.seen
+    lines = [f"wrote {document.program} and {document.config}"]
+    facts = [
+        f"a {scan.language} program" if document.compiler else f"{scan.language}, not compiled"
+    ]
+    if document.compiler:
+        facts.append(f"built by {document.compiler}")
     facts += [name for name, used in (("OpenMP", scan.openmp), ("MPI", scan.mpi)) if used]
     facts.append("prints its time" if scan.time else "timed from start to end")
     facts.append("prints a check value" if scan.check else "no check value")
     lines.append(f"  {', '.join(facts)}")
-    lines.append(f"  {made.combinations} combinations of {', '.join(made.parameters)}")
-    for title, notes in (("to fill in:", made.fill_in), ("to look at:", made.look_at)):
+    lines.append(f"  {document.combinations} combinations of {', '.join(document.parameters)}")
+    for title, notes in (("to fill in:", document.fill_in), ("to look at:", document.look_at)):
         if notes:
             lines += [title, *(f"  {note.file}:{note.line}  {note.text}" for note in notes)]
-    lines.append(f"then: autotune tune {shlex.quote(str(made.config))}")
+    lines.append(f"then: autotune tune {shlex.quote(str(document.config))}")
     return "\n".join(lines)

@@ -41,11 +41,11 @@ class StudyTable:
 def read_study(name: str, store: str, *, engine: str | None = None) -> StudyTable:
     """The table of a study of a store, the latest when the name is empty."""
     with Store.open(store, create=False) as results:
-        wanted = name or results.latest_study()
-        if wanted is None:
+        latest = name or results.latest_study()
+        if latest is None:
             fault = Fault(where=results.shown, found="no study", hint="tune first")
             raise InputError(fault)
-        return study_table(results.load_study(wanted), engine=engine)
+        return study_table(results.load_study(latest), engine=engine)
 
 
 def table_of(study: StudyRecord, *, engine: str | None = None) -> MeasurementTable:
@@ -65,8 +65,8 @@ def study_table(
     engines = sorted({stored.prediction.engine for stored in study.predictions})
     if engine is not None and engine not in engines:
         raise InputError(unknown_name(study.name, "engine", engine, engines))
-    found = _timed(study, engine, problem)
-    rows, failed = found.rows, found.failed
+    timed = _timed(study, engine, problem)
+    rows, failed = timed.rows, timed.failed
     if len(rows) < 2:
         lacking = f"{len(rows)} of {len(study.candidates)} candidates with a time"
         hint = f"autotune tune {study.config}"
@@ -87,7 +87,7 @@ def study_table(
         ),
         [f"{failed} measured candidates without a usable time left out"] if failed else [],
     )
-    return _aligned(table, found, settings)
+    return _aligned(table, timed, settings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,16 +102,16 @@ class _Timed:
 def _timed(study: StudyRecord, engine: str | None, problem: str | None) -> _Timed:
     """The candidates of the machine of the last run."""
     result = evaluate(study, engine)
-    labels = [found.label for found in result.problems]
+    labels = [problem_result.label for problem_result in result.problems]
     if problem is not None and problem not in labels:
         raise InputError(unknown_name(study.name, "problem", problem, labels))
     machine = study.runs[-1].machine_identity if study.runs else ""
     runs = {run.id for run in study.runs if run.machine_identity == machine}
     tried = [
-        (row, found.label)
-        for found in result.problems
-        if problem in (None, found.label)
-        for row in found.rows
+        (row, problem_result.label)
+        for problem_result in result.problems
+        if problem in (None, problem_result.label)
+        for row in problem_result.rows
         if row.measurement is not None and row.measurement.run in runs
     ]
     timed = [(row, label) for row, label in tried if row.measured is not None]
@@ -123,8 +123,10 @@ def _timed(study: StudyRecord, engine: str | None, problem: str | None) -> _Time
 
 
 def _record(row: EvaluatedCandidate, settings: Mapping[str, Cell]) -> Record:
-    found = row.measurement
-    samples = tuple(float(s.seconds) for s in found.accepted) if found is not None else ()
+    measurement = row.measurement
+    samples = (
+        tuple(float(s.seconds) for s in measurement.accepted) if measurement is not None else ()
+    )
     measured = float(row.measured or 0.0)
     return Record(
         place=row.candidate.id,
@@ -136,21 +138,21 @@ def _record(row: EvaluatedCandidate, settings: Mapping[str, Cell]) -> Record:
 
 
 def _aligned(
-    table: MeasurementTable, found: _Timed, settings: Sequence[dict[str, Cell]]
+    table: MeasurementTable, timed: _Timed, settings: Sequence[dict[str, Cell]]
 ) -> StudyTable:
     """The candidates of the rows of a table: candidates alike in everything share one."""
     alike: dict[tuple[Cell, ...], list[int]] = {}
     for place, chosen in enumerate(settings):
         alike.setdefault(tuple(chosen.values()), []).append(place)
     groups = list(alike.values())
-    first = [found.rows[group[0]] for group in groups]
-    drawn = [any(RANDOM in found.rows[place].chosen for place in group) for group in groups]
+    first = [timed.rows[group[0]] for group in groups]
+    drawn = [any(RANDOM in timed.rows[place].chosen for place in group) for group in groups]
     halved = [halves_of_rounds(row.measurement) for row in first]
     return StudyTable(
         table=table,
         candidates=tuple(row.candidate for row in first),
         random=np.array(drawn, dtype=np.bool_),
-        problems=tuple(found.labels[group[0]] for group in groups),
+        problems=tuple(timed.labels[group[0]] for group in groups),
         halves=Halves(
             early=np.array([a for a, _ in halved]), late=np.array([b for _, b in halved])
         ),
@@ -177,9 +179,9 @@ def halves_of_rounds(measurement: Measurement | None) -> tuple[float, float]:
 
 def candidate_settings(candidates: Sequence[CandidateRecord]) -> list[dict[str, Cell]]:
     """Everything that candidates may differ in; a parameter that a variant lacks is ``none``."""
-    found = [{**c.problem.settings, **varied(c)} for c in candidates]
-    names = list(dict.fromkeys(name for one in found for name in one))
-    return [{name: _cell(one.get(name)) for name in names} for one in found]
+    settings = [{**c.problem.settings, **varied(c)} for c in candidates]
+    names = list(dict.fromkeys(name for setting in settings for name in setting))
+    return [{name: _cell(setting.get(name)) for name in names} for setting in settings]
 
 
 def _cell(value: Value) -> Cell:

@@ -22,20 +22,20 @@ _WORDS = {
 }
 
 
-def constants(found: Calibration) -> list[str]:
+def constants(calibration: Calibration) -> list[str]:
     """A line for each constant in the order of their definitions, with its interval."""
     order = {name: place for place, name in enumerate(CONSTANTS)}
     listed = sorted(
-        found.constants.items(),
+        calibration.constants.items(),
         key=lambda entry: (order.get(_parts(entry[0])[0], len(order)), _parts(entry[0])[2]),
     )
     lines = [f"  {_name(name)}: {_value(constant)}" for name, constant in listed]
-    if not found.constants:  # a file of an earlier version
-        for threads, barrier in sorted(found.barriers.items()):
+    if not calibration.constants:  # a file of an earlier version
+        for threads, barrier in sorted(calibration.barriers.items()):
             lines.append(f"  barrier, {threads} threads: {show(barrier, 'time')}")
-        for level, share in found.exposed.items():
+        for level, share in calibration.exposed.items():
             lines.append(f"  exposed share beside loads, {level}: {share:.2f}")
-    for name, change in found.refined.items():
+    for name, change in calibration.refined.items():
         lines.append(
             f"  refined by {change.study}: {name} {change.before:.4g} -> {change.after:.4g}"
             f" [{change.low:.4g}, {change.high:.4g}]"
@@ -43,19 +43,21 @@ def constants(found: Calibration) -> list[str]:
     return lines
 
 
-def bandwidths(found: Calibration) -> list[tuple[str, list[tuple[str, ...]]]]:
+def bandwidths(calibration: Calibration) -> list[tuple[str, list[tuple[str, ...]]]]:
     """Titles and tables of bandwidth per thread: over threads, and over streams."""
-    several = [curve for curve in found.curves if curve.streams > 1]
+    several = [curve for curve in calibration.curves if curve.streams > 1]
     tables = [
         (
             "load bandwidth per thread over working set per thread",
-            _table(found.loads, [f"{curve.threads} thread(s)" for curve in found.loads]),
+            _table(
+                calibration.loads, [f"{curve.threads} thread(s)" for curve in calibration.loads]
+            ),
         )
     ]
-    for one in found.loads:
-        alike = [curve for curve in several if curve.threads == one.threads]
+    for load in calibration.loads:
+        alike = [curve for curve in several if curve.threads == load.threads]
         if alike:
-            title = f"the same of several streams at once, {one.threads} thread(s)"
+            title = f"the same of several streams at once, {load.threads} thread(s)"
             tables.append((title, _table(alike, [f"{curve.streams} streams" for curve in alike])))
     return tables
 
@@ -84,13 +86,13 @@ def _name(name: str) -> str:
     return text + (f", {threads} threads" if threads > 1 else "")
 
 
-def _value(found: Constant) -> str:
-    numbers = found.value, found.low, found.high
-    match found.unit:
+def _value(constant: Constant) -> str:
+    numbers = constant.value, constant.low, constant.high
+    match constant.unit:
         case "s":
             value, low, high = (show(number, "time") for number in numbers)
         case "1":
             value, low, high = (f"{number:.2f}" for number in numbers)
         case unit:
             value, low, high = (f"{number:.3g} {unit}" for number in numbers)
-    return f"{value}  [{low}, {high}], {found.samples} samples"
+    return f"{value}  [{low}, {high}], {constant.samples} samples"

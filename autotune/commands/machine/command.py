@@ -72,8 +72,8 @@ def machine_detect(
     from autotune.commands.machine import text
     from autotune.commands.rank import host_machine as hosts
 
-    found = hosts.examine_host()
-    machine, reasons = found.machine, found.reasons
+    detected = hosts.examine_host()
+    machine, reasons = detected.machine, detected.reasons
     if output is not None:
         hosts.write_machine(machine, output)
         note(f"wrote {output}")

@@ -10,11 +10,11 @@ from autotune.results.report.text_table import columns
 from autotune.units import show
 
 
-def machines(found: Sequence[Machine]) -> str:
+def machines(machines: Sequence[Machine]) -> str:
     """The machine files, a line each."""
     return columns(
         (m.name, f"{m.cores} cores", show(m.clock, "frequency"), _in_core(m), m.title)
-        for m in found
+        for m in machines
     )
 
 
@@ -26,25 +26,26 @@ def _in_core(machine: Machine) -> str:
     return "ports" if machine.in_core.ports else "none"
 
 
-def machine(found: Machine) -> str:
+def machine(machine: Machine) -> str:
     """One machine with the source of each figure, and its calibration; ``?`` marks figures that
     were never checked."""
-    doubt = _doubt(found)
+    doubt = _doubt(machine)
     lines = [
-        f"{found.name}: {found.title}",
-        f"  {found.architecture}, {found.cores} cores{doubt('cores')}, {found.sockets} socket(s),"
-        f" clock {show(found.clock, 'frequency')}{doubt('clock')}, in-core {_in_core(found)}",
-        f"  overlap {found.overlap.rule}{doubt('overlap.rule')}:"
-        f" {OVERLAP_RULES[found.overlap.rule]}",
+        f"{machine.name}: {machine.title}",
+        f"  {machine.architecture}, {machine.cores} cores{doubt('cores')},"
+        f" {machine.sockets} socket(s), clock {show(machine.clock, 'frequency')}{doubt('clock')},"
+        f" in-core {_in_core(machine)}",
+        f"  overlap {machine.overlap.rule}{doubt('overlap.rule')}:"
+        f" {OVERLAP_RULES[machine.overlap.rule]}",
     ]
-    lines += [_cache(found, cache) for cache in found.caches]
-    if found.overlap.store_path:
-        path = found.overlap.store_path
+    lines += [_cache(machine, cache) for cache in machine.caches]
+    if machine.overlap.store_path:
+        path = machine.overlap.store_path
         lines.append(
             f"  stores through the innermost cache: {path.throughput:g} B/cy"
             f"{doubt('overlap.store_path.throughput')}, path shared by {path.cores}"
         )
-    memory = found.memory
+    memory = machine.memory
     for label, key, value in (
         ("all cores of a domain", "saturated", memory.saturated),
         ("one core", "single", memory.single),
@@ -54,25 +55,25 @@ def machine(found: Machine) -> str:
         if value:
             figure = show(value, "bandwidth")
             lines.append(f"  memory, {label}: {figure}{doubt(f'memory.{key}')}")
-    if found.network:
+    if machine.network:
         curves = ", ".join(
             f"{c.operation} {c.ranks} ranks/{c.nodes} nodes ({c.benchmark})"
-            for c in found.network.curves
+            for c in machine.network.curves
         )
-        lines.append(f"  network {found.network.title}: {curves}")
-    if found.calibration:
-        lines += _calibration(found.calibration)
-    lines += [f"  source of {key}: {source}" for key, source in sorted(found.sources.items())]
+        lines.append(f"  network {machine.network.title}: {curves}")
+    if machine.calibration:
+        lines += _calibration(machine.calibration)
+    lines += [f"  source of {key}: {source}" for key, source in sorted(machine.sources.items())]
     return "\n".join(lines)
 
 
-def _doubt(found: Machine) -> Callable[[str], str]:
+def _doubt(machine: Machine) -> Callable[[str], str]:
     """The mark behind a figure: ``?`` where its source says that it was never checked."""
-    return lambda key: "?" if key in found.unverified else ""
+    return lambda key: "?" if key in machine.unverified else ""
 
 
-def _cache(found: Machine, cache: CacheLevel) -> str:
-    doubt, key = _doubt(found), f"caches.{cache.name}"
+def _cache(machine: Machine, cache: CacheLevel) -> str:
+    doubt, key = _doubt(machine), f"caches.{cache.name}"
     text = (
         f"  {cache.name}  {show(cache.size, 'size')}{doubt(f'{key}.size')}, {cache.ways}"
         f"{doubt(f'{key}.ways')} ways, shared by {cache.cores}{doubt(f'{key}.cores')}"
@@ -87,27 +88,28 @@ def _cache(found: Machine, cache: CacheLevel) -> str:
         "no write-allocate": not cache.write_allocate,
     }
     text += "".join(f", {name}" for name, holds in kinds.items() if holds)
-    return f"{text}, exposed {found.exposed(cache.name):.2f}{doubt(f'{key}.exposed')}"
+    return f"{text}, exposed {machine.exposed(cache.name):.2f}{doubt(f'{key}.exposed')}"
 
 
-def _calibration(found: Calibration) -> list[str]:
+def _calibration(calibration: Calibration) -> list[str]:
     lines = [
-        f"calibrated {found.taken} in {found.seconds:.0f} s, priority {found.priority}"
-        + (", CONTENDED: other processes ran; calibrate again" if found.contended else ""),
-        f"  clock {show(found.clock, 'frequency')} (spread {found.clock_spread:.1%})",
+        f"calibrated {calibration.taken} in {calibration.seconds:.0f} s,"
+        f" priority {calibration.priority}"
+        + (", CONTENDED: other processes ran; calibrate again" if calibration.contended else ""),
+        f"  clock {show(calibration.clock, 'frequency')} (spread {calibration.clock_spread:.1%})",
     ]
-    lines += calibration_text.constants(found)
-    for title, rows in calibration_text.bandwidths(found):
+    lines += calibration_text.constants(calibration)
+    for title, rows in calibration_text.bandwidths(calibration):
         table = columns(rows, right=range(len(rows[0])))
         lines += [f"  {title}:", *(f"    {line}" for line in table.splitlines())]
     return lines
 
 
-def machine_check(found: Machine, gaps: Sequence[str]) -> str:
+def machine_check(machine: Machine, gaps: Sequence[str]) -> str:
     """A valid machine file, and what it lacks for which use."""
     if not gaps:
-        return f"{found.name}: valid, complete for every use"
-    return "\n".join([f"{found.name}: valid; missing:", *(f"  {gap}" for gap in gaps)])
+        return f"{machine.name}: valid, complete for every use"
+    return "\n".join([f"{machine.name}: valid; missing:", *(f"  {gap}" for gap in gaps)])
 
 
 def machine_detected(found: Machine, reasons: Sequence[DetectionReason]) -> str:

@@ -75,9 +75,9 @@ def make(workload: Workload, options: MapRequest, store: str, progress: Progress
     setup = workload.setup
     started = time.monotonic()
     aim = _aim(setup, options)
-    wanted = kinds(only(setup, options.problem), options.sizes)
+    subjects = kinds(only(setup, options.problem), options.sizes)
     threads = teams(setup, options.threads, uncalibrated_machine(setup).cores)
-    for kind in wanted:
+    for kind in subjects:
         widened(setup, kind, threads)  # sizes that a problem cannot have are told at once
         check_memory(kind)
     workload.check()
@@ -85,35 +85,35 @@ def make(workload: Workload, options: MapRequest, store: str, progress: Progress
         name = _study(workload, options, results)
         check_launchers(setup)
         progress(f"map of study {name}", 0, 1)
-        left = options.budget_evaluations
-        made: list[DecisionMap] = []
+        remaining = options.budget_evaluations
+        maps: list[DecisionMap] = []
         deadline = started + (options.budget_seconds or float("inf"))
         try:
-            for number, kind in enumerate(wanted):
+            for number, kind in enumerate(subjects):
                 # what is left is shared by the maps that are left
-                share = len(wanted) - number
+                share = len(subjects) - number
                 work = _Work(
                     workload=workload,
                     options=options,
                     store=results,
                     study=name,
                     deadline=_until(deadline, share),
-                    evaluations=None if left is None else -(-left // share),
+                    evaluations=None if remaining is None else -(-remaining // share),
                     progress=progress,
                 )
                 chart, used = work.run(kind, threads, aim)
-                made.append(chart)
-                left = None if left is None else max(0, left - used)
+                maps.append(chart)
+                remaining = None if remaining is None else max(0, remaining - used)
         except KeyboardInterrupt:
             raise KeyboardInterrupt(name) from None
-        return Mapped(study=name, maps=tuple(made))
+        return Mapped(study=name, maps=tuple(maps))
 
 
 def require_map(mapped: Mapped) -> None:
     """Raise WorkFailed where a map would rest on nothing: no prediction, no measurement."""
     for chart in mapped.maps:
         if not chart.evaluations and not chart.engine:
-            failed = sorted({one for cell in chart.cells for one in cell.failed.values()})
+            failed = sorted({failure for cell in chart.cells for failure in cell.failed.values()})
             why = ", ".join(failed) or chart.stopped
             raise WorkFailed(f"{chart.label}: no map: nothing is predicted, nothing ran: {why}")
 
@@ -124,7 +124,7 @@ def require_success(mapped: Mapped) -> None:
     for chart in mapped.maps:
         if any(cell.measured for cell in chart.cells):
             continue
-        statuses = sorted({one for cell in chart.cells for one in cell.failed.values()})
+        statuses = sorted({failure for cell in chart.cells for failure in cell.failed.values()})
         if statuses or chart.stopped == _TAKEN:
             raise WorkFailed(f"{chart.label}: no candidate ran: {', '.join(statuses) or _TAKEN}")
 
@@ -154,16 +154,16 @@ def _study(workload: Workload, options: MapRequest, results: Store) -> str:
                 hint="run without --resume, or name its --store",
             )
         )
-    text, told = content(setup), versions(workload)
+    text, current_versions = content(setup), versions(workload)
     if name is not None:
         try:
-            results.begin_study(name, config=setup.name, setup_text=text, versions=told)
+            results.begin_study(name, config=setup.name, setup_text=text, versions=current_versions)
             return name
         except StoreError:
             if options.resume:
                 raise
     name = results.unused_name(setup.name)
-    results.begin_study(name, config=setup.name, setup_text=text, versions=told)
+    results.begin_study(name, config=setup.name, setup_text=text, versions=current_versions)
     return name
 
 
@@ -188,36 +188,36 @@ class _Work:
         """The map, and how many contenders were measured for it in this run."""
         started = time.monotonic()
         wide = self.workload.at(widened(self.setup, kind, threads))
-        found = rank_space(wide, self.progress)
-        made = grid(kind, threads, found)
+        ranked = rank_space(wide, self.progress)
+        map_grid = grid(kind, threads, ranked)
         conditions = {
-            **conditions_of(found, self.progress),
+            **conditions_of(ranked, self.progress),
             "purpose": MAP,
             "launching": launching(wide.setup),
         }
         record = self.store.load_study(self.study)
         earlier = map_times.known(
-            [run for run in record.runs if self._holds(run, found)],
-            made.places(),
+            [run for run in record.runs if self._holds(run, ranked)],
+            map_grid.places(),
             _ROUNDS * self.setup.measuring.rounds,
         )
-        explorer = Explorer(made.prior, aim, _costs(made, self.setup))
+        explorer = Explorer(map_grid.prior, aim, _costs(map_grid, self.setup))
         explorer.tell(earlier.seen, _failures(earlier))
         facts = RunFacts(
-            machine=found.machine,
-            machine_identity=identity_of(found.machine),
+            machine=ranked.machine,
+            machine_identity=identity_of(ranked.machine),
             versions=versions(wide),
             conditions=conditions,
         )
         run = self.store.begin_run(self.study, facts)
         course = _Course(
             work=self,
-            grid=made,
+            grid=map_grid,
             explorer=explorer,
             earlier=earlier,
-            measurer=wide.measurer(found.machine),
+            measurer=wide.measurer(ranked.machine),
             journal=map_times.VisitJournal(self.store, run, _ROUNDS * self.setup.measuring.rounds),
-            clock=found.clock,
+            clock=ranked.clock,
         )
         state = "interrupted"
         try:
@@ -227,16 +227,16 @@ class _Work:
             course.keep("it was interrupted")
             raise
         finally:
-            found.clock.timed("wall", started)
-            self.store.end_run(run, state=state, timings=found.clock.stages)
+            ranked.clock.timed("wall", started)
+            self.store.end_run(run, state=state, timings=ranked.clock.stages)
         return chart, course.used
 
-    def _holds(self, run: RunRecord, found: RankedSpace) -> bool:
+    def _holds(self, run: RunRecord, ranked: RankedSpace) -> bool:
         """Same machine, compilers and tools; of a map that is left alone nothing is taken."""
         left_alone = run.for_map and not self.options.resume
-        now = versions(found.workload)
+        now = versions(ranked.workload)
         same = all(run.versions.get(name) == now.get(name) for name in ("compilers", "tools"))
-        return same and not left_alone and run.machine_identity == identity_of(found.machine)
+        return same and not left_alone and run.machine_identity == identity_of(ranked.machine)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -273,31 +273,31 @@ class _Course:
         identities = {cell.winner.candidate for cell in chart.cells}
         identities |= {cell.merged.candidate for cell in chart.cells}
         rows = self.grid.candidates
-        known = [one for row in rows for one in row if one.identity in identities]
-        self.work.store.know_candidates(known)
+        kept = [candidate for row in rows for candidate in row if candidate.identity in identities]
+        self.work.store.know_candidates(kept)
         self.work.store.add_map(self.work.study, chart)
         return chart
 
     def _next(self) -> Visit | str:
         if time.monotonic() >= self.work.deadline:
             return "the budget of seconds is spent"
-        left = None if self.work.evaluations is None else self.work.evaluations - self.used
-        if left is not None and left < 2:
+        remaining = None if self.work.evaluations is None else self.work.evaluations - self.used
+        if remaining is not None and remaining < 2:
             return "the budget of evaluations is spent"
         if self._idle >= _BUSY:
             return _TAKEN
         visit = self.explorer.ask()
-        if isinstance(visit, str) or left is None:
+        if isinstance(visit, str) or remaining is None:
             return visit
-        return Visit(visit.cell, visit.contenders[:left], visit.gain)
+        return Visit(visit.cell, visit.contenders[:remaining], visit.gain)
 
     def _measure(self, visit: Visit, number: int) -> None:
         rows = [self.grid.candidates[k][visit.cell] for k in visit.contenders]
         self.work.store.know_candidates(rows)
         self.journal.begin(number)
         chosen = [
-            Chosen(one, self._expected(k, visit.cell), why)
-            for k, one, why in zip(visit.contenders, rows, _whys(visit), strict=True)
+            Chosen(candidate, self._expected(k, visit.cell), why)
+            for k, candidate, why in zip(visit.contenders, rows, _whys(visit), strict=True)
         ]
         self.journal.chosen(chosen)
         bench = Bench(
@@ -312,14 +312,16 @@ class _Course:
             deadline=self.work.deadline,
             seed=self.work.setup.selection.seed + number,
         )
-        by_identity = {one.identity: k for k, one in zip(visit.contenders, rows, strict=True)}
-        found = tune_problem(chosen, bench, plan)
-        self.used += len(found)
-        self._learn(visit.cell, number, {by_identity[m.candidate]: m for m in found})
+        by_identity = {
+            candidate.identity: k for k, candidate in zip(visit.contenders, rows, strict=True)
+        }
+        measurements = tune_problem(chosen, bench, plan)
+        self.used += len(measurements)
+        self._learn(visit.cell, number, {by_identity[m.candidate]: m for m in measurements})
 
-    def _learn(self, cell: int, visit: int, found: dict[int, Measurement]) -> None:
+    def _learn(self, cell: int, visit: int, measurements: dict[int, Measurement]) -> None:
         seen, failed = [], []
-        for contender, measurement in found.items():
+        for contender, measurement in measurements.items():
             time_of = map_times.told(measurement.samples)
             if measurement.status == "ok" and time_of is not None:
                 seen.append(MapObservations(contender, cell, *time_of, visit))
@@ -333,9 +335,9 @@ class _Course:
         self.explorer.tell(seen, failed)
 
     def _expected(self, contender: int, cell: int) -> Prediction:
-        told = self.grid.predictions[contender][cell]
-        assert told is not None, "only legal contenders are measured"
-        return told
+        prediction = self.grid.predictions[contender][cell]
+        assert prediction is not None, "only legal contenders are measured"
+        return prediction
 
     def _show(self, visit: Visit) -> None:
         size, threads = self.grid.cells.at(visit.cell)
@@ -363,7 +365,7 @@ class _Course:
             left_out=self.grid.left_out,
             problems=tuple(problem.label for problem in at),
             n=tuple(problem.n for problem in at),
-            candidates=[[one.identity for one in row] for row in self.grid.candidates],
+            candidates=[[candidate.identity for candidate in row] for row in self.grid.candidates],
             failed=self.earlier.failed,
         )
 
@@ -378,12 +380,12 @@ def _whys(visit: Visit) -> list[str]:
     return ["wins here so far", *rest]
 
 
-def _costs(made: MapGrid, setup: Setup) -> list[float]:
+def _costs(grid: MapGrid, setup: Setup) -> list[float]:
     """Seconds that a visit of each cell takes, roughly."""
     m = setup.measuring
     costs = []
-    for c in range(len(made.cells)):
-        times = [p.seconds for row in made.predictions if (p := row[c]) and p.seconds]
+    for c in range(len(grid.cells)):
+        times = [p.seconds for row in grid.predictions if (p := row[c]) and p.seconds]
         step = min(times, default=0.0)
         costs.append(1.0 + m.rounds * (m.samples + 2) * max(m.min_sample, step))
     return costs

@@ -53,40 +53,40 @@ def kinds(setup: Setup, sizes: Sequence[int] | None) -> list[MapSubject]:
     for problem in setup.problems:
         groups.setdefault((problem.method_key, problem.shape), []).append(problem)
     names = [group[0].name for group in groups.values()]
-    found: list[MapSubject] = []
+    subjects: list[MapSubject] = []
     for group in groups.values():
         name = group[0].name
         same = names.count(name) > 1
-        known = sorted({size_of(problem, setup) for problem in group})
-        wanted = tuple(sizes or ())
-        if not wanted:
-            if len(known) < 2:
+        own_sizes = sorted({size_of(problem, setup) for problem in group})
+        chosen = tuple(sizes or ())
+        if not chosen:
+            if len(own_sizes) < 2:
                 raise InputError(
                     Fault(
                         where=setup.place("problems"),
-                        found=f"{name} has one size only, {known[0]}",
+                        found=f"{name} has one size only, {own_sizes[0]}",
                         expected="the sizes of the map",
-                        hint=f"--sizes {max(1, known[0] // 4)}..{known[0] * 4}",
+                        hint=f"--sizes {max(1, own_sizes[0] // 4)}..{own_sizes[0] * 4}",
                     )
                 )
-            wanted = axes.spaced(known[0], known[-1], axes.COUNT)
-        found.append(
+            chosen = axes.spaced(own_sizes[0], own_sizes[-1], axes.COUNT)
+        subjects.append(
             MapSubject(
-                label=f"{name}-{len(found) + 1}" if same else name,
+                label=f"{name}-{len(subjects) + 1}" if same else name,
                 problem=group[0],
                 size_name=group[0].size_symbol,
-                sizes=wanted,
+                sizes=chosen,
             )
         )
-    return found
+    return subjects
 
 
 def only(setup: Setup, label: str) -> Setup:
     """The setup with the problem of a label, as it is without one; InputError if unknown."""
     if not label:
         return setup
-    found = tuple(problem for problem in setup.problems if problem.label == label)
-    if not found:
+    matching = tuple(problem for problem in setup.problems if problem.label == label)
+    if not matching:
         names = [problem.label for problem in setup.problems]
         raise InputError(
             Fault(
@@ -96,7 +96,7 @@ def only(setup: Setup, label: str) -> Setup:
                 hint=nearest(label, names),
             )
         )
-    return dataclasses.replace(setup, problems=found)
+    return dataclasses.replace(setup, problems=matching)
 
 
 def check_memory(kind: MapSubject) -> None:
@@ -178,20 +178,20 @@ _Row = Mapping[int, tuple[Candidate, Prediction]]
 _Known = Mapping[_Key, _Row]
 
 
-def grid(kind: MapSubject, threads: Sequence[int], found: RankedSpace) -> MapGrid:
+def grid(kind: MapSubject, threads: Sequence[int], ranked: RankedSpace) -> MapGrid:
     """The grid of what was predicted for the setup of ``widened``."""
     cells = Cells(sizes=kind.sizes, threads=tuple(threads))
     problems = [kind.at(cells.at(c)[0]) for c in range(len(cells))]
     number = {(problems[c].key, cells.at(c)[1]): c for c in range(len(cells))}
-    several = len({layout.placement for layout in found.setup.layouts}) > 1
+    several = len({layout.placement for layout in ranked.setup.layouts}) > 1
     known: dict[_Key, dict[int, tuple[Candidate, Prediction]]] = {}
-    for entry in (entry for ranking in found.rankings for entry in ranking.entries):
-        one = entry.candidate
-        cell = number[one.problem.key, one.threads]
-        known.setdefault(_key(one, several), {})[cell] = one, entry.prediction
+    for entry in (entry for ranking in ranked.rankings for entry in ranking.entries):
+        candidate = entry.candidate
+        cell = number[candidate.problem.key, candidate.threads]
+        known.setdefault(_key(candidate, several), {})[cell] = candidate, entry.prediction
     for c in range(len(cells)):
         if not any(c in row for row in known.values()):
-            _nothing(found, problems[c], cells.at(c)[1])
+            _nothing(ranked, problems[c], cells.at(c)[1])
     keys = _nearest(known, len(cells))
     candidates = [
         [_candidate(known[key], problems[c], cells.at(c)[1], c) for c in range(len(cells))]
@@ -202,8 +202,12 @@ def grid(kind: MapSubject, threads: Sequence[int], found: RankedSpace) -> MapGri
     ]
     contenders = _contenders(keys, [next(iter(known[key].values()))[0] for key in keys], several)
     parameters = [
-        {**one.parameters, "build": f"{one.compiler} {' '.join(one.flags)}", "at": one.placement}
-        for one in contenders
+        {
+            **candidate.parameters,
+            "build": f"{candidate.compiler} {' '.join(candidate.flags)}",
+            "at": candidate.placement,
+        }
+        for candidate in contenders
     ]
     return MapGrid(
         kind=kind,
@@ -211,7 +215,7 @@ def grid(kind: MapSubject, threads: Sequence[int], found: RankedSpace) -> MapGri
         contenders=contenders,
         candidates=tuple(map(tuple, candidates)),
         predictions=tuple(map(tuple, predictions)),
-        prior=prior(cells, parameters, predictions, _twins(known, keys, found, number)),
+        prior=prior(cells, parameters, predictions, _twins(known, keys, ranked, number)),
         left_out=len(known) - len(keys),
         engine=next((p.engine for row in predictions for p in row if p and p.seconds), ""),
     )
@@ -238,9 +242,11 @@ def _nearest(known: _Known, cells: int) -> list[_Key]:
     times = np.full((len(known), cells), np.inf)
     for k, row in enumerate(known.values()):
         for c, (_, prediction) in row.items():
-            told = prediction.uncertainty
+            uncertainty = prediction.uncertainty
             if prediction.seconds is not None:
-                times[k, c] = np.log(prediction.seconds) - (told.sigma if told else 0.0)
+                times[k, c] = np.log(prediction.seconds) - (
+                    uncertainty.sigma if uncertainty else 0.0
+                )
     least = times.min(axis=0, initial=np.inf)
     behind = np.where(np.isfinite(times), times - np.where(np.isfinite(least), least, 0.0), np.inf)
     if np.isfinite(least).any():
@@ -258,24 +264,24 @@ def _contenders(
 ) -> tuple[Contender, ...]:
     """With labels that tell them apart: the build and the placement where these differ."""
     builds = list(dict.fromkeys(build for _, build, _ in keys))
-    found = []
-    for (_, build, placement), one in zip(keys, examples, strict=True):
-        label = one.variant.label
+    contenders = []
+    for (_, build, placement), example in zip(keys, examples, strict=True):
+        label = example.variant.label
         if len(builds) > 1:
             label += f" {_build_name(build, builds)}"
         if several:
             label += f" {placement}"
-        found.append(
+        contenders.append(
             Contender(
                 label=label,
-                variant=one.variant.label,
-                parameters=dict(one.variant.parameters),
+                variant=example.variant.label,
+                parameters=dict(example.variant.parameters),
                 compiler=build.compiler,
                 flags=build.flags,
-                placement=placement if several else one.placement,
+                placement=placement if several else example.placement,
             )
         )
-    return tuple(found)
+    return tuple(contenders)
 
 
 def _build_name(build: Build, builds: Sequence[Build]) -> str:
@@ -288,7 +294,7 @@ def _build_name(build: Build, builds: Sequence[Build]) -> str:
 
 
 def _twins(
-    known: _Known, keys: Sequence[_Key], found: RankedSpace, number: Mapping[tuple[str, int], int]
+    known: _Known, keys: Sequence[_Key], ranked: RankedSpace, number: Mapping[tuple[str, int], int]
 ) -> dict[tuple[int, int], int]:
     """(contender, cell) to the contender that is the same program there."""
     place = {(_variant(known[key]), key[1], key[2]): k for k, key in enumerate(keys)}
@@ -296,7 +302,7 @@ def _twins(
     for (variant, _, _), k in place.items():
         named.setdefault(variant, []).append(k)
     twins: dict[tuple[int, int], int] = {}
-    for label, problem, reason in found.enumerated.illegal:
+    for label, problem, reason in ranked.enumerated.illegal:
         variant, _, rest = label.partition("@")
         if not reason.startswith(_TWIN) or variant not in named:
             continue
@@ -319,9 +325,9 @@ def _variant(row: _Row) -> str:
     return next(iter(row.values()))[0].variant.label
 
 
-def _nothing(found: RankedSpace, problem: AnyProblem, threads: int) -> None:
+def _nothing(ranked: RankedSpace, problem: AnyProblem, threads: int) -> None:
     """Raise InputError: nobody is legal in a cell."""
-    reasons = sorted({why for _, one, why in found.enumerated.illegal if one.key == problem.key})
+    reasons = sorted({why for _, one, why in ranked.enumerated.illegal if one.key == problem.key})
     raise InputError(
         Fault(
             where="--sizes",

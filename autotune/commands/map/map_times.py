@@ -116,7 +116,7 @@ def known(
 
     ``places``: identity of a candidate to (contender, cell).
     """
-    found = MapTimes()
+    times = MapTimes()
     visits: dict[tuple[str, int, int], int] = {}
     for run in runs:
         for measurement in run.measurements:
@@ -128,13 +128,13 @@ def known(
                     visit = visits.setdefault((run.id, where[1], group), len(visits))
                     time = told(samples)
                     if time is not None:
-                        found.seen.append(MapObservations(*where, *time, visit))
+                        times.seen.append(MapObservations(*where, *time, visit))
             elif measurement.status != "contended":
-                found.failed[where] = measurement.status
+                times.failed[where] = measurement.status
                 if failed_everywhere(measurement):
-                    found.everywhere.add(where[0])
-    found.visits = len(visits)
-    return found
+                    times.everywhere.add(where[0])
+    times.visits = len(visits)
+    return times
 
 
 def _by_visit(measurement: Measurement, rounds: int) -> Mapping[int, list[Sample]]:

@@ -58,11 +58,11 @@ def measure(options: MeasureOptions) -> None:
         kept = f"; the rounds that were finished are kept: {stop}" if stop.args else ""
         note(f"interrupted{kept}")
         raise typer.Exit(130) from None
-    told = (result.ranked, result.measurement, result.location, result.phases)
+    answer = (result.ranked, result.measurement, result.location, result.phases)
     if options.json:
         document(MeasureDocument.of(result))
     else:
-        typer.echo(text.measured(*told))
+        typer.echo(text.measured(*answer))
         if result.dissection:
             typer.echo(f"\n{terms_text.text(result.dissection)}")
     if result.measurement.status != "ok":

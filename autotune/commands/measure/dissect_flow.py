@@ -105,8 +105,8 @@ class DissectionSession:
         """The terms, with the kernels of the real step, of ``step`` seconds, beside them."""
         clock = float(self._machine.frequency)
         by_sweep: dict[str, list[Term]] = defaultdict(list)
-        for wanted, outcome in zip(self._wanted, self._dissector.outcomes, strict=True):
-            by_sweep[wanted.subject.taken.sweep.name].append(_term(wanted, outcome, clock))
+        for term, outcome in zip(self._wanted, self._dissector.outcomes, strict=True):
+            by_sweep[term.subject.taken.sweep.name].append(_term(term, outcome, clock))
         shares = self._shares()
         swept = [
             SweepTerms(
@@ -138,61 +138,61 @@ class DissectionSession:
     # --- what is to be measured --------------------------------------------------------------
 
     def _prepare(self, program: loop_tree.StepProgram) -> list[_Subject]:
-        found = [one for one in probe_programs.probed_sweeps(program) if self._large(one)]
+        sweeps = [sweep for sweep in probe_programs.probed_sweeps(program) if self._large(sweep)]
 
         def assemble(text: str, build: Build) -> str:
             place = self._setup.place(f"builds.{self._setup.builds.index(build)}")
             return osaca_analyser.assemble(text, build, place)
 
         with OsacaAnalyser(self._machine, assemble=assemble) as analyser:
-            codes = [emit.sweep_code(one.sweep) for one in found]
+            codes = [emit.sweep_code(sweep.sweep) for sweep in sweeps]
             results = analyser.analyse(codes, self._candidate.build)
             return [
-                self._subject(program, one, result, analyser)
-                for one, result in zip(found, results, strict=True)
+                self._subject(program, sweep, result, analyser)
+                for sweep, result in zip(sweeps, results, strict=True)
             ]
 
-    def _large(self, one: ProbedSweep) -> bool:
+    def _large(self, probed: ProbedSweep) -> bool:
         """Whether a sweep goes over more than a boundary; those over a grid always do."""
         problem = self._candidate.problem
-        if not isinstance(problem, Problem) or not isinstance(one.sweep, loop_tree.Sweep):
+        if not isinstance(problem, Problem) or not isinstance(probed.sweep, loop_tree.Sweep):
             return True
         from_all = problem.n / self._candidate.threads
         values = problem.ivp.values(problem.size)
-        computed = active(shape(one.sweep, values), values, self._candidate.threads)
+        computed = active(shape(probed.sweep, values), values, self._candidate.threads)
         return computed >= _SMALL * from_all
 
     def _subject(
         self,
         program: loop_tree.StepProgram,
-        one: ProbedSweep,
+        probed: ProbedSweep,
         result: InCoreResult,
         analyser: OsacaAnalyser,
     ) -> _Subject:
         problem, threads = self._candidate.problem, self._candidate.threads
-        rows = len(one.sweep.rows)
+        rows = len(probed.sweep.rows)
         pad = program.pad_lines if program.grid else _pad(rows, self._machine)
-        single = probe_programs.single_sweep_program(program, one, pad)
-        where = places(one, program.granule, problem, threads, self._machine)
-        made = [
+        single = probe_programs.single_sweep_program(program, probed, pad)
+        where = places(probed, program.granule, problem, threads, self._machine)
+        programs = [
             single if p.times == 1 else probe_programs.repeated(single, p.tile, p.times)
             for p in where
         ]
-        known = {p.level: m for p, m in zip(where, made, strict=True)}
-        asked = [self._at(p) for p in where]
+        lines = {p.level: m for p, m in zip(where, programs, strict=True)}
+        queries = [self._at(p) for p in where]
         engine = ReuseEngine(
             self._machine,
-            lambda c: known[str(c.variant.parameters["probe"])],
+            lambda c: lines[str(c.variant.parameters["probe"])],
             analyser,
             emit.sweep_code,
         )
         return _Subject(
-            taken=replace(one, sweep=next(loop_tree.every_sweep(single.body))),
+            taken=replace(probed, sweep=next(loop_tree.every_sweep(single.body))),
             result=result,
             places=where,
-            programs=made,
-            predictions=engine.predict(asked),
-            lines=[_lines(self._machine, m, a) for m, a in zip(made, asked, strict=True)],
+            programs=programs,
+            predictions=engine.predict(queries),
+            lines=[_lines(self._machine, m, a) for m, a in zip(programs, queries, strict=True)],
         )
 
     def _at(self, place: LevelSetting) -> Candidate:
@@ -288,10 +288,10 @@ def _groups(program: loop_tree.StepProgram) -> dict[str, str]:
     """Each function to the kernels that it is part of, with those that share one of theirs."""
     groups: list[tuple[set[str], list[str]]] = []
     for sweep in loop_tree.every_sweep(program.body):
-        mine = [g for g in groups if sweep.name in g[0] or sweep.kernel in g[1]]
-        names = {sweep.name}.union(*(g[0] for g in mine))
-        kernels = list(dict.fromkeys([k for g in mine for k in g[1]] + [sweep.kernel]))
-        groups = [g for g in groups if g not in mine] + [(names, kernels)]
+        own_groups = [g for g in groups if sweep.name in g[0] or sweep.kernel in g[1]]
+        names = {sweep.name}.union(*(g[0] for g in own_groups))
+        kernels = list(dict.fromkeys([k for g in own_groups for k in g[1]] + [sweep.kernel]))
+        groups = [g for g in groups if g not in own_groups] + [(names, kernels)]
     return {name: " + ".join(kernels) for names, kernels in groups for name in names}
 
 
@@ -339,24 +339,24 @@ def _lines(machine: Machine, program: loop_tree.StepProgram, candidate: Candidat
     return moved / weights if weights else 0.0
 
 
-def _term(wanted: _Wanted, outcome: ProbeOutcome, clock: float) -> Term:
-    subject, index = wanted.subject, wanted.place
+def _term(term: _Wanted, outcome: ProbeOutcome, clock: float) -> Term:
+    subject, index = term.subject, term.place
     place, prediction = subject.places[index], subject.predictions[index]
     factor = clock / place.iterations
-    found = outcome.cycles(clock)
+    outcome_cycles = outcome.cycles(clock)
     beyond = _seconds(prediction.parts, ("T_OL", "T_nOL", "sweep", "barrier"), besides=True)
     return Term(
-        kind=wanted.kind,
+        kind=term.kind,
         level=place.level,
         working_set=place.working_set,
         length=place.length,
         lines=subject.lines[index],
-        predicted=_predicted(wanted.kind, prediction, factor),
-        transfer=beyond * factor if wanted.kind == "level" else None,
-        measured=found[0] if found else None,
-        interval=found[1] if found else None,
+        predicted=_predicted(term.kind, prediction, factor),
+        transfer=beyond * factor if term.kind == "level" else None,
+        measured=outcome_cycles[0] if outcome_cycles else None,
+        interval=outcome_cycles[1] if outcome_cycles else None,
         samples=sum(s.accepted and not s.warm_up for s in outcome.samples),
-        reason="" if found else outcome.reason,
+        reason="" if outcome_cycles else outcome.reason,
     )
 
 

@@ -65,9 +65,9 @@ def measure(
     if phases or dissect:
         refuse(workload, "--dissect" if dissect else "--phases")
     workload.check()
-    found = rank_space(workload, progress)
-    ranked = find(found, name)
-    measurer = workload.measurer(found.machine)
+    space = rank_space(workload, progress)
+    ranked = find(space, name)
+    measurer = workload.measurer(space.machine)
     chosen = [Chosen(ranked.candidate, ranked.prediction, "asked for")]
     plan = Plan(measuring=workload.setup.measuring)
     bench = Bench(measurer=measurer, journal=_Unkept(), progress=progress, turns=HostLock(progress))
@@ -82,16 +82,16 @@ def measure(
     if not dissect or measurement.status not in ("ok", "contended"):
         return CandidateMeasurement(ranked=ranked, measurement=measurement, phases=parts)
     timed = CandidateMeasurement(ranked=ranked, measurement=measurement, phases=parts)
-    return replace(timed, dissection=_dissected(found, timed, measurer, progress))
+    return replace(timed, dissection=_dissected(space, timed, measurer, progress))
 
 
 def _dissected(
-    found: RankedSpace, timed: CandidateMeasurement, measurer: HostMeasurer, progress: Progress
+    space: RankedSpace, timed: CandidateMeasurement, measurer: HostMeasurer, progress: Progress
 ) -> Dissection:
     """Run the probes of a candidate that was timed, and keep what they tell."""
     ranked = timed.ranked
-    program = SkeletonPrograms(found.setup.skeleton)(ranked.candidate)
-    session = DissectionSession(found.setup, found.machine, ranked, measurer, program, progress)
+    program = SkeletonPrograms(space.setup.skeleton)(ranked.candidate)
+    session = DissectionSession(space.setup, space.machine, ranked, measurer, program, progress)
     step = timed.location[0] if timed.location else None
     try:
         session.run()

@@ -61,14 +61,14 @@ def targets(machine: Machine, threads: int) -> list[tuple[str, float]]:
     """
     caches = machine.caches
     shares = [cache.size / min(threads, cache.cores) for cache in caches]
-    found = [(caches[0].name, shares[0] / 2)]
+    sizes = [(caches[0].name, shares[0] / 2)]
     for inner, outer, cache in zip(shares, shares[1:], caches[1:], strict=False):
-        found.append((cache.name, (inner * outer) ** 0.5))
-    return [*found, (MEMORY, max(4.0 * shares[-1], _TOP / threads))]
+        sizes.append((cache.name, (inner * outer) ** 0.5))
+    return [*sizes, (MEMORY, max(4.0 * shares[-1], _TOP / threads))]
 
 
 def places(
-    one: ProbedSweep, granule: int, problem: AnyProblem, threads: int, machine: Machine
+    probed: ProbedSweep, granule: int, problem: AnyProblem, threads: int, machine: Machine
 ) -> list[LevelSetting]:
     """One place per level, from the core outwards.
 
@@ -76,18 +76,18 @@ def places(
     smaller where a small one tells the same. Raises TypeError for a sweep that is not of the
     problem.
     """
-    match one.sweep, problem:
+    match probed.sweep, problem:
         case loop_tree.Sweep() as sweep, Problem():
             find = partial(_place, _Case(sweep, granule, problem, threads))
         case loop_tree.GridSweep() as sweep, StencilProblem():
-            find = partial(_grid_place, _GridCase(sweep, dict(one.blocks), problem, threads))
+            find = partial(_grid_place, _GridCase(sweep, dict(probed.blocks), problem, threads))
         case _:
-            raise TypeError(f"sweep {one.sweep.name} is not of {problem.label}")
-    found = []
-    for index, (level, wanted) in enumerate(targets(machine, threads)):
+            raise TypeError(f"sweep {probed.sweep.name} is not of {problem.label}")
+    settings = []
+    for index, (level, target) in enumerate(targets(machine, threads)):
         inner = index in _TIMES and index < len(machine.caches)
-        found.append(find(level, wanted, _TIMES.get(index, 1) if inner else 1))
-    return found
+        settings.append(find(level, target, _TIMES.get(index, 1) if inner else 1))
+    return settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,19 +116,23 @@ class _Case:
         return high if self.block(low) < components else low
 
 
-def active(found: SweepShape, values: Mapping[str, float | int], threads: int) -> float:
+def active(sweep_shape: SweepShape, values: Mapping[str, float | int], threads: int) -> float:
     """Iterations of the slowest thread: what of the sweep lies in its block."""
     n = int(values["n"])
-    return found.share * max(
-        max(0, min(found.upper, n * (p + 1) // threads) - max(found.lower, n * p // threads))
+    return sweep_shape.share * max(
+        max(
+            0,
+            min(sweep_shape.upper, n * (p + 1) // threads)
+            - max(sweep_shape.lower, n * p // threads),
+        )
         for p in range(threads)
     )
 
 
-def footprint(found: SweepShape, length: int) -> int:
+def footprint(sweep_shape: SweepShape, length: int) -> int:
     """Bytes that a call over ``length`` components touches."""
     total = 0
-    for access in found.accesses:
+    for access in sweep_shape.accesses:
         end = None
         for offset in sorted(access.offsets):
             begin = offset if end is None else max(offset, end)
@@ -137,30 +141,30 @@ def footprint(found: SweepShape, length: int) -> int:
     return _DOUBLE * total
 
 
-def _longest(found: SweepShape, wanted: float, granule: int) -> int:
+def _longest(sweep_shape: SweepShape, target: float, granule: int) -> int:
     """The most components, in whole granules, whose footprint is within ``wanted`` bytes."""
     low, high = 1, 2
-    while footprint(found, high * granule) <= wanted:
+    while footprint(sweep_shape, high * granule) <= target:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (
-            (middle, high) if footprint(found, middle * granule) <= wanted else (low, middle)
+            (middle, high) if footprint(sweep_shape, middle * granule) <= target else (low, middle)
         )
     return low * granule
 
 
-def _place(case: _Case, level: str, wanted: float, times: int) -> LevelSetting:
+def _place(case: _Case, level: str, target: float, times: int) -> LevelSetting:
     size = case.problem.size
     for _ in range(4):  # the footprint depends on the size where offsets do
-        tile = _longest(case.shape(size), wanted, case.granule)
+        tile = _longest(case.shape(size), target, case.granule)
         room = tile * (4 if times > 1 else 1)
         size = case.smallest(room)
         if times > 1:
             size = max(size, min(case.problem.size, case.smallest(_LARGE)))
     values = case.problem.ivp.values(size)
-    found = case.shape(size)
-    block = active(found, values, case.threads)
+    sweep_shape = case.shape(size)
+    block = active(sweep_shape, values, case.threads)
     tiled = times > 1
     length = tile if tiled else int(block)
     while tiled and times > 8 and times * block > _BIG_STEP:
@@ -170,7 +174,7 @@ def _place(case: _Case, level: str, wanted: float, times: int) -> LevelSetting:
         problem=case.problem.at(size),
         tile=tile if tiled else None,
         times=times,
-        working_set=footprint(found, length),
+        working_set=footprint(sweep_shape, length),
         length=length,
         iterations=block * times,
     )
@@ -202,11 +206,11 @@ class _GridCase:
             yield from range((min(block, whole) - 1) // step * step, 0, -step)
 
 
-def grid_footprint(found: GridShape) -> int:
+def grid_footprint(grid_shape: GridShape) -> int:
     """Bytes of all elements that a sweep over a thread's part of a grid touches."""
-    planes, lines, row = found.extents
+    planes, lines, row = grid_shape.extents
     total = 0
-    for access in found.accesses:
+    for access in grid_shape.accesses:
         low, high = access.widest
         total += _rows_touched(access.rows, planes, lines) * (row + high - low)
     return _DOUBLE * total
@@ -236,7 +240,7 @@ def _largest(fits: Callable[[int], bool], least: int) -> int:
     return low
 
 
-def _grid_place(case: _GridCase, level: str, wanted: float, times: int) -> LevelSetting:
+def _grid_place(case: _GridCase, level: str, target: float, times: int) -> LevelSetting:
     """Rows first, then rows of a plane, then planes; of caches as many as there is room for."""
     slowest, *inner, whole = case.problem.extents
     least = case.problem.stencil.minimum
@@ -246,13 +250,13 @@ def _grid_place(case: _GridCase, level: str, wanted: float, times: int) -> Level
         thin = max(thin, min(_THICK, slowest // case.threads))
     else:
         middle = (least,) * len(inner)
-        fitting = (r for r in case.rows() if case.bytes(thin, middle, r) <= wanted)
+        fitting = (r for r in case.rows() if case.bytes(thin, middle, r) <= target)
         row = max(next(fitting, least), least)
         thick = max(thin, _THICK)
         if inner:
-            room = _largest(lambda j: case.bytes(thick, (j,), row) <= wanted, least)
+            room = _largest(lambda j: case.bytes(thick, (j,), row) <= target, least)
             middle = (min(room, inner[0]),)
-    planes = _largest(lambda k: case.bytes(k, middle, row) <= wanted, thin)
+    planes = _largest(lambda k: case.bytes(k, middle, row) <= target, thin)
     problem = case.problem.at((planes * case.threads, *middle, row))
     points = problem.n // case.threads
     if times > 1:

@@ -41,13 +41,13 @@ def mirror(options: MirrorOptions) -> None:
     from autotune.results.export import optuna_journal
 
     result = load_study(options.study, options.store)
-    asked = list(dict.fromkeys(options.objective or ["time"]))
-    unknown = [name for name in asked if name not in OBJECTIVES]
+    requested = list(dict.fromkeys(options.objective or ["time"]))
+    unknown = [name for name in requested if name not in OBJECTIVES]
     if unknown:
-        known = f"{unknown[0]!r} is not one of {', '.join(OBJECTIVES)}"
-        raise typer.BadParameter(known, param_hint="--objective")
-    wanted = tuple(name for name in OBJECTIVES if name in asked)
-    trials = optuna_journal.write(result.evaluation, options.output, wanted)
+        fault = f"{unknown[0]!r} is not one of {', '.join(OBJECTIVES)}"
+        raise typer.BadParameter(fault, param_hint="--objective")
+    objectives = tuple(name for name in OBJECTIVES if name in requested)
+    trials = optuna_journal.write(result.evaluation, options.output, objectives)
     if options.json:
         name = result.record.name
         studies = tuple(f"{name}/{problem.label}" for problem in result.evaluation.problems)

@@ -13,15 +13,15 @@ _HEAD = ("level", "keeps", "for the next", "needs", "of", "block")
 
 def text(rankings: Sequence[Ranking], machine: Machine) -> str:
     """The largest blocks that keep what is needed again in each cache; empty without stencils."""
-    made = []
+    blocks = []
     for problem, threads, conditions in block_choices(rankings, machine):
         rows = [_HEAD, *(_cells(condition) for condition in conditions)]
         team = "1 thread" if threads == 1 else f"{threads} threads"
-        made.append(
+        blocks.append(
             f"{problem.label}, {team}: layer conditions, half of each cache\n"
             + columns(rows, right=(3, 4))
         )
-    return "\n\n".join(made)
+    return "\n\n".join(blocks)
 
 
 def _cells(condition: LayerCondition) -> tuple[str, ...]:

@@ -19,27 +19,27 @@ class CandidateFormula:
     formula: Ecm
 
 
-def candidate_formulas(found: RankedSpace, name: str) -> list[CandidateFormula]:
+def candidate_formulas(ranked: RankedSpace, name: str) -> list[CandidateFormula]:
     """ECM and communication of a candidate by size: one formula for each engine.
 
     ``name``: an id, an identity, a label, or the label of a variant, which stands for it however it
     is built and run. InputError for an unknown name, with the nearest, for programs, whose size is
     no single number, and where an engine could not say.
     """
-    refuse(found.workload, "--formula")
-    every = [(ranking.engine, entry) for ranking in found.rankings for entry in ranking.entries]
-    wanted = [_same(engine, e.candidate) for engine, e in every if name in _names(e.candidate)]
-    if not wanted:
-        known = [text for _, entry in every for text in _names(entry.candidate)]
+    refuse(ranked.workload, "--formula")
+    every = [(ranking.engine, entry) for ranking in ranked.rankings for entry in ranking.entries]
+    keys = [_same(engine, e.candidate) for engine, e in every if name in _names(e.candidate)]
+    if not keys:
+        names = [text for _, entry in every for text in _names(entry.candidate)]
         raise InputError(
             Fault(
                 where="--formula",
                 found=f"unknown {name!r}",
                 expected="an id, an identity or a label, as rank prints them, or a variant",
-                hint=nearest(name, known),
+                hint=nearest(name, names),
             )
         )
-    groups: dict[tuple[object, ...], list[Ranked]] = {key: [] for key in wanted}
+    groups: dict[tuple[object, ...], list[Ranked]] = {key: [] for key in keys}
     for engine, entry in every:
         key = _same(engine, entry.candidate)
         if key in groups:

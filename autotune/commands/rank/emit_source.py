@@ -32,12 +32,12 @@ def _find(enumerated: EnumeratedSpace, name: str) -> Candidate:
     if len(exact) == 1:
         return exact[0]
     found = f"{name!r} names {len(exact)} candidates" if exact else f"unknown {name!r}"
-    known = [c.id for c in enumerated.legal]
+    ids = [c.id for c in enumerated.legal]
     raise InputError(
         Fault(
             where="--emit",
             found=found,
             expected="an id, an identity or a label, as variants prints them",
-            hint=", ".join(c.id for c in exact[:3]) or nearest(name, known),
+            hint=", ".join(c.id for c in exact[:3]) or nearest(name, ids),
         )
     )

@@ -12,7 +12,7 @@ from autotune.results.explanation.explained import ExplainedCandidate, RankingEx
 
 
 def explain(
-    found: RankedSpace, name: str, against: str | None, progress: Progress
+    ranked: RankedSpace, name: str, against: str | None, progress: Progress
 ) -> list[RankingExplanation]:
     """The reasons of a candidate: one explanation per problem that has it, and per engine.
 
@@ -20,26 +20,28 @@ def explain(
     stands for its fastest candidate in every problem. InputError names the nearest.
     """
     explained = []
-    for engine in found.engines:
-        rankings = [ranking for ranking in found.rankings if ranking.engine == engine]
+    for engine in ranked.engines:
+        rankings = [ranking for ranking in ranked.rankings if ranking.engine == engine]
         chosen = _named(rankings, name, "--why")
         others = _named(rankings, against, "--against") if against else []
         for ranking, entry in chosen:
-            mine = [e for r, e in others if r is ranking] or [e for _, e in others]
+            opponents = [e for r, e in others if r is ranking] or [e for _, e in others]
             if len(chosen) > 1 and others and ranking not in [r for r, _ in others]:
                 continue
-            explained.append(_explained(found, entry, mine[0] if mine else None, progress))
+            explained.append(
+                _explained(ranked, entry, opponents[0] if opponents else None, progress)
+            )
     return explained
 
 
 def _explained(
-    found: RankedSpace, entry: Ranked, other: Ranked | None, progress: Progress
+    ranked: RankedSpace, entry: Ranked, other: Ranked | None, progress: Progress
 ) -> RankingExplanation:
     if other is None:
         told = ExplainedCandidate(
             name=entry.candidate.variant.label,
             prediction=entry.prediction,
-            loops=found.workload.loops(entry, found.machine, progress),
+            loops=ranked.workload.loops(entry, ranked.machine, progress),
         )
         words = reasons.alone(told)
         return RankingExplanation(
@@ -50,7 +52,7 @@ def _explained(
         ExplainedCandidate(
             name=name,
             prediction=each.prediction,
-            loops=found.workload.loops(each, found.machine, progress),
+            loops=ranked.workload.loops(each, ranked.machine, progress),
         )
         for name, each in ((first, entry), (second, other))
     )

@@ -146,9 +146,9 @@ def machine(name: str) -> Machine:
     )
 
 
-def write_machine(found: Machine, path: Path) -> None:
+def write_machine(machine: Machine, path: Path) -> None:
     """Write a machine file; InputError where that is not possible, or where another file lies."""
-    text = config.dump_machine(found)
+    text = config.dump_machine(machine)
     try:
         if path.exists() and not path.read_bytes().startswith(text[:_HEAD].encode()):
             raise InputError(
@@ -169,34 +169,34 @@ def check_machine(name: str) -> Machine:
     return machine(name) if name == HOST else config.check_machine(name)
 
 
-def machine_gaps(found: Machine) -> list[str]:
+def machine_gaps(machine: Machine) -> list[str]:
     """What a machine lacks, and for which use: ``memory.saturated: predictions in memory``."""
-    gaps = [f"{figure}: {use}" for figure, use in _gaps(found)]
-    gaps += [f"{figure}: {use}" for figure, use in config.kerncraft_gaps(found)]
+    gaps = [f"{figure}: {use}" for figure, use in _gaps(machine)]
+    gaps += [f"{figure}: {use}" for figure, use in config.kerncraft_gaps(machine)]
     return list(dict.fromkeys(gaps))
 
 
-def _gaps(found: Machine) -> Iterator[tuple[str, str]]:
-    if found.in_core.osaca is None and found.in_core.ports is None:
+def _gaps(machine: Machine) -> Iterator[tuple[str, str]]:
+    if machine.in_core.osaca is None and machine.in_core.ports is None:
         yield "in_core (osaca or ports)", "every prediction"
-    if found.calibration is None:
-        for cache in found.caches[1:]:
+    if machine.calibration is None:
+        for cache in machine.caches[1:]:
             if cache.inbound is None:
                 yield f"caches.{cache.name}.inbound", f"predictions of data in {cache.name}"
-        if found.memory.saturated is None:
+        if machine.memory.saturated is None:
             yield "memory.saturated", "predictions of data in memory, several threads"
-        if found.memory.single is None:
+        if machine.memory.single is None:
             yield "memory.single", "predictions of data in memory, one thread"
-        if found.barrier is None and found.cores > 1:
+        if machine.barrier is None and machine.cores > 1:
             yield "barrier", "predictions of short steps with several threads"
-    if not found.caches[0].write_back and found.overlap.store_path is None:
+    if not machine.caches[0].write_back and machine.overlap.store_path is None:
         yield "overlap.store_path", "stores through the write-through cache"
-    if found.kerncraft is None and not found.memory.benchmarks:
+    if machine.kerncraft is None and not machine.memory.benchmarks:
         yield (
             "memory.benchmarks",
             "bandwidths of kernels that store, with the engine kerncraft (loads only are used)",
         )
-    curves = found.network.curves if found.network else ()
+    curves = machine.network.curves if machine.network else ()
     for nodes, where in ((False, "within a node"), (True, "on several nodes")):
         known = {c.operation for c in curves if (c.nodes > 1) == nodes}
         absent = [name for name in OPERATIONS if name != "pingpong" and name not in known]

@@ -22,7 +22,7 @@ def variants(enumerated: EnumeratedSpace, *, illegal: bool) -> str:
 
 
 def rankings(
-    found: Sequence[Ranking], machine: Machine, *, top: int, enumerated: EnumeratedSpace
+    rankings: Sequence[Ranking], machine: Machine, *, top: int, enumerated: EnumeratedSpace
 ) -> str:
     """The best of each problem with a reason each; ``top`` rows, all for 0.
 
@@ -30,7 +30,7 @@ def rankings(
     """
     illegal = Counter(problem.key for _, problem, _ in enumerated.illegal)
     blocks = []
-    for ranking in found:
+    for ranking in rankings:
         entries = ranking.entries[: top or None]
         builds = {(e.candidate.build.compiler, e.candidate.build.flags) for e in ranking.entries}
         rows = [("", "predicted", "interval", "candidate", "reason")]
@@ -59,10 +59,10 @@ def rankings(
     return "\n\n".join(blocks)
 
 
-def predictions(found: Sequence[Ranking]) -> str:
+def predictions(rankings: Sequence[Ranking]) -> str:
     """Every candidate with its time and its parts by kind."""
     blocks = []
-    for ranking in found:
+    for ranking in rankings:
         kinds = sorted({p.kind for e in ranking.entries for p in e.prediction.parts})
         rows = [("candidate", "predicted", "interval", *kinds)]
         for entry in ranking.entries:

@@ -73,34 +73,34 @@ def scale(path: Path, request: ScaleRequest) -> list[RegionAnswer]:
 
 
 def _scaled(label: str, runs: Runs, request: ScaleRequest) -> RegionAnswer:
-    wanted = request.forecast
-    keep, notes = _time_to_keep(runs, wanted)
+    forecast = request.forecast
+    keep, notes = _time_to_keep(runs, forecast)
     settings = replace(request.settings, time=keep)
-    to = wanted.to or (2 * runs.levels[-1],)
+    to = forecast.to or (2 * runs.levels[-1],)
     stage = None
     if request.generation is not None:
         stage = _stage(runs, keep, to[0], request.generation)
         model: ScalingModel | None = stage.model
     else:
         model = scaling_methods.fit(runs, settings)
-    covariates = _covariates(runs, wanted, notes)
-    tests = () if stage is not None else checks.back_tests(runs, settings, wanted.level)
+    covariates = _covariates(runs, forecast, notes)
+    tests = () if stage is not None else checks.back_tests(runs, settings, forecast.level)
     discrepancy = checks.discrepancy(tests, settings.method)
     wide = (
         model if model is None or discrepancy is None else Widened(model=model, known=discrepancy)
     )
-    inverses = _inverses(wide, to, keep, covariates, wanted.level)
+    inverses = _inverses(wide, to, keep, covariates, forecast.level)
     if stage is None:
         checks.refuse_inseparable(runs, inverses)
     return RegionAnswer(
         label=label,
         runs=runs,
         keep=keep,
-        level=wanted.level,
+        level=forecast.level,
         settings=settings,
         model=model,
         inverses=inverses,
-        forecasts=_forecasts((model, wide), to, wanted, covariates),
+        forecasts=_forecasts((model, wide), to, forecast, covariates),
         back_tests=tests,
         discrepancy=discrepancy,
         stage=stage,
@@ -109,14 +109,16 @@ def _scaled(label: str, runs: Runs, request: ScaleRequest) -> RegionAnswer:
     )
 
 
-def _time_to_keep(runs: Runs, wanted: ForecastRequest) -> tuple[float, list[str]]:
-    if wanted.keep is not None:
-        if not 0 < wanted.keep < math.inf:
-            raise InputError(Fault(where="--keep", found=f"{wanted.keep:g}", expected="above zero"))
+def _time_to_keep(runs: Runs, request: ForecastRequest) -> tuple[float, list[str]]:
+    if request.keep is not None:
+        if not 0 < request.keep < math.inf:
+            raise InputError(
+                Fault(where="--keep", found=f"{request.keep:g}", expected="above zero")
+            )
         unit = runs.variables.time.unit
-        if wanted.keep_unit and wanted.keep_unit != unit:
+        if request.keep_unit and request.keep_unit != unit:
             time = runs.variables.time.formula
-            keep = f"{wanted.keep:g} {wanted.keep_unit}"
+            keep = f"{request.keep:g} {request.keep_unit}"
             raise InputError(
                 Fault(
                     where="--keep",
@@ -125,19 +127,19 @@ def _time_to_keep(runs: Runs, wanted: ForecastRequest) -> tuple[float, list[str]
                     hint=f"a column called {time}_s or {time}_ms states it",
                 )
             )
-        return wanted.keep, []
+        return request.keep, []
     top = runs.levels[-1]
     median = float(np.median(runs.time[runs.at_level(top)]))
     return median, [f"the time to keep is the median on {top:g} processors; --keep names another"]
 
 
-def _covariates(runs: Runs, wanted: ForecastRequest, notes: list[str]) -> tuple[float, ...]:
+def _covariates(runs: Runs, request: ForecastRequest, notes: list[str]) -> tuple[float, ...]:
     """The values of the covariates at which the models forecast.
 
     A covariate without ``--given`` has its median on the most processors, and a note says so.
     InputError for a column that no covariate has, and for a covariate without all of its columns.
     """
-    given: dict[str, float] = dict(wanted.given)
+    given: dict[str, float] = dict(request.given)
     covariates = runs.variables.covariates
     columns = sorted({name for covariate in covariates for name in covariate.columns})
     for name in given:
@@ -191,22 +193,22 @@ def _inverses(
 def _forecasts(
     models: tuple[ScalingModel | None, ScalingModel | None],
     to: Sequence[float],
-    wanted: ForecastRequest,
+    request: ForecastRequest,
     covariates: Sequence[float],
 ) -> tuple[ForecastAt, ...]:
     """By the model as it was fitted, and as its back-test widens it."""
     model, wide = models
-    if model is None or wide is None or not wanted.sizes:
+    if model is None or wide is None or not request.sizes:
         return ()
-    pairs = list(itertools.product(to, wanted.sizes))
+    pairs = list(itertools.product(to, request.sizes))
     at = points(
         [p for p, _ in pairs], [s for _, s in pairs], [[x] * len(pairs) for x in covariates]
     )
     return (
         ForecastAt(
             points=at,
-            told=forecast(wide, at, wanted.level),
-            regression=forecast(model, at, wanted.level),
+            told=forecast(wide, at, request.level),
+            regression=forecast(model, at, request.level),
         ),
     )
 

@@ -91,21 +91,21 @@ def selected(runs: Runs, region: RunSelection) -> Runs:
     return runs
 
 
-def _positive(rows: _Rows, meant: Variable, where: str) -> Floats:
+def _positive(rows: _Rows, variable: Variable, where: str) -> Floats:
     """The values of a variable, (n,), all above zero."""
     values = []
     for number, row in enumerate(rows):
         numbers = {name: v for name, v in row.items() if not isinstance(v, str)}
-        text = [name for name in meant.columns if name not in numbers]
+        text = [name for name in variable.columns if name not in numbers]
         if text:
             found = f"{text[0]} is text: {row[text[0]]!r}"
             raise InputError(Fault(where=where, found=found, expected="a column of numbers"))
         try:
-            value = meant.value(numbers)
+            value = variable.value(numbers)
         except ValueError as error:
             raise InputError(Fault(where=where, found=str(error))) from error
         if not value > 0:
-            found = f"{meant.formula} = {value:g} in row {number + 1}"
+            found = f"{variable.formula} = {value:g} in row {number + 1}"
             hint = "the logarithm of it is taken"
             raise InputError(Fault(where=where, found=found, expected="above zero", hint=hint))
         values.append(value)

@@ -17,53 +17,54 @@ _SURPRISE = 2.0
 _SHOWN = 12
 
 
-def text(found: Sequence[RegionAnswer]) -> str:
+def text(answers: Sequence[RegionAnswer]) -> str:
     """Each region with its model, its answers, its back-tests."""
-    return "\n\n".join(region(one) for one in found)
+    return "\n\n".join(region(answer) for answer in answers)
 
 
-def region(one: RegionAnswer) -> str:
+def region(answer: RegionAnswer) -> str:
     """One region."""
-    unit = one.runs.variables.time.unit
-    levels = ", ".join(f"{p:g}" for p in one.runs.levels)
-    head = f"{one.label}: " if one.label else ""
+    unit = answer.runs.variables.time.unit
+    levels = ", ".join(f"{p:g}" for p in answer.runs.levels)
+    head = f"{answer.label}: " if answer.label else ""
     blocks = [
-        f"{head}{len(one.runs)} runs on P = {levels}; the time to keep is {_time(one.keep, unit)}",
-        _variables(one),
+        f"{head}{len(answer.runs)} runs on P = {levels};"
+        f" the time to keep is {_time(answer.keep, unit)}",
+        _variables(answer),
     ]
-    if one.stage is not None:
-        blocks.append(_stage(one.stage, one))
-    if one.model is not None:
-        blocks += [_model(one, one.model), _inverses(one)]
-        blocks += [_forecasts(f, one) for f in one.forecasts]
-    if one.back_tests:
-        blocks.append(_back_tests(one))
-    told = [f"note: {line}" for line in (*one.runs.treated, *notes(one.notes, one.model))]
-    told += [f"warning: {line}" for line in one.warnings]
+    if answer.stage is not None:
+        blocks.append(_stage(answer.stage, answer))
+    if answer.model is not None:
+        blocks += [_model(answer, answer.model), _inverses(answer)]
+        blocks += [_forecasts(f, answer) for f in answer.forecasts]
+    if answer.back_tests:
+        blocks.append(_back_tests(answer))
+    told = [f"note: {line}" for line in (*answer.runs.treated, *notes(answer.notes, answer.model))]
+    told += [f"warning: {line}" for line in answer.warnings]
     if told:
         blocks.append("\n".join(told))
-    if one.recommended is not None:
-        blocks.append("\n".join([*_drift(one), _recommended(one, *one.recommended)]))
+    if answer.recommended is not None:
+        blocks.append("\n".join([*_drift(answer), _recommended(answer, *answer.recommended)]))
     return "\n\n".join(blocks)
 
 
-def _variables(one: RegionAnswer) -> str:
-    v = one.runs.variables
-    named = "; ".join(_variable(one, variable) for variable in variables(one.runs))
+def _variables(answer: RegionAnswer) -> str:
+    v = answer.runs.variables
+    named = "; ".join(_variable(answer, variable) for variable in variables(answer.runs))
     unstated = "" if v.size.unit else " (--size-unit states that of the size)"
     return f"{named}{unstated}; all as log2"
 
 
-def _variable(one: RegionAnswer, meant: Variable) -> str:
+def _variable(answer: RegionAnswer, variable: Variable) -> str:
     """Its formula; of the time the unit that it was converted to, whatever its column is in."""
-    if meant is not one.runs.variables.time or not meant.unit:
-        return str(meant)
-    named = "" if meant.formula == meant.symbol else f" = {meant.formula}"
-    return f"{meant.symbol}{named}, in {meant.unit}"
+    if variable is not answer.runs.variables.time or not variable.unit:
+        return str(variable)
+    named = "" if variable.formula == variable.symbol else f" = {variable.formula}"
+    return f"{variable.symbol}{named}, in {variable.unit}"
 
 
-def _model(one: RegionAnswer, model: ScalingModel) -> str:
-    what = METHODS[one.settings.method] if one.stage is None else "one regression on the runs"
+def _model(answer: RegionAnswer, model: ScalingModel) -> str:
+    what = METHODS[answer.settings.method] if answer.stage is None else "one regression on the runs"
     rows = [("", "column", "coefficient", "+-")]
     rows += [
         (c.response, c.column, f"{c.value:.4g}", _number(c.standard_error, "{:.2g}"))
@@ -76,15 +77,15 @@ def _model(one: RegionAnswer, model: ScalingModel) -> str:
         lines.append(f"{q.response}: n = {q.count}, R2 = {q.r2:.3f}, RMSE = {rmse}{expected}")
     if isinstance(model, LogLinear) and model.regression.coefficients[2] > 0:
         lines.append(f"at constant time SIZE ~ P^{model.exponent:.3g}")
-    return "\n".join([*lines, *_deleted(one, model)])
+    return "\n".join([*lines, *_deleted(answer, model)])
 
 
-def _deleted(one: RegionAnswer, model: ScalingModel) -> list[str]:
+def _deleted(answer: RegionAnswer, model: ScalingModel) -> list[str]:
     """The runs that Cook's distance deleted, as many as can be read."""
-    unit = one.runs.variables.time.unit
+    unit = answer.runs.variables.time.unit
     lines = []
     for d in model.deleted[:_SHOWN]:
-        others = zip(one.runs.variables.covariates, d.covariates, strict=True)
+        others = zip(answer.runs.variables.covariates, d.covariates, strict=True)
         at = [f"P = {d.processors:g}", f"SIZE = {d.size:.6g}"]
         at += [f"{v.symbol} = {value:g}" for v, value in others]
         lines.append(f"deleted from {d.response}: {', '.join(at)}: {_time(d.time, unit)}")
@@ -92,14 +93,14 @@ def _deleted(one: RegionAnswer, model: ScalingModel) -> list[str]:
     return [*lines, *([f"deleted: {more} more, all of them in --json"] if more > 0 else [])]
 
 
-def _inverses(one: RegionAnswer) -> str:
-    size, share = one.runs.variables.size, f"{one.level:.0%}"
+def _inverses(answer: RegionAnswer) -> str:
+    size, share = answer.runs.variables.size, f"{answer.level:.0%}"
     own = size.columns[0] if len(size.columns) == 1 and size.formula != size.columns[0] else ""
-    wide = any(i.regression is not None for i in one.inverses)
+    wide = any(i.regression is not None for i in answer.inverses)
     alone = ("fit least", "fit most") if wide else ()
     head = ("P", "SIZE", "least", "most", *alone, *((own,) if own else ()))
     rows: list[Sequence[str]] = [head]
-    for i in one.inverses:
+    for i in answer.inverses:
         column = size.column(i.size)
         rows.append(
             (
@@ -111,15 +112,15 @@ def _inverses(one: RegionAnswer) -> str:
                 *((_number(column, "{:.6g}"),) if own else ()),
             )
         )
-    unit = one.runs.variables.time.unit
+    unit = answer.runs.variables.time.unit
     lines = [
-        f"sizes that take {_time(one.keep, unit)} ({share} interval:"
-        f" {RULES[one.inverses[0].rule] if one.inverses else ''})",
+        f"sizes that take {_time(answer.keep, unit)} ({share} interval:"
+        f" {RULES[answer.inverses[0].rule] if answer.inverses else ''})",
         columns(rows, right=range(len(head))),
-        *_widened(one),
+        *_widened(answer),
     ]
-    several = len(one.inverses) > 1
-    for i in one.inverses:
+    several = len(answer.inverses) > 1
+    for i in answer.inverses:
         label = f"P = {i.processors:g}: " if several else ""
         lines += [f"warning: {label}{note}" for note in i.notes]
     return "\n".join(lines)
@@ -131,9 +132,12 @@ def _alone(i: Inverse) -> tuple[str, str]:
     return f"{low:.6g}", _number(high, "{:.6g}")
 
 
-def _widened(one: RegionAnswer) -> list[str]:
+def _widened(answer: RegionAnswer) -> list[str]:
     """What the intervals know of the back-test."""
-    known, beyond = one.discrepancy, [i for i in one.inverses if i.processors > one.runs.levels[-1]]
+    known, beyond = (
+        answer.discrepancy,
+        [i for i in answer.inverses if i.processors > answer.runs.levels[-1]],
+    )
     if not beyond:
         return []
     if known is None:
@@ -149,8 +153,8 @@ def _widened(one: RegionAnswer) -> list[str]:
     ]
 
 
-def _forecasts(found: ForecastAt, one: RegionAnswer) -> str:
-    told, at, unit = found.told, found.points, one.runs.variables.time.unit
+def _forecasts(forecast: ForecastAt, answer: RegionAnswer) -> str:
+    told, at, unit = forecast.told, forecast.points, answer.runs.variables.time.unit
     rows: list[Sequence[str]] = [("P", "SIZE", "time", "least", "most", "")]
     rows += [
         (
@@ -163,22 +167,22 @@ def _forecasts(found: ForecastAt, one: RegionAnswer) -> str:
         )
         for k in range(len(told))
     ]
-    head = f"times of single runs{f' in {unit}' if unit else ''}, {one.level:.0%} intervals"
+    head = f"times of single runs{f' in {unit}' if unit else ''}, {answer.level:.0%} intervals"
     return f"{head}\n{columns(rows, right=range(5))}"
 
 
-def _back_tests(one: RegionAnswer) -> str:
+def _back_tests(answer: RegionAnswer) -> str:
     rows: list[Sequence[str]] = [("method", "MdAPE", "MAPE", "least", "most", "drift", "n")]
     whys: list[str] = []
     tested: BackTest | None = None
-    for method, test in one.back_tests:
+    for method, test in answer.back_tests:
         if isinstance(test, str):
             whys.append(f"  {method}: not tried: {test}")
             continue
         tested, e = test, test.errors
         rows.append(
             (
-                f"{method}{' *' if method == one.settings.method else ''}",
+                f"{method}{' *' if method == answer.settings.method else ''}",
                 f"{e.mdape:.1%}",
                 f"{e.mape:.1%}",
                 f"{e.least:+.1%}",
@@ -193,15 +197,15 @@ def _back_tests(one: RegionAnswer) -> str:
         f"back-test: runs on P = {tested.processors:g} forecast from those on fewer,"
         " (predicted - observed)/observed"
     )
-    return "\n".join([head, columns(rows, right=(1, 2, 3, 4, 5, 6)), *whys, *_surprise(one)])
+    return "\n".join([head, columns(rows, right=(1, 2, 3, 4, 5, 6)), *whys, *_surprise(answer)])
 
 
-def _surprise(one: RegionAnswer) -> list[str]:
+def _surprise(answer: RegionAnswer) -> list[str]:
     """A warning where known runs were forecast far worse than the fit lets expect."""
-    test = dict(one.back_tests)[one.settings.method]
-    if one.model is None or isinstance(test, str) or len(one.model.quality) != 1:
+    test = dict(answer.back_tests)[answer.settings.method]
+    if answer.model is None or isinstance(test, str) or len(answer.model.quality) != 1:
         return []
-    expected = expected_mdape(one.model.quality[0].rmse)
+    expected = expected_mdape(answer.model.quality[0].rmse)
     if not test.errors.mdape > _SURPRISE * expected:
         return []
     return [
@@ -210,23 +214,23 @@ def _surprise(one: RegionAnswer) -> list[str]:
     ]
 
 
-def _drift(one: RegionAnswer) -> list[str]:
+def _drift(answer: RegionAnswer) -> list[str]:
     """Which way the method used was wrong on known runs, where it is more than their scatter."""
-    test = dict(one.back_tests)[one.settings.method]
+    test = dict(answer.back_tests)[answer.settings.method]
     if isinstance(test, str) or abs(test.drift) <= 2 * test.drift_error:
         return []
     way, sizes = ("short", "large") if test.drift < 0 else ("long", "small")
     return [
-        f"drift: {one.settings.method} forecast the known runs on P = {test.processors:g} too {way}"
-        f" by {abs(2**test.drift - 1):.1%} (mean): expect the sizes above to be too {sizes}, more"
-        " so on more processors"
+        f"drift: {answer.settings.method} forecast the known runs on P = {test.processors:g}"
+        f" too {way} by {abs(2**test.drift - 1):.1%} (mean): expect the sizes above to be too"
+        f" {sizes}, more so on more processors"
     ]
 
 
-def _recommended(one: RegionAnswer, method: Method, test: BackTest) -> str:
+def _recommended(answer: RegionAnswer, method: Method, test: BackTest) -> str:
     """The method with the least error, and what that is worth."""
-    used = one.settings.method
-    own = dict(one.back_tests)[used]
+    used = answer.settings.method
+    own = dict(answer.back_tests)[used]
     if method == used:
         named = f"{method}, which was used"
     else:
@@ -240,8 +244,8 @@ def _recommended(one: RegionAnswer, method: Method, test: BackTest) -> str:
     )
 
 
-def _stage(stage: Stage, one: RegionAnswer) -> str:
-    size = one.runs.variables.size
+def _stage(stage: Stage, answer: RegionAnswer) -> str:
+    size = answer.runs.variables.size
     own = size.columns[0] if len(size.columns) == 1 else "SIZE"
     if stage.name == "forecast":
         head = "self-generated focal region: complete; runs that would check the forecast:"

@@ -71,21 +71,23 @@ class EarlierResults:
         finished = [c for i in sorted(run.finished) if (c := self._candidates.get(i)) is not None]
         return [candidate for candidate in finished if self._holds(run, candidate)]
 
-    def _earlier(self, one: RunElsewhere) -> list[Earlier]:
+    def _earlier(self, elsewhere: RunElsewhere) -> list[Earlier]:
         """What a run found out for good; its other times are hints."""
         found = []
-        ours = one.study == self.study
-        for m in one.run.measurements:
+        ours = elsewhere.study == self.study
+        for m in elsewhere.run.measurements:
             candidate = self._candidates[m.candidate]
-            if m.candidate not in one.run.finished:
+            if m.candidate not in elsewhere.run.finished:
                 continue
-            if not (self._holds(one.run, candidate) and (ours or self._taken_alike(one.run))):
+            if not (
+                self._holds(elsewhere.run, candidate) and (ours or self._taken_alike(elsewhere.run))
+            ):
                 self._hint(candidate, m)
             elif ours or m.status in _LASTING:
-                checksum = one.run.checksums.get(m.candidate)
+                checksum = elsewhere.run.checksums.get(m.candidate)
                 found.append(Earlier(candidate=candidate, measurement=m, checksum=checksum))
         if found and not ours:
-            self.sources[one.study] = self.sources.get(one.study, 0) + len(found)
+            self.sources[elsewhere.study] = self.sources.get(elsewhere.study, 0) + len(found)
         return found
 
     def _holds(self, run: RunRecord, candidate: Candidate) -> bool:

@@ -61,15 +61,15 @@ def tune(
         check_launchers(setup)
         check_objectives(setup)
         progress(_opening(setup, name, options, results), 0, 1)
-        found = rank_space(workload, progress)
+        ranked = rank_space(workload, progress)
         before = time.monotonic()
-        conditions = conditions_of(found, progress)
-        found.clock.timed("calibrate", before)
+        conditions = conditions_of(ranked, progress)
+        ranked.clock.timed("calibrate", before)
         conduct = StudyRun(
             results=results,
             study=_begun(workload, name, options, results, progress),
-            found=found,
-            measurer=workload.measurer(found.machine),
+            found=ranked,
+            measurer=workload.measurer(ranked.machine),
             conditions=conditions,
             deadline=wall + (options.budget_seconds or float("inf")),
             started=wall,
@@ -79,9 +79,11 @@ def tune(
         if not options.exhaustive:
             return conduct.search(options, progress)
         earlier = (
-            EarlierResults(results=results, study=name, found=found).own() if options.resume else []
+            EarlierResults(results=results, study=name, found=ranked).own()
+            if options.resume
+            else []
         )
-        return conduct.run(lambda ranking: _left(found, ranking, options, earlier), progress)
+        return conduct.run(lambda ranking: _left(ranked, ranking, options, earlier), progress)
 
 
 def _searching(search: Searching, options: StudyOptions) -> Searching:
@@ -99,14 +101,14 @@ def _searching(search: Searching, options: StudyOptions) -> Searching:
 
 
 def _left(
-    found: RankedSpace, ranking: Ranking, options: StudyOptions, earlier: Sequence[Earlier]
+    ranked: RankedSpace, ranking: Ranking, options: StudyOptions, earlier: Sequence[Earlier]
 ) -> list[Chosen]:
     """All candidates of a problem, or what a continued study has not finished of them."""
-    chosen = choose_candidates(found, ranking, options)
+    chosen = choose_candidates(ranked, ranking, options)
     if not options.resume:
         return chosen
-    known = [e for e in earlier if e.candidate.problem.key == ranking.problem.key]
-    return left_of(chosen, known, baseline(found, ranking).identity)
+    finished = [e for e in earlier if e.candidate.problem.key == ranking.problem.key]
+    return left_of(chosen, finished, baseline(ranked, ranking).identity)
 
 
 def _study_name(setup: Setup, options: StudyOptions, results: Store) -> str:
@@ -132,12 +134,12 @@ def _begun(
     if options.resume:
         return name
     setup = workload.setup
-    own = results.new_study(
+    begun = results.new_study(
         setup.name, config=setup.name, setup_text=content(setup), versions=versions(workload)
     )
-    if own != name:
-        progress(f"begin study {own}: another tuner began {name} meanwhile", 0, 1)
-    return own
+    if begun != name:
+        progress(f"begin study {begun}: another tuner began {name} meanwhile", 0, 1)
+    return begun
 
 
 def _opening(setup: Setup, name: str, options: StudyOptions, results: Store) -> str:
@@ -146,8 +148,10 @@ def _opening(setup: Setup, name: str, options: StudyOptions, results: Store) -> 
         return f"continue study {name}"
     before = results.latest_study(setup.name)
     states = [run.state for run in results.load_study(before).tunings] if before else []
-    left = states and states[-1] != "done"
-    return f"begin study {name}" + (f" ({before} is unfinished: see --resume)" if left else "")
+    unfinished = states and states[-1] != "done"
+    return f"begin study {name}" + (
+        f" ({before} is unfinished: see --resume)" if unfinished else ""
+    )
 
 
 # --- reading back ---------------------------------------------------------------------------
@@ -156,12 +160,12 @@ def _opening(setup: Setup, name: str, options: StudyOptions, results: Store) -> 
 def study(name: str, store: str) -> TunedStudy:
     """A study of a store by name, the latest when the name is empty."""
     with Store.open(store, create=False) as results:
-        wanted = name or results.latest_study()
-        if wanted is None:
+        latest = name or results.latest_study()
+        if latest is None:
             raise InputError(
                 Fault(where=results.shown, found="no study", expected="a study", hint="tune first")
             )
-        return result_of(results.load_study(wanted))
+        return result_of(results.load_study(latest))
 
 
 def write_report(result: TunedStudy, path: Path) -> Path:
@@ -171,11 +175,11 @@ def write_report(result: TunedStudy, path: Path) -> Path:
     """
     machines = list(dict.fromkeys(run.machine_identity for run in result.record.runs))
     kept = [
-        found
+        dissection
         for problem in result.evaluation.problems
         for row in problem.rows
         for machine in machines
-        if (found := kept_dissections.kept(machine, row.candidate.identity)) is not None
+        if (dissection := kept_dissections.kept(machine, row.candidate.identity)) is not None
     ]
     return page.write(result.evaluation, path, kept)
 

@@ -30,28 +30,28 @@ class StudyOptions:
     """A journal file of Optuna that shows the search."""
 
 
-def baseline(found: RankedSpace, ranking: Ranking) -> Candidate:
+def baseline(ranked: RankedSpace, ranking: Ranking) -> Candidate:
     """The baseline of a problem: the space's own, first build, most threads."""
-    build = found.setup.builds[0]
-    return found.workload.baseline(ranking.problem, found.machine.cores, build)
+    build = ranked.setup.builds[0]
+    return ranked.workload.baseline(ranking.problem, ranked.machine.cores, build)
 
 
-def choose_candidates(found: RankedSpace, ranking: Ranking, options: StudyOptions) -> list[Chosen]:
+def choose_candidates(ranked: RankedSpace, ranking: Ranking, options: StudyOptions) -> list[Chosen]:
     """What is measured of a problem where nothing is searched; all of it where that is wanted.
 
     A budget is used up: the predicted best fill it.
     """
     if options.exhaustive:
         return everything(ranking)
-    budget = evaluations(found, options)
-    selection = found.setup.selection
+    budget = evaluations(ranked, options)
+    selection = ranked.setup.selection
     selection = selection if budget is None else _filling(budget, selection)
-    return choose(ranking, selection, baseline(found, ranking).identity)
+    return choose(ranking, selection, baseline(ranked, ranking).identity)
 
 
-def evaluations(found: RankedSpace, options: StudyOptions) -> int | None:
+def evaluations(ranked: RankedSpace, options: StudyOptions) -> int | None:
     """The smaller of the budgets of the config and of the command; None without one."""
-    budgets = (options.budget_evaluations, found.setup.search.budget)
+    budgets = (options.budget_evaluations, ranked.setup.search.budget)
     return min((budget for budget in budgets if budget is not None), default=None)
 
 
@@ -60,24 +60,24 @@ def left_of(chosen: Sequence[Chosen], earlier: Sequence[Earlier], safe: str) -> 
 
     Empty where all are known.
     """
-    known = {one.candidate.identity for one in earlier}
-    left = [choice for choice in chosen if choice.candidate.identity not in known]
-    if not left:
+    finished = {result.candidate.identity for result in earlier}
+    remaining = [choice for choice in chosen if choice.candidate.identity not in finished]
+    if not remaining:
         return []
     best = _fastest(earlier)
     again = [
         dataclasses.replace(choice, why=f"{choice.why}; measured again, to compare with")
         for choice in chosen
-        if choice.candidate.identity in known & {best, safe}
+        if choice.candidate.identity in finished & {best, safe}
     ]
-    return [*again, *left]
+    return [*again, *remaining]
 
 
 def tasks(
-    found: RankedSpace,
+    ranked: RankedSpace,
     options: StudyOptions,
     earlier: Sequence[Earlier],
-    mine: Mapping[str, int],
+    counts: Mapping[str, int],
     complete: str,
     prior: Mapping[str, float],
 ) -> list[Task]:
@@ -87,36 +87,36 @@ def tasks(
     how many candidates earlier runs of the study measured. ``complete``: why nothing is searched;
     then only what is left of the first ones is measured.
     """
-    made = []
-    for ranking in found.rankings:
-        safe = baseline(found, ranking).identity
-        known = [e for e in earlier if e.candidate.problem.key == ranking.problem.key]
+    problem_tasks = []
+    for ranking in ranked.rankings:
+        safe = baseline(ranked, ranking).identity
+        finished = [e for e in earlier if e.candidate.problem.key == ranking.problem.key]
         chosen = first_candidates(
             ranking,
-            found.setup.selection,
-            budget=evaluations(found, options),
+            ranked.setup.selection,
+            budget=evaluations(ranked, options),
             baseline=safe,
             prior=prior,
         )
-        first = left_of(chosen, known, safe)
-        if not first and known and not complete:
-            first = _again(ranking, known, safe)
-        made.append(
+        first = left_of(chosen, finished, safe)
+        if not first and finished and not complete:
+            first = _again(ranking, finished, safe)
+        problem_tasks.append(
             Task(
                 ranking=ranking,
                 first=tuple(first),
                 baseline=safe,
-                earlier=tuple(known),
-                counted=mine.get(ranking.problem.key, 0),
+                earlier=tuple(finished),
+                counted=counts.get(ranking.problem.key, 0),
                 complete=complete,
             )
         )
-    return made
+    return problem_tasks
 
 
-def _again(ranking: Ranking, known: Sequence[Earlier], safe: str) -> list[Chosen]:
+def _again(ranking: Ranking, earlier: Sequence[Earlier], safe: str) -> list[Chosen]:
     """The fastest that is known and the baseline: what is searched next is compared with them."""
-    best = _fastest(known)
+    best = _fastest(earlier)
     return [
         Chosen(e.candidate, e.prediction, "measured again, to compare with")
         for e in ranking.entries

@@ -26,10 +26,10 @@ def emit_job(
     """
     refuse(workload, "--emit-job")
     setup = workload.setup
-    found = rank_space(workload, progress)
+    ranked = rank_space(workload, progress)
     tasks: list[JobTask] = []
-    for ranking in found.rankings:
-        for choice in choose_candidates(found, ranking, options):
+    for ranking in ranked.rankings:
+        for choice in choose_candidates(ranked, ranking, options):
             candidate = choice.candidate
             progress("write the job", len(tasks), len(tasks) + 1, candidate.label)
             units = workload.sources(candidate, folder)
@@ -63,10 +63,10 @@ def collect(workload: Workload, path: Path, store: str, progress: Progress) -> T
     started = time.monotonic()
     results = job_results.collect(path)
     setup = workload.setup
-    found = rank_space(workload, progress)
-    known = {c.identity for c in found.enumerated.legal}
+    ranked = rank_space(workload, progress)
+    identities = {c.identity for c in ranked.enumerated.legal}
     for identity in results.candidates:
-        if identity not in known:
+        if identity not in identities:
             raise InputError(
                 Fault(
                     where=str(path),
@@ -86,7 +86,7 @@ def collect(workload: Workload, path: Path, store: str, progress: Progress) -> T
         conduct = StudyRun(
             results=target,
             study=target.unused_name(setup.name),
-            found=found,
+            found=ranked,
             measurer=CollectedMeasurer(results, setup.measuring),
             conditions={f"job_{key}": value for key, value in results.machine.items()},
             deadline=float("inf"),

@@ -24,8 +24,8 @@ def check_launchers(setup: Setup) -> None:
     for index, layout in enumerate(setup.layouts):
         if layout.nodes * layout.ranks > 1:
             where = setup.place_of_layout(index)
-            found = mpi.find(where)
-            mpi.compile_flags(found, where)
+            mpi_found = mpi.find(where)
+            mpi.compile_flags(mpi_found, where)
             if setup.mpi_launcher:
                 launcher.check(setup.mpi_launcher, setup.place("mpi_launcher"))
             elif layout.nodes > 1:
@@ -37,44 +37,44 @@ def check_launchers(setup: Setup) -> None:
                     )
                 )
             else:
-                mpi.launch_template(found, layout.ranks, where=where)
+                mpi.launch_template(mpi_found, layout.ranks, where=where)
 
 
 def check_objectives(setup: Setup) -> None:
     """Raise InputError, with its place, for an objective that cannot be read on this host."""
-    wanted = setup.search.objectives
+    objectives = setup.search.objectives
     where = setup.place("search.objectives")
-    if "energy" in wanted:
+    if "energy" in objectives:
         energy.require(where)
     nodes = max(layout.nodes for layout in setup.layouts)
-    if nodes > 1 and wanted != ("time",):
+    if nodes > 1 and objectives != ("time",):
         raise InputError(
             Fault(
                 where=where,
-                found=f"{' and '.join(wanted[1:])} of programs on {nodes} nodes cannot be read",
+                found=f"{' and '.join(objectives[1:])} of programs on {nodes} nodes cannot be read",
                 expected="objectives: [time], or layouts of one node",
             )
         )
 
 
-def conditions_of(found: RankedSpace, progress: Progress) -> dict[str, float | int | str]:
+def conditions_of(ranked: RankedSpace, progress: Progress) -> dict[str, float | int | str]:
     """What the host is like at the start of a run, and whether the calibration still holds."""
     conditions: dict[str, float | int | str] = {
         "priority": quiet.attainable_priority(),
         "others": quiet.other_processes().note or "idle",
     }
-    if found.setup.search.objectives != ("time",):
-        conditions[ASKED] = ", ".join(found.setup.search.objectives)
-    if found.setup.machine is not None:
+    if ranked.setup.search.objectives != ("time",):
+        conditions[ASKED] = ", ".join(ranked.setup.search.objectives)
+    if ranked.setup.machine is not None:
         here = detect.detect().title
-        if found.setup.launcher == launcher.PLACE and here != found.machine.title:
-            conditions["warning"] = f"predicted for {found.machine.name}, timed on {here}"
+        if ranked.setup.launcher == launcher.PLACE and here != ranked.machine.title:
+            conditions["warning"] = f"predicted for {ranked.machine.name}, timed on {here}"
         return conditions
-    if found.machine.calibration is None:
+    if ranked.machine.calibration is None:
         return conditions
     progress("check the calibration", 0, 1)
     with contextlib.suppress(WorkFailed):
-        check = calibrate.recheck(found.machine)
+        check = calibrate.recheck(ranked.machine)
         conditions["clock_ratio"] = round(check.clock_ratio, 3)
         conditions["bandwidth_ratio"] = round(check.bandwidth_ratio, 3)
         if max(abs(check.clock_ratio - 1), abs(check.bandwidth_ratio - 1)) > _HOLDS:

@@ -21,19 +21,19 @@ def versions(workload: Workload) -> dict[str, str]:
     """Versions of what takes part: part of the provenance of every run."""
     setup = workload.setup
     builds = [compilers.find(build) for build in setup.compiled_builds]
-    known = {
+    versions_by_name = {
         "autotune": VERSION,
         "python": platform.python_version(),
         "compilers": "; ".join(c.title for c in builds),
     }
     if any(layout.nodes * layout.ranks > 1 for layout in setup.layouts):
         with contextlib.suppress(MissingTool):  # none is needed to read a job's results
-            known["mpi"] = mpi.find().title
-    known |= workload.versions()
+            versions_by_name["mpi"] = mpi.find().title
+    versions_by_name |= workload.versions()
     for name in ("osaca", "kerncraft", "optuna", "numpy"):
         with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            known[name] = importlib.metadata.version(name)
-    return known
+            versions_by_name[name] = importlib.metadata.version(name)
+    return versions_by_name
 
 
 def identity_of(machine: Machine) -> str:

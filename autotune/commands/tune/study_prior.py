@@ -68,58 +68,63 @@ class PriorStudy:
         """
         chosen = [records[c.identity] for c in candidates]
         settings = candidate_settings(chosen)
-        own = {name for record in chosen for name in varied(record)}
-        free = {name for one in settings for name in one} - own | set(_BUILT)
+        varied_here = {name for record in chosen for name in varied(record)}
+        free = {name for setting in settings for name in setting} - varied_here | set(_BUILT)
         predicted = np.array([p.seconds or np.nan for p in predictions], dtype=np.float64)
-        found = expected(self.table, settings, predicted, free=free, seed=seed)
-        said = {
+        expectations = expected(self.table, settings, predicted, free=free, seed=seed)
+        seconds_by_identity = {
             candidate.identity: float(seconds)
-            for candidate, seconds in zip(candidates, found, strict=True)
+            for candidate, seconds in zip(candidates, expectations, strict=True)
             if np.isfinite(seconds)
         }
         note = f"prior: study {self.name}, a model of its {len(self.table)} candidates, orders"
-        return StudyPrior(seconds=said, note=f"{note} {len(said)} of {len(candidates)} here")
+        return StudyPrior(
+            seconds=seconds_by_identity,
+            note=f"{note} {len(seconds_by_identity)} of {len(candidates)} here",
+        )
 
 
-def lender(wanted: str | None, results: Store, own: str | None) -> PriorStudy | None:
+def lender(reference: str | None, results: Store, resumed: str | None) -> PriorStudy | None:
     """The study that ``STUDY`` or ``STUDY@STORE`` names; None where none is wanted.
 
     ``results``: the store of a name without one. ``own``: the study that is continued.
 
     InputError for a study that is not there, that has nothing to learn from, or that is ``own``.
     """
-    if wanted is None:
+    if reference is None:
         return None
-    name, _, place = wanted.partition("@")
+    name, _, place = reference.partition("@")
     if place:
         with Store.open(place, create=False) as others:
-            found = others.load_study(name)
+            record = others.load_study(name)
     else:
-        found = results.load_study(name)
-    if found.name == own and found.created == results.load_study(own).created:
+        record = results.load_study(name)
+    if record.name == resumed and record.created == results.load_study(resumed).created:
         raise InputError(
             Fault(
                 where="--prior",
-                found=f"study {own}, the one that is continued",
+                found=f"study {resumed}, the one that is continued",
                 expected="another study",
                 hint="what it measured is known to the search anyway",
             )
         )
-    return PriorStudy(name=found.name, table=study_table(found).table)
+    return PriorStudy(name=record.name, table=study_table(record).table)
 
 
 def proved(prior: StudyPrior, result: StudyEvaluation) -> str:
     """How well a prior ordered what was measured, beside how well the predictions did."""
-    rows = [(found.label, row) for found in result.problems for row in found.rows if row.compared]
-    known = [(label, row) for label, row in rows if row.candidate.identity in prior.seconds]
+    rows = [
+        (problem.label, row) for problem in result.problems for row in problem.rows if row.compared
+    ]
+    expected_rows = [(label, row) for label, row in rows if row.candidate.identity in prior.seconds]
     right, pairs = _ordered(
-        [(n, prior.seconds[r.candidate.identity], r.measured) for n, r in known]
+        [(n, prior.seconds[r.candidate.identity], r.measured) for n, r in expected_rows]
     )
     if not pairs:
         return "no two of these were measured"
     share = f"{100 * right / pairs:.0f} %"
     text = f"of {pairs} pairs of measured candidates it put {share} in the right order"
-    predicted = [(n, r.predicted, r.measured) for n, r in known if r.predicted is not None]
+    predicted = [(n, r.predicted, r.measured) for n, r in expected_rows if r.predicted is not None]
     right, pairs = _ordered(predicted)
     return f"{text}, the predictions {100 * right / pairs:.0f} %" if pairs else text
 
@@ -153,24 +158,24 @@ def expected(
     usual = {
         p.name: _most_common(table.inputs, number) for number, p in enumerate(table.parameters)
     }
-    rows = [_row(known, table, usual, free) for known in settings]
+    rows = [_row(setting, table, usual, free) for setting in settings]
     places = [place for place, row in enumerate(rows) if row is not None]
-    found = np.full(len(settings), np.nan)
+    seconds = np.full(len(settings), np.nan)
     if not places:
-        return found
+        return seconds
     inputs = ParameterRows(
         parameters=table.parameters,
         rows=tuple(row for row in rows if row is not None),
         analytical=None if table.inputs.analytical is None else predicted[places],
     )
-    said = model("pool").fit(table, seed).predict(inputs)
-    found[places] = np.where(said.outside, np.nan, said.median)
-    return found
+    predictions = model("pool").fit(table, seed).predict(inputs)
+    seconds[places] = np.where(predictions.outside, np.nan, predictions.median)
+    return seconds
 
 
 def _check_common(table: MeasurementTable, settings: Sequence[Mapping[str, Cell]]) -> None:
-    here = {name for one in settings for name in one}
-    varied = [name for name in sorted(here) if len({one.get(name) for one in settings}) > 1]
+    here = {name for setting in settings for name in setting}
+    varied = [name for name in sorted(here) if len({setting.get(name) for setting in settings}) > 1]
     there = [parameter.name for parameter in table.parameters]
     if not set(varied) & set(there):
         raise InputError(
@@ -189,25 +194,25 @@ def _most_common(inputs: ParameterRows, column: int) -> Value:
 
 
 def _row(
-    known: Mapping[str, Cell],
+    values: Mapping[str, Cell],
     table: MeasurementTable,
     usual: Mapping[str, Value],
     free: Collection[str],
 ) -> tuple[Value, ...] | None:
     """The values of a candidate as the table has them; None where one of them was not tried."""
-    found: list[Value] = []
+    row: list[Value] = []
     for parameter in table.parameters:
         name = parameter.name
-        if name not in known:
-            found.append(usual[name])
+        if name not in values:
+            row.append(usual[name])
             continue
-        value = _plain(known[name], parameter)
+        value = _plain(values[name], parameter)
         if name in free:
             value = _nearest(value, parameter, usual[name])
         if value is None or not (parameter.numeric or value in parameter.values):
             return None
-        found.append(value)
-    return tuple(found)
+        row.append(value)
+    return tuple(row)
 
 
 def _plain(cell: Cell, parameter: Parameter) -> Value | None:

@@ -128,20 +128,20 @@ class StudyRun:
 
     def search(self, options: StudyOptions, progress: Progress) -> TunedStudy:
         """Measure the first candidates of all problems, search, measure the finalists again."""
-        found, setup = self.found, self.found.setup
-        entries = [entry for ranking in found.rankings for entry in ranking.entries]
+        ranked, setup = self.found, self.found.setup
+        entries = [entry for ranking in ranked.rankings for entry in ranking.entries]
         candidates = [entry.candidate for entry in entries]
         predictions = [entry.prediction for entry in entries]
         study_search(candidates[:1], predictions[:1], settings=setup.search)  # missing tools
         self._enter()
-        past = EarlierResults(results=self.results, study=self.study, found=found)
+        past = EarlierResults(results=self.results, study=self.study, found=ranked)
         earlier = past.news()
         before = self._prior(candidates, predictions, progress)
         search = study_search(
             candidates,
             predictions,
             settings=setup.search,
-            first=[baseline(found, ranking).identity for ranking in found.rankings],
+            first=[baseline(ranked, ranking).identity for ranking in ranked.rankings],
             hints=list(past.hints.values()),
             prior=before.seconds,
             storage=options.mirror,
@@ -158,17 +158,17 @@ class StudyRun:
                 self._tasks(options, earlier, past, before.seconds),
                 search,
                 self._bench(run, progress),
-                self._plan(evaluations(found, options)),
+                self._plan(evaluations(ranked, options)),
                 past.news,
             )
-            states.append("budget" if any(one.cut for one in ended) else "done")
+            states.append("budget" if any(outcome.cut for outcome in ended) else "done")
         if search.fault:
             progress(search.fault, 1, 1)
         result = result_of(self.results.load_study(self.study))
         if not before.note:
             return result
-        told = f"{before.note}; {proved(before, result.evaluation)}"
-        self.results.add_conditions(run, {"prior": told})
+        note_of_prior = f"{before.note}; {proved(before, result.evaluation)}"
+        self.results.add_conditions(run, {"prior": note_of_prior})
         return result_of(self.results.load_study(self.study))
 
     def _prior(
@@ -182,9 +182,9 @@ class StudyRun:
             return StudyPrior(seconds={}, note="")
         records = {c.identity: c for c in self.results.load_study(self.study).candidates}
         seed = self.found.setup.selection.seed
-        found = self.lender.prior(candidates, predictions, records, seed)
-        progress(found.note, 1, 1)
-        return found
+        study_prior = self.lender.prior(candidates, predictions, records, seed)
+        progress(study_prior.note, 1, 1)
+        return study_prior
 
     def _tasks(
         self,
@@ -196,24 +196,24 @@ class StudyRun:
         """With what the study's own runs measured, if it is continued; not those for a map."""
         record = self.results.load_study(self.study)
         runs = [run for run in record.tunings if run.id != past.run]
-        mine = {c.identity: c for run in runs for c in past.counted(run)}
-        keys = Counter(candidate.problem.key for candidate in mine.values())
+        finished = {c.identity: c for run in runs for c in past.counted(run)}
+        keys = Counter(candidate.problem.key for candidate in finished.values())
         done = bool(runs) and runs[-1].state == "done" and bool(past.counted(runs[-1]))
         complete = "the study was done" if options.resume and done else ""
         return tasks(self.found, options, earlier, keys, complete, prior)
 
     def _enter(self) -> None:
         """The study, its candidates and their predictions."""
-        found, results = self.found, self.results
+        ranked, results = self.found, self.results
         results.begin_study(
             self.study,
-            config=found.setup.name,
-            setup_text=content(found.setup),
-            versions=versions(found.workload),
+            config=ranked.setup.name,
+            setup_text=content(ranked.setup),
+            versions=versions(ranked.workload),
         )
-        safe = [baseline(found, ranking).identity for ranking in found.rankings]
-        results.add_candidates(self.study, found.enumerated.legal, baselines=safe)
-        pairs = [(e.candidate, e.prediction) for r in found.rankings for e in r.entries]
+        safe = [baseline(ranked, ranking).identity for ranking in ranked.rankings]
+        results.add_candidates(self.study, ranked.enumerated.legal, baselines=safe)
+        pairs = [(e.candidate, e.prediction) for r in ranked.rankings for e in r.entries]
         results.add_predictions(self.study, pairs)
 
     @contextmanager
@@ -221,14 +221,14 @@ class StudyRun:
         self, conditions: Mapping[str, float | int | str]
     ) -> Iterator[tuple[str, list[str]]]:
         """A run that is closed whatever happens, and the list that takes its final state."""
-        found = self.found
+        ranked = self.found
         facts = RunFacts(
-            machine=found.machine,
-            machine_identity=self.machine_identity or identity_of(found.machine),
-            versions=versions(found.workload),
+            machine=ranked.machine,
+            machine_identity=self.machine_identity or identity_of(ranked.machine),
+            versions=versions(ranked.workload),
             conditions={
                 **conditions,
-                "launching": launching(found.setup),
+                "launching": launching(ranked.setup),
                 "process": os.getpid(),
                 "node": platform.node(),
             },
@@ -240,8 +240,8 @@ class StudyRun:
         except KeyboardInterrupt:
             raise KeyboardInterrupt(self.study) from None
         finally:
-            found.clock.stages["wall"] = time.monotonic() - self.started
-            self.results.end_run(run, state=states[-1], timings=found.clock.stages)
+            ranked.clock.stages["wall"] = time.monotonic() - self.started
+            self.results.end_run(run, state=states[-1], timings=ranked.clock.stages)
 
     def _bench(self, run: str, progress: Progress) -> Bench:
         return Bench(

@@ -62,27 +62,27 @@ def heat_of(run: RunRecord, members: Collection[str]) -> ComparableRun | None:
     final = _enough(_only(measured, {r for r, stage in stages.items() if stage == "final"}))
     if len(final) > 1:
         return _with_finals(run.id, measured, final)
-    known = levels(measured)
-    flat = {name: _level(known, rounds) for name, rounds in measured.items()}
+    level = levels(measured)
+    flat = {name: _level(level, rounds) for name, rounds in measured.items()}
     first = _only(flat, _earliest(stages))
     usual = max((len(rounds) for rounds in first.values()), default=1)
     enough = {name: rounds for name, rounds in flat.items() if 2 * len(rounds) >= usual}
     return ComparableRun(
         run=run.id,
         rounds=enough,
-        times=known.times,
-        intervals=_intervals(flat, known.times),
+        times=level.times,
+        intervals=_intervals(flat, level.times),
         levelled=True,
     )
 
 
 def _with_finals(run: str, measured: Table, final: Table) -> ComparableRun:
     """The finalists by the finals, the others by how they stood to them before."""
-    known = levels(measured, at=sorted({r for rounds in final.values() for r in rounds}))
+    level = levels(measured, at=sorted({r for rounds in final.values() for r in rounds}))
     chosen = _locations(final)
-    offset = float(np.median([math.log(chosen[name] / known.times[name]) for name in chosen]))
-    times = {name: time * math.exp(offset) for name, time in known.times.items()} | chosen
-    flat = {name: _level(known, rounds, offset) for name, rounds in measured.items()}
+    offset = float(np.median([math.log(chosen[name] / level.times[name]) for name in chosen]))
+    times = {name: time * math.exp(offset) for name, time in level.times.items()} | chosen
+    flat = {name: _level(level, rounds, offset) for name, rounds in measured.items()}
     return ComparableRun(
         run=run,
         rounds=final,
@@ -93,20 +93,20 @@ def _with_finals(run: str, measured: Table, final: Table) -> ComparableRun:
     )
 
 
-def _level(known: DriftFreeTimes, rounds: Rounds, offset: float = 0.0) -> Rounds:
+def _level(drift: DriftFreeTimes, rounds: Rounds, offset: float = 0.0) -> Rounds:
     return {
-        number: [time * math.exp(offset - known.drift[number]) for time in times]
+        number: [time * math.exp(offset - drift.drift[number]) for time in times]
         for number, times in rounds.items()
     }
 
 
 def _intervals(table: Table, times: Mapping[str, float]) -> dict[str, Interval | None]:
-    found: dict[str, Interval | None] = {}
+    intervals: dict[str, Interval | None] = {}
     for name, rounds in table.items():
-        known = estimators.interval(list(rounds.values()))
+        interval = estimators.interval(list(rounds.values()))
         at = times[name]
-        found[name] = (min(known[0], at), max(known[1], at)) if known else None
-    return found
+        intervals[name] = (min(interval[0], at), max(interval[1], at)) if interval else None
+    return intervals
 
 
 def _locations(table: Table) -> dict[str, float]:
@@ -182,8 +182,8 @@ def crossed_ratios(heat: ComparableRun, reference: str) -> list[float]:
         if not times:
             continue
         chosen = min(times, key=lambda name: (times[name], name))
-        one = {number: heat.rounds[chosen][number]}
-        value = estimators.ratio({number: heat.rounds[reference][number]}, one)
+        single = {number: heat.rounds[chosen][number]}
+        value = estimators.ratio({number: heat.rounds[reference][number]}, single)
         if value is not None:
             ratios.append(value)
     return ratios

@@ -160,20 +160,20 @@ def compare(
 
     Raises InputError for a study without one, and where a row stands for several candidates.
     """
-    found = require_reference(setup)
-    about = [ranking for ranking in rankings if found.about(ranking.problem)]
-    return [_compare(setup, found, machine, ranking) for ranking in about]
+    published = require_reference(setup)
+    about = [ranking for ranking in rankings if published.about(ranking.problem)]
+    return [_compare(setup, published, machine, ranking) for ranking in about]
 
 
 def _compare(
-    setup: Setup, found: Reference, machine: Machine, ranking: Ranking
+    setup: Setup, reference: Reference, machine: Machine, ranking: Ranking
 ) -> PublishedComparison:
     fed = _fed(machine.network)
-    groups = tuple(_group(setup, found, group, ranking, fed) for group in found.groups)
+    groups = tuple(_group(setup, reference, group, ranking, fed) for group in reference.groups)
     counted = [group for group in groups if not group.fitted]
     rules = [group.rule for group in counted if group.rule is not None]
     return PublishedComparison(
-        reference=found,
+        reference=reference,
         engine=ranking.engine,
         problem=ranking.problem,
         groups=groups,
@@ -201,8 +201,8 @@ def overall(
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return statistics.fmean(known) if known else None
+    defined = [value for value in values if value is not None]
+    return statistics.fmean(defined) if defined else None
 
 
 # --- one group --------------------------------------------------------------------------------
@@ -236,8 +236,8 @@ def _group(
 
 def _scored(rows: Sequence[RowPrediction]) -> tuple[RowPrediction, ...]:
     """The rows with a time that no curve was fitted to, else all with a time, else all."""
-    known = tuple(row for row in rows if row.predicted is not None) or tuple(rows)
-    return tuple(row for row in known if not row.fitted) or known
+    predicted = tuple(row for row in rows if row.predicted is not None) or tuple(rows)
+    return tuple(row for row in predicted if not row.fitted) or predicted
 
 
 def _row(
@@ -248,15 +248,15 @@ def _row(
     ranking: Ranking,
     fed: dict[str, str],
 ) -> RowPrediction:
-    found = [
+    matching = [
         entry for entry in ranking.entries if _stands_for(reference, group, row, entry.candidate)
     ]
-    if len(found) > 1:
-        names = ", ".join(entry.candidate.id for entry in found[:3])
+    if len(matching) > 1:
+        names = ", ".join(entry.candidate.id for entry in matching[:3])
         raise InputError(
             Fault(
                 where=setup.place("reference"),
-                found=f"{len(found)} candidates stand for the row {row.variant} of"
+                found=f"{len(matching)} candidates stand for the row {row.variant} of"
                 f" {group.source}: {names}",
                 expected="one: one build, and a space that varies nothing but"
                 f" {reference.parameter}",
@@ -267,7 +267,7 @@ def _row(
         reference.key(group.communication),
         reference.key(group.communication, row.variant),
     )
-    entry = found[0] if found else None
+    entry = matching[0] if matching else None
     missing = entry is None or entry.prediction.seconds is None
     return RowPrediction(
         published=row,

@@ -64,8 +64,8 @@ class EvaluatedCandidate:
     @property
     def objectives(self) -> dict[str, float]:
         """What is known of it that is better when it is smaller."""
-        known = {"time": self.measured, "energy": self.energy, "memory": self.memory}
-        return {name: value for name, value in known.items() if value}
+        values_by_name = {"time": self.measured, "energy": self.energy, "memory": self.memory}
+        return {name: value for name, value in values_by_name.items() if value}
 
     @property
     def deviation(self) -> float | None:
@@ -132,7 +132,7 @@ class ProblemEvaluation:
     def objectives(self) -> tuple[str, ...]:
         """What the front is over: what was asked for, else what was read for all; time first."""
         values = [row.objectives for row in self.rows if row.compared]
-        read = (k for k in OBJECTIVES if values and all(k in found for found in values))
+        read = (k for k in OBJECTIVES if values and all(k in value for value in values))
         return self.asked or tuple(read)
 
     @property
@@ -259,16 +259,18 @@ def _by_prediction(
 ) -> list[tuple[CandidateRecord, Prediction | None, int | None]]:
     if engine is None and study.predictions:
         engine = study.predictions[0].prediction.engine
-    known = {s.candidate: s.prediction for s in study.predictions if s.prediction.engine == engine}
+    predictions = {
+        s.candidate: s.prediction for s in study.predictions if s.prediction.engine == engine
+    }
 
     def key(candidate: CandidateRecord) -> tuple[bool, float, str]:
-        prediction = known.get(candidate.identity)
+        prediction = predictions.get(candidate.identity)
         seconds = prediction.seconds if prediction else None
         return seconds is None, seconds or 0.0, candidate.identity
 
     ordered = []
     for place, candidate in enumerate(sorted(candidates, key=key), start=1):
-        prediction = known.get(candidate.identity)
+        prediction = predictions.get(candidate.identity)
         rank = place if prediction and prediction.seconds is not None else None
         ordered.append((candidate, prediction, rank))
     return ordered
@@ -293,10 +295,10 @@ def _top_loss(
         row.candidate.identity: heat.times[row.candidate.identity] for row in top if row.compared
     }
     again = [time for name, time in times.items() if heat.finals and name in heat.rounds]
-    known = len(times) + len(failed)
+    finished = len(times) + len(failed)
     if again:
-        known += sum(not row.compared and row.candidate.identity in before for row in top)
-    if not times or known < len(top):
+        finished += sum(not row.compared and row.candidate.identity in before for row in top)
+    if not times or finished < len(top):
         return None
     best = min(heat.times[name] for name in heat.rounds)
     return estimators.loss(min(again or times.values()), best)
@@ -339,8 +341,8 @@ def _row(
 
 def _read(measurement: Measurement | None, name: str) -> list[float]:
     """A condition of the accepted samples, where it was read: a positive number."""
-    found = [s.conditions.get(name) for s in measurement.accepted] if measurement else []
-    return [float(v) for v in found if isinstance(v, int | float) and 0 < v < math.inf]
+    readings = [s.conditions.get(name) for s in measurement.accepted] if measurement else []
+    return [float(v) for v in readings if isinstance(v, int | float) and 0 < v < math.inf]
 
 
 def varied(candidate: CandidateRecord) -> dict[str, Value]:

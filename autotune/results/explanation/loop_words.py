@@ -10,14 +10,14 @@ LINE = 8
 """Components of a cache line of doubles."""
 
 
-def main_loop(one: ExplainedCandidate, role: Role) -> CompiledSweep | None:
+def main_loop(candidate: ExplainedCandidate, role: Role) -> CompiledSweep | None:
     """The sweep of a kernel that takes most of the time."""
     seconds: dict[str, float] = {}
-    for part in one.prediction.parts:
+    for part in candidate.prediction.parts:
         if part.kind == "sweep":
             seconds[part.sweep] = seconds.get(part.sweep, 0.0) + part.seconds
-    mine = [loop for loop in one.loops if _plays(loop, role)]
-    return max(mine, key=lambda loop: seconds.get(loop.sweep, 0.0), default=None)
+    loops = [loop for loop in candidate.loops if _plays(loop, role)]
+    return max(loops, key=lambda loop: seconds.get(loop.sweep, 0.0), default=None)
 
 
 def _plays(loop: CompiledSweep, role: Role) -> bool:
@@ -28,62 +28,62 @@ def _plays(loop: CompiledSweep, role: Role) -> bool:
 
 def in_words(loop: CompiledSweep) -> str:
     """A compiled loop in a few words: cycles per line, what is busiest, and what is unusual."""
-    found = loop.result
-    cycles = max(found.T_OL, found.T_nOL) * LINE
+    result = loop.result
+    cycles = max(result.T_OL, result.T_nOL) * LINE
     text = f"its loop needs {cycles:.3g} cycles a line, bound by {bottleneck(loop)}"
     return text + "".join(f", {word}" for word in unusual(loop))
 
 
 def bottleneck(loop: CompiledSweep) -> str:
-    found = loop.result
-    if found.bottleneck == "chain":
-        return f"a loop-carried chain of {found.chain:.3g} cycles a component"
-    return found.bottleneck
+    result = loop.result
+    if result.bottleneck == "chain":
+        return f"a loop-carried chain of {result.chain:.3g} cycles a component"
+    return result.bottleneck
 
 
 def unusual(loop: CompiledSweep) -> Iterator[str]:
-    found = loop.result
-    if found.vector <= 8:
+    result = loop.result
+    if result.vector <= 8:
         yield "scalar code"
-    if found.chain_forwards:
+    if result.chain_forwards:
         yield "a chain through memory (store forwarding)"
-    elif found.forwards >= 0.05:
-        yield f"{LINE * found.forwards:.3g} loads a line of what was just stored"
-    if found.blocked >= 0.01:
-        yield f"{LINE * found.blocked:.3g} loads a line wider than the store they wait for"
-    if found.crossing >= 0.05:
-        yield f"{LINE * found.crossing:.3g} line-crossing vector loads a line"
-    if found.gathers:
+    elif result.forwards >= 0.05:
+        yield f"{LINE * result.forwards:.3g} loads a line of what was just stored"
+    if result.blocked >= 0.01:
+        yield f"{LINE * result.blocked:.3g} loads a line wider than the store they wait for"
+    if result.crossing >= 0.05:
+        yield f"{LINE * result.crossing:.3g} line-crossing vector loads a line"
+    if result.gathers:
         yield "irregular loads (gathers)"
-    if found.calls:
+    if result.calls:
         yield "calls of library functions"
-    if found.unknown:
-        yield f"instructions that OSACA does not know ({', '.join(found.unknown[:3])})"
+    if result.unknown:
+        yield f"instructions that OSACA does not know ({', '.join(result.unknown[:3])})"
 
 
-def executed(one: ExplainedCandidate, other: ExplainedCandidate, role: Role) -> list[str]:
+def executed(candidate: ExplainedCandidate, other: ExplainedCandidate, role: Role) -> list[str]:
     """Components gone through, loads and stores of all loops of a kernel, as ratios."""
-    first, second = _work(one, role), _work(other, role)
+    first, second = _work(candidate, role), _work(other, role)
     if first is None or second is None:
         return []
     ratios = [a / b if b > 0 else 1.0 for a, b in zip(first, second, strict=True)]
-    told = [
+    changes = [
         f"{ratio:.2g} x the {word}"
         for word, ratio in zip(("components", "loads", "stores"), ratios, strict=True)
         if not 0.95 < ratio < 1.05
     ]
-    return [f"its loops go through {', '.join(told)}"] if told else []
+    return [f"its loops go through {', '.join(changes)}"] if changes else []
 
 
-def _work(one: ExplainedCandidate, role: Role) -> tuple[float, float, float] | None:
+def _work(candidate: ExplainedCandidate, role: Role) -> tuple[float, float, float] | None:
     """Seconds over cycles of each loop count its components, but for the clock."""
     busy: dict[str, float] = {}
-    for part in one.prediction.parts:
+    for part in candidate.prediction.parts:
         if part.kind == "T_OL":
             busy[part.sweep] = busy.get(part.sweep, 0.0) + part.seconds
     work = [
         (busy[loop.sweep] / loop.result.T_OL, loop.result)
-        for loop in one.loops
+        for loop in candidate.loops
         if _plays(loop, role)
         if busy.get(loop.sweep) and loop.result.T_OL > 0
     ]
@@ -91,8 +91,8 @@ def _work(one: ExplainedCandidate, role: Role) -> tuple[float, float, float] | N
         return None
     return (
         sum(count for count, _ in work),
-        sum(count * found.loads for count, found in work),
-        sum(count * found.stores for count, found in work),
+        sum(count * result.loads for count, result in work),
+        sum(count * result.stores for count, result in work),
     )
 
 
@@ -100,10 +100,10 @@ def compared(first: CompiledSweep | None, second: CompiledSweep | None) -> list[
     """What differs between two compiled loops of one kernel."""
     if first is None or second is None:
         return []
-    told = []
+    differences = []
     if bottleneck(first) != bottleneck(second):
-        told.append(f"bound by {bottleneck(first)} against {bottleneck(second)}")
-    mine, theirs = list(unusual(first)), list(unusual(second))
-    told += [f"it has {word}" for word in mine if word not in theirs]
-    told += [f"the other has {word}" for word in theirs if word not in mine]
-    return told
+        differences.append(f"bound by {bottleneck(first)} against {bottleneck(second)}")
+    ours, theirs = list(unusual(first)), list(unusual(second))
+    differences += [f"it has {word}" for word in ours if word not in theirs]
+    differences += [f"the other has {word}" for word in theirs if word not in ours]
+    return differences

@@ -49,28 +49,28 @@ _UNITS = (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9))
 # --- one candidate --------------------------------------------------------------------------
 
 
-def alone(one: ExplainedCandidate) -> list[str]:
+def alone(candidate: ExplainedCandidate) -> list[str]:
     """Why a candidate takes as long as predicted: a sentence each.
 
     The kernels that take most of the step, what bounds each, and where the doubt comes from.
     """
-    prediction = one.prediction
+    prediction = candidate.prediction
     if prediction.seconds is None:
-        return [f"{one.name} has no predicted time: {prediction.reason}."]
-    told = [f"{one.name} takes {time(prediction.seconds)} per time step."]
-    found = roles(prediction, prediction)
-    for role in sorted(found, key=lambda r: -r.first)[:_NAMED]:
+        return [f"{candidate.name} has no predicted time: {prediction.reason}."]
+    sentences = [f"{candidate.name} takes {time(prediction.seconds)} per time step."]
+    kernels = roles(prediction, prediction)
+    for role in sorted(kernels, key=lambda r: -r.first)[:_NAMED]:
         share = role.first / prediction.seconds
         if share >= _COUNTS:
-            told.append(
-                f"{role.name}: {time(role.first)}, {100 * share:.0f} %; {_bound(one, role)}."
+            sentences.append(
+                f"{role.name}: {time(role.first)}, {100 * share:.0f} %; {_bound(candidate, role)}."
             )
-    told += _rest(one, found)
-    told += _doubts(one)
-    return told
+    sentences += _rest(candidate, kernels)
+    sentences += _doubts(candidate)
+    return sentences
 
 
-def _bound(one: ExplainedCandidate, role: Role) -> str:
+def _bound(candidate: ExplainedCandidate, role: Role) -> str:
     """What bounds a kernel, in words."""
     kinds = {d.kind: d for d in role.parts if d.kind not in WHOLE}
     if not kinds:
@@ -84,7 +84,7 @@ def _bound(one: ExplainedCandidate, role: Role) -> str:
     ]
     if others:
         text += f", beside {', '.join(others)}"
-    loop = main_loop(one, role)
+    loop = main_loop(candidate, role)
     return text + (f"; {in_words(loop)}" if loop and top.kind in IN_CORE else "")
 
 
@@ -109,20 +109,20 @@ def _short(kind: str) -> str:
     return {"T_OL": "arithmetic", "T_nOL": "loads and stores of L1"}.get(kind, kind)
 
 
-def _rest(one: ExplainedCandidate, found: Sequence[Role]) -> list[str]:
-    seconds = one.prediction.seconds or 1.0
-    small = sum(r.first for r in sorted(found, key=lambda r: -r.first)[_NAMED:])
-    told = [f"Other kernels: {time(small)}."] if small > _COUNTS * seconds else []
+def _rest(candidate: ExplainedCandidate, kernels: Sequence[Role]) -> list[str]:
+    seconds = candidate.prediction.seconds or 1.0
+    small = sum(r.first for r in sorted(kernels, key=lambda r: -r.first)[_NAMED:])
+    sentences = [f"Other kernels: {time(small)}."] if small > _COUNTS * seconds else []
     for kind in ("barrier", "communication"):
-        total = sum(p.seconds for p in one.prediction.parts if p.kind == kind)
+        total = sum(p.seconds for p in candidate.prediction.parts if p.kind == kind)
         if total > _COUNTS * seconds:
-            told.append(f"{kind.capitalize()}: {time(total)}, {100 * total / seconds:.0f} %.")
-    return told
+            sentences.append(f"{kind.capitalize()}: {time(total)}, {100 * total / seconds:.0f} %.")
+    return sentences
 
 
-def _doubts(one: ExplainedCandidate) -> list[str]:
+def _doubts(candidate: ExplainedCandidate) -> list[str]:
     """The interval, and which class of figures makes it wide."""
-    prediction = one.prediction
+    prediction = candidate.prediction
     if prediction.interval is None:
         return ["The engine states no interval."]
     text = f"Interval {' to '.join(pair(*prediction.interval))}"
@@ -132,11 +132,13 @@ def _doubts(one: ExplainedCandidate) -> list[str]:
         worst = sorted((shared | {_OWN: doubt.own}).items(), key=lambda item: -item[1])
         named = [f"{name} ({_percent(sigma)})" for name, sigma in worst[:_NAMED] if sigma >= 0.01]
         text += f": unsure of {', '.join(named)}" if named else ""
-    told = [f"{text}."]
+    sentences = [f"{text}."]
     unsure = {part.kind for part in prediction.parts if part.extrapolated}
     if unsure:
-        told.append(f"Estimated, not measured: {', '.join(_short(k) for k in sorted(unsure))}.")
-    return told
+        sentences.append(
+            f"Estimated, not measured: {', '.join(_short(k) for k in sorted(unsure))}."
+        )
+    return sentences
 
 
 def _percent(sigma: float) -> str:
@@ -173,30 +175,30 @@ _DOUBTS = {
 # --- two candidates -------------------------------------------------------------------------
 
 
-def against(one: ExplainedCandidate, other: ExplainedCandidate) -> list[str]:
+def against(candidate: ExplainedCandidate, other: ExplainedCandidate) -> list[str]:
     """What makes the difference between two candidates, the largest first; a sentence each."""
-    a, b = one.prediction.seconds, other.prediction.seconds
+    a, b = candidate.prediction.seconds, other.prediction.seconds
     if a is None or b is None:
         return [
             f"{t.name} has no predicted time: {t.prediction.reason}."
-            for t in (one, other)
+            for t in (candidate, other)
             if t.prediction.seconds is None
         ]
-    found = roles(one.prediction, other.prediction)
+    kernels = roles(candidate.prediction, other.prediction)
     whole = a - b
-    told = [_headline(one.name, other.name, a, b)]
-    named = [r for r in found if abs(r.first - r.second) >= _COUNTS * max(abs(whole), _ALIKE * b)]
+    sentences = [_headline(candidate.name, other.name, a, b)]
+    named = [r for r in kernels if abs(r.first - r.second) >= _COUNTS * max(abs(whole), _ALIKE * b)]
     for role in named[:_NAMED]:
-        told.append(_difference(one, other, role))
-    rest = sum(r.first - r.second for r in found if r not in named[:_NAMED])
-    if abs(rest) > _COUNTS * max(abs(whole), _ALIKE * b) and len(found) > len(named[:_NAMED]):
-        names = ", ".join(r.name for r in found if r not in named[:_NAMED])
-        told.append(f"The rest ({names}) takes {_more(rest)}.")
+        sentences.append(_difference(candidate, other, role))
+    rest = sum(r.first - r.second for r in kernels if r not in named[:_NAMED])
+    if abs(rest) > _COUNTS * max(abs(whole), _ALIKE * b) and len(kernels) > len(named[:_NAMED]):
+        names = ", ".join(r.name for r in kernels if r not in named[:_NAMED])
+        sentences.append(f"The rest ({names}) takes {_more(rest)}.")
     for kind in ("barrier", "communication"):
-        told += _other(one, other, kind, max(abs(whole), _ALIKE * b))
-    told += _remarks(one, other)
-    told.append(_told_apart(one, other))
-    return told
+        sentences += _other(candidate, other, kind, max(abs(whole), _ALIKE * b))
+    sentences += _remarks(candidate, other)
+    sentences.append(_told_apart(candidate, other))
+    return sentences
 
 
 def _headline(first: str, second: str, a: float, b: float) -> str:
@@ -210,7 +212,7 @@ def _more(seconds: float) -> str:
     return f"{time(abs(seconds))} {'more' if seconds > 0 else 'less'}"
 
 
-def _difference(one: ExplainedCandidate, other: ExplainedCandidate, role: Role) -> str:
+def _difference(candidate: ExplainedCandidate, other: ExplainedCandidate, role: Role) -> str:
     """One kernel of two candidates: both times, and the parts that make the difference."""
     gap = role.first - role.second
     causes = [
@@ -220,21 +222,21 @@ def _difference(one: ExplainedCandidate, other: ExplainedCandidate, role: Role) 
         if abs(d.first - d.second) >= _CAUSE * abs(gap)
     ]
     head = f"{role.name} takes {' against '.join(pair(role.first, role.second))}"
-    told = [_cause(d, other.name) for d in causes[:2]]
+    sentences = [_cause(d, other.name) for d in causes[:2]]
     if any(d.kind in IN_CORE for d in causes[:2]):
-        told += executed(one, other, role)
-        told += compared(main_loop(one, role), main_loop(other, role))
+        sentences += executed(candidate, other, role)
+        sentences += compared(main_loop(candidate, role), main_loop(other, role))
     back = [
         d
         for d in role.parts
         if d.kind not in (*WHOLE, *IN_CORE) and (d.second - d.first) * gap >= _CAUSE * gap * gap
     ]
-    if told:
-        told += [f"but {_cause(d, other.name)}" for d in back[:1]]
-    if not told:
-        told = ["each of its parts is alike, they overlap less" if gap > 0 else
+    if sentences:
+        sentences += [f"but {_cause(d, other.name)}" for d in back[:1]]
+    if not sentences:
+        sentences = ["each of its parts is alike, they overlap less" if gap > 0 else
                 "each of its parts is alike, they overlap more"]  # fmt: skip
-    return f"{head}: {'; '.join(told)}."
+    return f"{head}: {'; '.join(sentences)}."
 
 
 def _cause(part: Difference, other: str) -> str:
@@ -257,11 +259,11 @@ def _cause(part: Difference, other: str) -> str:
 
 
 def _other(
-    one: ExplainedCandidate, other: ExplainedCandidate, kind: str, scale: float
+    candidate: ExplainedCandidate, other: ExplainedCandidate, kind: str, scale: float
 ) -> list[str]:
     a, b = (
-        sum(part.seconds for part in told.prediction.parts if part.kind == kind)
-        for told in (one, other)
+        sum(part.seconds for part in explained.prediction.parts if part.kind == kind)
+        for explained in (candidate, other)
     )
     if abs(a - b) < _COUNTS * scale:
         return []
@@ -269,23 +271,23 @@ def _other(
     return [f"{verb} {' against '.join(pair(a, b))}."]
 
 
-def _remarks(one: ExplainedCandidate, other: ExplainedCandidate) -> list[str]:
+def _remarks(candidate: ExplainedCandidate, other: ExplainedCandidate) -> list[str]:
     """What was remarked of one candidate and not of the other: set conflicts, rough routes."""
-    told = []
-    for mine, theirs in ((one, other), (other, one)):
-        own = [note for note in mine.prediction.notes if note not in theirs.prediction.notes]
-        if own:
-            told.append(f"Only of {mine.name}: {'; '.join(own[:_NAMED])}.")
-    return told
+    sentences = []
+    for ours, theirs in ((candidate, other), (other, candidate)):
+        remarks = [note for note in ours.prediction.notes if note not in theirs.prediction.notes]
+        if remarks:
+            sentences.append(f"Only of {ours.name}: {'; '.join(remarks[:_NAMED])}.")
+    return sentences
 
 
-def _told_apart(one: ExplainedCandidate, other: ExplainedCandidate) -> str:
+def _told_apart(candidate: ExplainedCandidate, other: ExplainedCandidate) -> str:
     """How sure it is that they differ: what is wrong for both alike does not count."""
-    first, second = one.prediction, other.prediction
+    first, second = candidate.prediction, other.prediction
     likely = odds(first, second)
     if likely is None or first.uncertainty is None or second.uncertainty is None:
         return _by_intervals(first, second)
-    sure, slower = max((1 - likely, one.name), (likely, other.name))
+    sure, slower = max((1 - likely, candidate.name), (likely, other.name))
     alone = max(first.uncertainty.sigma, second.uncertainty.sigma)
     ratio = _between(first.uncertainty, second.uncertainty)
     word = "Told apart" if sure > 1 - UNDECIDED else "Not told apart by the prediction"
@@ -310,7 +312,9 @@ def _by_intervals(first: Prediction, second: Prediction) -> str:
     assert second.seconds is not None
     inside = first.interval[0] <= second.seconds <= first.interval[1]
     inside = inside and second.interval[0] <= first.seconds <= second.interval[1]
-    spans = " and ".join(" to ".join(pair(*each)) for each in (first.interval, second.interval))
+    spans = " and ".join(
+        " to ".join(pair(*interval)) for interval in (first.interval, second.interval)
+    )
     if inside:
         return f"Not told apart by the prediction: the intervals are {spans}."
     return f"Told apart by the prediction: the intervals are {spans}."

@@ -17,34 +17,34 @@ _SMALL = 1e-3
 """Parts that differ by less than this share of the step are left out."""
 
 
-def explained(each: RankingExplanation, *, assembly: bool = False) -> str:
+def explained(explanation: RankingExplanation, *, assembly: bool = False) -> str:
     """The reasons in words, then the numbers; with ``assembly`` the annotated loops too."""
-    chosen, other = each.chosen, each.other
+    chosen, other = explanation.chosen, explanation.other
     head = chosen.candidate.id + (f" against {other.candidate.id}" if other else "")
     lines = [f"{head}, engine {chosen.prediction.engine}"]
-    lines += [line for text in each.words for line in textwrap.wrap(text, _WIDTH)]
-    table = _differences(chosen.prediction, other.prediction) if other else _parts(each)
+    lines += [line for text in explanation.words for line in textwrap.wrap(text, _WIDTH)]
+    table = _differences(chosen.prediction, other.prediction) if other else _parts(explanation)
     if len(table) > 1:
         lines += ["", columns(table, right=range(2, len(table[0])))]
-    for told in (each.told, each.beside):
-        if told and told.loops:
-            lines += ["", *_loops(told)]
+    for explained_candidate in (explanation.told, explanation.beside):
+        if explained_candidate and explained_candidate.loops:
+            lines += ["", *_loops(explained_candidate)]
     told_notes = dict.fromkeys(
-        note for one in (chosen, other) if one for note in one.prediction.notes
+        note for ranked in (chosen, other) if ranked for note in ranked.prediction.notes
     )
     notes = [textwrap.wrap(f"note: {note}", _WIDTH, subsequent_indent="  ") for note in told_notes]
     if notes:
         lines += ["", *(line for note in notes for line in note)]
     if assembly:
-        for told in (each.told, each.beside):
-            lines += _assembly(told) if told else []
+        for explained_candidate in (explanation.told, explanation.beside):
+            lines += _assembly(explained_candidate) if explained_candidate else []
     return "\n".join(lines)
 
 
-def _parts(each: RankingExplanation) -> list[tuple[str, ...]]:
+def _parts(explanation: RankingExplanation) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = [("sweep", "part", "time", "rows")]
-    least = _LITTLE * (each.chosen.prediction.seconds or 0.0)
-    for part in sorted(each.chosen.prediction.parts, key=lambda p: (p.sweep, -p.seconds)):
+    least = _LITTLE * (explanation.chosen.prediction.seconds or 0.0)
+    for part in sorted(explanation.chosen.prediction.parts, key=lambda p: (p.sweep, -p.seconds)):
         if part.seconds < least:
             continue
         count = f"{part.count:.0f}" if part.count else ""
@@ -64,32 +64,32 @@ def _differences(first: Prediction, second: Prediction) -> list[tuple[str, ...]]
     return rows
 
 
-def _loops(told: ExplainedCandidate) -> list[str]:
+def _loops(candidate: ExplainedCandidate) -> list[str]:
     rows: list[tuple[str, ...]] = [
         ("sweep", "T_OL", "T_nOL", "chain", "SIMD", "in-core by", "bound by")
     ]
-    rows += [_loop(loop) for loop in told.loops]
+    rows += [_loop(loop) for loop in candidate.loops]
     return [
-        f"loops of {told.name} as compiled, cycles per line of {LINE} components",
+        f"loops of {candidate.name} as compiled, cycles per line of {LINE} components",
         columns(rows, right=(1, 2, 3, 4)),
     ]
 
 
 def _loop(loop: CompiledSweep) -> tuple[str, ...]:
-    found = loop.result
+    result = loop.result
     return (
         loop.sweep,
-        *(f"{LINE * cycles:.1f}" for cycles in (found.T_OL, found.T_nOL, found.chain)),
-        f"{found.vector} B",
-        found.route,
-        ", ".join([found.bottleneck, *unusual(loop)]),
+        *(f"{LINE * cycles:.1f}" for cycles in (result.T_OL, result.T_nOL, result.chain)),
+        f"{result.vector} B",
+        result.route,
+        ", ".join([result.bottleneck, *unusual(loop)]),
     )
 
 
-def _assembly(told: ExplainedCandidate) -> list[str]:
+def _assembly(candidate: ExplainedCandidate) -> list[str]:
     lines = []
-    for loop in told.loops:
+    for loop in candidate.loops:
         text = loop.result.annotated or loop.result.assembly
-        lines += ["", f"{told.name}, sweep {loop.sweep} ({loop.result.route}):"]
+        lines += ["", f"{candidate.name}, sweep {loop.sweep} ({loop.result.route}):"]
         lines.append(text.rstrip() or "no assembly is known: counted from the source")
     return lines

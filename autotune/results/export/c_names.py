@@ -31,11 +31,11 @@ class UniqueNames:
 
     def new(self, name: str) -> str:
         """The name, or with a number behind it where it is taken, whatever the case."""
-        number, made = 2, name
-        while made.lower() in self._taken:
-            made, number = f"{name}_{number}", number + 1
-        self._taken.add(made.lower())
-        return made
+        number, unique = 2, name
+        while unique.lower() in self._taken:
+            unique, number = f"{name}_{number}", number + 1
+        self._taken.add(unique.lower())
+        return unique
 
 
 def lower(text: str) -> str:
@@ -44,8 +44,8 @@ def lower(text: str) -> str:
     >>> lower("3d star (7pt)"), lower("Heat2D")
     ('n3d_star_7pt', 'heat2d')
     """
-    made = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
-    return f"n{made}" if not made or made[0].isdigit() else made
+    name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")
+    return f"n{name}" if not name or name[0].isdigit() else name
 
 
 def upper(text: str) -> str:
@@ -124,9 +124,9 @@ class Field:
     def _all(self, value: Value) -> Iterator[tuple[str, str]]:
         absent = value is None or (value == "none" and self.kind != "text")
         if self.kind == "text":
-            told = "" if value is None else _said(value)
-            yield "", literal(told)
-            yield "_ID", "0" if absent else self.numbered[self.values.index(told)]
+            text = "" if value is None else _said(value)
+            yield "", literal(text)
+            yield "_ID", "0" if absent else self.numbered[self.values.index(text)]
         elif self.kind == "number":
             yield "", "0.0" if absent else repr(float(value or 0))
         elif absent:
@@ -141,7 +141,7 @@ class Field:
 def fields(prefix: str, domains: Mapping[str, Sequence[Value]]) -> list[Field]:
     """The fields for parameters with these values, each value once."""
     members, macros = UniqueNames(_FIXED.union(_KEYWORDS.split())), UniqueNames()
-    found = []
+    c_fields = []
     for parameter, values in domains.items():
         present = [value for value in values if value not in (None, "none")]
         kind = _kind(present)
@@ -153,8 +153,8 @@ def fields(prefix: str, domains: Mapping[str, Sequence[Value]]) -> list[Field]:
         texts = tuple(dict.fromkeys(said)) if kind == "text" else ()
         start = f"{prefix}_{name.upper()}"
         numbered = tuple(macros.new(f"{start}_{upper(text)}") for text in texts)
-        found.append(Field(parameter, name, start, kind, optional, texts, numbered))
-    return found
+        c_fields.append(Field(parameter, name, start, kind, optional, texts, numbered))
+    return c_fields
 
 
 def _kind(values: Sequence[Value]) -> Kind:

@@ -45,28 +45,37 @@ def choices(
     Raises InputError where nothing was measured, where no candidate ran, and for a label that is
     not in the study.
     """
-    records = {one.identity: one for one in (*known, *result.study.candidates)}
-    maps = [pair for each in result.study.maps for pair in of_map(result.study, each, records)]
-    found = [pair for pair in maps if problem in ("", pair[1].problem)]
+    records = {
+        entry_or_record.identity: entry_or_record
+        for entry_or_record in (*known, *result.study.candidates)
+    }
+    maps = [pair for item in result.study.maps for pair in of_map(result.study, item, records)]
+    pairs = [pair for pair in maps if problem in ("", pair[1].problem)]
     skipped: list[SkippedProblem] = []
-    for each in selected(result, problem, () if not found else (problem,)):
-        entries, left = _of_problem(result.study, each)
-        found += entries
-        skipped += left
-    if not found:
+    for item in selected(result, problem, () if not pairs else (problem,)):
+        entries, reason = _of_problem(result.study, item)
+        pairs += entries
+        skipped += reason
+    if not pairs:
         raise InputError(
             Fault(
                 where=f"study {result.study.name}",
                 found="no candidate ran: "
-                + "; ".join(f"{one.problem}: {one.reason}" for one in skipped),
+                + "; ".join(
+                    f"{entry_or_record.problem}: {entry_or_record.reason}"
+                    for entry_or_record in skipped
+                ),
                 expected="a candidate with a time",
                 hint="autotune report shows what became of each",
             )
         )
-    made, notes = sections(found, _domains(result.study, found))
-    notes += _circumstances(result.study, {entry.origin.run for _, entry in found})
+    export_sections, notes = sections(pairs, _domains(result.study, pairs))
+    notes += _circumstances(result.study, {entry.origin.run for _, entry in pairs})
     return Choices(
-        study=result.study.name, sections=made, skipped=tuple(skipped), notes=tuple(notes)
+        study=result.study.name,
+        sections=export_sections,
+        skipped=tuple(skipped),
+        notes=tuple(notes),
     )
 
 
@@ -98,9 +107,13 @@ def selected(
                 hint="run: autotune tune CONFIG",
             )
         )
-    chosen = tuple(each for each in result.problems if problem in ("", each.label))
+    chosen = tuple(
+        problem_result
+        for problem_result in result.problems
+        if problem in ("", problem_result.label)
+    )
     if not chosen and problem not in also:
-        labels = [each.label for each in result.problems]
+        labels = [problem_result.label for problem_result in result.problems]
         if not labels:
             raise InputError(
                 Fault(where=where, found="a decision map only", hint="run: autotune tune CONFIG")
@@ -118,7 +131,7 @@ def _of_problem(
         groups.setdefault(_layout(row.candidate), []).append(row.candidate)
     if result.best is None:
         return [], [SkippedProblem(problem=result.label, threads=None, reason=_reason(result.rows))]
-    found, skipped = [], []
+    entries, skipped = [], []
     for layout, candidates in sorted(groups.items()):
         part = result
         if _layout(result.best.candidate) != layout:
@@ -128,8 +141,8 @@ def _of_problem(
             reason = _reason(part.rows)
             skipped.append(SkippedProblem(problem=result.label, threads=layout[1], reason=reason))
         else:
-            found.append(_entry(study, part, best, result.label))
-    return found, skipped
+            entries.append(_entry(study, part, best, result.label))
+    return entries, skipped
 
 
 def _layout(candidate: CandidateRecord) -> Layout:
@@ -144,16 +157,16 @@ def _reason(rows: Sequence[EvaluatedCandidate]) -> str:
     counts: dict[str, int] = {}
     for row in tried:
         counts[row.status or ""] = counts.get(row.status or "", 0) + 1
-    told = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
-    return f"no candidate has a time that compares ({told})"
+    counted = ", ".join(f"{count} {status}" for status, count in sorted(counts.items()))
+    return f"no candidate has a time that compares ({counted})"
 
 
 def _entry(
     study: StudyRecord, result: ProblemEvaluation, best: EvaluatedCandidate, label: str
 ) -> tuple[SectionKey, ExportEntry]:
-    one, measurement = best.candidate, best.measurement
+    record, measurement = best.candidate, best.measurement
     run = next(run for run in study.runs if measurement and run.id == measurement.run)
-    key, entry = origins.entry(study, run, one, best.measured)
+    key, entry = origins.entry(study, run, record, best.measured)
     entry = dataclasses.replace(
         entry,
         problem=label,
@@ -190,15 +203,15 @@ def ties(result: ProblemEvaluation, best: EvaluatedCandidate) -> list[EvaluatedC
 
 
 def _domains(
-    study: StudyRecord, found: Sequence[tuple[SectionKey, ExportEntry]]
+    study: StudyRecord, pairs: Sequence[tuple[SectionKey, ExportEntry]]
 ) -> dict[Identity, Domains]:
     """The values of the parameters over all candidates of each section, measured or not."""
     rows: dict[tuple[str, int], list[Domains]] = {}
-    for one in study.candidates:
-        rows.setdefault((subject(one).id, one.ranks), []).append(_single(one.parameters))
-    mapped = [_single(c.parameters) for each in study.maps for c in each.contenders]
-    known = {key.identity: key for key, _ in found}
-    charted = {key.identity for key, entry in found if entry.source == "map"}
+    for record in study.candidates:
+        rows.setdefault((subject(record).id, record.ranks), []).append(_single(record.parameters))
+    mapped = [_single(c.parameters) for stored_map in study.maps for c in stored_map.contenders]
+    keys = {key.identity: key for key, _ in pairs}
+    charted = {key.identity for key, entry in pairs if entry.source == "map"}
     return {
         identity: merged(
             [
@@ -206,7 +219,7 @@ def _domains(
                 *(mapped if identity in charted else []),
             ]
         )
-        for identity, key in known.items()
+        for identity, key in keys.items()
     }
 
 

@@ -156,7 +156,7 @@ Domains = Mapping[str, tuple[Value, ...]]
 
 
 def sections(
-    found: Sequence[tuple[SectionKey, ExportEntry]], domains: Mapping[Identity, Domains]
+    pairs: Sequence[tuple[SectionKey, ExportEntry]], domains: Mapping[Identity, Domains]
 ) -> tuple[tuple[ExportSection, ...], list[str]]:
     """Entries by section, and a note for each that gave way to another of the same place.
 
@@ -164,7 +164,7 @@ def sections(
     """
     groups: dict[Identity, tuple[SectionKey, dict[tuple[int, int], ExportEntry]]] = {}
     notes = []
-    for key, entry in sorted(found, key=lambda pair: pair[1].source != "map"):
+    for key, entry in sorted(pairs, key=lambda pair: pair[1].source != "map"):
         kept = groups.setdefault(key.identity, (key, {}))[1]
         there = kept.setdefault((entry.threads, entry.size), entry)
         if there is not entry and entry.source == there.source:
@@ -172,7 +172,7 @@ def sections(
                 f"{entry.problem} and {there.problem} have the same size, {entry.size}, and number"
                 f" of threads, {entry.threads}: {entry.candidate} is left out"
             )
-    made = [
+    export_sections = [
         ExportSection(
             key=key,
             entries=tuple(kept[place] for place in sorted(kept)),
@@ -180,14 +180,16 @@ def sections(
         )
         for identity, (key, kept) in sorted(groups.items())
     ]
-    return tuple(made), notes
+    return tuple(export_sections), notes
 
 
 def merged(several: Sequence[Domains]) -> dict[str, tuple[Value, ...]]:
     """Each parameter with all its values: none first, then truth values and numbers, then text."""
     names = dict.fromkeys(name for domains in several for name in domains)
     values = {name: [v for d in several for v in d.get(name, ())] for name in names}
-    return {name: tuple(sorted(_distinct(found), key=_order)) for name, found in values.items()}
+    return {
+        name: tuple(sorted(_distinct(values_of), key=_order)) for name, values_of in values.items()
+    }
 
 
 def _own(entry: ExportEntry) -> Domains:

@@ -96,21 +96,21 @@ def _ordered(problem: ProblemEvaluation) -> list[EvaluatedCandidate]:
 
 
 def _what(problem: ProblemEvaluation, row: EvaluatedCandidate) -> dict[str, Cell]:
-    one = row.candidate
+    candidate = row.candidate
     return {
         "problem": problem.label,
-        "family": one.problem.family,
-        "size": one.problem.components,
-        "candidate": one.id,
-        "variant": one.variant,
-        "threads": one.threads,
-        "ranks": one.ranks,
-        "nodes": one.nodes,
-        "communication": one.communication,
-        "placement": one.placement,
-        "compiler": one.compiler,
-        "flags": " ".join(one.flags),
-        "baseline": one.baseline,
+        "family": candidate.problem.family,
+        "size": candidate.problem.components,
+        "candidate": candidate.id,
+        "variant": candidate.variant,
+        "threads": candidate.threads,
+        "ranks": candidate.ranks,
+        "nodes": candidate.nodes,
+        "communication": candidate.communication,
+        "placement": candidate.placement,
+        "compiler": candidate.compiler,
+        "flags": " ".join(candidate.flags),
+        "baseline": candidate.baseline,
     }
 
 
@@ -128,24 +128,24 @@ def _predicted(row: EvaluatedCandidate) -> dict[str, Cell]:
 def _measured(
     problem: ProblemEvaluation, row: EvaluatedCandidate, machines: Mapping[str, str]
 ) -> dict[str, Cell]:
-    found = row.measurement
+    measurement = row.measurement
     low, high = row.interval or (None, None)
     return {
         "chosen": row.chosen,
         "status": row.status or "",
         "best": problem.best is not None and row is problem.best,
         "compared": row.compared,
-        "verified": found.verified if found else False,
-        "verified_error": found.error if found else None,
-        "run": found.run if found else "",
-        "machine": machines.get(found.run, "") if found else "",
-        "detail": found.detail if found else "",
+        "verified": measurement.verified if measurement else False,
+        "verified_error": measurement.error if measurement else None,
+        "run": measurement.run if measurement else "",
+        "machine": machines.get(measurement.run, "") if measurement else "",
+        "detail": measurement.detail if measurement else "",
         "measured_low_s": low,
         "measured_high_s": high,
         "memory_bytes": row.memory,
         "energy_j": row.energy,
-        "samples": len(found.accepted) if found else 0,
-        "samples_s": samples(found),
+        "samples": len(measurement.accepted) if measurement else 0,
+        "samples_s": samples(measurement),
         "measured_s": row.measured,
     }
 

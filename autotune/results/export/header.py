@@ -54,9 +54,9 @@ def _left_out(choices: Choices) -> list[str]:
     if not (choices.skipped or choices.notes):
         return []
     lines = ["", "Without a choice:"] if choices.skipped else [""]
-    for one in choices.skipped:
-        where = one.problem + (f", {one.threads} threads" if one.threads else "")
-        lines.append(f"  {where}: {one.reason}")
+    for skipped in choices.skipped:
+        where = skipped.problem + (f", {skipped.threads} threads" if skipped.threads else "")
+        lines.append(f"  {where}: {skipped.reason}")
     return [*lines, *(f"Note: {note}" for note in choices.notes)]
 
 
@@ -71,7 +71,7 @@ def borders(values: Sequence[int]) -> list[tuple[int | None, int]]:
     [(4, 2), (None, 8)]
     """
     ordered = sorted(set(values))
-    found: list[tuple[int | None, int]] = []
+    ranges: list[tuple[int | None, int]] = []
     for low, high in itertools.pairwise(ordered):
         inside, outside = low, high
         while outside - inside > 1:
@@ -80,8 +80,8 @@ def borders(values: Sequence[int]) -> list[tuple[int | None, int]]:
                 inside = middle
             else:
                 outside = middle
-        found.append((inside, low))
-    return [*found, (None, ordered[-1])]
+        ranges.append((inside, low))
+    return [*ranges, (None, ordered[-1])]
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -98,16 +98,16 @@ def decision(entries: Sequence[ExportEntry]) -> DecisionNode:
     keys = [(entry.size, entry.threads, entry.seconds) for entry in entries]
     free = borders([key[0] for key in keys])
     any_number = DecisionNode("size", tuple((last, choose(keys, size, 0)) for last, size in free))
-    asked = []
+    quantities = []
     for last, threads in borders([key[1] for key in keys]):
         sizes = borders([key[0] for key in keys if key[1] == threads])
         node = DecisionNode(
             "size", tuple((end, choose(keys, size, threads)) for end, size in sizes)
         )
-        asked.append((last, node))
-    if asked == [(None, any_number)]:
+        quantities.append((last, node))
+    if quantities == [(None, any_number)]:
         return any_number
-    return DecisionNode("threads", ((0, any_number), *asked))
+    return DecisionNode("threads", ((0, any_number), *quantities))
 
 
 class _SectionText:

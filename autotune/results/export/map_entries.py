@@ -10,20 +10,20 @@ from autotune.results.export.entries import ExportEntry, SectionKey
 
 
 def of_map(
-    study: StudyRecord, found: DecisionMap, known: Mapping[str, CandidateRecord]
+    study: StudyRecord, chart: DecisionMap, records: Mapping[str, CandidateRecord]
 ) -> list[tuple[SectionKey, ExportEntry]]:
     """An entry for each cell: one of the few contenders that the map merges its winners to.
 
     ``known``: identity to candidate; a cell whose candidate is not among them gives none, nor does
     a study without a run.
     """
-    made = []
-    for cell in found.entries():
-        one = known.get(cell.candidate)
-        if one is None or not study.runs:
+    entries = []
+    for cell in chart.entries():
+        record = records.get(cell.candidate)
+        if record is None or not study.runs:
             continue
         run = _run_of(study, cell.candidate)
-        key, entry = origins.entry(study, run, one, cell.seconds)
+        key, entry = origins.entry(study, run, record, cell.seconds)
         entry = dataclasses.replace(
             entry,
             size=cell.n,
@@ -32,8 +32,8 @@ def of_map(
             loss_bound=cell.bound,
             source="map",
         )
-        made.append((key, entry))
-    return made
+        entries.append((key, entry))
+    return entries
 
 
 def _run_of(study: StudyRecord, identity: str) -> RunRecord:

@@ -64,10 +64,10 @@ def _require_journal(path: Path) -> None:
     except (OSError, UnicodeDecodeError):
         first = "-"
     try:
-        known = not first or "op_code" in json.loads(first)
+        is_journal = not first or "op_code" in json.loads(first)
     except (ValueError, TypeError):
-        known = False
-    if not known:
+        is_journal = False
+    if not is_journal:
         raise InputError(
             Fault(
                 where=str(path),

@@ -45,27 +45,27 @@ def origin(study: StudyRecord, run: RunRecord, identity: str) -> EntryOrigin:
 
 
 def entry(
-    study: StudyRecord, run: RunRecord, one: CandidateRecord, seconds: float | None
+    study: StudyRecord, run: RunRecord, record: CandidateRecord, seconds: float | None
 ) -> tuple[SectionKey, ExportEntry]:
     """A candidate at its own size and threads, with what a run found out about it."""
-    measurement = run.measurement(one.identity)
-    made = ExportEntry(
-        size=one.problem.components,
-        threads=one.threads,
-        problem=one.problem.label,
-        candidate=one.id,
-        variant=one.variant,
-        parameters=dict(one.parameters),
-        compiler=one.compiler,
-        flags=one.flags,
-        nodes=one.nodes,
-        communication=one.communication,
-        placement=one.placement,
+    measurement = run.measurement(record.identity)
+    export_entry = ExportEntry(
+        size=record.problem.components,
+        threads=record.threads,
+        problem=record.problem.label,
+        candidate=record.id,
+        variant=record.variant,
+        parameters=dict(record.parameters),
+        compiler=record.compiler,
+        flags=record.flags,
+        nodes=record.nodes,
+        communication=record.communication,
+        placement=record.placement,
         seconds=seconds,
         interval=None,
         samples=len(measurement.accepted) if measurement else 0,
         verified=measurement is not None and measurement.verified,
         error=measurement.error if measurement else None,
-        origin=origin(study, run, one.identity),
+        origin=origin(study, run, record.identity),
     )
-    return SectionKey(place=place(run), subject=subject(one), ranks=one.ranks), made
+    return SectionKey(place=place(run), subject=subject(record), ranks=record.ranks), export_entry

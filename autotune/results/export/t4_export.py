@@ -36,13 +36,13 @@ def write(result: StudyEvaluation, problems: Sequence[ProblemEvaluation]) -> tup
     Candidates without a time because other programs disturbed them are left out: that says nothing
     about the candidate.
     """
-    left, results = 0, []
+    skipped, results = 0, []
     for problem in problems:
         for row in problem.rows:
             if row.measurement is None:
                 continue
             if row.status == "contended" or (row.status == "ok" and row.measured is None):
-                left += 1
+                skipped += 1
             else:
                 results.append(_result(problem, row))
     last = result.study.runs[-1]
@@ -59,7 +59,7 @@ def write(result: StudyEvaluation, problems: Sequence[ProblemEvaluation]) -> tup
         },
         "results": results,
     }
-    notes = [f"{left} candidates left out: no undisturbed sample"] if left else []
+    notes = [f"{skipped} candidates left out: no undisturbed sample"] if skipped else []
     if len(problems) > 1:
         notes.append(f"{len(problems)} problems in one file: to search one, export it by --problem")
     return json.dumps(document, indent=1, allow_nan=False) + "\n", notes
@@ -95,16 +95,18 @@ def _result(problem: ProblemEvaluation, row: EvaluatedCandidate) -> dict[str, ob
 
 def _configuration(problem: ProblemEvaluation, row: EvaluatedCandidate) -> dict[str, Value]:
     """What was set; a name that a parameter has too gets ``autotune_`` in front."""
-    one = row.candidate
+    candidate = row.candidate
     ours: dict[str, Value] = {
         "problem": problem.label,
-        "threads": one.threads,
-        "ranks": one.ranks,
-        "nodes": one.nodes,
-        "communication": one.communication,
-        "placement": one.placement,
-        "compiler": one.compiler,
-        "flags": " ".join(one.flags),
+        "threads": candidate.threads,
+        "ranks": candidate.ranks,
+        "nodes": candidate.nodes,
+        "communication": candidate.communication,
+        "placement": candidate.placement,
+        "compiler": candidate.compiler,
+        "flags": " ".join(candidate.flags),
     }
-    own = {f"autotune_{k}" if k in one.parameters else k: value for k, value in ours.items()}
-    return {**one.parameters, **own}
+    columns = {
+        f"autotune_{k}" if k in candidate.parameters else k: value for k, value in ours.items()
+    }
+    return {**candidate.parameters, **columns}

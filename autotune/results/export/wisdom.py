@@ -63,9 +63,11 @@ def write(choices: Choices, before: str = "") -> Written:
         sections[_id(item)] = item
     added, replaced = 0, []
     for section in choices.sections:
-        made = sections.setdefault(section.key.identity, _section(section.key))
-        made |= {name: value for name, value in _section(section.key).items() if name != "entries"}
-        entries = cast("list[Item]", made["entries"])
+        section_text = sections.setdefault(section.key.identity, _section(section.key))
+        section_text |= {
+            name: value for name, value in _section(section.key).items() if name != "entries"
+        }
+        entries = cast("list[Item]", section_text["entries"])
         for entry in section.entries:
             note = _put(entries, _entry(entry))
             added += not note

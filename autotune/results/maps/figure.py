@@ -183,13 +183,13 @@ def _edges(sizes: Sequence[int]) -> list[float]:
 
 def _runs(names: Sequence[int]) -> list[tuple[int, int]]:
     """First and last place of each run of equal names."""
-    found: list[tuple[int, int]] = []
+    runs: list[tuple[int, int]] = []
     for k, name in enumerate(names):
-        if found and names[found[-1][1]] == name:
-            found[-1] = (found[-1][0], k)
+        if runs and names[runs[-1][1]] == name:
+            runs[-1] = (runs[-1][0], k)
         else:
-            found.append((k, k))
-    return found
+            runs.append((k, k))
+    return runs
 
 
 def _colours(chart: DecisionMap) -> _Colours:
@@ -198,14 +198,14 @@ def _colours(chart: DecisionMap) -> _Colours:
     After eight colours lighter ones of these, then darker ones; the letters tell them apart.
     """
     drawn = list(dict.fromkeys((*chart.kept, *chart.winners)))
-    found: _Colours = {}
+    colours: _Colours = {}
     for k, contender in enumerate(drawn):
         base = to_rgb(PALETTE[k % len(PALETTE)])
         towards, share = ((1.0, 0.0), (1.0, 0.5), (0.0, 0.4))[(k // len(PALETTE)) % 3]
         mixed = [value + share * (towards - value) for value in base]
         letter = _LETTERS[k] if k < len(_LETTERS) else str(k + 1)
-        found[contender] = letter, (mixed[0], mixed[1], mixed[2])
-    return found
+        colours[contender] = letter, (mixed[0], mixed[1], mixed[2])
+    return colours
 
 
 def _readable(colour: tuple[float, float, float]) -> str:

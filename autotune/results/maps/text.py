@@ -13,7 +13,7 @@ def text(maps: Sequence[DecisionMap], study: str, *, store: str = "") -> str:
     """All maps of a study, one below the other."""
     place = f" --store {store}" if store else ""
     last = f"autotune report {study}{place} draws it; autotune export {study}{place} uses it."
-    return "\n\n".join([*(_one(each) for each in maps), last])
+    return "\n\n".join([*(_one(decision_map) for decision_map in maps), last])
 
 
 def _one(chart: DecisionMap) -> str:
@@ -37,7 +37,7 @@ def summary(chart: DecisionMap) -> list[str]:
         f" smoothly from one size to the next, the loss at any size is less than"
         f" {percent(chart.between[0])} with {level}"
     )
-    found = [
+    sentences = [
         f"Following the winners loses {percent(chart.whole.mean)} on average over the cells;"
         f" with {level} it is less than {percent(chart.whole.mean_bound)} on average and"
         f" less than {percent(chart.whole.max_bound)} in the worst cell.",
@@ -51,9 +51,9 @@ def summary(chart: DecisionMap) -> list[str]:
     failed = {k for cell in chart.cells for k in cell.failed}
     if failed:
         names = ", ".join(chart.contenders[k].label for k in sorted(failed))
-        found.append(f"Failed in some cells: {names}.")
+        sentences.append(f"Failed in some cells: {names}.")
     if chart.left_out:
-        found.append(
+        sentences.append(
             f"{chart.left_out} more candidates were not looked at: "
             + (
                 "by prediction they are the furthest from the fastest everywhere."
@@ -61,7 +61,7 @@ def summary(chart: DecisionMap) -> list[str]:
                 else "nothing is predicted, and they are too many."
             )
         )
-    return found
+    return sentences
 
 
 def _shipping(chart: DecisionMap, level: str) -> list[str]:
@@ -85,10 +85,10 @@ def _table(chart: DecisionMap) -> list[str]:
     for cell in sorted(chart.cells, key=lambda cell: (cell.threads, cell.size)):
         rows.append(_row(chart, cell))
     widths = [max(len(row[k]) for row in rows) for k in range(len(head))]
-    left = {2, 6}
+    left_aligned = {2, 6}
     return [
         "  ".join(
-            word.ljust(width) if k in left else word.rjust(width)
+            word.ljust(width) if k in left_aligned else word.rjust(width)
             for k, (word, width) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
         for row in rows

@@ -40,13 +40,13 @@ def listed(slower: dict[str, list[str]]) -> str:
     >>> listed({"4 % more time": ["8", "16"], "2.1 times the time": ["none"]})
     '8 and 16 take 4 % more time, none takes 2.1 times the time'
     """
-    said = [
+    phrases = [
         f"{few(names, 'and')} {'takes' if len(names) == 1 else 'take'} {change}"
         for change, names in slower.items()
     ]
-    if len(said) > _LISTED:
-        said = [*said[: _LISTED - 2], "...", said[-1]]
-    return ", ".join(said)
+    if len(phrases) > _LISTED:
+        phrases = [*phrases[: _LISTED - 2], "...", phrases[-1]]
+    return ", ".join(phrases)
 
 
 def few(texts: list[str], word: str) -> str:

@@ -40,7 +40,7 @@ class Panel:
 
 def panels(network: Network, fitted: Sequence[FittedCurve] = ()) -> tuple[Panel, ...]:
     """A panel for each curve, operation by operation."""
-    fits = {one.curve.key: one for one in fitted}
+    fits = {fitted_curve.curve.key: fitted_curve for fitted_curve in fitted}
     return tuple(_panel(curve, fits.get(curve.key)) for curve in network.curves)
 
 

@@ -145,13 +145,13 @@ def stack(result: ProblemEvaluation, top: int = 8) -> Stack:
 
 
 def _bar(row: EvaluatedCandidate, result: ProblemEvaluation) -> Bar:
-    own = row.compared
+    compared = row.compared
     return Bar(
         label=words.name(row.candidate, result),
         role=role(row, result),
         segments=contributions(row.prediction) if row.prediction else (),
-        measured=row.measured if own else None,
-        interval=row.interval if own else None,
+        measured=row.measured if compared else None,
+        interval=row.interval if compared else None,
     )
 
 
@@ -207,8 +207,8 @@ def samples(result: ProblemEvaluation, most: int = 40) -> Samples:
     """The samples of the fastest ``most`` compared candidates, and of the baseline."""
     strips: list[Strip] = []
     for row in result.evaluated:
-        wanted = len(strips) < most or role(row, result) == "baseline"
-        if wanted and row.compared and row.measurement and row.measured is not None:
+        shown = len(strips) < most or role(row, result) == "baseline"
+        if shown and row.compared and row.measurement and row.measured is not None:
             timed = [sample for sample in row.measurement.samples if not sample.warm_up]
             strips.append(
                 Strip(
@@ -240,8 +240,8 @@ def bandwidths(machine: Machine) -> Bandwidths:
 def facts(machine: Machine) -> tuple[Fact, ...]:
     """The figures of the machine that predictions use; what was measured wins over what is
     documented, and the source says which it was."""
-    found = machine.calibration
-    clock = _MEASURED if found else _source(machine, "clock")
+    calibration = machine.calibration
+    clock = _MEASURED if calibration else _source(machine, "clock")
     rows = [
         Fact("cores", float(machine.cores), "count", _source(machine, "cores")),
         Fact("clock", machine.frequency, "frequency", clock),
@@ -254,12 +254,12 @@ def facts(machine: Machine) -> tuple[Fact, ...]:
             source = _source(machine, f"{key}.inbound", key, "caches")
             rows.append(Fact(f"{cache.name} inbound", cache.inbound, "throughput", source))
     rows += _memory(machine)
-    rows += _barriers(machine, found)
+    rows += _barriers(machine, calibration)
     levels: Sequence[str] = [*(cache.name for cache in machine.caches[1:]), "MEM"]
     for level in levels:
-        own = "memory.exposed" if level == "MEM" else f"caches.{level}.exposed"
-        documented = _source(machine, own, "caches.exposed")
-        source = _MEASURED if found and level in found.exposed else documented
+        key_of_level = "memory.exposed" if level == "MEM" else f"caches.{level}.exposed"
+        documented = _source(machine, key_of_level, "caches.exposed")
+        source = _MEASURED if calibration and level in calibration.exposed else documented
         rows.append(Fact(f"{level} exposed share", machine.exposed(level), "share", source))
     return tuple(rows)
 
@@ -269,13 +269,16 @@ _MEASURED = "measured"
 
 def _source(machine: Machine, *keys: str) -> str:
     """Where a figure comes from, by the most specific key that the machine file has."""
-    known = (machine.sources[key] for key in keys if key in machine.sources)
-    return next(known, "machine file")
+    sources = (machine.sources[key] for key in keys if key in machine.sources)
+    return next(sources, "machine file")
 
 
 def _memory(machine: Machine) -> list[Fact]:
     memory = machine.memory
-    found = [("one core", "single", memory.single), ("all cores", "saturated", memory.saturated)]
+    bandwidths = [
+        ("one core", "single", memory.single),
+        ("all cores", "saturated", memory.saturated),
+    ]
     return [
         Fact(
             f"memory bandwidth, {name}",
@@ -283,16 +286,16 @@ def _memory(machine: Machine) -> list[Fact]:
             "bandwidth",
             _source(machine, f"memory.{key}", "memory"),
         )
-        for name, key, value in found
+        for name, key, value in bandwidths
         if value is not None
     ]
 
 
-def _barriers(machine: Machine, found: Calibration | None) -> list[Fact]:
-    if found:
+def _barriers(machine: Machine, calibration: Calibration | None) -> list[Fact]:
+    if calibration:
         return [
             Fact(f"barrier, {threads} threads", value, "time", _MEASURED)
-            for threads, value in sorted(found.barriers.items())
+            for threads, value in sorted(calibration.barriers.items())
         ]
     if machine.barrier is None:
         return []

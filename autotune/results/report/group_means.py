@@ -63,9 +63,9 @@ class _Blocks:
     @cached_property
     def _counts(self) -> Floats:
         """(blocks, values) how many candidates."""
-        found = np.zeros((int(self.block.max()) + 1, int(self.codes.max()) + 1))
-        np.add.at(found, (self.block, self.codes), 1.0)
-        return found
+        counts = np.zeros((int(self.block.max()) + 1, int(self.codes.max()) + 1))
+        np.add.at(counts, (self.block, self.codes), 1.0)
+        return counts
 
     @cached_property
     def _information(self) -> Floats:
@@ -156,8 +156,8 @@ class GroupMeans:
         tiers = []
         for agree, balanced in ((names, True), (tuple(matters), True), ((), False)):
             kept = [k for k, one in enumerate(names) if one in agree and k != place]
-            known: dict[tuple[Value, ...], int] = {}
-            block = [known.setdefault(tuple(r[k] for k in kept), len(known)) for _, r in rows]
+            blocks: dict[tuple[Value, ...], int] = {}
+            block = [blocks.setdefault(tuple(r[k] for k in kept), len(blocks)) for _, r in rows]
             tiers.append(_Blocks(logs, codes, np.array(block, np.intp), balanced))
         return cls(values, tuple(tiers))
 
@@ -171,9 +171,9 @@ class GroupMeans:
             return None
         linked = [tier.change(self.values[start], self.values[to]) for tier in self.tiers]
         linked.insert(-1, self._trend(start, to))
-        found = [change for change in linked if change is not None]
-        known = next((c for c in found if c.balanced and math.isfinite(c.half)), None)
-        return known or self._trend(start, to) or (found[0] if found else None)
+        changes = [change for change in linked if change is not None]
+        balanced_change = next((c for c in changes if c.balanced and math.isfinite(c.half)), None)
+        return balanced_change or self._trend(start, to) or (changes[0] if changes else None)
 
     def _trend(self, start: Value, to: Value) -> GroupDifference | None:
         numbers = [float(v) for v in self.values if not isinstance(v, str)]
@@ -192,6 +192,6 @@ class GroupMeans:
         return min(self.values, key=self._behind)
 
     def _behind(self, value: Value) -> float:
-        found = (self.change(other, value) for other in self.values if other != value)
-        means = [change.mean for change in found if change is not None]
+        changes = (self.change(other, value) for other in self.values if other != value)
+        means = [change.mean for change in changes if change is not None]
         return round(float(np.mean(means or [0.0])), 9)  # equal ones stay in their order

@@ -82,19 +82,19 @@ def influences(result: ProblemEvaluation) -> Influences | None:
         return None
     try:
         table = _table(rows, result.label)
-        found = _Fitted.of(table)
+        fitted = _Fitted.of(table)
     except InputError:  # all alike
         return None
-    if len(table) < LEAST or not _better(found.held_out, _middle(table), table.response):
+    if len(table) < LEAST or not _better(fitted.held_out, _middle(table), table.response):
         return None
-    said = found.words()
-    if not said:
+    sentences = fitted.words()
+    if not sentences:
         return None
     return Influences(
-        words=said,
-        formula=found.whole.formula,
+        words=sentences,
+        formula=fitted.whole.formula,
         candidates=len(table),
-        error=float(_errors(found.held_out, table.response).mean()),
+        error=float(_errors(fitted.held_out, table.response).mean()),
         same=float(_errors(_middle(table), table.response).mean()),
     )
 
@@ -130,9 +130,9 @@ class _Fitted:
         fold, held = folds(len(table), 0), np.full(len(table), np.nan)
         parts = []
         for number in range(FOLDS):
-            own = fold == number
-            parts.append(model.train(table.take(~own)))
-            held[own] = parts[-1].predict(table.inputs.take(own))
+            members = fold == number
+            parts.append(model.train(table.take(~members)))
+            held[members] = parts[-1].predict(table.inputs.take(members))
         some = np.linspace(0, len(table) - 1, min(_ROWS, len(table))).astype(np.intp)
         return cls(
             table=table,
@@ -197,11 +197,11 @@ class _Fitted:
                 continue
             change = measured.change(first, value)
             size = _agreed(effect - effects[first], change)
-            known = change is not None and change.clear and change.mean > _WORTH
-            sure = sure and known and size is not None
+            credible = change is not None and change.clear and change.mean > _WORTH
+            sure = sure and credible and size is not None
             if size is not None and size > 0:
                 behind[value] = size
-            elif not known:
+            elif not credible:
                 alike.append(change_words.shown(value))
         if not behind:
             return None
@@ -228,8 +228,8 @@ class _Fitted:
         if other.numeric and not one.numeric:
             one, other = other, one
         first, second = _values(self.table, one), _values(self.table, other)
-        asked = [{one.name: a, other.name: b} for a in first for b in second]
-        effects = self._effects(asked).reshape(-1, len(first), len(second))
+        settings = [{one.name: a, other.name: b} for a in first for b in second]
+        effects = self._effects(settings).reshape(-1, len(first), len(second))
         to, start, slow, fast = _most_apart(effects[0], self._present(one, other), one.numeric)
         if _option(first):
             start, to = 0, 1
@@ -244,34 +244,36 @@ class _Fitted:
         if len(found) < 2 or not _differ(*found):
             return None
         (here, _), (there, _) = found
-        said = [
+        phrases = [
             f"{change_words.change(size)} where {other.name} = {change_words.shown(second[place])}"
             for size, place in ((here, slow), (there, fast))
         ]
         moved = (
             f"{one.name} from {change_words.shown(first[start])} to {change_words.shown(first[to])}"
         )
-        text = f"{f'{one.name} = 1' if _option(first) else moved}: {said[0]}, {said[1]}"
+        text = f"{f'{one.name} = 1' if _option(first) else moved}: {phrases[0]}, {phrases[1]}"
         return _Said(abs(here - there), (one.name, other.name), text, here * there < 0)
 
-    def _present(self, one: Parameter, other: Parameter) -> NDArray[np.bool_]:
+    def _present(self, parameter: Parameter, other: Parameter) -> NDArray[np.bool_]:
         """(values of one, of the other) which of them were measured together."""
-        first, second = self.table.inputs.place(one.name), self.table.inputs.place(other.name)
-        found = {(row[first], row[second]) for row in self.table.inputs.rows}
-        values = _values(self.table, one), _values(self.table, other)
-        return np.array([[(a, b) in found for b in values[1]] for a in values[0]])
+        first, second = self.table.inputs.place(parameter.name), self.table.inputs.place(other.name)
+        combinations = {(row[first], row[second]) for row in self.table.inputs.rows}
+        values = _values(self.table, parameter), _values(self.table, other)
+        return np.array([[(a, b) in combinations for b in values[1]] for a in values[0]])
 
     def _effects(self, settings: list[dict[str, Value]]) -> Floats:
         """(1 + folds, settings) mean log2 of the time where some parameters are set alike."""
         rows: list[tuple[Value, ...]] = []
-        for one in settings:
+        for setting in settings:
             rows += [
-                tuple(one.get(n, v) for n, v in zip(self.asked.names, row, strict=True))
+                tuple(setting.get(n, v) for n, v in zip(self.asked.names, row, strict=True))
                 for row in self.asked.rows
             ]
         inputs = ParameterRows(parameters=self.asked.parameters, rows=tuple(rows))
-        said = [np.log2(model.predict(inputs)) for model in (self.whole, *self.parts)]
-        return np.array([each.reshape(len(settings), -1).mean(axis=1) for each in said])
+        logarithms = [np.log2(model.predict(inputs)) for model in (self.whole, *self.parts)]
+        return np.array(
+            [predicted.reshape(len(settings), -1).mean(axis=1) for predicted in logarithms]
+        )
 
 
 def _clear(effects: Floats, worth: float) -> float | None:
@@ -289,9 +291,9 @@ def _most_apart(
     Of (values, values of the other), those measured. ``ends``: from the smallest to the largest.
     """
     changes = effects[:, None, :] - effects[None, :, :]
-    known = present[:, None, :] & present[None, :, :]
+    shared = present[:, None, :] & present[None, :, :]
     apart = np.abs(changes[:, :, :, None] - changes[:, :, None, :])
-    apart *= known[:, :, :, None] & known[:, :, None, :]
+    apart *= shared[:, :, :, None] & shared[:, :, None, :]
     if ends:
         apart[:-1] = 0.0
         apart[:, 1:] = 0.0
@@ -305,32 +307,32 @@ def _most_apart(
 def _agreed(effects: Floats, measured: GroupDifference | None) -> float | None:
     """The change that model and times agree in, of the whole model first; None where they do not,
     or where it is chance by both."""
-    said = float(effects[0])
-    if measured is None or said * measured.mean <= 0:
+    effect = float(effects[0])
+    if measured is None or effect * measured.mean <= 0:
         return None
-    if min(abs(said), abs(measured.mean)) <= _WORTH:
+    if min(abs(effect), abs(measured.mean)) <= _WORTH:
         return None
     if _clear(effects, _WORTH) is None and not measured.clear:
         return None
-    if measured.holds(said):
-        return said
+    if measured.holds(effect):
+        return effect
     return measured.mean if measured.balanced else None
 
 
-def _same(said: float, measured: GroupDifference | None) -> tuple[float, GroupDifference] | None:
+def _same(effect: float, measured: GroupDifference | None) -> tuple[float, GroupDifference] | None:
     """The change that both say, which may be none, and the measured one; None: contradicted."""
     if measured is None:
         return None
-    if said * measured.mean <= 0 and max(abs(said), abs(measured.mean)) > _WORTH:
+    if effect * measured.mean <= 0 and max(abs(effect), abs(measured.mean)) > _WORTH:
         return None
-    return (said if measured.holds(said) else measured.mean), measured
+    return (effect if measured.holds(effect) else measured.mean), measured
 
 
-def _differ(one: tuple[float, GroupDifference], other: tuple[float, GroupDifference]) -> bool:
+def _differ(effect: tuple[float, GroupDifference], other: tuple[float, GroupDifference]) -> bool:
     """Whether two changes differ as the times do, and these by more than chance."""
-    said, measured = one[0] - other[0], one[1].mean - other[1].mean
-    chance = math.hypot(one[1].half, other[1].half)
-    return said * measured > 0 and abs(said) > _APART and abs(measured) > chance
+    predicted, measured = effect[0] - other[0], effect[1].mean - other[1].mean
+    chance = math.hypot(effect[1].half, other[1].half)
+    return predicted * measured > 0 and abs(predicted) > _APART and abs(measured) > chance
 
 
 # --- values ------------------------------------------------------------------------------
@@ -339,8 +341,8 @@ def _differ(one: tuple[float, GroupDifference], other: tuple[float, GroupDiffere
 def _values(table: MeasurementTable, parameter: Parameter) -> list[Value]:
     """What occurs, numbers in order."""
     place = table.inputs.place(parameter.name)
-    found = {row[place] for row in table.inputs.rows}
-    return sorted(found, key=lambda v: (float(v), "") if isinstance(v, int | float) else (0.0, v))
+    values = {row[place] for row in table.inputs.rows}
+    return sorted(values, key=lambda v: (float(v), "") if isinstance(v, int | float) else (0.0, v))
 
 
 def _option(values: list[Value]) -> bool:
@@ -381,14 +383,14 @@ def _middle(table: MeasurementTable) -> Floats:
     return others
 
 
-def _errors(said: Floats, response: Floats) -> Floats:
+def _errors(predicted: Floats, response: Floats) -> Floats:
     """(n,) relative errors; a row of which nothing was said counts as wrong by all of it."""
-    off = np.abs(said / response - 1.0)
+    off = np.abs(predicted / response - 1.0)
     return np.where(np.isfinite(off), off, 1.0)
 
 
-def _better(said: Floats, same: Floats, response: Floats) -> bool:
+def _better(predicted: Floats, same: Floats, response: Floats) -> bool:
     """Whether the errors are smaller by more than chance, row by row."""
-    gained = _errors(same, response) - _errors(said, response)
+    gained = _errors(same, response) - _errors(predicted, response)
     error = float(gained.std(ddof=1)) / math.sqrt(len(gained))
     return float(gained.mean()) > _NORMAL * error

@@ -105,11 +105,11 @@ def _drift(row: EvaluatedCandidate, result: ProblemEvaluation, begun: float) -> 
 
 
 def _launches(samples: Sequence[Sample]) -> dict[int, list[Sample]]:
-    found: dict[int, list[Sample]] = {}
+    launches: dict[int, list[Sample]] = {}
     for sample in samples:
         if sample.accepted and not sample.warm_up:
-            found.setdefault(sample.launch, []).append(sample)
-    return dict(sorted(found.items()))
+            launches.setdefault(sample.launch, []).append(sample)
+    return dict(sorted(launches.items()))
 
 
 def run_of(result: ProblemEvaluation, study: StudyRecord) -> RunRecord | None:

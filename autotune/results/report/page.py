@@ -240,14 +240,14 @@ def _text(row: EvaluatedCandidate) -> str:
 
 def _reasons(result: ProblemEvaluation) -> list[str]:
     """The winner against the baseline in words, as far as the stored predictions tell."""
-    told = [
+    explained = [
         ExplainedCandidate(name=words.name(row.candidate, result), prediction=row.prediction)
         for row in (result.best, result.baseline)
         if row and row.prediction
     ]
-    if len(told) == 2 and result.best is not result.baseline:
-        return ["As predicted:", *reasons.against(*reversed(told))]
-    return reasons.alone(told[0]) if told and result.best else []
+    if len(explained) == 2 and result.best is not result.baseline:
+        return ["As predicted:", *reasons.against(*reversed(explained))]
+    return reasons.alone(explained[0]) if explained and result.best else []
 
 
 def _figures(
@@ -289,8 +289,8 @@ def _maps(study: StudyRecord) -> list[tuple[DecisionMap, str, list[str]]]:
     from autotune.results.maps import figure as maps_figure  # noqa: PLC0415 - heavy
 
     return [
-        (one, maps_figure.svg(one, f"Decision map of {one.label}"), map_text.summary(one))
-        for one in study.maps
+        (chart, maps_figure.svg(chart, f"Decision map of {chart.label}"), map_text.summary(chart))
+        for chart in study.maps
     ]
 
 
@@ -303,7 +303,7 @@ def _bandwidths(machine: Machine | None, draw: "ModuleType") -> str:
 
 def use(row: EvaluatedCandidate, config: str) -> WinnerUsage:
     """How to use a candidate: the command that writes its source, build line, environment."""
-    one = row.candidate
+    candidate = row.candidate
     parameters = {
         name: "yes"
         if value is True
@@ -312,22 +312,26 @@ def use(row: EvaluatedCandidate, config: str) -> WinnerUsage:
         else "none"
         if value is None
         else str(value)
-        for name, value in one.parameters.items()
+        for name, value in candidate.parameters.items()
     }
-    if not one.problem.stepped:
-        built = " ".join((one.compiler, *one.flags))
-        threads = f"OMP_NUM_THREADS={one.threads}" if one.threads > 1 else ""
+    if not candidate.problem.stepped:
+        built = " ".join((candidate.compiler, *candidate.flags))
+        threads = f"OMP_NUM_THREADS={candidate.threads}" if candidate.threads > 1 else ""
         return WinnerUsage(command="", build=built, environment=threads, layout=parameters)
-    alone = one.ranks == 1
-    compiler = one.compiler if alone else f"OMPI_CC={one.compiler} MPICH_CC={one.compiler} mpicc"
-    bind = "spread" if one.placement == "scatter" else "close"
+    alone = candidate.ranks == 1
+    compiler = (
+        candidate.compiler
+        if alone
+        else f"OMPI_CC={candidate.compiler} MPICH_CC={candidate.compiler} mpicc"
+    )
+    bind = "spread" if candidate.placement == "scatter" else "close"
     places = f" OMP_PLACES=cores OMP_PROC_BIND={bind}" if alone else ""
-    start = f" mpiexec -n {one.ranks}" if not alone else ""
+    start = f" mpiexec -n {candidate.ranks}" if not alone else ""
     return WinnerUsage(
-        command=f"autotune variants {config}.yaml --emit {one.id} -o {one.variant}",
-        build=" ".join([compiler, *one.flags, "-fopenmp", f"{one.variant}/*.c", "-lm"]),
-        environment=f"OMP_NUM_THREADS={one.threads}{places}{start}",
-        layout=parameters if alone else parameters | {"layout": one.layout},
+        command=f"autotune variants {config}.yaml --emit {candidate.id} -o {candidate.variant}",
+        build=" ".join([compiler, *candidate.flags, "-fopenmp", f"{candidate.variant}/*.c", "-lm"]),
+        environment=f"OMP_NUM_THREADS={candidate.threads}{places}{start}",
+        layout=parameters if alone else parameters | {"layout": candidate.layout},
     )
 
 
@@ -357,6 +361,6 @@ def _compilers(runs: tuple[RunRecord, ...]) -> list[dict[str, str]]:
     kinds: dict[tuple[tuple[str, str], ...], None] = {}
     for run in runs:
         for build in run.builds:
-            known = {k: v for k, v in build.provenance.items() if "source" not in k}
-            kinds.setdefault(tuple(sorted(known.items())))
+            figures = {k: v for k, v in build.provenance.items() if "source" not in k}
+            kinds.setdefault(tuple(sorted(figures.items())))
     return [dict(kind) for kind in kinds if kind]

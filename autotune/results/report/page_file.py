@@ -42,10 +42,10 @@ def write(text: str, path: Path) -> None:
         ) from error
 
 
-def _refused(path: Path, found: str) -> Fault:
+def _refused(path: Path, reason: str) -> Fault:
     return Fault(
         where=str(path),
-        found=found,
+        found=reason,
         expected="a new file, or a page to replace",
         hint="name another file",
     )

@@ -130,9 +130,9 @@ def convergence(result: ProblemEvaluation, study: StudyRecord) -> Convergence:
         best = min(best, math.inf if time is None else time)
         moment = first[row.candidate.identity]
         last = max(last, moment if math.isfinite(moment) else last)
-        known = best if math.isfinite(best) else None
+        shown = best if math.isfinite(best) else None
         label = words.name(row.candidate, result)
-        steps.append(SearchStep(number, last, label, time, known))
+        steps.append(SearchStep(number, last, label, time, shown))
     ranked = [r.measured for r in result.rows if r.compared and r.rank and r.measured]
     ahead = tuple(float(t) for t in np.minimum.accumulate(ranked)) if ranked else ()
     base = result.baseline
@@ -141,12 +141,12 @@ def convergence(result: ProblemEvaluation, study: StudyRecord) -> Convergence:
 
 def residuals(result: ProblemEvaluation) -> ResidualFigures:
     """Measured over predicted by parameter value, the furthest from the rest first."""
-    found = sorted(result.residuals, key=lambda r: (not r.clear, -abs(r.excess)))
+    ordered = sorted(result.residuals, key=lambda r: (not r.clear, -abs(r.excess)))
     off = [row.deviation for row in result.rows if row.compared]
-    known = [-math.log1p(each) for each in off if each is not None]
-    overall = math.exp(float(np.mean(known))) if known else 1.0
-    shown = tuple(residual.factors for residual in found[:_MOST_VALUES])
-    return ResidualFigures(shown, overall, len(found) - len(shown))
+    logarithms = [-math.log1p(ratio) for ratio in off if ratio is not None]
+    overall = math.exp(float(np.mean(logarithms))) if logarithms else 1.0
+    shown = tuple(residual.factors for residual in ordered[:_MOST_VALUES])
+    return ResidualFigures(shown, overall, len(ordered) - len(shown))
 
 
 def moves(result: ProblemEvaluation) -> Moves:
@@ -154,7 +154,7 @@ def moves(result: ProblemEvaluation) -> Moves:
     both = [r for r in result.rows if r.compared and r.rank is not None and r.measured is not None]
     after = sorted(both, key=lambda row: (row.measured or 0.0, row.candidate.identity))
     before = {row.candidate.identity: place for place, row in enumerate(both, start=1)}
-    found = [
+    moves_of_rows = [
         Move(
             label=words.name(row.candidate, result),
             role=role(row, result),
@@ -163,8 +163,10 @@ def moves(result: ProblemEvaluation) -> Moves:
         )
         for place, row in enumerate(after, start=1)
     ]
-    shown = [m for m in found if m.after <= _MOST_PLACES or m.role in ("winner", "baseline")]
-    return Moves(tuple(shown), len(found))
+    shown = [
+        m for m in moves_of_rows if m.after <= _MOST_PLACES or m.role in ("winner", "baseline")
+    ]
+    return Moves(tuple(shown), len(moves_of_rows))
 
 
 def front(result: ProblemEvaluation) -> Front:
@@ -197,11 +199,11 @@ def failed(result: ProblemEvaluation, most: int = 3) -> tuple[FailureGroup, ...]
         if row.measurement:
             reason = words.first_words(row.measurement.detail) or "no details"
             groups.setdefault(row.measurement.status, Counter())[reason] += 1
-    found = [
+    groups_of_failures = [
         FailureGroup(status, sum(reasons.values()), tuple(reasons.most_common(most)))
         for status, reasons in groups.items()
     ]
-    return tuple(sorted(found, key=lambda one: (-one.count, one.status)))
+    return tuple(sorted(groups_of_failures, key=lambda one: (-one.count, one.status)))
 
 
 def _first(row: EvaluatedCandidate, begun: float) -> float:

@@ -23,31 +23,32 @@ def study(result: StudyEvaluation, *, store: str = "") -> str:
     """What a study says: a table and the summary of each problem, and where the samples are."""
     if not result.problems:
         return f"study {result.study.name} has no candidates yet"
-    blocks = [problem(found) for found in result.problems]
+    blocks = [problem(problem_result) for problem_result in result.problems]
     where = f" in {store}" if store else ""
     blocks.append(f"study {result.study.name}{where}, {_taken(result)}")
     return "\n\n".join(blocks)
 
 
-def problem(found: ProblemEvaluation) -> str:
+def problem(evaluation: ProblemEvaluation) -> str:
     """The candidates that were tried, fastest first, failures last; then what follows from them."""
-    if not found.evaluated:
-        return "\n".join(words.sentences_of(found))
-    rows = [_HEAD, *(_cells(row, found) for row in found.evaluated)]
-    what = "time per step" if found.problem.stepped else "time"
-    head = f"{found.label}: {what} of {len(found.evaluated)} of {len(found.rows)} candidates"
+    if not evaluation.evaluated:
+        return "\n".join(words.sentences_of(evaluation))
+    rows = [_HEAD, *(_cells(row, evaluation) for row in evaluation.evaluated)]
+    what = "time per step" if evaluation.problem.stepped else "time"
+    tried, candidates = len(evaluation.evaluated), len(evaluation.rows)
+    head = f"{evaluation.label}: {what} of {tried} of {candidates} candidates"
     lines = [head, columns(rows, right=_RIGHT)]
-    if any(row.measured is not None and row.interval is None for row in found.evaluated):
+    if any(row.measured is not None and row.interval is None for row in evaluation.evaluated):
         lines.append(_DROPPED)
-    lines += _failures(found)
-    return "\n".join([*lines, *words.sentences_of(found), *_influences(found)])
+    lines += _failures(evaluation)
+    return "\n".join([*lines, *words.sentences_of(evaluation), *_influences(evaluation)])
 
 
-def _cells(row: EvaluatedCandidate, found: ProblemEvaluation) -> tuple[str, ...]:
-    winner = found.best is not None and row is found.best
+def _cells(row: EvaluatedCandidate, evaluation: ProblemEvaluation) -> tuple[str, ...]:
+    winner = evaluation.best is not None and row is evaluation.best
     return (
         "*" if winner else "",
-        words.built(row.candidate, found),
+        words.built(row.candidate, evaluation),
         words.seconds(row.predicted),
         words.seconds(row.measured),
         words.span(row.interval),
@@ -57,29 +58,29 @@ def _cells(row: EvaluatedCandidate, found: ProblemEvaluation) -> tuple[str, ...]
     )
 
 
-def _influences(found: ProblemEvaluation) -> list[str]:
+def _influences(evaluation: ProblemEvaluation) -> list[str]:
     """What makes candidates fast, where the model of it holds on those that it had not seen."""
-    known = influences(found)
-    if known is None:
+    influence = influences(evaluation)
+    if influence is None:
         return []
-    errors = f"{100 * known.error:.2g} % off on candidates it had not seen"
-    same = f"{100 * known.same:.2g} % with the same time for all"
+    errors = f"{100 * influence.error:.2g} % off on candidates it had not seen"
+    same = f"{100 * influence.same:.2g} % with the same time for all"
     return [
         f"  What makes candidates fast ({errors}, {same}):",
-        *(f"    {text}" for text in known.words),
+        *(f"    {text}" for text in influence.words),
     ]
 
 
-def _failures(found: ProblemEvaluation) -> list[str]:
+def _failures(evaluation: ProblemEvaluation) -> list[str]:
     """One line for each way to fail: a candidate, how many more, the line that tells most."""
     alike: dict[str, list[str]] = {}
-    for row in found.failures:
+    for row in evaluation.failures:
         reason = words.first_words(row.measurement.detail if row.measurement else "")
-        said = f"{words.status(row)}: {reason or 'no details'}"
-        alike.setdefault(said, []).append(words.built(row.candidate, found))
+        outcome = f"{words.status(row)}: {reason or 'no details'}"
+        alike.setdefault(outcome, []).append(words.built(row.candidate, evaluation))
     return [
-        f"  {first}{f' and {len(more)} more' if more else ''}: {said}"
-        for said, (first, *more) in alike.items()
+        f"  {first}{f' and {len(more)} more' if more else ''}: {outcome}"
+        for outcome, (first, *more) in alike.items()
     ]
 
 

@@ -23,9 +23,9 @@ def compact(text: str, prefix: str = "i") -> str:
     referred = dict.fromkeys(_REFERENCE.findall(text))
     names = {name: f"{prefix}{number}" for number, name in enumerate(referred)}
 
-    def tag(found: re.Match[str]) -> str:
+    def tag(match: re.Match[str]) -> str:
         short = _REFERENCE.sub(
-            lambda m: m.group().replace(m.group(1), names[m.group(1)]), found.group()
+            lambda m: m.group().replace(m.group(1), names[m.group(1)]), match.group()
         )
         short = " ".join(short.split())
         short = _NUMBER.sub(lambda number: _rounded(number.group()), short)
@@ -45,5 +45,5 @@ def compact(text: str, prefix: str = "i") -> str:
 
 
 def _rounded(number: str) -> str:
-    found = f"{float(number):.2f}".rstrip("0").rstrip(".")
-    return "0" if found in ("-0", "") else found
+    text = f"{float(number):.2f}".rstrip("0").rstrip(".")
+    return "0" if text in ("-0", "") else text

@@ -96,20 +96,20 @@ def furthest(sweep: SweepTerms) -> str:
     """
     far = [t for t in sweep.terms if t.deviation is not None and abs(t.deviation) > _APART]
     inner = [t for t in far if t.kind in ("T_OL", "T_nOL", "core")]
-    told = max(inner or far, key=lambda t: abs(t.deviation or 0.0), default=None)
-    if told is None or told.deviation is None:
+    term = max(inner or far, key=lambda t: abs(t.deviation or 0.0), default=None)
+    if term is None or term.deviation is None:
         return ""
-    way = "too slow" if told.deviation > 0 else "too fast"
+    way = "too slow" if term.deviation > 0 else "too fast"
     return (
-        f"furthest off: {told.name} is predicted {100 * abs(told.deviation):.0f} % {way}"
-        f" ({cycles(told.predicted)} for {cycles(told.measured)} cy)"
+        f"furthest off: {term.name} is predicted {100 * abs(term.deviation):.0f} % {way}"
+        f" ({cycles(term.predicted)} for {cycles(term.measured)} cy)"
     )
 
 
-def kernels(found: Dissection) -> list[tuple[str, str, str, str]]:
+def kernels(dissection: Dissection) -> list[tuple[str, str, str, str]]:
     """Kernels of the real step: name, predicted, measured, deviation."""
     rows = []
-    for kernel in found.kernels:
+    for kernel in dissection.kernels:
         both = kernel.predicted is not None and bool(kernel.measured)
         share = (kernel.predicted or 0) / kernel.measured - 1 if both and kernel.measured else None
         rows.append(
@@ -127,22 +127,22 @@ def _time(value: float | None) -> str:
     return _NONE if value is None else show(value, "time")
 
 
-def text(found: Dissection) -> str:
+def text(dissection: Dissection) -> str:
     """The dissection as a table for a terminal."""
-    clock = show(found.clock, "frequency")
+    clock = show(dissection.clock, "frequency")
     out = [
-        f"terms of the model, cycles per component at {clock}, {found.threads} thread(s),"
-        f" {found.rounds} round(s):"
+        f"terms of the model, cycles per component at {clock}, {dissection.threads} thread(s),"
+        f" {dissection.rounds} round(s):"
     ]
-    for sweep in found.sweeps:
+    for sweep in dissection.sweeps:
         out += ["", title(sweep), _table(lines(sweep))]
         if furthest(sweep):
             out.append(furthest(sweep))
-    if found.kernels:
+    if dissection.kernels:
         out += ["", "in the real time step:"]
         head = [("kernel", "predicted", "measured", "deviation")]
-        out.append(columns([*head, *kernels(found)], right=(1, 2, 3)))
-    out += [f"note: {note}" for note in found.notes]
+        out.append(columns([*head, *kernels(dissection)], right=(1, 2, 3)))
+    out += [f"note: {note}" for note in dissection.notes]
     return "\n".join(out)
 
 

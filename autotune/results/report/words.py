@@ -213,15 +213,15 @@ def floor(result: ProblemEvaluation) -> str:
 
 def errors(result: ProblemEvaluation, count: int = 3) -> str:
     """The parameter values whose times the model gets most wrong, in a sentence; empty: none."""
-    found = worst(result.residuals, count)
-    if not found:
+    residuals = worst(result.residuals, count)
+    if not residuals:
         return "" if result.compared < 2 else "No value stands out."
-    told = ", ".join(
-        f"{value_of(one)} takes {math.exp(one.excess):.2f} times what the others suggest"
-        f" ({one.candidates} candidates)"
-        for one in found
+    listed_errors = ", ".join(
+        f"{value_of(residual)} takes {math.exp(residual.excess):.2f} times what the others suggest"
+        f" ({residual.candidates} candidates)"
+        for residual in residuals
     )
-    return f"{told[0].upper()}{told[1:]}."
+    return f"{listed_errors[0].upper()}{listed_errors[1:]}."
 
 
 def choice(result: ProblemEvaluation, most: int = 4) -> str:
@@ -229,13 +229,13 @@ def choice(result: ProblemEvaluation, most: int = 4) -> str:
     front, kinds = result.front, result.objectives
     if not front:
         return f"No candidate has all of {listed(kinds)}"
-    told = "; ".join(
+    members = "; ".join(
         f"{name(row.candidate, result)} with"
         f" {', '.join(objective(kind, row.objectives[kind]) for kind in kinds)}"
         for row in front[:most]
     )
     more = f"; and {len(front) - most} more" if len(front) > most else ""
-    return f"Pareto front of {listed(kinds)}: {told}{more}"
+    return f"Pareto front of {listed(kinds)}: {members}{more}"
 
 
 def listed(words: Sequence[str]) -> str:
@@ -261,14 +261,14 @@ def sentences_of(problem: ProblemEvaluation) -> list[str]:
         what = f"none of {tried} tried candidates succeeded" if tried else "nothing was measured"
         return [f"{problem.label}: no winner, {what}."]
     per = " per time step" if problem.problem.stepped else ""
-    known = (
+    prediction = (
         f"predicted {seconds(best.predicted)}, deviation {signed(best.deviation)}"
         if best.predicted is not None
         else "not predicted"
     )
     lines = [
         f"{problem.label}: {built(best.candidate, problem)} takes"
-        f" {seconds(best.measured)}{per} ({known}).",
+        f" {seconds(best.measured)}{per} ({prediction}).",
         f"  Speed-up over the baseline, within rounds: {speedup(problem)}.",
     ]
     if any(row.predicted is not None for row in problem.rows):
@@ -283,6 +283,6 @@ def sentences_of(problem: ProblemEvaluation) -> list[str]:
     failed = len(problem.failures)
     if failed:
         kinds = Counter(status(row) for row in problem.failures)
-        told = ", ".join(f"{count} {words}" for words, count in kinds.most_common())
-        lines.append(f"  {failed} candidate{'s' if failed > 1 else ''} failed: {told}.")
+        counts = ", ".join(f"{count} {words}" for words, count in kinds.most_common())
+        lines.append(f"  {failed} candidate{'s' if failed > 1 else ''} failed: {counts}.")
     return lines

@@ -18,19 +18,21 @@ _DASHES: dict[Kind, str | tuple[int, tuple[float, float]]] = {
 _MARKERS = "os^D"
 
 
-def svg(found: CurveTable, caption: str) -> str:
+def svg(curves: CurveTable, caption: str) -> str:
     """Error rate and top-k loss over the rows learned from; quartiles shaded.
 
     Dotted: analytical; solid: learned; dashed: hybrid.
     """
-    k = paying_top(found)
+    k = paying_top(curves)
 
     def paint(figure: Figure) -> None:
         figure.subplots_adjust(wspace=0.24)
         left, right = figure.add_subplot(1, 2, 1), figure.add_subplot(1, 2, 2)
-        _panel(left, "error rate (MAPE)", found, lambda m, s: found.point(m, s, "error_rate"))
-        _panel(right, f"top-{k} loss, mean", found, lambda m, s: found.top_loss(m, s, k), mean=True)
-        error, loss = found.floor_point("error_rate"), found.floor_loss(k)
+        _panel(left, "error rate (MAPE)", curves, lambda m, s: curves.point(m, s, "error_rate"))
+        _panel(
+            right, f"top-{k} loss, mean", curves, lambda m, s: curves.top_loss(m, s, k), mean=True
+        )
+        error, loss = curves.floor_point("error_rate"), curves.floor_loss(k)
         _floor(left, None if error is None else error.median)
         _floor(right, None if loss is None else loss.mean)
         left.set_yscale("log")
@@ -53,14 +55,14 @@ def _floor(axes: Axes, value: float | None) -> None:
 def _panel(
     axes: Axes,
     title: str,
-    found: CurveTable,
+    curves: CurveTable,
     value: Callable[[str, int], ScoreSpread | None],
     *,
     mean: bool = False,
 ) -> None:
     axes.set_title(title, loc="left", fontsize=10, color=INK)
-    for number, model in enumerate(found.models):
-        points = [(size, p) for size in found.course.sizes if (p := value(model, size))]
+    for number, model in enumerate(curves.models):
+        points = [(size, p) for size in curves.course.sizes if (p := value(model, size))]
         colour = PALETTE[number % len(PALETTE)]
         sizes = [size for size, _ in points]
         axes.fill_between(
@@ -71,10 +73,10 @@ def _panel(
         marker = _MARKERS[number // len(PALETTE) % len(_MARKERS)]
         axes.plot(
             sizes, shown, color=colour, linewidth=1.6, marker=marker, markersize=3.4, label=model,
-            linestyle=_DASHES[found.kind(model)],
+            linestyle=_DASHES[curves.kind(model)],
         )  # fmt: skip
     axes.set_xscale("log", base=2)
-    axes.xaxis.set_major_locator(FixedLocator([float(size) for size in found.course.sizes]))
+    axes.xaxis.set_major_locator(FixedLocator([float(size) for size in curves.course.sizes]))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda size, _: f"{size:.0f}"))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))

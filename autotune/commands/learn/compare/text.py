@@ -22,22 +22,22 @@ _FEW = 10
 """Rows to score on below which a comparison says little."""
 
 
-def comparison(found: ModelComparison) -> str:
+def comparison(comparison: ModelComparison) -> str:
     """Curves, the semantic and syntactic comparison, what was learned, what to know of it."""
-    table = found.table
+    table = comparison.table
     unit = f" in {table.unit}" if table.unit else ""
     head = f"{table.name}: {table.quantity}{unit} of {len(table)} rows"
-    blocks = [head, curve(found.curve), *_semantic(found)]
-    blocks += [*_syntactic(found), *_learned(found)]
-    notes = [*table.treated, *found.notes]
+    blocks = [head, curve(comparison.curve), *_semantic(comparison)]
+    blocks += [*_syntactic(comparison), *_learned(comparison)]
+    notes = [*table.treated, *comparison.notes]
     return "\n\n".join(
         [*blocks, *(["\n".join(f"note: {note}" for note in notes)] if notes else [])]
     )
 
 
-def evaluation(found: ModelEvaluation) -> str:
+def evaluation(evaluation: ModelEvaluation) -> str:
     """Curves over the candidates of a study, and where learning starts to pay."""
-    study = found.study
+    study = evaluation.study
     problems = ", ".join(study.problems)
     several = len(study.problems) > 1
     within = f", best candidates within each of {problems}" if several else ""
@@ -45,79 +45,81 @@ def evaluation(found: ModelEvaluation) -> str:
         f"study {study.name}: {study.rows} measured candidates, scored on those measured at random"
         f" ({study.random}){within}"
     )
-    blocks = [head, curve(found.curve)]
-    if found.notes:
-        blocks.append("\n".join(f"note: {note}" for note in found.notes))
+    blocks = [head, curve(evaluation.curve)]
+    if evaluation.notes:
+        blocks.append("\n".join(f"note: {note}" for note in evaluation.notes))
     return "\n\n".join(blocks)
 
 
 # --- curves ---------------------------------------------------------------------------------
 
 
-def curve(found: CurveTable) -> str:
+def curve(curves: CurveTable) -> str:
     """Models by training size: errors and losses, the details of the largest size, what pays."""
-    course = found.course
+    course = curves.course
     apart = f", each {course.leave_out} left out in turn" if course.leave_out else ""
     repeats = f"{course.repeats} split{'' if course.repeats == 1 else 's'}"
-    rows = {score.rows for score in found.floor} | {
-        t.score.rows for t in found.trials if t.score is not None
+    rows = {score.rows for score in curves.floor} | {
+        t.score.rows for t in curves.trials if t.score is not None
     }
     tested = f"{min(rows)} to {max(rows)}" if len(rows) > 1 else str(max(rows, default=0))
     how = (
         f"training rows {course.drawing}, {repeats}{apart}, seed {course.seed}; scored on"
         f" {tested} rows that were not learned from"
     )
-    blocks = [f"interrupted after {len(found.trials)} of {found.planned} fits"] * found.interrupted
+    blocks = [
+        f"interrupted after {len(curves.trials)} of {curves.planned} fits"
+    ] * curves.interrupted
     blocks.append(how)
-    blocks += _tables(found)
-    blocks += [_details(found), *_by_group(found), *_paying(found)]
-    for (model, reason), sizes in found.failures().items():
+    blocks += _tables(curves)
+    blocks += [_details(curves), *_by_group(curves), *_paying(curves)]
+    for (model, reason), sizes in curves.failures().items():
         blocks.append(f"{model} was not fitted to {', '.join(map(str, sizes))} rows: {reason}")
-    blocks.append("\n".join(advice(found)))
+    blocks.append("\n".join(advice(curves)))
     return "\n\n".join(blocks)
 
 
-def _tables(found: CurveTable) -> list[str]:
+def _tables(curves: CurveTable) -> list[str]:
     blocks = []
     errors: tuple[tuple[Error, str], ...] = (
         ("error_rate", "error rate (MAPE)"),
         ("mdape", "median APE"),
     )
     for measure, title in errors:
-        value = partial(_point, found, measure)
-        blocks.append(_by_size(title, found, value, _median(found.floor_point(measure))))
-    for k in found.tops:
-        loss = partial(_loss, found, k)
-        if any(loss(m, s) is not None for m in found.models for s in found.course.sizes):
-            blocks.append(_by_size(f"top-{k} loss", found, loss, _mean(found.floor_loss(k))))
+        value = partial(_point, curves, measure)
+        blocks.append(_by_size(title, curves, value, _median(curves.floor_point(measure))))
+    for k in curves.tops:
+        loss = partial(_loss, curves, k)
+        if any(loss(m, s) is not None for m in curves.models for s in curves.course.sizes):
+            blocks.append(_by_size(f"top-{k} loss", curves, loss, _mean(curves.floor_loss(k))))
         else:
             blocks.append(f"top-{k} loss: needs more than {k} rows of a problem to score on")
-    told = "errors: median of the splits; losses: mean of the splits"
-    if found.floor:
-        told += (
+    legend = "errors: median of the splits; losses: mean of the splits"
+    if curves.floor:
+        legend += (
             f"\n{FLOOR}: half of the repetitions predicting the other half (noise floor); against"
             " both halves a perfect model would err about half as much"
         )
-    return ["\n\n".join(blocks) + f"\n{told}"]
+    return ["\n\n".join(blocks) + f"\n{legend}"]
 
 
-def _point(found: CurveTable, measure: Error, model: str, size: int) -> float | None:
-    return _median(found.point(model, size, measure))
+def _point(curves: CurveTable, measure: Error, model: str, size: int) -> float | None:
+    return _median(curves.point(model, size, measure))
 
 
-def _loss(found: CurveTable, k: int, model: str, size: int) -> float | None:
-    return _mean(found.top_loss(model, size, k))
+def _loss(curves: CurveTable, k: int, model: str, size: int) -> float | None:
+    return _mean(curves.top_loss(model, size, k))
 
 
 def _by_size(
     title: str,
-    found: CurveTable,
+    curves: CurveTable,
     value: Callable[[str, int], float | None],
     floor: float | None,
 ) -> str:
-    sizes = found.course.sizes
+    sizes = curves.course.sizes
     rows = [(title, "", *(f"{size} rows" for size in sizes))]
-    for m, kind in zip(found.models, found.kinds, strict=True):
+    for m, kind in zip(curves.models, curves.kinds, strict=True):
         shown = "" if m.startswith(ANALYTICAL) else kind
         rows.append((m, shown, *(_share_or_none(value(m, size)) for size in sizes)))
     if floor is not None:
@@ -125,44 +127,44 @@ def _by_size(
     return columns(rows, right=range(2, len(sizes) + 2))
 
 
-def _details(found: CurveTable) -> str:
-    size = found.course.sizes[-1]
+def _details(curves: CurveTable) -> str:
+    size = curves.course.sizes[-1]
     head = (f"at {size} rows", "tau-b", "within", "half width", "answered", "outside", "fit")
     rows = [head]
-    for m in found.models:
-        taken = found.fit_seconds(m, size)
+    for m in curves.models:
+        taken = curves.fit_seconds(m, size)
         rows.append(
             (
                 m,
-                _number(found.point(m, size, "tau_b")),
-                _percent(found.point(m, size, "coverage")) if _intervals(found, m) else _NONE,
-                _percent(found.point(m, size, "half_width")),
-                _percent(found.point(m, size, "answered")),
-                _percent(found.point(m, size, "outside")),
+                _number(curves.point(m, size, "tau_b")),
+                _percent(curves.point(m, size, "coverage")) if _intervals(curves, m) else _NONE,
+                _percent(curves.point(m, size, "half_width")),
+                _percent(curves.point(m, size, "answered")),
+                _percent(curves.point(m, size, "outside")),
                 _NONE if taken is None or m.startswith(ANALYTICAL) else f"{taken:.2f} s",
             )
         )
-    told = (
-        f"within: rows within their {100 * found.level:.0f} % interval; outside: rows outside the"
+    legend = (
+        f"within: rows within their {100 * curves.level:.0f} % interval; outside: rows outside the"
         " training box, of which no interval is sure"
     )
-    return f"{columns(rows, right=range(1, 7))}\n{told}"
+    return f"{columns(rows, right=range(1, 7))}\n{legend}"
 
 
-def _intervals(found: CurveTable, model: str) -> bool:
-    width = found.point(model, found.course.sizes[-1], "half_width")
+def _intervals(curves: CurveTable, model: str) -> bool:
+    width = curves.point(model, curves.course.sizes[-1], "half_width")
     return width is not None and math.isfinite(width.median)
 
 
-def _by_group(found: CurveTable) -> list[str]:
+def _by_group(curves: CurveTable) -> list[str]:
     """The error rate at the largest size for each value that was left out."""
-    if not found.groups:
+    if not curves.groups:
         return []
-    size = found.course.sizes[-1]
-    names = [_value(group) for group in found.groups]
-    rows = [(f"error rate without {found.course.leave_out} =", *names)]
-    for m in found.models:
-        points = [found.point(m, size, "error_rate", group) for group in found.groups]
+    size = curves.course.sizes[-1]
+    names = [_value(group) for group in curves.groups]
+    rows = [(f"error rate without {curves.course.leave_out} =", *names)]
+    for m in curves.models:
+        points = [curves.point(m, size, "error_rate", group) for group in curves.groups]
         rows.append((m, *map(_percent, points)))
     return [columns(rows, right=range(1, len(names) + 1))]
 
@@ -170,24 +172,24 @@ def _by_group(found: CurveTable) -> list[str]:
 # --- what to do -----------------------------------------------------------------------------
 
 
-def advice(found: CurveTable) -> list[str]:
+def advice(curves: CurveTable) -> list[str]:
     """What to take for predicting times and for choosing: the least of each at the largest size."""
-    size, k = found.course.sizes[-1], paying_top(found)
-    floor = _median(found.floor_point("error_rate"))
+    size, k = curves.course.sizes[-1], paying_top(curves)
+    floor = _median(curves.floor_point("error_rate"))
     again = "" if floor is None else f"; {FLOOR}: {_share(floor)}"
     lines = []
-    errors = {m: _point(found, "error_rate", m, size) for m in found.models}
-    losses = {m: _loss(found, k, m, size) for m in found.models}
-    for task, values, what, told in (
+    errors = {m: _point(curves, "error_rate", m, size) for m in curves.models}
+    losses = {m: _loss(curves, k, m, size) for m in curves.models}
+    for task, values, what, purpose in (
         ("to predict times", errors, "error rate", again),
         ("to choose the fastest", losses, f"top-{k} loss", ""),
     ):
-        known = {m: value for m, value in values.items() if value is not None}
-        if known:
-            best = min(known, key=lambda m: known[m])
-            after = "" if found.kind(best) == "analytical" else f" after {size} rows"
-            lines.append(f"{task}: {best} ({what} {_share(known[best])}{after}{told})")
-    scored = [t.score.rows for t in found.trials if t.score is not None]
+        defined = {m: value for m, value in values.items() if value is not None}
+        if defined:
+            best = min(defined, key=lambda m: defined[m])
+            after = "" if curves.kind(best) == "analytical" else f" after {size} rows"
+            lines.append(f"{task}: {best} ({what} {_share(defined[best])}{after}{purpose})")
+    scored = [t.score.rows for t in curves.trials if t.score is not None]
     if scored and min(scored) < _FEW:
         lines.append(f"scored on {min(scored)} rows only: differences may be chance")
     return lines
@@ -196,39 +198,39 @@ def advice(found: CurveTable) -> list[str]:
 # --- where learning pays --------------------------------------------------------------------
 
 
-def _paying(found: CurveTable) -> list[str]:
+def _paying(curves: CurveTable) -> list[str]:
     """From how many rows each model beats the best engine, and the first that does."""
-    k = paying_top(found)
-    rivals = {None: best_analytical(found), k: best_analytical(found, k)}
+    k = paying_top(curves)
+    rivals = {None: best_analytical(curves), k: best_analytical(curves, k)}
     if rivals[None] is None and rivals[k] is None:
         return []
     titles = [f"beats {rivals[None]} in error", f"beats {rivals[k]} in top-{k} loss"]
     rows = [("", *titles)]
-    for m in found.models:
-        if found.kind(m) == "analytical":
+    for m in curves.models:
+        if curves.kind(m) == "analytical":
             continue
-        tried = [(payoff(found, m, rival, of) if rival else None) for of, rival in rivals.items()]
+        tried = [(payoff(curves, m, rival, of) if rival else None) for of, rival in rivals.items()]
         rows.append((m, *(_NONE if one is None else beats(one) for one in tried)))
-    told = (
-        f"surely: the {100 * found.level:.0f} % bootstrap interval of the paired difference over"
+    legend = (
+        f"surely: the {100 * curves.level:.0f} % bootstrap interval of the paired difference over"
         " the splits is a gain"
     )
-    return [f"{columns(rows)}\n{told}", "\n".join(paying(found))]
+    return [f"{columns(rows)}\n{legend}", "\n".join(paying(curves))]
 
 
-def paying_top(found: CurveTable) -> int:
+def paying_top(curves: CurveTable) -> int:
     """The k of the loss that the verdict is about: 3 if asked for, else the smallest above 1."""
-    return 3 if 3 in found.tops else next((k for k in found.tops if k > 1), found.tops[0])
+    return 3 if 3 in curves.tops else next((k for k in curves.tops if k > 1), curves.tops[0])
 
 
-def paying(found: CurveTable) -> list[str]:
+def paying(curves: CurveTable) -> list[str]:
     """The verdict in sentences: by error and by loss, for learned models and for hybrids."""
-    k = paying_top(found)
+    k = paying_top(curves)
     lines = []
     kinds: tuple[tuple[Kind, str], ...] = (("learned", "learning alone"), ("hybrid", "a hybrid"))
     for of, title in ((None, "error"), (k, f"top-{k} loss")):
         for kind, who in kinds:
-            first = earliest(found, kind, of)
+            first = earliest(curves, kind, of)
             if first is not None:
                 lines.append(f"{title}: {who} pays {_verdict(first)}")
     return lines
@@ -243,41 +245,46 @@ def _verdict(first: Payoff) -> str:
     return f"from {first.sure} rows ({first.model}; at {last.size} rows {_gain(first)})"
 
 
-def _gain(one: Payoff) -> str:
+def _gain(payoff: Payoff) -> str:
     """In points of a hundred: what the error or loss of the engine is more."""
-    last = one.gains[-1]
-    told = f"{100 * last.value:+.1f} points"
+    last = payoff.gains[-1]
+    gain = f"{100 * last.value:+.1f} points"
     if last.low is None or last.high is None:
-        return told
-    return f"{told} [{100 * last.low:+.1f}, {100 * last.high:+.1f}]"
+        return gain
+    return f"{gain} [{100 * last.low:+.1f}, {100 * last.high:+.1f}]"
 
 
-def beats(one: Payoff) -> str:
+def beats(payoff: Payoff) -> str:
     """From which size on a model is better: surely, or as it seems."""
-    if one.seems is None:
-        return f"never up to {one.sizes[-1]}" if one.gains else _NONE
-    if one.sure is None:
-        return f"from {one.seems}, not surely"
-    return f"from {one.seems}, surely {one.sure}" if one.sure > one.seems else f"from {one.sure}"
+    if payoff.seems is None:
+        return f"never up to {payoff.sizes[-1]}" if payoff.gains else _NONE
+    if payoff.sure is None:
+        return f"from {payoff.seems}, not surely"
+    return (
+        f"from {payoff.seems}, surely {payoff.sure}"
+        if payoff.sure > payoff.seems
+        else f"from {payoff.sure}"
+    )
 
 
 # --- models ---------------------------------------------------------------------------------
 
 
-def _semantic(found: ModelComparison) -> list[str]:
-    if not found.matches:
+def _semantic(comparison: ModelComparison) -> list[str]:
+    if not comparison.matches:
         return []
     head = (
         "model", "relative to", "rows", "error rate", "median APE", "cosine", "Jaccard",
         "Manhattan", "Euclidean", "Minkowski 3", "Chebyshev", "tau-b",
     )  # fmt: skip
-    rows = [head, *(_match(match) for match in found.matches)]
-    unit = found.table.unit
-    told = f"fitted to {found.trained} rows; distances by the {found.request.convention} convention"
-    if found.request.convention == "kaltenecker":
-        told += " (mean |d|^p, no root)"
-    told += f", in {unit}" if unit and found.request.convention == "textbook" else ""
-    return [f"{columns(rows, right=range(2, len(head)))}\n{told}"]
+    rows = [head, *(_match(match) for match in comparison.matches)]
+    unit = comparison.table.unit
+    convention = comparison.request.convention
+    legend = f"fitted to {comparison.trained} rows; distances by the {convention} convention"
+    if comparison.request.convention == "kaltenecker":
+        legend += " (mean |d|^p, no root)"
+    legend += f", in {unit}" if unit and comparison.request.convention == "textbook" else ""
+    return [f"{columns(rows, right=range(2, len(head)))}\n{legend}"]
 
 
 def _match(match: Match) -> tuple[str, ...]:
@@ -295,56 +302,56 @@ def _match(match: Match) -> tuple[str, ...]:
     )
 
 
-def _syntactic(found: ModelComparison) -> list[str]:
-    if not found.syntactic:
+def _syntactic(comparison: ModelComparison) -> list[str]:
+    if not comparison.syntactic:
         return []
     rows = [("syntactic score", "published", "normalised", "terms", "in both")]
-    for name, score in found.syntactic:
+    for name, score in comparison.syntactic:
         numbers = (f"{score.published:.3f}", f"{score.normalised:.3f}")
         rows.append((name, *numbers, str(len(score.terms)), str(score.matched)))
-    return [f"analytical: {found.request.formula}\n{columns(rows, right=range(1, 5))}"]
+    return [f"analytical: {comparison.request.formula}\n{columns(rows, right=range(1, 5))}"]
 
 
-def _learned(found: ModelComparison) -> list[str]:
+def _learned(comparison: ModelComparison) -> list[str]:
     lines = []
-    for one in found.learned:
-        if one.formula is not None:
-            shown = one.formula
+    for learned in comparison.learned:
+        if learned.formula is not None:
+            shown = learned.formula
             shown = shown if len(shown) <= _FORMULA else f"{shown[:_FORMULA]} ... (whole: --json)"
-            lines.append(f"{one.model}: {shown}")
+            lines.append(f"{learned.model}: {shown}")
             continue
-        terms = [t for t in one.explanation.terms if t.influence > 0][:_TERMS]
+        terms = [t for t in learned.explanation.terms if t.influence > 0][:_TERMS]
         if terms:
-            told = ", ".join(f"{t.text} {100 * t.influence:.0f} %" for t in terms)
-            lines.append(f"{one.model}, by influence: {told}")
+            terms_text = ", ".join(f"{t.text} {100 * t.influence:.0f} %" for t in terms)
+            lines.append(f"{learned.model}, by influence: {terms_text}")
     return ["\n".join(lines)] if lines else []
 
 
 # --- numbers --------------------------------------------------------------------------------
 
 
-def _median(found: ScoreSpread | None) -> float | None:
-    return None if found is None else found.median
+def _median(score: ScoreSpread | None) -> float | None:
+    return None if score is None else score.median
 
 
-def _mean(found: ScoreSpread | None) -> float | None:
-    return None if found is None else found.mean
+def _mean(score: ScoreSpread | None) -> float | None:
+    return None if score is None else score.mean
 
 
 def _share_or_none(value: float | None) -> str:
     return _NONE if value is None else _share(value)
 
 
-def _percent(found: ScoreSpread | None) -> str:
-    return _NONE if found is None else _share(found.median)
+def _percent(score: ScoreSpread | None) -> str:
+    return _NONE if score is None else _share(score.median)
 
 
 def _share(value: float) -> str:
     return "inf" if math.isinf(value) else f"{100 * value:.1f} %"
 
 
-def _number(found: ScoreSpread | None) -> str:
-    return _NONE if found is None else f"{found.median:.3f}"
+def _number(score: ScoreSpread | None) -> str:
+    return _NONE if score is None else f"{score.median:.3f}"
 
 
 def _value(value: Value) -> str:

@@ -86,19 +86,19 @@ def _kind(path: Path) -> str:
 
 
 def _of_model(path: Path) -> DesignSpace:
-    found = read_model(path)
+    model = read_model(path)
     return DesignSpace(
-        name=found.name,
+        name=model.name,
         source=f"{path} (variability model)",
-        parameters=found.parameters,
-        rules=found.constraints,
-        notes=found.notes,
+        parameters=model.parameters,
+        rules=model.constraints,
+        notes=model.notes,
     )
 
 
 def _of_table(path: Path, model: Path | None, *, beyond: bool) -> DesignSpace:
-    found = read(path, model=model)
-    table = found if isinstance(found, MeasurementTable) else found.tables[0]
+    measured = read(path, model=model)
+    table = measured if isinstance(measured, MeasurementTable) else measured.tables[0]
     rules: tuple[RowRule, ...] = (members(table.inputs),)
     parameters = table.parameters
     if beyond:
@@ -125,19 +125,19 @@ def _of_config(path: Path, plan: DesignPlan, progress: Progress | None) -> Desig
     legal = workload.candidates(uncalibrated_machine(workload.setup).cores).legal
     settings = study_tables.candidate_settings([candidate_record(each) for each in legal])
     parameters, rows = _varied(settings)
-    known: dict[tuple[Value, ...], Candidate] = {}
+    first_of_row: dict[tuple[Value, ...], Candidate] = {}
     for row, candidate in zip(rows, legal, strict=True):
-        known.setdefault(row, candidate)
+        first_of_row.setdefault(row, candidate)
     names = tuple(parameter.name for parameter in parameters)
     space = DesignSpace(
         name=path.stem,
         source=f"{path} ({len(legal)} legal candidates)",
         parameters=parameters,
-        rules=(Members(names, tuple(known)),),
+        rules=(Members(names, tuple(first_of_row)),),
     )
     design = plan.design(space.parameters, space.rules, progress)
     return DesignResult(
-        space=space, design=design, candidates=tuple(known[row].id for row in design.rows)
+        space=space, design=design, candidates=tuple(first_of_row[row].id for row in design.rows)
     )
 
 
@@ -145,7 +145,7 @@ def _varied(
     settings: Sequence[Mapping[str, Cell]],
 ) -> tuple[tuple[Parameter, ...], list[tuple[Value, ...]]]:
     """The parameters of more than one value, at least one parameter, and the rows of values."""
-    columns = {name: _column([each[name] for each in settings]) for name in settings[0]}
+    columns = {name: _column([setting[name] for setting in settings]) for name in settings[0]}
     varied = {name: column for name, column in columns.items() if len(set(column)) > 1}
     kept = varied or dict(list(columns.items())[:1])
     parameters = []

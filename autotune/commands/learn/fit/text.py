@@ -9,26 +9,26 @@ from autotune.learning.models.rows_to_predict import ADDED
 from autotune.results.report.text_table import columns
 
 
-def fits(found: Fits) -> str:
+def fits(fits: Fits) -> str:
     """A block for each model, what measuring again scores, what was done to the data."""
-    table = found.table
+    table = fits.table
     unit = f" in {table.unit}" if table.unit else ""
     blocks = [f"{table.name}: {table.quantity}{unit} of {len(table)} rows"]
-    blocks += [_model(one) for one in found.models]
-    if found.measured_again is not None:
-        again = f"{_share(found.measured_again)} mean error"
+    blocks += [_model(model) for model in fits.models]
+    if fits.measured_again is not None:
+        again = f"{_share(fits.measured_again)} mean error"
         blocks.append(f"measured again: {again} of half of the repetitions predicting the others")
     if table.treated:
         blocks.append("\n".join(f"note: {note}" for note in table.treated))
     return "\n\n".join(blocks)
 
 
-def _model(one: Fit) -> str:
-    if one.fitted is None:
-        return f"{one.model}: not fitted: {one.reason}"
-    explained = one.fitted.explain()
-    lines = [f"{one.model}: {one.fitted.formula or 'no formula'}"]
-    lines.append(f"  cross-validated error: {_error(one.error)}")
+def _model(fit: Fit) -> str:
+    if fit.fitted is None:
+        return f"{fit.model}: not fitted: {fit.reason}"
+    explained = fit.fitted.explain()
+    lines = [f"{fit.model}: {fit.fitted.formula or 'no formula'}"]
+    lines.append(f"  cross-validated error: {_error(fit.error)}")
     terms = [
         (f"    {term.text}", f"{100 * term.influence:.1f} %", _coefficient(term.coefficient))
         for term in explained.terms
@@ -39,14 +39,14 @@ def _model(one: Fit) -> str:
     return "\n".join([*lines, *(f"  note: {note}" for note in explained.notes)])
 
 
-def _error(found: HeldOutError | None) -> str:
-    if found is None:
+def _error(error: HeldOutError | None) -> str:
+    if error is None:
         return "not known, for the model keeps no held-out rows (autotune learn compare scores it)"
-    noise = "" if math.isnan(found.noise) else f" +- {_share(found.noise)}"
-    rows = str(found.rows)
-    if found.answered < found.rows:
-        rows = f"{found.answered} of {found.rows}"
-    return f"mean {_share(found.mean)}{noise}, median {_share(found.median)} of {rows} rows"
+    noise = "" if math.isnan(error.noise) else f" +- {_share(error.noise)}"
+    rows = str(error.rows)
+    if error.answered < error.rows:
+        rows = f"{error.answered} of {error.rows}"
+    return f"mean {_share(error.mean)}{noise}, median {_share(error.median)} of {rows} rows"
 
 
 def _share(value: float) -> str:
@@ -60,27 +60,27 @@ def _coefficient(value: float) -> str:
 # --- predictions ----------------------------------------------------------------------------
 
 
-def table(found: Predicted) -> str:
+def table(predicted: Predicted) -> str:
     """CSV: the columns that were read, and the four of the prediction; nothing said is empty."""
     text = io.StringIO()
-    rows, said = found.rows, found.forecast
+    rows, forecast = predicted.rows, predicted.forecast
     writer = csv.writer(text, delimiter=rows.separator, lineterminator="\n")
     writer.writerow([*rows.header, *ADDED])
     for i, cells in enumerate(rows.cells):
-        numbers = (said.median[i], said.low[i], said.high[i])
-        known = not math.isnan(said.median[i])
+        numbers = (forecast.median[i], forecast.low[i], forecast.high[i])
+        known = not math.isnan(forecast.median[i])
         shown = [f"{x:.6g}" if known else "" for x in numbers]
-        writer.writerow([*cells, *shown, "true" if said.outside[i] else "false"])
+        writer.writerow([*cells, *shown, "true" if forecast.outside[i] else "false"])
     return text.getvalue()
 
 
-def told(found: Predicted, unit: str) -> str:
+def told(predicted: Predicted, unit: str) -> str:
     """Who predicts what, how many rows lie outside, and what to know of them."""
-    outside = int(found.forecast.outside.sum())
-    count = len(found.rows.inputs)
+    outside = int(predicted.forecast.outside.sum())
+    count = len(predicted.rows.inputs)
     lines = [
-        f"{found.model} predicts {count} row{'s' if count > 1 else ''}"
-        f"{f' in {unit}' if unit else ''}, with {100 * found.level:g} % intervals;"
+        f"{predicted.model} predicts {count} row{'s' if count > 1 else ''}"
+        f"{f' in {unit}' if unit else ''}, with {100 * predicted.level:g} % intervals;"
         f" {outside} outside what was measured, of which no interval is sure"
     ]
-    return "\n".join([*lines, *(f"note: {note}" for note in found.notes)])
+    return "\n".join([*lines, *(f"note: {note}" for note in predicted.notes)])

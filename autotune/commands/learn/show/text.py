@@ -84,14 +84,16 @@ def repetitions(table: MeasurementTable) -> str:
 
 def analytical(table: MeasurementTable) -> str:
     """How many rows the analytical model speaks of, and how far off it is."""
-    said = table.inputs.analytical
-    if said is None or np.isnan(said).all():
+    analytical = table.inputs.analytical
+    if analytical is None or np.isnan(analytical).all():
         return "says nothing"
-    known = ~np.isnan(said)
-    off = np.abs(said[known] - table.response[known]) / table.response[known]
-    return (
-        f"{int(known.sum())} of {rows(len(table))}, median deviation {100 * np.median(off):.3g} %"
+    predicted_rows = ~np.isnan(analytical)
+    off = (
+        np.abs(analytical[predicted_rows] - table.response[predicted_rows])
+        / table.response[predicted_rows]
     )
+    count, deviation = int(predicted_rows.sum()), 100 * np.median(off)
+    return f"{count} of {rows(len(table))}, median deviation {deviation:.3g} %"
 
 
 def domain(parameter: Parameter) -> str:

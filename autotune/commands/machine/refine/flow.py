@@ -43,10 +43,10 @@ def refine(options: RefinementOptions, store: str, progress: Progress) -> Refine
         second = results.load_study(options.score) if options.score else None
     _check_fresh(host, name)
     progress("read the study", 0, 1, name)
-    own = source(record, host, options.config)
-    sources = [own]
+    first = source(record, host, options.config)
+    sources = [first]
     if second is not None:
-        sources.append(_outside(own, source(second, host, None)))
+        sources.append(_outside(first, source(second, host, None)))
 
     def watch(done: int, total: int, what: str) -> None:
         progress("fit the constants", done, total, what)
@@ -65,19 +65,19 @@ def refine(options: RefinementOptions, store: str, progress: Progress) -> Refine
             )
 
         def predict_able(calibration: Calibration, core: float) -> Floats:
-            said: Floats = predict(calibration, core)[able]
-            return said
+            predicted: Floats = predict(calibration, core)[able]
+            return predicted
 
-        found = posterior(name, host, rows, others, predict_able, watch)
-    refused = _refusal(found, options)
+        refinement = posterior(name, host, rows, others, predict_able, watch)
+    refused = _refusal(refinement, options)
     place = None
     if options.apply and not refused:
-        place = stored_calibrations.save(with_refinement(found, _calibration(host), _now()))
+        place = stored_calibrations.save(with_refinement(refinement, _calibration(host), _now()))
     return RefineDocument(
         machine=host.name,
-        refinement=found,
+        refinement=refinement,
         rows=len(rows),
-        unpredicted=len(own.rows) - len(rows),
+        unpredicted=len(first.rows) - len(rows),
         applied=place,
         refused=refused,
         notes=tuple(_notes(record, host)),
@@ -133,15 +133,19 @@ def _able(
 ) -> tuple[list[MeasuredCandidate], list[MeasuredCandidate]]:
     """The rows that the engine can predict: of the study, and of the one to score on."""
     first = len(sources[0].rows)
-    rows = [row for each in sources for row in each.rows]
-    own = [row for row, said in zip(rows[:first], able[:first], strict=True) if said]
-    return own, [row for row, said in zip(rows[first:], able[first:], strict=True) if said]
+    rows = [row for source in sources for row in source.rows]
+    fitted_rows = [
+        row for row, predictable in zip(rows[:first], able[:first], strict=True) if predictable
+    ]
+    return fitted_rows, [
+        row for row, predictable in zip(rows[first:], able[first:], strict=True) if predictable
+    ]
 
 
-def _outside(own: RefinementSource, other: RefinementSource) -> RefinementSource:
+def _outside(source: RefinementSource, other: RefinementSource) -> RefinementSource:
     """The rows of another study whose problems the first does not have."""
-    known = {row.candidate.problem.key for row in own.rows}
-    rows = tuple(row for row in other.rows if row.candidate.problem.key not in known)
+    problems = {row.candidate.problem.key for row in source.rows}
+    rows = tuple(row for row in other.rows if row.candidate.problem.key not in problems)
     if not rows:
         raise InputError(
             Fault(
@@ -153,14 +157,16 @@ def _outside(own: RefinementSource, other: RefinementSource) -> RefinementSource
     return dataclasses.replace(other, rows=rows)
 
 
-def _refusal(found: Refinement, options: RefinementOptions) -> str:
+def _refusal(refinement: Refinement, options: RefinementOptions) -> str:
     if not options.apply or options.force:
         return ""
-    if not any(change.informed for change in found.changes):
+    if not any(change.informed for change in refinement.changes):
         return "the study says nothing of any constant"
-    if found.verdict == "worse":
-        return f"outside the study it is worse ({'; '.join(found.reasons)}); --force applies it"
-    if found.verdict == "unscored":
+    if refinement.verdict == "worse":
+        return (
+            f"outside the study it is worse ({'; '.join(refinement.reasons)}); --force applies it"
+        )
+    if refinement.verdict == "unscored":
         return (
             "it could not be scored outside the study: --score STUDY names one to score on,"
             " --force applies it unscored"

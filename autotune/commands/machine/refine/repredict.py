@@ -105,14 +105,14 @@ def _measured(
     result: StudyEvaluation, candidates: Sequence[Candidate]
 ) -> tuple[MeasuredCandidate, ...]:
     """The compared rows whose candidate is still known, of the run of the statistics only."""
-    known = {c.identity: c for c in candidates if c.ranks == 1}
+    by_identity = {c.identity: c for c in candidates if c.ranks == 1}
     return tuple(
         MeasuredCandidate(
-            candidate=known[row.candidate.identity], seconds=row.measured, noise=_noise(row)
+            candidate=by_identity[row.candidate.identity], seconds=row.measured, noise=_noise(row)
         )
         for problem in result.problems
         for row in problem.rows
-        if row.candidate.identity in known and row.compared and row.measured is not None
+        if row.candidate.identity in by_identity and row.compared and row.measured is not None
     )
 
 
@@ -138,7 +138,7 @@ def predicting(
     nan where the engine cannot say. Loops are analysed once, whatever the constants.
     """
     with ExitStack() as stack:
-        engines = [stack.enter_context(_engine(host, each, progress)) for each in sources]
+        engines = [stack.enter_context(_engine(host, source, progress)) for source in sources]
         yield lambda calibration, core: np.concatenate(
             [engine(calibration, core) for engine in engines]
         )
@@ -173,8 +173,8 @@ class _Kept:
     def analyse(self, codes: Sequence[SweepCode], build: Build) -> list[InCoreResult]:
         new = {code.text: code for code in codes if (build, code.text) not in self.known}
         if new:
-            found = self.analyser.analyse(list(new.values()), build)
-            for text, result in zip(new, found, strict=True):
+            analysed = self.analyser.analyse(list(new.values()), build)
+            for text, result in zip(new, analysed, strict=True):
                 self.known[build, text] = result
         return [_scaled(self.known[build, code.text], self.factor) for code in codes]
 

@@ -14,15 +14,15 @@ _VERDICTS = {
 }
 
 
-def refinement(found: Refinement, rows: int, notes: Sequence[str]) -> str:
+def refinement(refinement: Refinement, rows: int, notes: Sequence[str]) -> str:
     """Every constant before and after, how the predictions do, and what would be changed."""
-    told = [change for change in found.changes if change.informed]
-    silent = [change.figure.name for change in found.changes if not change.informed]
+    informed = [change for change in refinement.changes if change.informed]
+    silent = [change.figure.name for change in refinement.changes if not change.informed]
     lines = [
-        f"{found.study}: {rows} measured candidates against their predictions; the model misses"
-        f" {100 * found.error:.1f} % beyond the noise of the samples"
+        f"{refinement.study}: {rows} measured candidates against their predictions; the model"
+        f" misses {100 * refinement.error:.1f} % beyond the noise of the samples"
     ]
-    if told:
+    if informed:
         head = (
             "constant",
             "before",
@@ -32,19 +32,19 @@ def refinement(found: Refinement, rows: int, notes: Sequence[str]) -> str:
             "variance",
             "effect",
         )
-        table = [head, *(_row(change) for change in told)]
+        table = [head, *(_row(change) for change in informed)]
         lines += ["", columns(table, right=(1, 3, 5))]
         lines.append("variance: of what is known after, over before; effect: of the change alone")
     if silent:
         lines += ["", *_wrapped("the study says nothing of: ", silent)]
-    lines += ["", f"scored on {found.basis}"]
+    lines += ["", f"scored on {refinement.basis}"]
     table = [("left out", "", "rows", "deviation", "tau-b", "pairs", "top-1 loss", "top-3 loss")]
-    for each in [*found.outside, *([found.total] if found.total else [])]:
-        table += _scores(each, each.name)
-    table += _scores(found.inside, "the study itself")
+    for score in [*refinement.outside, *([refinement.total] if refinement.total else [])]:
+        table += _scores(score, score.name)
+    table += _scores(refinement.inside, "the study itself")
     lines.append(columns(table, right=range(2, 8)))
-    lines.append(f"{_VERDICTS[found.verdict]}: {'; '.join(found.reasons)}")
-    lines += _diagnosis(found)
+    lines.append(f"{_VERDICTS[refinement.verdict]}: {'; '.join(refinement.reasons)}")
+    lines += _diagnosis(refinement)
     lines += [f"note: {note}" for note in notes]
     return "\n".join(lines)
 
@@ -74,8 +74,8 @@ def _interval(values: tuple[float, float, float], unit: str) -> str:
     return f"{figure(values[1], '1' if unit != 's' else unit)} to {figure(values[2], unit)}"
 
 
-def _scores(left: CrossValidation, name: str) -> list[tuple[str, ...]]:
-    return [_score(left.before, name, "before"), _score(left.after, "", "after")]
+def _scores(validation: CrossValidation, name: str) -> list[tuple[str, ...]]:
+    return [_score(validation.before, name, "before"), _score(validation.after, "", "after")]
 
 
 def _score(score: PredictionScore, name: str, when: str) -> tuple[str, ...]:
@@ -94,17 +94,17 @@ def _score(score: PredictionScore, name: str, when: str) -> tuple[str, ...]:
     )
 
 
-def _diagnosis(found: Refinement) -> list[str]:
+def _diagnosis(refinement: Refinement) -> list[str]:
     lines = []
-    core = found.core
+    core = refinement.core
     if core is not None:
         lines.append(
             f"in the core: what is left asks for all in-core times x {core.factor:.2f}"
             f" ({core.low:.2f} to {core.high:.2f}); told only, never applied"
         )
-    if len(found.kernels) > 1:
-        each = [f"{name} {ratio:.2f}" for name, ratio in found.kernels.items()]
-        lines += _wrapped("measured over predicted after, by kernel (median): ", each)
+    if len(refinement.kernels) > 1:
+        ratios = [f"{name} {ratio:.2f}" for name, ratio in refinement.kernels.items()]
+        lines += _wrapped("measured over predicted after, by kernel (median): ", ratios)
     return lines
 
 

@@ -38,11 +38,11 @@ def convergence(record: Convergence, caption: str) -> str:
     def paint(figure: Figure) -> None:
         left, right = figure.subplots(1, 2, sharey=True, gridspec_kw={"wspace": 0.06})
         steps = record.steps
-        known = [(s.evaluation, s.seconds, s.best) for s in steps if s.best is not None]
-        best = [b for _, _, b in known]
+        points = [(s.evaluation, s.seconds, s.best) for s in steps if s.best is not None]
+        best = [b for _, _, b in points]
         for axes, x, at in (
-            (left, [n for n, _, _ in known], [s.evaluation for s in steps]),
-            (right, [t for _, t, _ in known], [s.seconds for s in steps]),
+            (left, [n for n, _, _ in points], [s.evaluation for s in steps]),
+            (right, [t for _, t, _ in points], [s.seconds for s in steps]),
         ):
             shown = [(a, s.measured) for a, s in zip(at, steps, strict=True) if s.measured]
             dots(
@@ -129,17 +129,17 @@ def residuals(record: ResidualFigures, caption: str) -> str:
         axes.axvline(
             record.overall, color=_GREY, linewidth=1.2, linestyle=(0, (4, 3)), label="all together"
         )
-        said: set[bool] = set()
+        labelled: set[bool] = set()
         for place, share in enumerate(record.shares):
             low, high = share.interval or (share.factor, share.factor)
             axes.errorbar(
                 share.factor, place, xerr=[[share.factor - low], [high - share.factor]],
                 fmt="D" if share.clear else "o", color=_RED if share.clear else _BLUE,
                 markersize=6, capsize=3, elinewidth=1.3,
-                label=None if share.clear in said
+                label=None if share.clear in labelled
                 else "clearly apart from the rest" if share.clear else "may be chance",
             )  # fmt: skip
-            said.add(share.clear)
+            labelled.add(share.clear)
         labels = [f"{words.value_of(share)}  ({share.candidates})" for share in record.shares]
         axes.set_yticks(range(len(labels)), labels)
         axes.set_ylim(len(labels) - 0.4, -0.6)
@@ -181,12 +181,12 @@ def drift(record: NoiseFigures, caption: str) -> str:
     """Winner and baseline over the run, each against its own time."""
 
     def paint(axes: Axes) -> None:
-        for one in record.drifts:
-            colour, marker, _ = ROLES[one.role]
+        for drift in record.drifts:
+            colour, marker, _ = ROLES[drift.role]
             axes.plot(
-                one.seconds, one.ratio, "-", marker=marker, color=colour, linewidth=1.2,
-                markersize=9 if one.role == "winner" else 5, markeredgecolor="white",
-                label=tagged(one.label, one.role),
+                drift.seconds, drift.ratio, "-", marker=marker, color=colour, linewidth=1.2,
+                markersize=9 if drift.role == "winner" else 5, markeredgecolor="white",
+                label=tagged(drift.label, drift.role),
             )  # fmt: skip
         axes.axhline(1.0, color=_GREY, linewidth=1)
         low, high = _reach(record.drifts)
@@ -203,7 +203,7 @@ def drift(record: NoiseFigures, caption: str) -> str:
 
 
 def _reach(drifts: tuple[CandidateDrift, ...]) -> tuple[float, float]:
-    values = [ratio for one in drifts for ratio in one.ratio]
+    values = [ratio for drift in drifts for ratio in drift.ratio]
     return min(0.96, min(values) - 0.01), max(1.04, max(values) + 0.01)
 
 

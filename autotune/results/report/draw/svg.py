@@ -43,12 +43,12 @@ def stack(record: Stack, caption: str) -> str:
         colours = {n: PALETTE[k % len(PALETTE)] for k, n in enumerate(record.names)}
         labelled: set[str] = set()
         for place, bar in zip(places, record.bars, strict=True):
-            left = 0.0
+            offset = 0.0
             for part in bar.segments:
                 axes.barh(
                     place,
                     part.seconds,
-                    left=left,
+                    left=offset,
                     height=0.62,
                     color=colours[part.name],
                     hatch="////" if part.extrapolated else None,
@@ -57,7 +57,7 @@ def stack(record: Stack, caption: str) -> str:
                     label=None if part.name in labelled else part.name,
                 )
                 labelled.add(part.name)
-                left += part.seconds
+                offset += part.seconds
         marked = False
         for place, bar in zip(places, record.bars, strict=True):
             if bar.measured is not None:
@@ -226,7 +226,7 @@ def dots(
 ) -> None:
     """Round dots of ``size`` points as one path: a sixth of the text of as many markers."""
     ends = [[a, a, math.nan] for a in x], [[b, b, math.nan] for b in y]
-    across, upright = ([value for end in each for value in end] for each in ends)
+    across, upright = ([value for end in end_point for value in end] for end_point in ends)
     axes.plot(across, upright, color=colour, linewidth=size, alpha=0.55, solid_capstyle="round")
     if label is not None:
         axes.plot([], [], "o", color=colour, markersize=size, markeredgewidth=0, label=label)

@@ -11,9 +11,10 @@ from typing import Literal
 from autotune.domain.network import OPERATIONS, Operation
 from autotune.domain.variant import Build
 from autotune.errors import Fault, MissingTool, WorkFailed
+from autotune.measuring.network.samples import BenchmarkSample
 from autotune.toolchain import build_cache, compiler, mpi
 from autotune.toolchain.mpi import Mpi
-from autotune.units import Bytes
+from autotune.units import Bytes, Seconds
 
 BUILD = Build(compiler="gcc", flags=("-O2",))
 _COMPILE_LIMIT = 60.0
@@ -39,18 +40,6 @@ class BenchmarkStart:
     priority: str
     hosts: tuple[str, ...]
     """Host name of each rank."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PrintedSample:
-    """One sample as printed by the program."""
-
-    operation: Operation
-    bytes: Bytes
-    seconds: float
-    count: int
-    busy: tuple[float, ...]
-    taken: float
 
 
 def provide(library: Mpi) -> BenchmarkProgram:
@@ -110,7 +99,7 @@ def arguments(
     return [*limits, *(f"{operation}:{size}" for operation, size in points)]
 
 
-def parse(line: str) -> BenchmarkStart | PrintedSample | Literal["end"] | None:
+def parse(line: str) -> BenchmarkStart | BenchmarkSample | Literal["end"] | None:
     """The content of a printed line; None for a foreign line, such as a launcher's banner."""
     if not line.lstrip().startswith('{"kind"'):
         return None
@@ -121,7 +110,7 @@ def parse(line: str) -> BenchmarkStart | PrintedSample | Literal["end"] | None:
         return None
 
 
-def _parsed(row: Mapping[str, object]) -> BenchmarkStart | PrintedSample | Literal["end"] | None:
+def _parsed(row: Mapping[str, object]) -> BenchmarkStart | BenchmarkSample | Literal["end"] | None:
     if row["kind"] == "end":
         return "end"
     if row["kind"] == "start":
@@ -135,10 +124,10 @@ def _parsed(row: Mapping[str, object]) -> BenchmarkStart | PrintedSample | Liter
     operation = next((name for name in OPERATIONS if name == row["operation"]), None)
     if operation is None:
         return None
-    return PrintedSample(
+    return BenchmarkSample(
         operation=operation,
         bytes=Bytes(int(str(row["bytes"]))),
-        seconds=float(str(row["seconds"])),
+        seconds=Seconds(float(str(row["seconds"]))),
         count=int(str(row["count"])),
         busy=tuple(float(str(share)) for share in _list(row["busy"])),
         taken=float(str(row["taken"])),

@@ -14,7 +14,7 @@ import os
 import random
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,7 +26,6 @@ from autotune.measuring.network import benchmark_program
 from autotune.measuring.network.benchmark_program import (
     BenchmarkProgram,
     BenchmarkStart,
-    PrintedSample,
 )
 from autotune.measuring.network.samples import BUSY, BenchmarkRun, BenchmarkSample, SampleWriter
 from autotune.progress import Progress
@@ -256,7 +255,7 @@ class _Session:
         message = benchmark_program.parse(line)
         if isinstance(message, BenchmarkStart):
             self._begin(message)
-        elif isinstance(message, PrintedSample) and self.run is not None:
+        elif isinstance(message, BenchmarkSample) and self.run is not None:
             self._keep(message, self.run)
         elif message == "end":
             self._ended = True
@@ -289,20 +288,12 @@ class _Session:
         )
         self.writer.begin(self.run)
 
-    def _keep(self, printed: PrintedSample, run: BenchmarkRun) -> None:
+    def _keep(self, printed: BenchmarkSample, run: BenchmarkRun) -> None:
         point = (printed.operation, int(printed.bytes))
         self._position += point != self._last  # a contended one is repeated at once
         self._last = point
-        sample = BenchmarkSample(
-            operation=printed.operation,
-            bytes=printed.bytes,
-            seconds=Seconds(printed.seconds),
-            count=printed.count,
-            busy=printed.busy,
-            launch=self._number,
-            round=(self._position - 1) // len(self.points),
-            taken=printed.taken,
-        )
+        round_number = (self._position - 1) // len(self.points)
+        sample = replace(printed, launch=self._number, round=round_number)
         self.writer(sample)
         self._seen.add(point)
         self.contended += sample.contended(run)

@@ -353,6 +353,10 @@ class AnyProblem(Protocol):
     def state_bytes(self) -> int:
         """Bytes of one array of the state; 0 where it is not known."""
 
+    @property
+    def h(self) -> float | None:
+        """Step size; None where a step has no size."""
+
     # --- one problem at several sizes -----------------------------------------------------------
 
     @property
@@ -526,6 +530,7 @@ class StencilProblem:
     """A stencil on a grid of so many interior points; a time step is one sweep."""
 
     family: ClassVar[Literal["stencil"]] = "stencil"
+    h: ClassVar[None] = None
     arguments: ClassVar[Mapping[str, Value]] = NO_ARGUMENTS
     stencil: Stencil
     extents: Annotated[
@@ -648,6 +653,7 @@ class ProgramProblem:
     """A program of the user's with its arguments; a time step is what it says it took."""
 
     family: ClassVar[Literal["program"]] = "program"
+    h: ClassVar[None] = None
     shape: ClassVar[tuple[float, ...]] = ()
     state_bytes: ClassVar[int] = 0
     program: Annotated[Program, Derived()]

@@ -12,11 +12,10 @@ from autotune.codegen.probes.probe_parts import LoopShape, ProbeImpossible
 from autotune.codegen.probes.probe_programs import ProbedSweep
 from autotune.codegen.probes.probe_text import Part
 from autotune.codegen.tree import loop_tree
-from autotune.commands.measure.working_set_sizes import LevelSetting, active, places
 from autotune.commands.tune.flow import identity_of
 from autotune.domain.dissection import Dissection, KernelTime, Kind, SweepTerms, Term
 from autotune.domain.machine import Machine
-from autotune.domain.problem import AnyProblem, Problem, StencilProblem
+from autotune.domain.problem import AnyProblem
 from autotune.domain.ranking import Ranked
 from autotune.domain.results import Part as PredictedPart
 from autotune.domain.results import Prediction
@@ -29,8 +28,8 @@ from autotune.models.incore import osaca_analyser
 from autotune.models.incore.base import InCoreResult
 from autotune.models.incore.osaca_analyser import OsacaAnalyser
 from autotune.models.traffic import TrafficAnalyser
-from autotune.models.traffic.sweep_shape import shape
 from autotune.progress import Progress
+from autotune.workloads.generated.probe_places import LevelSetting, computes, places
 
 _SMALL = 0.05
 """Sweeps over less of the components than this (boundaries) are left out."""
@@ -154,13 +153,7 @@ class DissectionSession:
 
     def _large(self, probed: ProbedSweep) -> bool:
         """Whether a sweep goes over more than a boundary; those over a grid always do."""
-        problem = self._candidate.problem
-        if not isinstance(problem, Problem) or not isinstance(probed.sweep, loop_tree.Sweep):
-            return True
-        from_all = problem.n / self._candidate.threads
-        values = problem.ivp.values(problem.size)
-        computed = active(shape(probed.sweep, values), values, self._candidate.threads)
-        return computed >= _SMALL * from_all
+        return computes(probed, self._candidate.problem, self._candidate.threads, _SMALL)
 
     def _subject(
         self,
@@ -305,17 +298,15 @@ def _loads(result: InCoreResult) -> float:
 
 def _cut_rows(subject: _Subject, problem: AnyProblem) -> list[str]:
     """Where a grid has shorter rows than that of the candidate: more entries into the loop."""
-    if not isinstance(problem, StencilProblem):
+    row = problem.map_size
+    if not problem.shape or row is None:
         return []
-    cut = [
-        f"{p.problem.extents[-1]} in {p.level}"
-        for p in subject.places
-        if isinstance(p.problem, StencilProblem) and p.problem.extents[-1] < problem.extents[-1]
-    ]
+    rows = [(place.level, place.problem.map_size) for place in subject.places]
+    cut = [f"{length} in {level}" for level, length in rows if length and length < row]
     if not cut:
         return []
     name = subject.taken.sweep.name
-    return [f"{name}: rows of {problem.extents[-1]} points are cut to {', '.join(cut)}"]
+    return [f"{name}: rows of {row} points are cut to {', '.join(cut)}"]
 
 
 def _pad(rows: int, machine: Machine) -> int:

@@ -2,11 +2,10 @@
 
 from collections.abc import Sequence
 
-from autotune.commands.rank.document import block_choices
 from autotune.domain.machine import Machine
 from autotune.domain.ranking import Ranking
 from autotune.results.report.text_table import columns
-from autotune.workloads.stencil.planes.blocking import LayerCondition
+from autotune.workloads.stencil.planes.blocking import LayerCondition, block_choices
 
 _HEAD = ("level", "keeps", "for the next", "needs", "of", "block")
 

@@ -7,7 +7,6 @@ from typing import Literal
 
 from autotune.commands.rank.candidate_formula import CandidateFormula
 from autotune.domain.machine import Machine
-from autotune.domain.problem import StencilProblem
 from autotune.domain.ranking import Difference, Ranked, Ranking, differences
 from autotune.domain.results import Part
 from autotune.domain.variant import Build, Candidate, Value
@@ -15,7 +14,7 @@ from autotune.models.engines.base import CompiledSweep
 from autotune.results.explanation.explained import RankingExplanation
 from autotune.units import Unbounded
 from autotune.workloads.base import EnumeratedSpace, Workload
-from autotune.workloads.stencil.planes.blocking import LayerCondition, block_choice
+from autotune.workloads.stencil.planes.blocking import LayerCondition, block_choices
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -302,22 +301,6 @@ def _formula(candidate: CandidateFormula) -> FormulaRow:
         ),
         between=formula.between,
     )
-
-
-def block_choices(
-    rankings: Sequence[Ranking], machine: Machine
-) -> list[tuple[StencilProblem, int, tuple[LayerCondition, ...]]]:
-    """Problem, threads and layer conditions of every stencil that was ranked, each once."""
-    choices: dict[tuple[str, int], tuple[StencilProblem, int, tuple[LayerCondition, ...]]] = {}
-    for ranking in rankings:
-        problem = ranking.problem
-        if not isinstance(problem, StencilProblem):
-            continue
-        for threads in sorted({e.candidate.threads_per_node for e in ranking.entries}):
-            if (problem.key, threads) not in choices:
-                conditions = block_choice(problem, machine, threads)
-                choices[problem.key, threads] = problem, threads, conditions
-    return list(choices.values())
 
 
 def block_rows(rankings: Sequence[Ranking], machine: Machine) -> tuple[BlockRow, ...]:

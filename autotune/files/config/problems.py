@@ -27,10 +27,9 @@ def _read_problem(reader: FactReader, value: object, keys: Keys) -> object:
     """The draft of a problem, of which family by its keys."""
     given = set(value) if isinstance(value, dict) else set()
     kind: type[AnyProblem] = Problem
-    if "arguments" in given and "ivp" not in given:
-        kind = ProgramProblem
-    elif given & {"stencil", "grid"} and "ivp" not in given:
-        kind = StencilProblem
+    if "ivp" not in given:
+        grid = given & {"stencil", "grid"}
+        kind = ProgramProblem if "arguments" in given else StencilProblem if grid else Problem
     return reader.record(kind, value, keys, {})
 
 

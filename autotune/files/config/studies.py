@@ -51,7 +51,9 @@ def read_study(session: Session, path: Path) -> Setup | None:
     readable = len(session.faults) - known == session.followed
     reader = _Reader(session, document, stated)
     subject = reader.subject()
-    program = subject if isinstance(subject, Program) else None
+    program: Program | None = None
+    if isinstance(subject, Program):
+        program = subject
     problems = [
         complete_problem(session, document, i, each, program)
         for i, each in enumerate(stated.problems)
@@ -59,10 +61,10 @@ def read_study(session: Session, path: Path) -> Setup | None:
     if readable:
         reader.check_repeats(problems)
     reader.check_layouts(stated.machine, problems)
-    if isinstance(subject, Program):
-        reader.check_program(subject)
+    if program is not None:
+        reader.check_program(program)
     elif subject is not None:
-        reader.check_families(subject.family, f"the skeleton {subject.skeleton.name}")
+        reader.check_families(subject.family, f"the skeleton {subject.name}")
     reader.check_environment()
     sections = {
         name: settle(session, document, getattr(stated, name), (name,))

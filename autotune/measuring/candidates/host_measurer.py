@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autotune import paths
-from autotune.domain.problem import AnyProblem, StencilProblem, generated
+from autotune.domain.problem import AnyProblem
 from autotune.domain.results import Prepared, Sample, Status
 from autotune.domain.setup import Limits, Measuring
 from autotune.domain.variant import Build, Candidate
@@ -20,8 +20,7 @@ from autotune.measuring.candidates.base import Launch
 from autotune.measuring.candidates.launch_output import LaunchListener
 from autotune.measuring.conditions import energy, quiet
 from autotune.measuring.conditions.resource_use import ResourceUse
-from autotune.measuring.verification import grid_reference, verify
-from autotune.measuring.verification.ivp_reference import integrate
+from autotune.measuring.verification import verify
 from autotune.toolchain import build_cache, child_process, launcher
 from autotune.toolchain import compiler as compilers
 from autotune.toolchain.child_process import ProcessOutcome
@@ -49,18 +48,10 @@ class KernelSeconds:
     detail: str = ""
 
 
-def reference_state(problem: AnyProblem, steps: int) -> NDArray[np.float64]:
-    """The state that the independent reference computes after ``steps`` time steps."""
-    problem = generated(problem)
-    if isinstance(problem, StencilProblem):
-        return grid_reference.sweeps(problem, steps)
-    return integrate(problem, steps)
-
-
 class ReferenceStates:
     """Reference states, computed once per problem, size and number of steps; safe for threads."""
 
-    def __init__(self, integrate: Reference = reference_state) -> None:
+    def __init__(self, integrate: Reference = verify.reference_state) -> None:
         self._integrate = integrate
         self._known: dict[tuple[str, int], NDArray[np.float64]] = {}
         self._lock = threading.Lock()

@@ -20,7 +20,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from autotune.domain.problem import Problem
 from autotune.domain.setup import Measuring
 from autotune.domain.variant import Candidate
 
@@ -210,7 +209,7 @@ def _common(candidate: Candidate) -> list[str]:
     return [
         *("--size", problem.size_text),
         *("--n", str(problem.n)),
-        *(("--h", problem.h.hex()) if isinstance(problem, Problem) else ()),
+        *(() if problem.h is None else ("--h", problem.h.hex())),
         *("--threads", str(candidate.threads)),
         *(several if candidate.ranks > 1 else []),
     ]

@@ -6,6 +6,7 @@ tiles per thread, no multiple of a cache line.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,7 @@ from autotune.codegen.tree import regions
 from autotune.domain.problem import AnyProblem, Ivp, Problem, Region, StencilProblem, generated
 from autotune.domain.results import Status
 from autotune.domain.variant import Block, Candidate, FuseTiles, Tile, Unroll
+from autotune.measuring.verification import grid_reference, ivp_reference
 
 TOLERANCE = 1e-12
 """Largest max abs(a - b) / max abs(b) of a field: room for reordered sums, not for mistakes."""
@@ -34,6 +36,65 @@ class Verification:
     detail: str = ""
 
 
+class CheckedProblem(Protocol):
+    """A problem as it is verified."""
+
+    def awkward(self, candidate: Candidate) -> AnyProblem:
+        """The problem at the smallest size with every case that the candidate's code has."""
+
+    def fields(self) -> NDArray[np.int64]:
+        """The field of each component, as numbers from 0."""
+
+    def state(self, steps: int) -> NDArray[np.float64]:
+        """The state that the reference computes after so many time steps."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedIvp:
+    """An IVP as it is verified."""
+
+    problem: Problem
+
+    def awkward(self, candidate: Candidate) -> AnyProblem:
+        """The IVP at the smallest odd size with every case."""
+        return _verification_ivp(candidate, self.problem)
+
+    def fields(self) -> NDArray[np.int64]:
+        """The field of each component."""
+        return fields(self.problem.ivp, self.problem.size)
+
+    def state(self, steps: int) -> NDArray[np.float64]:
+        """The state by NumPy from the right-hand side."""
+        return ivp_reference.integrate(self.problem, steps)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedGrid:
+    """A stencil on a grid as it is verified."""
+
+    problem: StencilProblem
+
+    def awkward(self, candidate: Candidate) -> AnyProblem:
+        """The stencil on the smallest odd grid with every case."""
+        return self.problem.at(_awkward_extents(candidate, self.problem))
+
+    def fields(self) -> NDArray[np.int64]:
+        """Zeros: a grid is one field."""
+        return np.zeros(self.problem.n, dtype=np.int64)
+
+    def state(self, steps: int) -> NDArray[np.float64]:
+        """The state by NumPy from the body of the stencil."""
+        return grid_reference.sweeps(self.problem, steps)
+
+
+def checked(problem: AnyProblem) -> CheckedProblem:
+    """A problem that code is generated for, as it is verified; TypeError for any other."""
+    problem = generated(problem)
+    if isinstance(problem, StencilProblem):
+        return CheckedGrid(problem)
+    return CheckedIvp(problem)
+
+
 def verification_problem(candidate: Candidate) -> AnyProblem:
     """The candidate's problem at the smallest odd size with every case that its code has.
 
@@ -43,10 +104,7 @@ def verification_problem(candidate: Candidate) -> AnyProblem:
     slowest), and rows that the unrolling does not divide; a block beyond the timed grid counts as
     one of the size of that grid.
     """
-    problem = generated(candidate.problem)
-    if isinstance(problem, StencilProblem):
-        return problem.at(_awkward_extents(candidate, problem))
-    return _verification_ivp(candidate, problem)
+    return checked(candidate.problem).awkward(candidate)
 
 
 def _awkward_extents(candidate: Candidate, problem: StencilProblem) -> tuple[int, ...]:
@@ -137,10 +195,12 @@ def _complete(ivp: Ivp, size: int) -> bool:
 
 def fields_of(problem: AnyProblem) -> NDArray[np.int64]:
     """The field that each component belongs to, as numbers from 0; a grid is one field."""
-    problem = generated(problem)
-    if isinstance(problem, StencilProblem):
-        return np.zeros(problem.n, dtype=np.int64)
-    return fields(problem.ivp, problem.size)
+    return checked(problem).fields()
+
+
+def reference_state(problem: AnyProblem, steps: int) -> NDArray[np.float64]:
+    """The state that the independent reference computes after ``steps`` time steps."""
+    return checked(problem).state(steps)
 
 
 def fields(ivp: Ivp, size: int) -> NDArray[np.int64]:

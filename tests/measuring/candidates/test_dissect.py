@@ -11,12 +11,12 @@ from autotune.codegen.c import harness
 from autotune.codegen.probes import probe_programs, probe_text
 from autotune.codegen.probes.probe_parts import LoopShape
 from autotune.codegen.tree import loop_tree, variant_program
-from autotune.commands.measure import working_set_sizes
 from autotune.domain.setup import Limits, Measuring
 from autotune.domain.variant import Candidate, Interchange
 from autotune.files import config
 from autotune.measuring.candidates.host_measurer import HostMeasurer
 from autotune.measuring.candidates.probe_runs import Dissector, PartProbe
+from autotune.workloads.generated import probe_places
 
 PROBLEM = problem("heat2d", 256)
 PROGRAM = variant_program.program(
@@ -29,7 +29,7 @@ SWEEPS = {one.sweep.name: one for one in probe_programs.probed_sweeps(PROGRAM)}
 @pytest.mark.parametrize("threads", [1, 2])
 def test_each_level_has_a_working_set_inside_it(name, threads):
     machine = calibrated()
-    found = working_set_sizes.places(SWEEPS[name], 8, PROBLEM, threads, machine)
+    found = probe_places.places(SWEEPS[name], 8, PROBLEM, threads, machine)
     assert [place.level for place in found] == [*(c.name for c in machine.caches), "MEM"]
     least = 0.0
     for place, cache in zip(found, machine.caches, strict=False):
@@ -40,7 +40,7 @@ def test_each_level_has_a_working_set_inside_it(name, threads):
 
 
 def test_a_tile_is_whole_granules_and_goes_around_often():
-    for place in working_set_sizes.places(SWEEPS["lc_jil"], 8, PROBLEM, 1, calibrated())[:2]:
+    for place in probe_places.places(SWEEPS["lc_jil"], 8, PROBLEM, 1, calibrated())[:2]:
         assert place.tile is not None
         assert place.tile % 8 == 0
         assert place.times > 1
@@ -49,11 +49,9 @@ def test_a_tile_is_whole_granules_and_goes_around_often():
 
 def test_the_footprint_counts_overlapping_offsets_once():
     at = SWEEPS["f_heat2d_1"].sweep
-    found = working_set_sizes.shape(at, PROBLEM.ivp.values(256))
-    assert working_set_sizes.footprint(found, 64) == 8 * (
-        64 + 64 + 66 + 64
-    )  # F, and y in three rows
-    assert working_set_sizes.footprint(found, 1024) == 8 * (1024 + 1024 + 2 * 256)
+    found = probe_places.shape(at, PROBLEM.ivp.values(256))
+    assert probe_places.footprint(found, 64) == 8 * (64 + 64 + 66 + 64)  # F, and y in three rows
+    assert probe_places.footprint(found, 1024) == 8 * (1024 + 1024 + 2 * 256)
 
 
 @pytest.mark.parametrize("extents", [(24, 800, 800), (96, 96, 96), (300, 20), (5, 8, 40)])
@@ -64,9 +62,9 @@ def test_each_level_has_a_grid_that_lies_in_it(extents, threads):
     blocked = stencil_samples.candidate(at, j=16)
     made = variant_program.program(blocked.variant, config.skeleton("jacobi"), at)
     (one,) = probe_programs.probed_sweeps(made)
-    found = working_set_sizes.places(one, made.granule, at, threads, machine)
+    found = probe_places.places(one, made.granule, at, threads, machine)
     assert [place.level for place in found] == [*(c.name for c in machine.caches), "MEM"]
-    targets = working_set_sizes.targets(machine, threads)
+    targets = probe_places.targets(machine, threads)
     for place, (_, wanted) in zip(found, targets, strict=True):
         assert 0.6 * wanted < place.working_set
         assert place.working_set <= wanted or place.level == "MEM"
@@ -84,8 +82,8 @@ def test_the_footprint_of_a_star_on_a_grid_is_what_it_reads_and_writes():
     )
     (sweep,) = loop_tree.grid_sweeps(made.body)
     rows = 5 * (4 + 2) + 2 * 4
-    found = working_set_sizes.grid_shape(sweep, {}, (5, 4, 10), 5)
-    assert working_set_sizes.grid_footprint(found) == 8 * (rows * (10 + 2) + 5 * 4 * 10)
+    found = probe_places.grid_shape(sweep, {}, (5, 4, 10), 5)
+    assert probe_places.grid_footprint(found) == 8 * (rows * (10 + 2) + 5 * 4 * 10)
 
 
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="optional: gcc is not installed")

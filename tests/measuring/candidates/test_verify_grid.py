@@ -10,8 +10,9 @@ from autotune.domain.problem import StencilProblem
 from autotune.domain.variant import Block, Candidate, Transformation, Unroll, Variant
 from autotune.files import config
 from autotune.measuring.candidates import protocol
-from autotune.measuring.candidates.host_measurer import ReferenceStates, reference_state
+from autotune.measuring.candidates.host_measurer import ReferenceStates
 from autotune.measuring.verification import verify
+from autotune.measuring.verification.verify import reference_state
 
 stencil_of = cache(config.stencil)
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from autotune.domain.machine import Machine
 from autotune.domain.problem import StencilProblem
+from autotune.domain.ranking import Ranking
 from autotune.domain.stencil import TARGET
 from autotune.models.engines.reuse.line_cost import line_costs
 from autotune.models.traffic.grid.grid_shape import GridAccess, accesses
@@ -193,3 +194,19 @@ def _gap(offsets: Sequence[Sequence[int]]) -> int:
 
 def _whole(size: float) -> Bytes:
     return Bytes(int(size))
+
+
+def block_choices(
+    rankings: Sequence[Ranking], machine: Machine
+) -> list[tuple[StencilProblem, int, tuple[LayerCondition, ...]]]:
+    """Problem, threads and layer conditions of every stencil that was ranked, each once."""
+    choices: dict[tuple[str, int], tuple[StencilProblem, int, tuple[LayerCondition, ...]]] = {}
+    for ranking in rankings:
+        problem = ranking.problem
+        if not isinstance(problem, StencilProblem):
+            continue
+        for threads in sorted({e.candidate.threads_per_node for e in ranking.entries}):
+            if (problem.key, threads) not in choices:
+                conditions = block_choice(problem, machine, threads)
+                choices[problem.key, threads] = problem, threads, conditions
+    return list(choices.values())

@@ -116,6 +116,14 @@ class _Case:
         return high if self.block(low) < components else low
 
 
+def computes(one: ProbedSweep, problem: AnyProblem, threads: int, share: float) -> bool:
+    """Whether a sweep computes this share of a thread's components; one over a grid always does."""
+    if not isinstance(problem, Problem) or not isinstance(one.sweep, loop_tree.Sweep):
+        return True
+    values = problem.ivp.values(problem.size)
+    return active(shape(one.sweep, values), values, threads) >= share * (problem.n / threads)
+
+
 def active(sweep_shape: SweepShape, values: Mapping[str, float | int], threads: int) -> float:
     """Iterations of the slowest thread: what of the sweep lies in its block."""
     n = int(values["n"])

@@ -45,10 +45,10 @@ class Screen(Protocol):
         """``done`` of ``total`` steps of a stage are finished."""
 
     def watch(self, event: Event) -> None:
-        """Something happened to a problem."""
+        """Show an event of a problem."""
 
     def close(self) -> None:
-        """Nothing more will be shown."""
+        """End the display; nothing more is shown."""
 
 
 def screen() -> Screen:
@@ -69,7 +69,7 @@ class LineScreen(TerminalProgress):
         self._told = 0.0
 
     def watch(self, event: Event) -> None:
-        """A line about the event, where it is worth one."""
+        """Print a line about an event, unless one was printed a few seconds ago."""
         now = time.monotonic()
         often = event.kind not in ("begun", "finals", "finished")
         if often and (now - self._told < _PLAIN or not happened(event)):
@@ -114,7 +114,7 @@ class TableScreen:
         self._draw(now=event.kind != "built")
 
     def close(self) -> None:
-        """Take the table away; the cursor is visible again."""
+        """Remove the table and make the cursor visible again."""
         live, self._live = self._live, None
         if live is not None:
             live.stop()
@@ -207,7 +207,7 @@ def left(standing: Standing) -> str:
 
 
 def state(standing: Standing) -> str:
-    """What goes on, or why nothing does any more."""
+    """The stage that a problem is in, or why its search has ended."""
     if standing.finished:
         return standing.finished
     if standing.expected_improvement is not None:

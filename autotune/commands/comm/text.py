@@ -29,7 +29,7 @@ def benched(result: BenchmarkResult) -> str:
 
 
 def fitted(curves: Sequence[FittedCurve], written: Path | None) -> str:
-    """The curves, how good they are, what was left out."""
+    """The fitted curves, their errors, and the samples that were left out as outliers."""
     rows = [
         (
             "operation", "ranks", "nodes", "samples", "contended", "outliers", "repeats",
@@ -112,7 +112,7 @@ def pieces(curves: Sequence[CostCurve]) -> str:
 
 
 def shown(title: str, network: Network) -> str:
-    """The curves of a machine."""
+    """The cost curves of a machine as a table, under a title."""
     lines = [title, pieces(network.curves)]
     lines += [
         f"note: {curve.operation} of {curve.ranks} ranks on {_nodes(curve.nodes)} was fitted to"
@@ -124,7 +124,7 @@ def shown(title: str, network: Network) -> str:
 
 
 def imported(imports: Sequence[ImportedSamples], output: Path) -> str:
-    """What was read, what was left out."""
+    """How many samples were read from which benchmark output, and which lines were left out."""
     lines = []
     for samples in imports:
         for recorded in samples.recorded:

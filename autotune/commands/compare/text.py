@@ -23,7 +23,7 @@ _HEAD = (
 
 
 def comparisons(comparisons: Sequence[PublishedComparison], setup: Setup, machine: Machine) -> str:
-    """The table once for each engine."""
+    """The published table beside our predictions, once for each engine."""
     return "\n\n".join(comparison(each, setup, machine) for each in comparisons)
 
 

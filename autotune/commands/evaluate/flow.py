@@ -59,7 +59,7 @@ class MeasuredStudy:
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
-        """What its candidates differ in."""
+        """The names of the parameters in which the candidates of the study differ."""
         return self.tables[0].parameters
 
 
@@ -182,7 +182,7 @@ def entered(study: MeasuredStudy, names: Sequence[str] = ()) -> tuple[ComparedMo
 
 
 def _named(table: MeasurementTable, name: str, engine: str) -> list[ComparedModel]:
-    """A contender that bears the engine's name."""
+    """The analytical model of a table as a contender that bears the name of its engine."""
     (contender,) = contenders(table, [name])
     if not engine:
         return [contender]

@@ -84,7 +84,7 @@ def _picks(
     wanted: int,
     seed: int,
 ) -> dict[str, list[Chosen]]:
-    """What is measured next, by the label of the problem."""
+    """The candidates to measure next, by the label of their problem."""
     undrawn = {r.problem.label: draw(r, done, seed) for r in rankings}
     before = {
         r.problem.label: sum(entry.candidate.identity in have for entry in r.entries)

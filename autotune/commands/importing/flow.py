@@ -179,7 +179,7 @@ def _times(space: RecordedSpace, row: int) -> Sequence[float]:
 
 
 def _predictions(matched: Matched, space: RecordedSpace) -> list[tuple[Candidate, Prediction]]:
-    """What the file says that a model said."""
+    """The predictions that a recorded file holds beside its times."""
     return [
         (
             candidate,
@@ -205,7 +205,7 @@ def _changed(path: Path) -> str:
 
 
 def _best(space: RecordedSpace, matched: Matched) -> tuple[FastestImported, ...]:
-    """The fastest of each problem."""
+    """The fastest imported candidate of each problem."""
     fastest: dict[str, FastestImported] = {}
     for row, candidate in matched.pairs:
         if space.statuses[row] != "ok":

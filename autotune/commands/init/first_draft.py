@@ -84,7 +84,7 @@ class Draft:
         return name
 
     def _free(self, wanted: str) -> str:
-        """A name like the wanted one that nothing has."""
+        """The wanted name, changed where something has it already."""
         name = re.sub(r"\W", "_", wanted)
         while name in (*self.parameters, *self.arguments, *RUN_PLACES) or not re.match(
             r"[A-Za-z_]", name
@@ -146,7 +146,7 @@ class Draft:
     # --- the texts ----------------------------------------------------------------------------
 
     def program(self, name: str) -> str:
-        """The description of the program."""
+        """The text of the file that describes the program."""
         seen, path = self.seen, self.path
         folder = os.path.relpath(path.resolve().parent, self.folder.resolve())
         lines = [
@@ -174,7 +174,7 @@ class Draft:
         return "\n".join(lines) + "\n"
 
     def config(self, name: str) -> str:
-        """The config that tunes it."""
+        """The text of the config that tunes the program."""
         lines = [
             "schema: autotune.config/1",
             f"title: {_quoted(f'A first look at {name}')}",
@@ -303,12 +303,12 @@ def _number(text: str) -> int | float | None:
 
 
 def _doubled(text: str) -> str:
-    """Text that is no template."""
+    """Text with its braces doubled, so that a template prints it as it stands."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
 def _globbed(name: str) -> str:
-    """A file's name where patterns may stand."""
+    """The name of a file, escaped for a place where patterns of file names may stand."""
     return re.sub(r"([*?\[])", r"[\1]", name)
 
 

@@ -133,7 +133,7 @@ def leave_if_interrupted(curves: "CurveTable") -> None:
 
 
 def listed(text: str) -> tuple[str, ...]:
-    """Names between commas."""
+    """The names in a text that separates them by commas."""
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 

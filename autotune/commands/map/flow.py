@@ -169,7 +169,7 @@ def _study(workload: Workload, options: MapRequest, results: Store) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Work:
-    """Making one map."""
+    """What is needed to make one map: setup, options, store, and the budget."""
 
     workload: Workload
     options: MapRequest
@@ -392,4 +392,4 @@ def _costs(grid: MapGrid, setup: Setup) -> list[float]:
 
 
 def _silent(stage: str, done: int, total: int, detail: str = "") -> None:
-    """Stages of a single visit are not shown."""
+    """A progress that shows nothing: the stages of a single visit are too short."""

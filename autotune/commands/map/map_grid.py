@@ -149,7 +149,7 @@ def widened(setup: Setup, kind: MapSubject, threads: Sequence[int]) -> Setup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapGrid:
-    """Contenders x cells."""
+    """The contenders of a map in each of its cells, with their predictions."""
 
     kind: MapSubject
     cells: Cells
@@ -285,7 +285,7 @@ def _contenders(
 
 
 def _build_name(build: Build, builds: Sequence[Build]) -> str:
-    """A build by what differs from the others."""
+    """The name of a build: the parts in which it differs from the other builds."""
     common = set.intersection(*(set(one.flags) for one in builds))
     words = [flag for flag in build.flags if flag not in common]
     if len({one.compiler for one in builds}) > 1:
@@ -326,7 +326,7 @@ def _variant(row: _Row) -> str:
 
 
 def _nothing(ranked: RankedSpace, problem: AnyProblem, threads: int) -> None:
-    """Raise InputError: nobody is legal in a cell."""
+    """Raise InputError because no candidate is legal in a cell."""
     reasons = sorted({why for _, one, why in ranked.enumerated.illegal if one.key == problem.key})
     raise InputError(
         Fault(

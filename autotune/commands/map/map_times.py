@@ -34,12 +34,12 @@ class VisitJournal:
     _numbers: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def begin(self, visit: int) -> None:
-        """What comes now belongs to this visit."""
+        """Begin a visit: what is entered from now on belongs to it."""
         self.visit = visit
         self._before = dict(self._launches)
 
     def chosen(self, choices: Sequence[Chosen]) -> None:
-        """Entered with why they are measured."""
+        """Enter candidates with the reasons why they are measured."""
         place = len(self._launches)
         self.store.add_choices(
             self.run,
@@ -51,7 +51,7 @@ class VisitJournal:
         )
 
     def prepared(self, prepared: Prepared) -> None:
-        """Entered at once."""
+        """Enter what the preparation of a candidate gave."""
         self.store.add_prepared(self.run, prepared)
 
     def sample(self, candidate: Candidate, sample: Sample) -> None:

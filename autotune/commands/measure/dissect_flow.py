@@ -97,7 +97,7 @@ class DissectionSession:
 
     @property
     def rounds(self) -> int:
-        """Finished rounds."""
+        """How many rounds of probes are finished."""
         return self._dissector.rounds
 
     def result(self, phases: KernelSeconds | None, step: float | None) -> Dissection:

@@ -42,16 +42,16 @@ class _Unkept:
     """A journal that keeps nothing: the result is shown at once."""
 
     def chosen(self, choices: object) -> None:
-        """Not kept."""
+        """Keep nothing: the result is shown at once."""
 
     def prepared(self, prepared: object) -> None:
-        """Not kept."""
+        """Keep nothing: the result is shown at once."""
 
     def sample(self, candidate: Candidate, sample: Sample) -> None:
-        """Not kept."""
+        """Keep nothing: the result is shown at once."""
 
     def outcome(self, measurement: Measurement, checksum: tuple[float, float] | None) -> None:
-        """Not kept."""
+        """Keep nothing: the result is shown at once."""
 
 
 def measure(

@@ -35,7 +35,7 @@ def _cells(condition: LayerCondition) -> tuple[str, ...]:
 
 
 def _size(value: float) -> str:
-    """In binary units, whatever divides it."""
+    """A size in bytes, KiB, MiB or GiB, with three digits."""
     for unit in ("B", "KiB", "MiB"):
         if value < 1024:
             return f"{value:.3g} {unit}"

@@ -23,7 +23,7 @@ def text(answers: Sequence[RegionAnswer]) -> str:
 
 
 def region(answer: RegionAnswer) -> str:
-    """One region."""
+    """The text of one region: its runs, model, sizes, forecasts and back-tests."""
     unit = answer.runs.variables.time.unit
     levels = ", ".join(f"{p:g}" for p in answer.runs.levels)
     head = f"{answer.label}: " if answer.label else ""
@@ -133,7 +133,7 @@ def _alone(i: Inverse) -> tuple[str, str]:
 
 
 def _widened(answer: RegionAnswer) -> list[str]:
-    """What the intervals know of the back-test."""
+    """How much the error of the back-test widens the intervals, in words."""
     known, beyond = (
         answer.discrepancy,
         [i for i in answer.inverses if i.processors > answer.runs.levels[-1]],

@@ -62,7 +62,7 @@ class EarlierResults:
         return found
 
     def own(self) -> list[Earlier]:
-        """What the study's own runs finished."""
+        """The results of all runs of the study itself."""
         runs = [run.id for run in self.results.load_study(self.study).runs]
         return [e for one in self.results.elsewhere(self.study, runs) for e in self._earlier(one)]
 

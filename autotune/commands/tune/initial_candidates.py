@@ -15,7 +15,7 @@ from autotune.tuning.first_candidates import choose, everything, first_candidate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyOptions:
-    """How far a study goes."""
+    """How far a study goes, and who searches."""
 
     budget_seconds: float | None = None
     budget_evaluations: int | None = None

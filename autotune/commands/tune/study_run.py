@@ -78,18 +78,18 @@ class StoreJournal:
         self.store.add_choices(self.run, entered)
 
     def prepared(self, prepared: Prepared) -> None:
-        """Entered at once."""
+        """Enter what the preparation of a candidate gave."""
         self.store.add_prepared(self.run, prepared)
 
     def sample(self, candidate: Candidate, sample: Sample) -> None:
-        """Durable when this returns."""
+        """Enter a sample; it is on disk when this returns."""
         key = (candidate.identity, sample.launch)
         number = self.numbers.get(key, 0)
         self.store.add_sample(self.run, candidate.identity, number, sample)
         self.numbers[key] = number + 1
 
     def outcome(self, measurement: Measurement, checksum: tuple[float, float] | None) -> None:
-        """The candidate counts as finished."""
+        """Enter the outcome of a candidate, which counts as finished from now on."""
         self.store.add_outcome(
             self.run, measurement.candidate, measurement.status, measurement.detail, checksum
         )
@@ -203,7 +203,7 @@ class StudyRun:
         return tasks(self.found, options, earlier, keys, complete, prior)
 
     def _enter(self) -> None:
-        """The study, its candidates and their predictions."""
+        """Enter the study, its candidates and their predictions into the store."""
         ranked, results = self.found, self.results
         results.begin_study(
             self.study,

@@ -39,7 +39,7 @@ class ComparableRun:
 
     @property
     def fastest(self) -> str:
-        """The best of those that may be chosen."""
+        """The fastest of the candidates that may be chosen."""
         return min(self.rounds, key=lambda name: (self.times[name], name))
 
 
@@ -110,7 +110,7 @@ def _intervals(table: Table, times: Mapping[str, float]) -> dict[str, Interval |
 
 
 def _locations(table: Table) -> dict[str, float]:
-    """From equally many samples of each."""
+    """The location of the times of each candidate, from equally many samples of each."""
     return estimators.locations(
         {name: [t for times in rounds.values() for t in times] for name, rounds in table.items()}
     )
@@ -143,7 +143,7 @@ def _stages(measurements: Sequence[Measurement], names: Collection[str]) -> dict
 
 
 def _earliest(stages: Mapping[int, str]) -> set[int]:
-    """The rounds of the first stage that there was."""
+    """The rounds of the earliest stage of a run."""
     first = stages[min(stages)]
     return {number for number, stage in stages.items() if stage == first}
 

@@ -37,12 +37,12 @@ class RowPrediction:
 
     @property
     def predicted(self) -> float | None:
-        """Predicted here."""
+        """Seconds per time step that are predicted here; None without a prediction."""
         return self.prediction.seconds if self.prediction else None
 
     @property
     def communication(self) -> float | None:
-        """The part of it that is communication between ranks."""
+        """The part of the predicted time that is communication between ranks."""
         if self.prediction is None or self.prediction.seconds is None:
             return None
         parts = (p.seconds for p in self.prediction.parts if p.kind == "communication")
@@ -50,14 +50,14 @@ class RowPrediction:
 
     @property
     def application(self) -> float | None:
-        """The rest: the time of a node."""
+        """The predicted time of a node: all but the communication between ranks."""
         if self.predicted is None or self.communication is None:
             return None
         return self.predicted - self.communication
 
     @property
     def deviation(self) -> float | None:
-        """Of the time predicted here from the measured one."""
+        """Relative deviation of the time predicted here from the published measurement."""
         return _deviation(self.predicted, self.published.measured.value)
 
     @property

@@ -58,7 +58,7 @@ class EvaluatedCandidate:
 
     @property
     def status(self) -> Status | None:
-        """What became of it; None when it was not measured."""
+        """The status of the measurement; None for a candidate that was not measured."""
         return self.measurement.status if self.measurement else None
 
     @property

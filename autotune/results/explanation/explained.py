@@ -9,7 +9,7 @@ from autotune.models.engines.base import CompiledSweep
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExplainedCandidate:
-    """A candidate as it is explained."""
+    """A candidate as an explanation shows it: name, prediction and compiled loops."""
 
     name: str
     """Short: the variant, and what else differs from the other candidate."""

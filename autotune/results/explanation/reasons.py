@@ -27,7 +27,7 @@ WHOLE = ("sweep", "barrier", "communication")
 
 
 def time(value: float) -> str:
-    """Three digits and a unit."""
+    """A time with three digits and a readable unit."""
     return show(float(f"{value:.3g}"), "time")
 
 

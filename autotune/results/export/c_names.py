@@ -24,7 +24,7 @@ _SMALL = 2**63
 
 
 class UniqueNames:
-    """Hands out names, each once."""
+    """Hands out C identifiers, none of them twice."""
 
     def __init__(self, taken: frozenset[str] = frozenset()) -> None:
         self._taken = {name.lower() for name in taken}
@@ -101,7 +101,7 @@ class Field:
             yield f"#define {name} {number}"
 
     def members(self) -> Iterator[str]:
-        """Declarations."""
+        """The declarations of the fields in a C struct."""
         about = f" /* {comment(self.parameter)} */"
         if self.kind == "text":
             yield f"const char *{self.name};{about}"
@@ -113,11 +113,11 @@ class Field:
             yield f"int {self.name}_set; /* 0: not applied */"
 
     def initialisers(self, value: Value) -> Iterator[str]:
-        """Values of the declarations."""
+        """The C initialisers of the fields for the values of one entry."""
         yield from (text for _, text in self._all(value))
 
     def macros(self, value: Value) -> Iterator[tuple[str, str]]:
-        """Ends of macros and their values."""
+        """The endings of the macros of a parameter, and the value of each."""
         for suffix, text in self._all(value):
             yield f"{self.name.upper()}{suffix}", text
 

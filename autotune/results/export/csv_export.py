@@ -7,7 +7,7 @@ from autotune.results.export.export_table import PARAMETER, Cell, ExportTable, i
 
 
 def write(table: ExportTable) -> str:
-    """The text of the file."""
+    """The text of the CSV file of a table."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.columns)
@@ -18,7 +18,7 @@ def write(table: ExportTable) -> str:
 
 
 def is_table_file(text: str) -> bool:
-    """It begins as such a file does."""
+    """Whether a file begins as a CSV file of an exported study does."""
     return is_table(next(csv.reader(text.splitlines()[:1]), []))
 
 

@@ -52,7 +52,7 @@ class SectionKey:
 
     @property
     def identity(self) -> "Identity":
-        """What two sections that are the same have in common."""
+        """The key by which two sections count as the same: machine, problem and ranks."""
         return self.place.identity, self.subject.id, self.subject.definition, self.ranks
 
 
@@ -197,7 +197,7 @@ def _own(entry: ExportEntry) -> Domains:
 
 
 def _distinct(values: Sequence[Value]) -> list[Value]:
-    """Each value once; 1 and true are two."""
+    """The different values in their order; 1 and true count as two values."""
     return list({(type(value), value): value for value in values}.values())
 
 

@@ -55,7 +55,7 @@ AFTER = (
 
 @dataclass(frozen=True, slots=True)
 class ExportTable:
-    """Columns and rows."""
+    """A table of a study for other tools: names of columns, and rows of cells."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Cell, ...], ...]
@@ -86,7 +86,7 @@ def table(result: StudyEvaluation, problems: Sequence[ProblemEvaluation]) -> Exp
 
 
 def is_table(columns: Sequence[str]) -> bool:
-    """These are the columns of such a table."""
+    """Whether the names of columns are those of an exported study."""
     fixed = [name for name in columns if not name.startswith(PARAMETER)]
     return fixed == [*BEFORE, *AFTER]
 

@@ -26,7 +26,7 @@ fastest entry of the nearest size."""
 
 
 def write(choices: Choices) -> str:
-    """The text of the header."""
+    """The text of the C header that chooses by size and number of threads."""
     names = c_names.UniqueNames()
     guard = names.new(f"AUTOTUNE_{c_names.upper(choices.study)}_H")
     called = [section.key.subject.name for section in choices.sections]
@@ -111,7 +111,7 @@ def decision(entries: Sequence[ExportEntry]) -> DecisionNode:
 
 
 class _SectionText:
-    """One section as C."""
+    """The C source of one section."""
 
     def __init__(
         self, section: ExportSection, names: c_names.UniqueNames, *, distinct: bool

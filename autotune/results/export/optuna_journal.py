@@ -55,7 +55,7 @@ def write(result: StudyEvaluation, path: Path, objectives: Sequence[Objective] =
 
 
 def _require_journal(path: Path) -> None:
-    """Only what is a journal already is replaced."""
+    """Raise InputError for a file that is no Optuna journal: it is not replaced."""
     try:
         with path.open(encoding="utf-8") as file:
             first = file.readline()

@@ -66,7 +66,7 @@ def write(result: StudyEvaluation, problems: Sequence[ProblemEvaluation]) -> tup
 
 
 def is_own(text: str) -> bool:
-    """It is such a file, written by autotune."""
+    """Whether a file is a T4 file that autotune wrote."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):

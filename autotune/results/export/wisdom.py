@@ -110,7 +110,7 @@ def _put(entries: list[Item], new: Item) -> str:
 
 
 def is_wisdom(text: str) -> bool:
-    """It is a wisdom file of this version."""
+    """Whether a text is a wisdom file of this version."""
     try:
         autotune_wisdom.parse(text.encode("utf-8", "surrogateescape"))
     except autotune_wisdom.WisdomError:

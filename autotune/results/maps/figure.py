@@ -182,7 +182,7 @@ def _edges(sizes: Sequence[int]) -> list[float]:
 
 
 def _runs(names: Sequence[int]) -> list[tuple[int, int]]:
-    """First and last place of each run of equal names."""
+    """The first and the last place of each stretch of equal names."""
     runs: list[tuple[int, int]] = []
     for k, name in enumerate(names):
         if runs and names[runs[-1][1]] == name:

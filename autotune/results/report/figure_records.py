@@ -25,7 +25,7 @@ COMBINED = ("sweep", "barrier", "communication")
 
 @dataclass(frozen=True, slots=True)
 class BarSegment:
-    """One contribution to a bar."""
+    """One contribution to the predicted time that a bar shows."""
 
     name: str
     seconds: float

@@ -43,7 +43,7 @@ class GroupDifference:
 
     @property
     def clear(self) -> bool:
-        """Whether it is more than chance."""
+        """Whether the difference is larger than its interval."""
         return self.balanced and abs(self.mean) > self.half
 
     def holds(self, change: float) -> bool:
@@ -62,7 +62,7 @@ class _Blocks:
 
     @cached_property
     def _counts(self) -> Floats:
-        """(blocks, values) how many candidates."""
+        """(blocks, values) how many candidates of each block have each value."""
         counts = np.zeros((int(self.block.max()) + 1, int(self.codes.max()) + 1))
         np.add.at(counts, (self.block, self.codes), 1.0)
         return counts

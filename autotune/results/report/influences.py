@@ -64,7 +64,7 @@ class Influences:
 
     @property
     def note(self) -> str:
-        """How far to believe them, in a sentence or two."""
+        """How far to believe the sentences, in a sentence or two."""
         return (
             f"A performance-influence model of the {self.candidates} compared candidates. On"
             f" candidates that it had not seen it is off by {100 * self.error:.2g} % on average;"
@@ -339,7 +339,7 @@ def _differ(effect: tuple[float, GroupDifference], other: tuple[float, GroupDiff
 
 
 def _values(table: MeasurementTable, parameter: Parameter) -> list[Value]:
-    """What occurs, numbers in order."""
+    """The values of a parameter that occur, numbers in ascending order."""
     place = table.inputs.place(parameter.name)
     values = {row[place] for row in table.inputs.rows}
     return sorted(values, key=lambda v: (float(v), "") if isinstance(v, int | float) else (0.0, v))

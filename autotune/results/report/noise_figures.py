@@ -48,7 +48,7 @@ class CandidateDrift:
 
 @dataclass(frozen=True, slots=True)
 class NoiseFigures:
-    """What the samples say about the host."""
+    """What the scatter of the samples says about the noise of the host."""
 
     spreads: tuple[SampleScatter, ...]
     drifts: tuple[CandidateDrift, ...]

@@ -73,7 +73,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """Ranking before and after, best measured first."""
+    """The places of candidates by prediction and by measurement, best measured first."""
 
     moves: tuple[Move, ...]
     of: int

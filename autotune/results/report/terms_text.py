@@ -79,7 +79,7 @@ def cycles(value: float | None) -> str:
 
 
 def title(sweep: SweepTerms) -> str:
-    """One line about a sweep."""
+    """The heading of a sweep: its calls, share, vectors, route and bottleneck."""
     vectors = f"vectors of {sweep.vector} B" if sweep.vector > 8 else "scalar"
     share = "" if sweep.share is None else f", {100 * sweep.share:.0f} % of the predicted step"
     calls = f"{sweep.calls} call{'s' if sweep.calls != 1 else ''}"

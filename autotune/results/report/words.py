@@ -248,7 +248,7 @@ def listed(words: Sequence[str]) -> str:
 
 
 def convergence(result: ProblemEvaluation) -> str:
-    """How many were tried until the best, in a sentence."""
+    """How many candidates were tried and how many of them failed, in a sentence."""
     tried = len(result.evaluated)
     return f"{tried} of {len(result.rows)} candidates were tried, {len(result.failures)} failed."
 

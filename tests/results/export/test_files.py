@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from autotune.commands.export.flow import ENDINGS, ExportedFile, ExportRequest, export
+from autotune.commands.export.document import ExportDocument
+from autotune.commands.export.flow import ENDINGS, export
+from autotune.commands.export.options import ExportRequest
 from autotune.errors import InputError
 from autotune.results.export import export_files
 from autotune.results.export.readers import autotune_wisdom as reader
@@ -22,7 +24,7 @@ def silent(stage: str, done: int, total: int, detail: str = "") -> None:
 def write(filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
 
-    def run(kind: str, output: str | None = None, **fields: object) -> ExportedFile:
+    def run(kind: str, output: str | None = None, **fields: object) -> ExportDocument:
         path = None if output is None else Path(output)
         wanted = ExportRequest(**({"study": "quick", "format": kind, "output": path} | fields))
         return export(wanted, str(filled), silent)
@@ -37,11 +39,11 @@ FORMATS = ["header", "wisdom", "t4", "csv", "parquet"]
 def test_only_its_own_kind_is_replaced(kind: str, write, tmp_path: Path) -> None:
     if kind == "parquet":
         pytest.importorskip("pyarrow", reason="optional: pyarrow is not installed")
-    path = write(kind).path
+    path = write(kind).file
     assert path.name == f"quick{ENDINGS[kind]}"
     content = path.read_bytes()
     path.chmod(0o640)
-    assert write(kind).path == path
+    assert write(kind).file == path
     assert path.read_bytes() == content
     assert path.stat().st_mode & 0o777 == 0o640
     for other in ("my own notes\n", '{"results": []}'):
@@ -58,7 +60,7 @@ def test_only_its_own_kind_is_replaced(kind: str, write, tmp_path: Path) -> None
 
 
 def test_force_begins_a_wisdom_file_anew(write) -> None:
-    path = write("wisdom", problem="heat2d-N256").path
+    path = write("wisdom", problem="heat2d-N256").file
     added = write("wisdom", problem="heat2d-N2048")
     assert "1 entries of" in added.notes[-1]
     assert len(reader.load(str(path)).sections[0].entries) == 2
@@ -81,7 +83,7 @@ def test_folders_links_and_places_that_cannot_be_written(write, tmp_path: Path) 
     write("header", "link.h")
     assert (tmp_path / "link.h").is_symlink()
     assert (tmp_path / "real.h").read_text(encoding="utf-8").startswith("/* autotune.header/1")
-    assert write("header", "new/folder/a.h").path.exists()
+    assert write("header", "new/folder/a.h").file.exists()
 
 
 def test_a_failure_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,7 @@ def svg(curves: CurveTable, caption: str) -> str:
 
 
 def _floor(axes: Axes, value: float | None) -> None:
-    """What measuring again would score."""
+    """The score that a second measurement of the same rows would reach."""
     if value is not None:
         axes.axhline(value, color=INK, linewidth=1, linestyle=(0, (1, 2)), label=FLOOR)
 

@@ -121,7 +121,7 @@ def page(title: str, figure: str, table: str) -> str:
 
 
 def alone(figure: str) -> str:
-    """The figure as a file of its own, on white."""
+    """The figure as an SVG file of its own, on a white background."""
     head, rest = figure.split(">", 1)
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{head}>{_background(head)}{rest}\n'
 

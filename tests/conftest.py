@@ -8,6 +8,10 @@ from pathlib import Path
 
 import pytest
 from command_line import CommandLine
+from hypothesis import settings
+
+settings.register_profile("any host", deadline=None)  # one example may wait for others' work
+settings.load_profile("any host")
 
 _skipped: list[str] = []
 

@@ -1,5 +1,6 @@
 """The designs that choose: random, Sobol, D-optimal; and the space that they choose from."""
 
+import importlib
 from itertools import combinations, product
 
 import numpy as np
@@ -22,10 +23,12 @@ from autotune.learning.designs import (
     sobol,
     uniform,
 )
-from autotune.learning.designs import sobol as sequence
 from autotune.learning.designs.d_optimal import efficiency
 from autotune.learning.designs.design_domain import Domain
 from autotune.learning.designs.repair import Repair
+
+SEQUENCE = importlib.import_module("autotune.learning.designs.sobol")
+"""The module, whose name in the package is that of its function."""
 
 
 def wide(count: int = 6, values: int = 100) -> list[Parameter]:
@@ -153,7 +156,7 @@ def test_sobol_passes_over_forbidden_points_and_counts_them() -> None:
 def test_sobol_finds_the_few_allowed_rows_of_a_large_space(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sequence, "_FARTHEST", 2048)
+    monkeypatch.setattr(SEQUENCE, "_FARTHEST", 2048)
     parameters = wide(4)
     rows = tuple((i, 99 - i, i, i) for i in range(0, 100, 5))
     design = sobol(parameters, [Members(("p0", "p1", "p2", "p3"), rows)], rows=8)
@@ -268,7 +271,7 @@ def test_a_point_far_from_the_allowed_rows_is_moved_to_one_that_was_drawn() -> N
 
 
 def test_a_sequence_among_hardly_any_allowed_rows_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sequence, "_FARTHEST", 64)
+    monkeypatch.setattr(SEQUENCE, "_FARTHEST", 64)
     monkeypatch.setattr("autotune.learning.designs.repair._TRIES", 100)
     monkeypatch.setattr("autotune.learning.designs.repair._LOOKED_AT", 50)
     rule = ParameterConstraint(" + ".join(f"p{i}" for i in range(6)) + " <= 2")

@@ -137,8 +137,8 @@ def test_the_command_puts_the_sum_of_the_parts_beside_the_whole(tmp_path: Path) 
     file = regions(tmp_path / "a.jsonl")
     arguments = ("--models", "ridge", "--sizes", "12", "--repeats", "2", "--by-part")
     done = CliRunner().invoke(app, ["learn", "compare", str(file), *arguments, "--json"])
-    points = json.loads(done.stdout)["curve"]["points"]
-    error = {point["model"]: point["error_rate"]["median"] for point in points}
+    points = json.loads(done.stdout)["curves"]["points"]
+    error = {point["model"]: point["measures"]["error_rate"]["median"] for point in points}
     assert error["ridge-by-part"] < 0.01 < error["ridge"]
     for wrong, said in ((["--response", "solve"], "one response"), (["--models", "pmnf"], "pmnf")):
         refused = CliRunner().invoke(app, ["learn", "compare", str(file), *arguments, *wrong])

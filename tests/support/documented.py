@@ -40,6 +40,8 @@ def documented(value: object, annotation: object, place: str) -> None:
         assert isinstance(value, dict), place
         for key, item in value.items():
             documented(item, inner[1], f"{place}.{key}")
+    elif isinstance(annotation, type) and issubclass(annotation, tuple):
+        _list(value, tuple(typing.get_type_hints(annotation).values()), place)
     elif isinstance(annotation, type) and dataclasses.is_dataclass(annotation):
         assert isinstance(value, dict), place
         hints = typing.get_type_hints(annotation, include_extras=True)

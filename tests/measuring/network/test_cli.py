@@ -38,7 +38,7 @@ def measured(tmp_path):
 
 
 def test_bench_fit_show_of_the_host(autotune, tmp_path):
-    small = ("--sizes", "8 B,1 KiB,64 KiB,1 MiB", "--repeats", "2", "--budget-seconds", "5")
+    small = ("--sizes", "8 B,1 KiB,64 KiB,1 MiB", "--repeats", "2", "--budget-seconds", "60")
     ran = autotune("comm", "bench", "-o", "s.jsonl", *small, "--json")
     found = json.loads(ran.out)
     assert next(iter(found)) == "schema"

@@ -275,7 +275,7 @@ def _merged(ranges: Sequence[Range]) -> list[Range]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Case:
-    """What the messages of one operation depend on."""
+    """Everything that the messages of one operation depend on."""
 
     definition: str
     size: int

@@ -29,7 +29,7 @@ class ProbedSweep:
     calls: int
     """Calls in a time step, all that have the same function."""
     blocks: tuple[tuple[str, int], ...] = ()
-    """Of a sweep over a grid: the dimensions that are blocked around it, with their sizes."""
+    """For a sweep over a grid: the blocked dimensions around it, with their block sizes."""
 
 
 def probed_sweeps(program: loop_tree.StepProgram) -> list[ProbedSweep]:

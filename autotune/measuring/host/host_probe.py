@@ -44,7 +44,7 @@ void sweep(long n, double *restrict y, const double *restrict x, double a)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeItem:
-    """What one sample measures; ``probe.c`` defines the kinds and what they count."""
+    """One thing to measure; ``probe.c`` defines the kinds and what each counts."""
 
     kind: Kind
     bytes: Bytes = Bytes(0)

@@ -40,7 +40,7 @@ class ProcessRecord:
     number: int
     """Threads of a verification, or the round of a launch."""
     lines: tuple[str, ...]
-    """What the program and its launcher printed."""
+    """Lines that the program and its launcher printed."""
     code: int | None
     """Exit code; None if the job ended in the middle."""
 

@@ -31,7 +31,7 @@ class ImportedSamples:
     tool: Tool
     recorded: tuple[RecordedRun, ...]
     notes: tuple[str, ...] = field(default=())
-    """What was left out, and why."""
+    """Remarks on benchmarks that were left out, and why."""
 
 
 def load(path: Path, tool: Tool | None, ranks: int | None, nodes: int) -> ImportedSamples:

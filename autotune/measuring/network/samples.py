@@ -80,7 +80,7 @@ class BenchmarkSample:
 
     operation: Operation
     bytes: Bytes
-    """What one rank contributes to one operation; 0 for a barrier."""
+    """Bytes that one rank contributes to one operation; 0 for a barrier."""
     seconds: Seconds
     """Seconds of one operation."""
     count: int

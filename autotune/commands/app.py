@@ -20,6 +20,7 @@ from autotune.commands.mirror import command as mirror_command
 from autotune.commands.rank import command as rank_command
 from autotune.commands.scale.command import EXAMPLE as SCALE_EXAMPLE
 from autotune.commands.scale.command import scale
+from autotune.commands.schema import command as schema_command
 from autotune.commands.tune import command as tune_command
 from autotune.version import VERSION
 
@@ -67,3 +68,4 @@ app.command("import", epilog=importing_command.EXAMPLE)(importing_command.import
 app.command("mirror", epilog=mirror_command.EPILOG)(mirror_command.mirror)
 app.command("map", epilog=MAP_EXAMPLE)(decide)
 app.command("scale", epilog=SCALE_EXAMPLE)(scale)
+app.command("schema", epilog=schema_command.EPILOG)(schema_command.schema)

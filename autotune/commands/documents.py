@@ -20,6 +20,7 @@ from autotune.commands.mirror.document import MirrorDocument
 from autotune.commands.rank.document import PredictDocument, RankDocument, VariantsDocument
 from autotune.commands.replay.document import ReplayDocument
 from autotune.commands.scale.document import ScaleDocument
+from autotune.commands.schema.document import SchemaDocument
 from autotune.commands.tune.document import EmitJobDocument
 from autotune.results.documents.study_document import StudyDocument
 
@@ -31,7 +32,7 @@ DOCUMENTS: tuple[type, ...] = (
     machine.MachineCheckDocument, machine.MachineDetectDocument, RefineDocument,
     RefineUndoDocument, comm.CommBenchDocument, comm.CommFitDocument, comm.CommShowDocument,
     comm.CommImportDocument, MeasurementsDocument, DesignDocument, FitDocument,
-    ModelComparisonDocument,
+    ModelComparisonDocument, SchemaDocument,
 )  # fmt: skip
 """The classes, in the order of the help; a class may have several schemas."""
 

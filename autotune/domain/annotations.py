@@ -53,6 +53,8 @@ class FileKey:
     """A file must have the key although the class has a default."""
     optional: bool = False
     """A file may leave the key out although the class has no default: its reader knows a value."""
+    file: bool = False
+    """The key may name a file that holds the value."""
     entries: str = ""
     """What the keys of a mapping are, where they are whole numbers: ``a number of threads``."""
 

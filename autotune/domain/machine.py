@@ -279,7 +279,7 @@ class Machine:
     """Compiler to its flags for this machine."""
     barrier: Seconds | None = None
     """One OpenMP barrier of all cores, where documented."""
-    network: Network | None = None
+    network: Annotated[Network | None, FileKey(file=True)] = None
     sources: Annotated[Mapping[str, str], Derived()] = field(default_factory=dict)
     """FileKey of the machine file to where its number comes from."""
     calibration: Calibration | None = None

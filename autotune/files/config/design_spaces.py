@@ -145,7 +145,7 @@ FORMS[_Values] = notation_form(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesignFile:
-    """What a file states of a space; a domain is made of each parameter's values."""
+    """Parameters and constraints for a design of experiments."""
 
     title: Text | None = None
     parameters: Annotated[Mapping[str, _Values], Bounds(least=1)]

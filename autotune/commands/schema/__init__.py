@@ -1,0 +1,1 @@
+"""Schemas of files and documents: the command, what it lists, its document."""

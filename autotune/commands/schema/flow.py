@@ -1,0 +1,38 @@
+"""Which kinds of files and documents there are, and the schema of each."""
+
+from autotune.commands.documents import documents
+from autotune.commands.schema.document import SchemaKind
+from autotune.errors import InputError, unknown_name
+from autotune.files.config.kinds import FILES, SOURCED
+from autotune.files.json_schema import Schema, about, document_schema, file_schema
+
+
+def kinds() -> tuple[SchemaKind, ...]:
+    """Every kind of YAML file, then every kind of document."""
+    files = [
+        SchemaKind(name=_name(key), key=key, form="file", about=about(kind))
+        for key, kind in FILES.items()
+    ]
+    printed = [
+        SchemaKind(name=_name(key), key=key, form="document", about=about(kind))
+        for key, kind in documents().items()
+    ]
+    return (*files, *printed)
+
+
+def schema_of(name: str) -> Schema:
+    """The JSON Schema of a kind by its name, ``machine`` or ``autotune.machine/1``.
+
+    Raises InputError for a kind that there is not.
+    """
+    for kind in kinds():
+        if name in (kind.name, kind.key):
+            if kind.form == "document":
+                return document_schema(kind.key, documents()[kind.key])
+            return file_schema(kind.key, FILES[kind.key], sourced=kind.key in SOURCED)
+    raise InputError(unknown_name("KIND", "kind", name, [kind.name for kind in kinds()]))
+
+
+def _name(key: str) -> str:
+    """``machine`` of ``autotune.machine/1``."""
+    return key.removeprefix("autotune.").partition("/")[0]

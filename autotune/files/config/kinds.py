@@ -1,0 +1,47 @@
+"""The kinds of YAML files: the class of each, by the name that its key ``schema`` has."""
+
+from collections.abc import Mapping
+
+from autotune.domain.calibration import Calibration
+from autotune.domain.machine import Machine
+from autotune.domain.network import Network
+from autotune.domain.problem import ButcherTableau, Ivp
+from autotune.domain.program import Program
+from autotune.domain.reference import Reference
+from autotune.domain.setup import Setup
+from autotune.domain.skeleton import Skeleton
+from autotune.domain.space import Space
+from autotune.domain.stencil import Stencil
+from autotune.files.config import (
+    calibrations,
+    design_spaces,
+    ivps,
+    machines,
+    methods,
+    networks,
+    programs,
+    references,
+    skeletons,
+    spaces,
+    stencils,
+    studies,
+)
+
+FILES: Mapping[str, type] = {
+    studies.SCHEMA: Setup,
+    machines.SCHEMA: Machine,
+    networks.SCHEMA: Network,
+    calibrations.SCHEMA: Calibration,
+    ivps.SCHEMA: Ivp,
+    methods.SCHEMA: ButcherTableau,
+    stencils.SCHEMA: Stencil,
+    skeletons.SCHEMA: Skeleton,
+    spaces.SCHEMA: Space,
+    programs.SCHEMA: Program,
+    references.SCHEMA: Reference,
+    design_spaces.SCHEMA: design_spaces.DesignFile,
+}
+"""Schema, ``autotune.machine/1``, to the frozen class whose fields are its keys."""
+
+SOURCED = frozenset({machines.SCHEMA})
+"""Those whose values may stand with their sources."""

@@ -1,0 +1,348 @@
+"""JSON Schemas (draft 2020-12) of frozen classes: of their YAML files and of their documents.
+
+Both come from the same annotated classes. In a file a quantity is text with a unit and a key may
+be left out where the class has a default; in a document it is a number and every key is there.
+"""
+
+import ast
+import dataclasses
+import inspect
+import itertools
+import textwrap
+import types
+import typing
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Literal, Union, cast, get_args, get_origin
+
+from autotune.domain.annotations import (
+    Bounds,
+    FileColumn,
+    FileHalf,
+    FileKey,
+    FileKeys,
+    FileSection,
+    OneKey,
+    OneOf,
+)
+from autotune.files.config.facts import (
+    FORMS,
+    NOTATIONS,
+    FileField,
+    fields_of,
+    is_record,
+    literals,
+    notation_of,
+    required,
+    split,
+)
+from autotune.files.config.notations import DIMENSIONS
+
+Schema = dict[str, object]
+
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+_PLAIN: Mapping[object, str] = {
+    str: "string", int: "integer", float: "number", bool: "boolean", Path: "string",
+}  # fmt: skip
+_UNITS = {
+    "size": "bytes", "frequency": "Hz", "time": "seconds", "bandwidth": "bytes per second",
+    "throughput": "bytes per cycle", "cycles": "cycles",
+}  # fmt: skip
+_SOURCE = {"type": "string", "description": "where the value comes from"}
+_UNVERIFIED = {"type": "boolean", "description": "the value was never checked"}
+
+
+def file_schema(name: str, kind: type, *, sourced: bool = False) -> Schema:
+    """The schema of the YAML files of a class; ``name`` is their key ``schema``.
+
+    ``sourced``: a value may stand with its source, ``{value: 4, source: a book}``.
+    """
+    writer = _FileSchema(sourced=sourced)
+    body = writer.properties(kind)
+    keys = {"schema": {"const": name}, **cast(Schema, body["properties"])}
+    needed = ["schema", *cast("list[str]", body.get("required", []))]
+    return _whole(name, body | {"properties": keys, "required": needed}, writer.definitions)
+
+
+def document_schema(name: str, kind: type) -> Schema:
+    """The schema of a document of a class; ``name`` is its key ``schema``."""
+    writer = _DocumentSchema()
+    body = writer.properties(kind)
+    keys = {**cast(Schema, body["properties"]), "schema": {"const": name}}
+    return _whole(name, body | {"properties": keys}, writer.definitions)
+
+
+def _whole(name: str, body: Schema, definitions: Schema) -> Schema:
+    tail = {"$defs": dict(sorted(definitions.items()))} if definitions else {}
+    return {"$schema": _DIALECT, "title": name, **body, **tail}
+
+
+class _FileSchema:
+    """Writes the schemas of types as YAML files have them; classes become definitions."""
+
+    def __init__(self, *, sourced: bool) -> None:
+        self.sourced = sourced
+        self.definitions: Schema = {}
+
+    def of(self, annotation: object) -> Schema:
+        """The schema of an annotated type."""
+        return self._typed(*split(annotation))
+
+    def _typed(self, kind: object, notes: tuple[object, ...]) -> Schema:
+        if kind in FORMS:
+            return FORMS[kind].schema(self.of)
+        single, inner = required(kind)
+        if single in FORMS:
+            return FORMS[single].schema(self.of)
+        schema = self._plain(single, (*inner, *notes))
+        return _or_null(schema) if _may_be_none(kind) else schema
+
+    def _plain(self, kind: object, notes: tuple[object, ...]) -> Schema:
+        notation = notation_of(kind, notes)
+        if notation is not None:
+            return dict(notation.schema)
+        while isinstance(kind, typing.NewType):
+            kind = kind.__supertype__
+        bounds = next((each for each in notes if isinstance(each, Bounds)), Bounds())
+        names = next((each.names for each in notes if isinstance(each, OneOf)), ())
+        if names:
+            return {"enum": list(names)}
+        if is_record(kind):
+            return self.reference(kind)
+        if kind in _PLAIN:
+            return {"type": _PLAIN[kind]} | _limits(bounds, kind)
+        origin, arguments = get_origin(kind), get_args(kind)
+        if origin is Literal:
+            return {"enum": list(arguments)}
+        if origin is Union:
+            choices = literals(arguments)
+            return {"enum": list(choices)} if choices else {"anyOf": [*map(self.of, arguments)]}
+        if origin is tuple:
+            return _list(
+                arguments, bounds, [self.of(each) for each in arguments if each is not ...]
+            )
+        return {"type": "object", "additionalProperties": self._value(arguments[1])} | (
+            {"minProperties": bounds.least} if bounds.least else {}
+        )
+
+    def reference(self, kind: type) -> Schema:
+        """A pointer to the definition of a class."""
+        if kind.__name__ not in self.definitions:
+            self.definitions[kind.__name__] = {}
+            self.definitions[kind.__name__] = self.properties(kind)
+        return {"$ref": f"#/$defs/{kind.__name__}"}
+
+    def properties(self, kind: type) -> Schema:
+        """The schema of the keys of a class."""
+        keys: Schema = {}
+        needed: list[str] = []
+        words = _field_docs(kind)
+        for field in fields_of(kind):
+            if not field.derived:
+                self._add(field, words.get(field.name, ""), keys, needed)
+        return _object(keys, list(dict.fromkeys(needed)), about(kind))
+
+    def _add(self, field: FileField, words: str, keys: Schema, needed: list[str]) -> None:
+        several, section = field.note(FileKeys), field.note(FileSection)
+        column, half, choice = field.note(FileColumn), field.note(FileHalf), field.note(OneKey)
+        if several is not None:
+            keys |= {key: self._value(kind) for key, kind in several.kinds.items()}
+            return
+        if choice is not None:
+            keys |= {key: self.of(kind) for key, kind in choice.classes.items()}
+            return
+        if half is not None:
+            keys[half.key] = dict(NOTATIONS[half.key].schema)
+            needed.append(half.key)
+            return
+        if column is not None:
+            rows = keys.setdefault(column.key, _list((), Bounds(least=1), [_object({}, [], "")]))
+            row = cast(Schema, cast(Schema, rows)["items"])
+            cast(Schema, row["properties"])[column.part] = self.of(get_args(field.kind)[0])
+            cast("list[str]", row.setdefault("required", [])).append(column.part)
+            needed.append(column.key)
+            return
+        if section is not None:
+            inner = keys.setdefault(section.section, _object({}, [], ""))
+            keys = cast(Schema, cast(Schema, inner)["properties"])
+            if field.required:
+                needed.append(section.section)
+            needed = cast("list[str]", cast(Schema, inner).setdefault("required", []))
+        keys[field.key] = self._described(field, words)
+        if field.required:
+            needed.append(field.key)
+
+    def _described(self, field: FileField, words: str) -> Schema:
+        schema = self._value(field.kind, field.notes)
+        key = field.note(FileKey)
+        if key is not None and key.file:
+            schema = {"anyOf": [schema, {"type": "string", "description": "the path of a file"}]}
+        text = ". ".join(dict.fromkeys(each for each in (field.about, words) if each))
+        default = _default(field)
+        return (
+            schema
+            | ({"description": text} if text and "$ref" not in schema else {})
+            | ({"default": default} if default is not None and "$ref" not in schema else {})
+        )
+
+    def _value(self, kind: object, notes: tuple[object, ...] = ()) -> Schema:
+        """The schema of a value, which may stand with its source where that is allowed."""
+        schema = self._typed(kind, notes) if notes else self.of(kind)
+        items = cast(Schema, schema.get("items", schema))
+        plain = "$ref" not in items and schema.get("type") != "object"
+        if not (self.sourced and plain):
+            return schema
+        keys: Schema = {"value": {}, "source": _SOURCE, "unverified": _UNVERIFIED}
+        self.definitions["Sourced"] = _object(keys, ["value"], "A value with its source.")
+        return {"anyOf": [schema, {"$ref": "#/$defs/Sourced"}]}
+
+
+class _DocumentSchema:
+    """Writes the schemas of types as documents have them: every key is there."""
+
+    def __init__(self) -> None:
+        self.definitions: Schema = {}
+
+    def of(self, annotation: object) -> Schema:
+        """The schema of an annotated type; a number that is not finite becomes null."""
+        kind, _ = split(annotation)
+        if isinstance(kind, typing.NewType):
+            words = _UNITS.get(DIMENSIONS.get(kind, ""), "")
+            schema = self.of(kind.__supertype__)
+            return schema | ({"description": words} if words else {})
+        if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+            return self.reference(kind)
+        if kind is float:
+            return {"type": ["number", "null"]}
+        if kind in _PLAIN:
+            return {"type": _PLAIN[kind]}
+        if kind is types.NoneType:
+            return {"type": "null"}
+        if is_record(kind):
+            hints = typing.get_type_hints(kind, include_extras=True)
+            return _list((), Bounds(), [self.of(hints[f.name]) for f in fields_of(kind)], row=True)
+        return self._generic(kind)
+
+    def _generic(self, kind: object) -> Schema:
+        origin, arguments = get_origin(kind), get_args(kind)
+        if origin is Literal:
+            return {"enum": list(arguments)}
+        if origin in (Union, types.UnionType):
+            return _any_of([self.of(each) for each in arguments])
+        if origin is tuple and arguments[-1] is not ...:
+            return _list(arguments, Bounds(), [*map(self.of, arguments)], row=True)
+        if isinstance(origin, type) and issubclass(origin, Mapping):
+            return {"type": "object", "additionalProperties": self.of(arguments[1])}
+        if arguments:
+            return _list(arguments, Bounds(), [self.of(arguments[0])])
+        return {}
+
+    def reference(self, kind: type) -> Schema:
+        """A pointer to the definition of a class."""
+        if kind.__name__ not in self.definitions:
+            self.definitions[kind.__name__] = {}
+            self.definitions[kind.__name__] = self.properties(kind)
+        return {"$ref": f"#/$defs/{kind.__name__}"}
+
+    def properties(self, kind: type) -> Schema:
+        """The schema of the fields of a class."""
+        hints = typing.get_type_hints(kind, include_extras=True)
+        words = _field_docs(kind)
+        keys: Schema = {}
+        for field in dataclasses.fields(kind):
+            schema = self.of(hints[field.name])
+            text = words.get(field.name, "")
+            keys[field.name] = schema | (
+                {"description": text} if text and "$ref" not in schema else {}
+            )
+        return _object(keys, list(keys), about(kind))
+
+
+def _object(keys: Schema, needed: list[str], words: str) -> Schema:
+    schema: Schema = {"description": words} if words else {}
+    schema |= {"type": "object", "properties": keys}
+    if needed:
+        schema["required"] = needed
+    return schema | {"additionalProperties": False}
+
+
+def _list(
+    arguments: tuple[object, ...], bounds: Bounds, items: list[Schema], *, row: bool = False
+) -> Schema:
+    """A list of equal items, or of one item per type."""
+    if row or (arguments and arguments[-1] is not ...):
+        count = len(items)
+        return {"type": "array", "prefixItems": items, "minItems": count, "maxItems": count}
+    schema: Schema = {"type": "array", "items": items[0]}
+    if bounds.least:
+        schema["minItems"] = bounds.least
+    if bounds.most:
+        schema["maxItems"] = bounds.most
+    return schema
+
+
+def _limits(bounds: Bounds, kind: object) -> Schema:
+    if kind is str:
+        return {"minLength": bounds.least} if bounds.least else {}
+    limits = {
+        "minimum": bounds.least, "exclusiveMinimum": bounds.above,
+        "maximum": bounds.most, "exclusiveMaximum": bounds.below,
+    }  # fmt: skip
+    return {name: limit for name, limit in limits.items() if limit is not None}
+
+
+def _may_be_none(annotation: object) -> bool:
+    kind = split(annotation)[0]
+    return get_origin(kind) in (Union, types.UnionType) and types.NoneType in get_args(kind)
+
+
+def _or_null(schema: Schema) -> Schema:
+    if isinstance(schema.get("type"), str):
+        return schema | {"type": [schema["type"], "null"]}
+    return _any_of([schema, {"type": "null"}])
+
+
+def _any_of(schemas: list[Schema]) -> Schema:
+    """One of several schemas; plain types are listed as one."""
+    kinds: list[object] = []
+    for schema in schemas:
+        kind = schema.get("type")
+        if set(schema) != {"type"} or kind is None:
+            distinct = [each for i, each in enumerate(schemas) if each not in schemas[:i]]
+            return {"anyOf": distinct}
+        kinds += kind if isinstance(kind, list) else [kind]
+    return {"type": list(dict.fromkeys(kinds))}
+
+
+def _default(field: FileField) -> object:
+    value = field.default
+    return value if isinstance(value, str | int | float) and value != "" else None
+
+
+def about(kind: type) -> str:
+    """The first line of what a class says of itself."""
+    return (kind.__doc__ or "").partition("\n")[0].strip().replace("``", "`")
+
+
+def _field_docs(kind: type) -> dict[str, str]:
+    """The text below each field of a class, and of the classes that it extends."""
+    texts: dict[str, str] = {}
+    for each in reversed(kind.__mro__):
+        if each.__module__.startswith("autotune."):
+            texts |= _texts_of(each)
+    return texts
+
+
+def _texts_of(kind: type) -> dict[str, str]:
+    try:
+        tree = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0]
+    except (OSError, TypeError, SyntaxError):
+        return {}
+    body = tree.body if isinstance(tree, ast.ClassDef) else []
+    texts: dict[str, str] = {}
+    for statement, after in itertools.pairwise(body):
+        if not (isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name)):
+            continue
+        if isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant):
+            texts[statement.target.id] = " ".join(str(after.value.value).split())
+    return texts

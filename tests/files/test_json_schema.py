@@ -1,0 +1,88 @@
+"""The JSON Schemas of YAML files: shipped as they are made, and every shipped file keeps to one."""
+
+import json
+
+import pytest
+from json_schema_check import faults
+
+from autotune import paths
+from autotune.files import config
+from autotune.files.config import yaml_document
+from autotune.files.config.kinds import FILES, SOURCED
+from autotune.files.json_schema import file_schema
+
+ROOT = paths.data_root()
+COLLECTIONS = [
+    "machines", "configs", "kernels/method", "kernels/ivp", "kernels/stencil",
+    "variants/skeleton", "variants/space", "variants/program", "benchmarks/published",
+]  # fmt: skip
+SHIPPED = [
+    path
+    for collection in COLLECTIONS
+    for path in sorted((ROOT / collection).glob("*.yaml"))
+    if "schema: autotune.published" not in path.read_text(encoding="utf-8")[:400]
+]
+
+
+def made(name):
+    return file_schema(name, FILES[name], sourced=name in SOURCED)
+
+
+def plain(path):
+    document = yaml_document.read(path, [])
+    assert document is not None
+    return document.root
+
+
+@pytest.mark.parametrize("name", list(FILES))
+def test_schemas_are_shipped_as_they_are_made(name):
+    short = name.removeprefix("autotune.").partition("/")[0]
+    path = ROOT / "schemas" / f"{short}.json"
+    text = json.dumps(made(name), indent=1) + "\n"
+    assert path.read_text(encoding="utf-8") == text, f"autotune schema {short} > {path}"
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_a_shipped_file_names_its_schema_and_keeps_to_it(path):
+    first = path.read_text(encoding="utf-8").partition("\n")[0]
+    mark, _, named = first.partition("$schema=")
+    assert mark == "# yaml-language-server: "
+    schema = json.loads((path.parent / named).read_text(encoding="utf-8"))
+    assert schema["title"] == plain(path)["schema"]
+    assert faults(schema, plain(path)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "fault"),
+    [
+        ("machine: host", "machine: 5", ".machine: 5 is not"),
+        ("machine: host\n", "", "no key 'machine'"),
+        ("skeleton:", "skeletn:", "unknown key 'skeletn'"),
+        ("top: 5", "top: 0", ".selection.top: below 1"),
+        ("threads: [all]", "threads: [al]", ".threads.0"),
+        ("min_sample: 20 ms", "min_sample: 20", "min_sample: 20 is not string"),
+    ],
+)
+def test_a_schema_refuses_what_the_reader_refuses(tmp_path, old, new, fault):
+    text = (ROOT / "configs" / "quickstart.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "x.yaml"
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    found = faults(made("autotune.config/1"), plain(path))
+    assert len(found) == 1
+    assert fault in found[0]
+
+
+@pytest.mark.parametrize("name", paths.names("machines"))
+def test_what_is_written_keeps_to_the_schema(tmp_path, name):
+    path = tmp_path / "m.yaml"
+    path.write_text(config.dump_machine(config.machine(name)), encoding="utf-8")
+    assert faults(made("autotune.machine/1"), plain(path)) == []
+
+
+def test_every_key_of_a_file_that_is_required_is_one_without_a_default():
+    schema = made("autotune.machine/1")
+    needed = ["schema", "architecture", "clock", "cores", "caches", "memory", "in_core"]
+    assert schema["required"] == needed
+    cache = schema["$defs"]["CacheLevel"]
+    assert {"name", "size", "line", "ways", "sets"} == set(cache["required"])
+    assert "32 KiB" in str(cache["properties"]["size"])

@@ -8,7 +8,7 @@ from replay_score import NEVER
 
 from autotune.commands.replay.flow import run
 from autotune.commands.replay.recorded_candidates import RecordedCandidates
-from autotune.tuning.search.base import Searcher, SearchForecast, Suggestion, Told
+from autotune.tuning.search.base import Searcher, SearchForecast, SearchResult, Suggestion
 from autotune.tuning.search.points import Points
 
 
@@ -27,9 +27,9 @@ class UntilNear:
     def ask(self, group: int, count: int = 1) -> list[Suggestion]:
         return self.search.ask(group, count)
 
-    def tell(self, told: Told) -> None:
-        self.rows.add(told.index)
-        self.search.tell(told)
+    def tell(self, result: SearchResult) -> None:
+        self.rows.add(result.index)
+        self.search.tell(result)
 
     def claim(self, index: int) -> None:
         self.search.claim(index)

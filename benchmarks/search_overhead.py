@@ -16,7 +16,7 @@ import time
 
 import numpy as np
 
-from autotune.tuning.search.base import Told
+from autotune.tuning.search.base import SearchResult
 from autotune.tuning.search.model_search import ModelSearch
 from autotune.tuning.search.points import Points, points
 from autotune.tuning.search.policy import Policy
@@ -81,7 +81,7 @@ def steps_of(candidates: Points, seconds: np.ndarray, steps: int, seed: int) -> 
     for _ in range(steps):
         started = time.perf_counter()
         row = search.ask(0)[0].index
-        search.tell(Told(index=row, seconds=float(seconds[row])))
+        search.tell(SearchResult(index=row, seconds=float(seconds[row])))
         taken.append(time.perf_counter() - started)
     return taken
 

@@ -7,11 +7,11 @@
 """
 
 from autotune.tuning.base import (
-    Alone,
     Bench,
     Chosen,
-    Earlier,
+    EarlierResult,
     Journal,
+    NoOtherTuner,
     Plan,
     Proposal,
     Search,
@@ -21,17 +21,17 @@ from autotune.tuning.events import Best, Event, Standing, Verdict, Watcher, unwa
 from autotune.tuning.fixed_list import tune_problem
 from autotune.tuning.problem_search import Task
 from autotune.tuning.result_checks import agree, odd_ones_out
-from autotune.tuning.study_problems import Ended, tune_problems
+from autotune.tuning.study_problems import EndedSearch, tune_problems
 
 __all__ = [
-    "Alone",
     "Bench",
     "Best",
     "Chosen",
-    "Earlier",
-    "Ended",
+    "EarlierResult",
+    "EndedSearch",
     "Event",
     "Journal",
+    "NoOtherTuner",
     "Plan",
     "Proposal",
     "Search",

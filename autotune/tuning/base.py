@@ -25,12 +25,12 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Earlier:
-    """What another run found out about a candidate, on this machine with the same compilers."""
+class EarlierResult:
+    """The result of a candidate in another run, on this machine with the same compilers."""
 
     candidate: Candidate
     measurement: Measurement
-    """Its ``run`` is the other one."""
+    """Its ``run`` is the other run."""
     checksum: tuple[float, float] | None = None
 
 
@@ -38,7 +38,7 @@ class Journal(Protocol):
     """Where results go as soon as they exist."""
 
     def chosen(self, choices: Sequence[Chosen]) -> None:
-        """These are going to be measured."""
+        """Candidates that are going to be measured."""
 
     def prepared(self, prepared: Prepared) -> None:
         """A candidate was built and verified, or failed to be."""
@@ -47,28 +47,28 @@ class Journal(Protocol):
         """A sample was taken."""
 
     def outcome(self, measurement: Measurement, checksum: tuple[float, float] | None) -> None:
-        """A candidate is finished; said again where the verdict on its result changes later."""
+        """A candidate is finished. It is reported again when its status changes later."""
 
 
 class Turns(Protocol):
     """Keeps tuners on one host from building or timing while another one times."""
 
     def building(self) -> AbstractContextManager[None]:
-        """Others may build meanwhile, nobody may time."""
+        """While it lasts other tuners may build, and none may time."""
 
     def timing(self) -> AbstractContextManager[None]:
-        """Nobody else builds or times meanwhile."""
+        """While it lasts no other tuner builds or times."""
 
 
-class Alone:
-    """Nobody else is there."""
+class NoOtherTuner:
+    """Turns of a tuner that has the host to itself: it never waits."""
 
     def building(self) -> AbstractContextManager[None]:
-        """At once."""
+        """Building may begin immediately."""
         return contextlib.nullcontext()
 
     def timing(self) -> AbstractContextManager[None]:
-        """At once."""
+        """Timing may begin immediately."""
         return contextlib.nullcontext()
 
 
@@ -83,19 +83,19 @@ class Plan:
     evaluations: int | None = None
     """Candidates per problem, at most."""
     batch: int = 2
-    """So many candidates are built together in a step of the search."""
+    """Candidates that are built together in a step of the search."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """What candidates are measured with, and who is told."""
+    """What candidates are measured with, and where results and progress are reported."""
 
     measurer: Measurer
     journal: Journal
     progress: Progress
     clock: Clock = field(default_factory=Clock)
     watcher: Watcher = unwatched
-    turns: Turns = field(default_factory=Alone)
+    turns: Turns = field(default_factory=NoOtherTuner)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,10 +114,13 @@ class Search(Protocol):
     """Says what is measured next, over all problems of a study."""
 
     def ask(self, problem: int, count: int) -> Sequence[Proposal]:
-        """Up to ``count`` candidates of a problem that were not asked for and not told of."""
+        """Up to ``count`` candidates of a problem that are neither proposed nor reported."""
 
     def tell(self, candidate: Candidate, measurement: Measurement | None, sigma: float) -> None:
-        """What became of one; None: it was not measured. ``sigma``: of the log of its time."""
+        """Report the result of a candidate; None: it was not measured.
+
+        ``sigma``: standard deviation of the logarithm of its time.
+        """
 
     def finished(self, problem: int) -> str | None:
         """Why the search of a problem is over; None while it is not."""

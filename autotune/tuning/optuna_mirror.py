@@ -18,7 +18,7 @@ from optuna.trial import FrozenTrial, Trial
 from autotune.domain.problem_facts import labels
 from autotune.domain.variant import Candidate
 from autotune.tuning.search import optuna_trials
-from autotune.tuning.search.base import Suggestion, Told
+from autotune.tuning.search.base import SearchResult, Suggestion
 from autotune.tuning.search.points import Points, Setting
 
 _UNWRITABLE = (OSError, json.JSONDecodeError, RuntimeError)
@@ -108,7 +108,7 @@ class OptunaMirror:
             attributes["predicted_s"] = predicted
         return attributes
 
-    def end(self, row: int, outcome: Told | None, status: str) -> None:
+    def end(self, row: int, outcome: SearchResult | None, status: str) -> None:
         """End the trial of a candidate; the first outcome of a candidate is kept.
 
         ``outcome``: None where the candidate has no result, which is no failure.

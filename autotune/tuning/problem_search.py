@@ -1,4 +1,4 @@
-"""One problem on its way: the first candidates, steps of the search, the finals."""
+"""The search of one problem: the first candidates, steps of the search, the finals."""
 
 import dataclasses
 import math
@@ -11,10 +11,10 @@ from autotune.domain.results import Measurement, Prediction, Stage
 from autotune.domain.variant import Candidate
 from autotune.statistics.drift import DriftFreeTimes
 from autotune.statistics.estimators import TOPS, location
-from autotune.tuning.base import Bench, Chosen, Earlier, Plan, Proposal, Search
+from autotune.tuning.base import Bench, Chosen, EarlierResult, Plan, Proposal, Search
 from autotune.tuning.building import prepare
 from autotune.tuning.events import Best, Kind, Standing
-from autotune.tuning.race import Lap, Race
+from autotune.tuning.race import Race, RaceStanding
 from autotune.tuning.rounds import TAIL, MeasuredGroup, Shown, shown
 from autotune.units import Seconds
 
@@ -26,16 +26,16 @@ _LEAST_FINALS = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What is to be done about one problem."""
+    """One problem to be tuned: its candidates and what is measured first."""
 
     ranking: Ranking
     """All its legal candidates."""
     first: tuple[Chosen, ...]
-    """They are measured before anything is searched."""
+    """Candidates that are measured before the search begins."""
     baseline: str
-    """Identity."""
-    earlier: tuple[Earlier, ...] = ()
-    """What other runs found out about its candidates."""
+    """The identity of the baseline; empty where there is none."""
+    earlier: tuple[EarlierResult, ...] = ()
+    """Results of its candidates in other runs."""
     counted: int = 0
     """Candidates that earlier runs of the study measured: they count towards the budget."""
     complete: str = ""
@@ -43,39 +43,39 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class News:
-    """Something about a candidate that is told to those who watch."""
+class ProblemNotice:
+    """What just happened to a problem or to one of its candidates, for the watcher."""
 
     kind: Kind
     candidate: Candidate | None = None
     why: str = ""
     predicted: float | None = None
-    lap: Lap | None = None
+    lap: RaceStanding | None = None
 
 
 @dataclass(slots=True, kw_only=True)
-class Course:
-    """Where one problem stands; mutable while it is tuned."""
+class ProblemSearch:
+    """The search of one problem and its state; mutable while it is tuned."""
 
     number: int
-    """Of the problem, as the search knows it."""
+    """The number of the problem in the search over all problems."""
     task: Task
     bench: Bench
     plan: Plan
-    publish: Callable[["Course", News], None]
-    together: Sequence["Course"]
-    """Of all problems of the run: their finals share what is left of the time."""
+    publish: Callable[["ProblemSearch", ProblemNotice], None]
+    together: Sequence["ProblemSearch"]
+    """The searches of all problems of the run: their finals share the time that is left."""
     group: MeasuredGroup = field(init=False)
     step: int = 0
     finished: str = ""
     cut: bool = False
-    """A budget ended it."""
+    """A budget ended the search."""
     proposed: float | None = None
-    """The expected improvement of what the search named last."""
+    """The expected improvement of the latest proposal."""
     order: dict[str, int] = field(default_factory=dict)
     """Candidate to the number of its evaluation, from 1."""
     waiting: set[str] = field(default_factory=set)
-    """Being built or timed."""
+    """Candidates that are being built or timed."""
     _predictions: Mapping[str, Prediction] = field(init=False)
     _candidates: Mapping[str, Candidate] = field(init=False)
 
@@ -88,7 +88,7 @@ class Course:
 
     @property
     def label(self) -> str:
-        """Of the problem."""
+        """The label of the problem."""
         return self.task.ranking.problem.label
 
     @property
@@ -107,7 +107,9 @@ class Course:
                 first.append(choice)
                 self.order[identity] = len(self.order) + 1
         known = f", {len(self.known)} are known" if self.known else ""
-        self.publish(self, News(kind="begun", why=f"{len(first)} are measured first{known}"))
+        self.publish(
+            self, ProblemNotice(kind="begun", why=f"{len(first)} are measured first{known}")
+        )
         self._measure(first, "first", None, f"measure {self.label}")
         self.tell(search, sorted(self.known | self.order.keys()))
 
@@ -170,7 +172,7 @@ class Course:
         why = f"step {self.step}: {proposal.why}"
         self.publish(
             self,
-            News(
+            ProblemNotice(
                 kind="proposed",
                 candidate=proposal.candidate,
                 why=proposal.why,
@@ -202,13 +204,13 @@ class Course:
                 search.tell(self._candidates[identity], levelled, known.errors[identity])
 
     def _measured(self, identity: str) -> Measurement | None:
-        """What became of a candidate in this run; else in the last run that finished it."""
+        """The result of a candidate in this run; otherwise in the last run that finished it."""
         if identity in self.group.prepared:
             return self.group.measurement(identity)
         found = [known for (_, i), known in self.group.earlier.items() if i == identity]
         return found[-1].measurement if found else None
 
-    def learn(self, found: Sequence[Earlier]) -> list[str]:
+    def learn(self, found: Sequence[EarlierResult]) -> list[str]:
         """Take in what other runs found out; the candidates that this run has not measured."""
         for known in found:
             self.group.earlier[known.measurement.run, known.candidate.identity] = known
@@ -230,7 +232,7 @@ class Course:
         able = [i for i in names if i in self.group.prepared and i not in self.group.failed]
         if len(able) < 2:
             return
-        self.publish(self, News(kind="finals", why=f"{len(able)} candidates"))
+        self.publish(self, ProblemNotice(kind="finals", why=f"{len(able)} candidates"))
         rounds = max(self.plan.measuring.rounds, _LEAST_FINALS)
         begun = self.group.rounds
         total = rounds * len(able)
@@ -267,7 +269,7 @@ class Course:
     @property
     def deadline(self) -> float:
         """When the search has to end, so that there is time for the finals of all problems."""
-        return self.plan.deadline - sum(course.reserve for course in self.together)
+        return self.plan.deadline - sum(search.reserve for search in self.together)
 
     @property
     def reserve(self) -> float:
@@ -313,15 +315,19 @@ class Course:
         for prepared in prepare(candidates, self.bench, limit):
             identity = prepared.candidate.identity
             self.group.enter(prepared, fastest or self._predictions[identity].seconds)
-            lap = Lap(identity=identity, verdict="open", contest=None, seconds=None, rounds=0)
-            self.publish(self, News(kind="built", candidate=prepared.candidate, lap=lap))
+            lap = RaceStanding(
+                identity=identity, verdict="open", contest=None, seconds=None, rounds=0
+            )
+            self.publish(self, ProblemNotice(kind="built", candidate=prepared.candidate, lap=lap))
 
-    def _told(self, lap: Lap) -> None:
+    def _told(self, lap: RaceStanding) -> None:
         if lap.verdict != "open":
             self.waiting.discard(lap.identity)
         candidate = self._candidates[lap.identity]
         predicted = self._predictions[lap.identity].seconds
-        self.publish(self, News(kind="timed", candidate=candidate, predicted=predicted, lap=lap))
+        self.publish(
+            self, ProblemNotice(kind="timed", candidate=candidate, predicted=predicted, lap=lap)
+        )
 
     def _named(self, identity: str, why: str) -> Chosen:
         return Chosen(self._candidates[identity], self._predictions[identity], why)

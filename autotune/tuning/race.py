@@ -21,7 +21,7 @@ _TOLD_APART = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Lap:
+class RaceStanding:
     """How a candidate stands after a round."""
 
     identity: str
@@ -44,7 +44,7 @@ class Race:
     deadline: float
     show: Callable[[int, int], Shown]
     """Progress of a round, by its number and how many are launched in it."""
-    tell: Callable[[Lap], None]
+    tell: Callable[[RaceStanding], None]
     """Told how each entrant stands when that changes."""
 
     @property
@@ -124,8 +124,8 @@ class Race:
 
     def _lap(
         self, identity: str, verdict: Verdict, found: Contest | None, known: DriftFreeTimes
-    ) -> Lap:
-        return Lap(
+    ) -> RaceStanding:
+        return RaceStanding(
             identity=identity,
             verdict=verdict,
             contest=found,

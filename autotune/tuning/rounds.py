@@ -14,7 +14,7 @@ from autotune.domain.results import Measurement, Prepared, Sample, Stage, Status
 from autotune.measuring.candidates.base import Launch
 from autotune.progress import Progress
 from autotune.statistics.drift import DriftFreeTimes, levels
-from autotune.tuning.base import Bench, Earlier, Plan
+from autotune.tuning.base import Bench, EarlierResult, Plan
 from autotune.tuning.result_checks import Checksum, agree, odd_ones_out
 
 Shown = Callable[[int, str], None]
@@ -40,7 +40,7 @@ class MeasuredGroup:
     prepared: dict[str, Prepared] = field(default_factory=dict)
     expected: dict[str, float | None] = field(default_factory=dict)
     """Seconds of a time step before it was measured."""
-    earlier: dict[tuple[str, str], Earlier] = field(default_factory=dict)
+    earlier: dict[tuple[str, str], EarlierResult] = field(default_factory=dict)
     """By run and candidate."""
     samples: dict[str, list[Sample]] = field(default_factory=dict)
     failed: dict[str, tuple[Status, str]] = field(default_factory=dict)

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from autotune.tuning.base import Bench, Earlier, Plan, Search
+from autotune.tuning.base import Bench, EarlierResult, Plan, Search
 from autotune.tuning.events import Event, unwatched
-from autotune.tuning.problem_search import Course, News, Task
+from autotune.tuning.problem_search import ProblemNotice, ProblemSearch, Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
+class EndedSearch:
     """How the search of a problem ended."""
 
     problem: str
@@ -27,8 +27,8 @@ def tune_problems(
     search: Search,
     bench: Bench,
     plan: Plan,
-    news: Callable[[], Sequence[Earlier]] = tuple,
-) -> list[Ended]:
+    news: Callable[[], Sequence[EarlierResult]] = tuple,
+) -> list[EndedSearch]:
     """Measure the first candidates of each problem, search by turns, re-measure the finalists.
 
     Every sample goes to the journal when it is taken, every candidate that needs no more launches
@@ -38,61 +38,65 @@ def tune_problems(
     """
     watch = _Watch(bench)
     for number, task in enumerate(tasks):
-        course = Course(
+        problem_search = ProblemSearch(
             number=number,
             task=task,
             bench=bench,
             plan=plan,
             publish=watch.publish,
-            together=watch.courses,
+            together=watch.searches,
         )
-        watch.courses.append(course)
-    for course in watch.courses:
-        course.begin(search)
-    while running := [course for course in watch.courses if not course.finished]:
-        for course in running:
-            _learn(watch.courses, search, news())
-            course.advance(search)
-    for course in watch.courses:
-        course.finals()
-        watch.publish(course, News(kind="finished", why=course.finished))
+        watch.searches.append(problem_search)
+    for problem_search in watch.searches:
+        problem_search.begin(search)
+    while running := [
+        problem_search for problem_search in watch.searches if not problem_search.finished
+    ]:
+        for problem_search in running:
+            _learn(watch.searches, search, news())
+            problem_search.advance(search)
+    for problem_search in watch.searches:
+        problem_search.finals()
+        watch.publish(problem_search, ProblemNotice(kind="finished", why=problem_search.finished))
     return [
-        Ended(
-            problem=course.label,
-            why=course.finished,
-            cut=course.cut,
-            steps=course.step,
-            measured=len(course.order),
+        EndedSearch(
+            problem=problem_search.label,
+            why=problem_search.finished,
+            cut=problem_search.cut,
+            steps=problem_search.step,
+            measured=len(problem_search.order),
         )
-        for course in watch.courses
+        for problem_search in watch.searches
     ]
 
 
-def _learn(courses: Sequence[Course], search: Search, found: Sequence[Earlier]) -> None:
-    for course in courses:
-        key = course.task.ranking.problem.key
+def _learn(
+    searches: Sequence[ProblemSearch], search: Search, found: Sequence[EarlierResult]
+) -> None:
+    for problem_search in searches:
+        key = problem_search.task.ranking.problem.key
         mine = [known for known in found if known.candidate.problem.key == key]
-        course.tell(search, course.learn(mine))
+        problem_search.tell(search, problem_search.learn(mine))
 
 
 class _Watch:
-    """Turns what a course says into events."""
+    """Makes the events of a study from the notices of its problems."""
 
     def __init__(self, bench: Bench) -> None:
-        self.courses: list[Course] = []
+        self.searches: list[ProblemSearch] = []
         self._watcher = bench.watcher
 
-    def publish(self, course: Course, news: News) -> None:
+    def publish(self, problem_search: ProblemSearch, news: ProblemNotice) -> None:
         """Tell the watcher, with the standings of all problems; nothing where nobody watches."""
         if self._watcher is unwatched:
             return
-        standings = [each.standing() for each in self.courses]
-        standing = standings[self.courses.index(course)]
+        standings = [other.standing() for other in self.searches]
+        standing = standings[self.searches.index(problem_search)]
         lap = news.lap
         contest = lap.contest if lap else None
         measurement = None
         if news.candidate is not None and lap is not None:
-            measurement = course.group.measurement(news.candidate.identity)
+            measurement = problem_search.group.measurement(news.candidate.identity)
         self._watcher(
             Event(
                 kind=news.kind,

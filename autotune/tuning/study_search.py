@@ -18,7 +18,7 @@ from autotune.domain.variant import Candidate
 from autotune.measuring.conditions.resource_use import ENERGY, MEMORY
 from autotune.statistics.estimators import location
 from autotune.tuning.base import Proposal
-from autotune.tuning.search.base import Searcher, SearchForecast, Suggestion, Told
+from autotune.tuning.search.base import Searcher, SearchForecast, SearchResult, Suggestion
 from autotune.tuning.search.points import Floats, Points, Setting
 from autotune.tuning.search.search_choice import searcher
 
@@ -46,7 +46,7 @@ class Mirror(Protocol):
     def propose(self, suggestion: Suggestion) -> None:
         """A candidate is going to be measured."""
 
-    def end(self, row: int, outcome: Told | None, status: str) -> None:
+    def end(self, row: int, outcome: SearchResult | None, status: str) -> None:
         """A candidate has an outcome; None: it has no result."""
 
 
@@ -118,12 +118,14 @@ class StudySearch:
         """Expected times of every candidate of a problem; indices into ``candidates``."""
         return self._search.forecast(problem)
 
-    def _outcome(self, row: int, measurement: Measurement | None, sigma: float) -> Told | None:
+    def _outcome(
+        self, row: int, measurement: Measurement | None, sigma: float
+    ) -> SearchResult | None:
         if measurement is None or measurement.status == "contended":
             return None
         if measurement.status != "ok":
-            return Told(index=row, seconds=None)
-        return Told(
+            return SearchResult(index=row, seconds=None)
+        return SearchResult(
             index=row,
             seconds=location([sample.seconds for sample in measurement.accepted]),
             sigma=sigma,
@@ -160,7 +162,7 @@ def study_search(
     search = searcher(points, settings, seed, [rows[identity] for identity in first])
     for hint in hints:
         row = rows[hint.candidate.identity]
-        search.tell(Told(index=row, seconds=hint.seconds, sigma=hint.sigma, prior=True))
+        search.tell(SearchResult(index=row, seconds=hint.seconds, sigma=hint.sigma, prior=True))
     mirror = None
     if storage is not None:
         from autotune.tuning.optuna_mirror import OptunaMirror  # noqa: PLC0415 - optuna is heavy

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from autotune.tuning.search.base import Searcher, Told
+from autotune.tuning.search.base import Searcher, SearchResult
 from autotune.tuning.search.points import Points, points
 
 ROWS = tuple(
@@ -51,7 +51,7 @@ class SearcherConformance:
                 row = suggestion.index
                 asked.append(row)
                 failed = fails and row % fails == 0
-                search.tell(Told(index=row, seconds=None if failed else seconds(row)))
+                search.tell(SearchResult(index=row, seconds=None if failed else seconds(row)))
         return asked
 
     @pytest.mark.parametrize("fails", [0, 3])
@@ -64,8 +64,8 @@ class SearcherConformance:
 
     def test_nothing_that_runs_or_failed_or_was_told_is_asked_for(self) -> None:
         search = self.search(space())
-        search.tell(Told(index=3, seconds=1.0))
-        search.tell(Told(index=4, seconds=None))
+        search.tell(SearchResult(index=3, seconds=1.0))
+        search.tell(SearchResult(index=4, seconds=None))
         search.claim(5)
         running = search.ask(0, 4)
         rest = search.ask(0, len(ROWS))
@@ -79,7 +79,7 @@ class SearcherConformance:
         search.release(released)
         asked = self.drive(search, 10)
         assert released not in asked
-        search.tell(Told(index=released, seconds=0.5))
+        search.tell(SearchResult(index=released, seconds=0.5))
         assert released not in self.drive(search, 10)
 
     def test_problems_are_asked_for_apart(self) -> None:
@@ -97,7 +97,7 @@ class SearcherConformance:
     def test_a_candidate_may_be_told_of_twice(self) -> None:
         search = self.search(space())
         for row in self.drive(search, 8):
-            search.tell(Told(index=row, seconds=2 * seconds(row), sigma=0.05))
+            search.tell(SearchResult(index=row, seconds=2 * seconds(row), sigma=0.05))
         assert len(self.drive(search, 8)) == 8
 
     def test_the_forecast_has_every_candidate_of_its_problem(self) -> None:

@@ -9,7 +9,7 @@ from autotune.domain.problem import Problem
 from autotune.domain.ranking import Ranking
 from autotune.domain.results import Measurement
 from autotune.domain.setup import Measuring, Searching
-from autotune.tuning import Earlier, Ended, Event, Plan, Task, tune_problems
+from autotune.tuning import EarlierResult, EndedSearch, Event, Plan, Task, tune_problems
 from autotune.tuning.study_search import Hint, StudySearch, study_search
 
 COUNT = 40
@@ -24,7 +24,7 @@ FIRST = (0, 1, 2)
 class Tuned:
     """A run and what came of it."""
 
-    ended: list[Ended]
+    ended: list[EndedSearch]
     journal: Notebook
     trials: StudySearch
     events: list[Event] = field(default_factory=list)
@@ -44,7 +44,7 @@ def run(
     rankings: Sequence[Ranking],
     *,
     evaluations: int | None = None,
-    earlier: Mapping[str, tuple[Earlier, ...]] | None = None,
+    earlier: Mapping[str, tuple[EarlierResult, ...]] | None = None,
     first: Mapping[str, Sequence[int]] | None = None,
     known: Sequence[Hint] = (),
     counted: int = 0,
@@ -78,9 +78,9 @@ def quiet_host(**more) -> Host:
     return Host(TIMES, noise=0.003, samples=2, **more)
 
 
-def found(journal: Notebook, run_id: str) -> tuple[Earlier, ...]:
+def found(journal: Notebook, run_id: str) -> tuple[EarlierResult, ...]:
     return tuple(
-        Earlier(
+        EarlierResult(
             candidate=journal.prepared_[identity].candidate,
             measurement=Measurement(
                 candidate=identity,

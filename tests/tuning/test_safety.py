@@ -21,7 +21,7 @@ from autotune.domain.setup import Measuring, Searching
 from autotune.domain.variant import Candidate
 from autotune.errors import StoreError
 from autotune.files.store import Store
-from autotune.tuning import Earlier, Ended, Plan, Task, tune_problems
+from autotune.tuning import EarlierResult, EndedSearch, Plan, Task, tune_problems
 from autotune.tuning.building import check_space
 from autotune.tuning.study_search import study_search
 
@@ -66,11 +66,11 @@ def begun(store: Store, ranked: Ranking = RANKED, name: str = "study") -> Watche
     return Watched(store, store.begin_run(name, fake.facts()))
 
 
-def known(store: Store, besides: str = "") -> tuple[Earlier, ...]:
+def known(store: Store, besides: str = "") -> tuple[EarlierResult, ...]:
     """What the runs of the study finished, but for one of them."""
     numbers = {candidate(number).identity: candidate(number) for number in TIMES}
     return tuple(
-        Earlier(candidate=numbers[m.candidate], measurement=m)
+        EarlierResult(candidate=numbers[m.candidate], measurement=m)
         for run in store.load_study("study").runs
         if run.id != besides
         for m in run.measurements
@@ -78,7 +78,9 @@ def known(store: Store, besides: str = "") -> tuple[Earlier, ...]:
     )
 
 
-def tuned(journal: Watched, host: Host, earlier: tuple[Earlier, ...] = (), **more) -> Ended:
+def tuned(
+    journal: Watched, host: Host, earlier: tuple[EarlierResult, ...] = (), **more
+) -> EndedSearch:
     left = [
         n for n in (0, 1, 2) if candidate(n).identity not in {e.candidate.identity for e in earlier}
     ]

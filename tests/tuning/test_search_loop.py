@@ -9,7 +9,7 @@ from fake_host import PROBLEM, Host, InOrder, Notebook, bench, candidate, first_
 from autotune.domain.results import Measurement
 from autotune.domain.setup import Measuring
 from autotune.statistics.estimators import location
-from autotune.tuning import Earlier, Event, Plan, Task, tune_problems
+from autotune.tuning import EarlierResult, Event, Plan, Task, tune_problems
 
 MEASURING = Measuring(rounds=4, samples=3)
 
@@ -197,7 +197,7 @@ def test_a_disturbed_candidate_is_contended_and_not_told_as_failed() -> None:
     assert {m.status for m in journal.outcomes.values()} == {"ok"}
 
 
-def earlier(journal: Notebook, run: str = "r0") -> tuple[Earlier, ...]:
+def earlier(journal: Notebook, run: str = "r0") -> tuple[EarlierResult, ...]:
     """What a resumed study knows of a run: the finished candidates with all their samples."""
     found = []
     for identity, outcome in journal.outcomes.items():
@@ -206,7 +206,7 @@ def earlier(journal: Notebook, run: str = "r0") -> tuple[Earlier, ...]:
         measurement = Measurement(
             candidate=identity, run=run, status=outcome.status, samples=samples
         )
-        found.append(Earlier(candidate=one, measurement=measurement, checksum=(1.0, 1.0)))
+        found.append(EarlierResult(candidate=one, measurement=measurement, checksum=(1.0, 1.0)))
     return tuple(found)
 
 

@@ -11,7 +11,7 @@ from autotune.domain.variant import Candidate
 from autotune.files.store import RunElsewhere, RunRecord, Store
 from autotune.statistics.estimators import location
 from autotune.toolchain import compiler as compilers
-from autotune.tuning import Earlier
+from autotune.tuning import EarlierResult
 from autotune.tuning.study_search import Hint
 
 _LASTING: tuple[Status, ...] = ("ok", "wrong-result")
@@ -47,7 +47,7 @@ class EarlierResults:
         self._now = versions(self.found.workload)
         self._candidates = {c.identity: c for c in self.found.enumerated.legal}
 
-    def news(self) -> list[Earlier]:
+    def news(self) -> list[EarlierResult]:
         """What other runs finished since it was asked last; at first all that is known."""
         counts = self.results.finished(self.study)
         counts.pop(self.run, None)
@@ -61,7 +61,7 @@ class EarlierResults:
         self._told = True
         return found
 
-    def own(self) -> list[Earlier]:
+    def own(self) -> list[EarlierResult]:
         """The results of all runs of the study itself."""
         runs = [run.id for run in self.results.load_study(self.study).runs]
         return [e for one in self.results.elsewhere(self.study, runs) for e in self._earlier(one)]
@@ -71,7 +71,7 @@ class EarlierResults:
         finished = [c for i in sorted(run.finished) if (c := self._candidates.get(i)) is not None]
         return [candidate for candidate in finished if self._holds(run, candidate)]
 
-    def _earlier(self, elsewhere: RunElsewhere) -> list[Earlier]:
+    def _earlier(self, elsewhere: RunElsewhere) -> list[EarlierResult]:
         """What a run found out for good; its other times are hints."""
         found = []
         ours = elsewhere.study == self.study
@@ -85,7 +85,7 @@ class EarlierResults:
                 self._hint(candidate, m)
             elif ours or m.status in _LASTING:
                 checksum = elsewhere.run.checksums.get(m.candidate)
-                found.append(Earlier(candidate=candidate, measurement=m, checksum=checksum))
+                found.append(EarlierResult(candidate=candidate, measurement=m, checksum=checksum))
         if found and not ours:
             self.sources[elsewhere.study] = self.sources.get(elsewhere.study, 0) + len(found)
         return found

@@ -23,7 +23,7 @@ from autotune.errors import Fault, InputError, WorkFailed
 from autotune.files.store import Store, kept_dissections
 from autotune.progress import Progress
 from autotune.results.report import page
-from autotune.tuning import Chosen, Earlier, Watcher, unwatched
+from autotune.tuning import Chosen, EarlierResult, Watcher, unwatched
 from autotune.workloads.base import Workload
 
 __all__ = [
@@ -101,7 +101,7 @@ def _searching(search: Searching, options: StudyOptions) -> Searching:
 
 
 def _left(
-    ranked: RankedSpace, ranking: Ranking, options: StudyOptions, earlier: Sequence[Earlier]
+    ranked: RankedSpace, ranking: Ranking, options: StudyOptions, earlier: Sequence[EarlierResult]
 ) -> list[Chosen]:
     """All candidates of a problem, or what a continued study has not finished of them."""
     chosen = choose_candidates(ranked, ranking, options)

@@ -9,7 +9,7 @@ from autotune.domain.ranking import Ranking
 from autotune.domain.setup import Sampler, Selection
 from autotune.domain.variant import Candidate
 from autotune.statistics.estimators import location
-from autotune.tuning import Chosen, Earlier, Task
+from autotune.tuning import Chosen, EarlierResult, Task
 from autotune.tuning.first_candidates import choose, everything, first_candidates
 
 
@@ -55,7 +55,7 @@ def evaluations(ranked: RankedSpace, options: StudyOptions) -> int | None:
     return min((budget for budget in budgets if budget is not None), default=None)
 
 
-def left_of(chosen: Sequence[Chosen], earlier: Sequence[Earlier], safe: str) -> list[Chosen]:
+def left_of(chosen: Sequence[Chosen], earlier: Sequence[EarlierResult], safe: str) -> list[Chosen]:
     """The chosen ones that are not known; all-time best and baseline first, to compare with.
 
     Empty where all are known.
@@ -76,7 +76,7 @@ def left_of(chosen: Sequence[Chosen], earlier: Sequence[Earlier], safe: str) -> 
 def tasks(
     ranked: RankedSpace,
     options: StudyOptions,
-    earlier: Sequence[Earlier],
+    earlier: Sequence[EarlierResult],
     counts: Mapping[str, int],
     complete: str,
     prior: Mapping[str, float],
@@ -114,7 +114,7 @@ def tasks(
     return problem_tasks
 
 
-def _again(ranking: Ranking, earlier: Sequence[Earlier], safe: str) -> list[Chosen]:
+def _again(ranking: Ranking, earlier: Sequence[EarlierResult], safe: str) -> list[Chosen]:
     """The fastest that is known and the baseline: what is searched next is compared with them."""
     best = _fastest(earlier)
     return [
@@ -124,7 +124,7 @@ def _again(ranking: Ranking, earlier: Sequence[Earlier], safe: str) -> list[Chos
     ]
 
 
-def _fastest(earlier: Sequence[Earlier]) -> str | None:
+def _fastest(earlier: Sequence[EarlierResult]) -> str | None:
     """The fastest candidate of the latest run that measured any."""
     runs = sorted({e.measurement.run for e in earlier}, reverse=True)
     for run in runs:

@@ -26,7 +26,7 @@ from autotune.results.evaluate.study_evaluation import StudyEvaluation, evaluate
 from autotune.tuning import (
     Bench,
     Chosen,
-    Earlier,
+    EarlierResult,
     Plan,
     Task,
     Watcher,
@@ -189,7 +189,7 @@ class StudyRun:
     def _tasks(
         self,
         options: StudyOptions,
-        earlier: Sequence[Earlier],
+        earlier: Sequence[EarlierResult],
         past: EarlierResults,
         prior: Mapping[str, float],
     ) -> list[Task]:

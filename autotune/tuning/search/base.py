@@ -1,4 +1,4 @@
-"""What a search is asked and told, whichever algorithm is behind it."""
+"""The questions to a search and its results, whichever algorithm is behind it."""
 
 import math
 from collections.abc import Mapping
@@ -22,8 +22,8 @@ class Suggestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told:
-    """What became of a candidate: its time and how well it is known, or that it failed."""
+class SearchResult:
+    """The result of a candidate: its time with the noise of that, or its failure."""
 
     index: int
     seconds: float | None
@@ -69,7 +69,7 @@ class Searcher(Protocol):
         when nothing is left.
         """
 
-    def tell(self, told: Told) -> None:
+    def tell(self, result: SearchResult) -> None:
         """Take in a result; a later one of the same candidate replaces it."""
 
     def claim(self, index: int) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from autotune.tuning.search.base import SearchForecast, Suggestion, Told
+from autotune.tuning.search.base import SearchForecast, SearchResult, Suggestion
 from autotune.tuning.search.failures import Failures
 from autotune.tuning.search.improvement import expected
 from autotune.tuning.search.looked_at import columns
@@ -24,7 +24,7 @@ from autotune.tuning.search.parameter_levels import levels
 from autotune.tuning.search.points import Floats, Indices, Points
 from autotune.tuning.search.policy import Policy
 from autotune.tuning.search.residual_basis import USUAL
-from autotune.tuning.search.surface import Posterior, Seen, Surface
+from autotune.tuning.search.surface import Observation, Posterior, Surface
 
 _TAUGHT = 5
 """So many observations elsewhere order the first candidates of a problem."""
@@ -221,32 +221,34 @@ class ModelSearch:
 
     # --- being told -------------------------------------------------------------------------
 
-    def tell(self, told: Told) -> None:
+    def tell(self, result: SearchResult) -> None:
         """Take in a result; a later one of the same candidate replaces it."""
-        row = told.index
+        row = result.index
         if not 0 <= row < len(self.points):
             raise ValueError(f"there are {len(self.points)} candidates, none with number {row}")
-        if told.prior:
-            if told.seconds is not None:
-                self._learn(told)
+        if result.prior:
+            if result.seconds is not None:
+                self._learn(result)
             return
         self._try(row)
         if row in self._running:
             self._running.remove(row)
-        self._failures.learn(row, told.seconds is None)
-        if told.seconds is None:
+        self._failures.learn(row, result.seconds is None)
+        if result.seconds is None:
             self._time.forget(row)
         else:
-            self._learn(told)
+            self._learn(result)
 
-    def _learn(self, told: Told) -> None:
-        seconds = told.seconds or math.nan
-        noise = told.sigma**2
+    def _learn(self, result: SearchResult) -> None:
+        seconds = result.seconds or math.nan
+        noise = result.sigma**2
         self._time.learn(
-            Seen(row=told.index, value=math.log(seconds), noise=noise, foreign=told.prior)
+            Observation(
+                row=result.index, value=math.log(seconds), noise=noise, foreign=result.prior
+            )
         )
-        if not told.prior:
-            self._objectives.learn(told.index, told.objectives, noise)
+        if not result.prior:
+            self._objectives.learn(result.index, result.objectives, noise)
 
     def claim(self, index: int) -> None:
         """Somebody else measures this candidate: it is running, and will not be asked for."""

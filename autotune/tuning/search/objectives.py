@@ -12,7 +12,7 @@ import numpy as np
 
 from autotune.tuning.search.improvement import expected_scalar, not_dominated, scalar
 from autotune.tuning.search.points import Floats, Indices
-from autotune.tuning.search.surface import Posterior, Seen, Surface
+from autotune.tuning.search.surface import Observation, Posterior, Surface
 
 _LEAST_RANGE = 0.02
 """Objectives that differ by less than 2 % along the front are the same."""
@@ -39,7 +39,7 @@ class Objectives:
         """Take in what was told of a candidate beside its time."""
         for name, surface in self._surfaces.items():
             if name in values:
-                surface.learn(Seen(row=row, value=float(np.log(values[name])), noise=noise))
+                surface.learn(Observation(row=row, value=float(np.log(values[name])), noise=noise))
 
     def improvement(
         self, time: Posterior, places: Indices, measured: Indices, chance: np.random.Generator

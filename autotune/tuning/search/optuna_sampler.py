@@ -12,7 +12,7 @@ import optuna
 from optuna.distributions import BaseDistribution
 from optuna.trial import FrozenTrial, TrialState
 
-from autotune.tuning.search.base import Searcher, Suggestion, Told
+from autotune.tuning.search.base import Searcher, SearchResult, Suggestion
 from autotune.tuning.search.optuna_trials import Domains, domains
 from autotune.tuning.search.points import Points, Setting
 
@@ -118,14 +118,16 @@ class CandidateSampler(optuna.samplers.BaseSampler):
         if state == TrialState.COMPLETE and values:
             others = dict(zip(self._objectives[1:], values[1:], strict=True))
             sigma = float(trial.user_attrs.get("sigma", 0.0))
-            self.search.tell(Told(index=row, seconds=values[0], sigma=sigma, objectives=others))
+            self.search.tell(
+                SearchResult(index=row, seconds=values[0], sigma=sigma, objectives=others)
+            )
         elif state == TrialState.RUNNING:
             self.search.claim(row)
         elif state == TrialState.PRUNED or trial.user_attrs.get("status") in _NO_RESULT:
             self.search.claim(row)
             self.search.release(row)
         elif state == TrialState.FAIL:
-            self.search.tell(Told(index=row, seconds=None))
+            self.search.tell(SearchResult(index=row, seconds=None))
 
 
 def _key(row: Sequence[Setting]) -> tuple[tuple[bool, Setting], ...]:

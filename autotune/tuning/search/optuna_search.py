@@ -23,7 +23,7 @@ from optuna.trial import Trial
 
 from autotune.errors import Fault, MissingTool, unknown_name
 from autotune.tuning.search import optuna_trials
-from autotune.tuning.search.base import SearchForecast, Suggestion, Told
+from autotune.tuning.search.base import SearchForecast, SearchResult, Suggestion
 from autotune.tuning.search.parameter_levels import ParameterLevels, levels
 from autotune.tuning.search.points import Points
 from autotune.tuning.search.policy import Policy
@@ -136,16 +136,16 @@ class OptunaSearch:
         told = [v for row, v in self._told.items() if self.points.group[row] == group]
         return [max(column) for column in zip(*told, strict=True)] if told else None
 
-    def tell(self, told: Told) -> None:
+    def tell(self, result: SearchResult) -> None:
         """Take in a result; what another machine measured is passed over."""
-        if told.prior:
+        if result.prior:
             return
-        row, group = told.index, int(self.points.group[told.index])
+        row, group = result.index, int(self.points.group[result.index])
         self._tried.add(row)
-        values = self._values(told) or self._worst(group)
+        values = self._values(result) or self._worst(group)
         study, trial = self._studies[group], self._open.pop(row, None)
-        if told.seconds is not None:
-            self._seconds[row] = told.seconds
+        if result.seconds is not None:
+            self._seconds[row] = result.seconds
         if row in self._told and trial is None:  # measured again
             self._told[row] = values or self._told[row]
         elif values is None:
@@ -160,9 +160,9 @@ class OptunaSearch:
                 params = dict(zip(self._domains, place, strict=True))
                 study.add_trial(optuna_trials.finished_trial(params, self._domains, values))
 
-    def _values(self, told: Told) -> list[float] | None:
+    def _values(self, result: SearchResult) -> list[float] | None:
         """Logarithms of the objectives; None where one is missing."""
-        values = optuna_trials.objective_values(self._objectives, told.seconds, told.objectives)
+        values = optuna_trials.objective_values(self._objectives, result.seconds, result.objectives)
         return None if values is None else [math.log(value) for value in values]
 
     def claim(self, index: int) -> None:

@@ -37,7 +37,7 @@ _FOREIGN_FACTOR = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class Observation:
     """An observation: log value, variance, whether of another machine."""
 
     row: int
@@ -105,14 +105,14 @@ class Surface:
     """Logarithms of what a model of another machine expects, (n,), nan where it says nothing."""
     learner: Points | None = None
     """The points that the pool learns from; None: the process explains what is left."""
-    seen: list[Seen] = field(default_factory=list)
-    foreign: list[Seen] = field(default_factory=list)
+    seen: list[Observation] = field(default_factory=list)
+    foreign: list[Observation] = field(default_factory=list)
     base: Floats = field(init=False)
     """Log seconds that residuals are over, (n,); see ``basis``."""
     _residual: ResidualExplainer = field(init=False)
     _grown: bool = field(default=False, init=False)
     _due: int = field(default=0, init=False)
-    _held: list[Seen] = field(default_factory=list, init=False)
+    _held: list[Observation] = field(default_factory=list, init=False)
     _groups: list[int] = field(init=False)
     _modelled: bool = field(init=False)
 
@@ -142,7 +142,7 @@ class Surface:
 
     # --- learning ---------------------------------------------------------------------------
 
-    def learn(self, seen: Seen) -> None:
+    def learn(self, seen: Observation) -> None:
         """Take in an observation; a later one of the same candidate replaces it."""
         where = self.foreign if seen.foreign else self.seen
         for place, earlier in enumerate(where):
@@ -180,7 +180,7 @@ class Surface:
             self._residual.rebuild(self._observations(self._held))
         self._grown = True
 
-    def _kept(self) -> list[Seen]:
+    def _kept(self) -> list[Observation]:
         own, foreign = self.seen, self.foreign
         chance = np.random.default_rng([self.seed, self.known])
         if len(foreign) > _MOST // 2:
@@ -193,11 +193,11 @@ class Surface:
             own = [own[place] for place in sorted([*order[: room // 2].tolist(), *rest.tolist()])]
         return [*foreign, *own]
 
-    def _excess(self, seen: Seen) -> float:
+    def _excess(self, seen: Observation) -> float:
         group = self.group[seen.row]
         return seen.value - min(s.value for s in self.seen if self.group[s.row] == group)
 
-    def _observations(self, held: list[Seen]) -> Observations:
+    def _observations(self, held: list[Observation]) -> Observations:
         rows = np.array([seen.row for seen in held], dtype=np.intp)
         return Observations(
             rows=rows,
@@ -208,7 +208,7 @@ class Surface:
 
     # --- what follows -----------------------------------------------------------------------
 
-    def _residuals(self, held: list[Seen]) -> tuple[Floats, dict[int, Level]]:
+    def _residuals(self, held: list[Observation]) -> tuple[Floats, dict[int, Level]]:
         """Centred residuals of the observations, and what was taken off per problem."""
         rows = np.array([seen.row for seen in held], dtype=np.intp)
         values = np.array([seen.value for seen in held])

@@ -18,7 +18,7 @@ from autotune.domain.variant import Candidate
 from autotune.errors import InputError, WorkFailed
 from autotune.files.store import Store
 from autotune.measuring.candidates.replay_measurer import Recording, ReplayMeasurer
-from autotune.tuning import Alone
+from autotune.tuning import NoOtherTuner
 from autotune.workloads.base import Workload
 from autotune.workloads.generated.generated_workload import GeneratedWorkload
 
@@ -135,7 +135,7 @@ def test_a_map_does_not_end_the_search_of_its_study(ways: Ways) -> None:
 def test_visits_take_turns_with_other_tuners(ways: Ways, monkeypatch: pytest.MonkeyPatch) -> None:
     taken: list[str] = []
 
-    class Turns(Alone):
+    class Turns(NoOtherTuner):
         def building(self) -> AbstractContextManager[None]:
             taken.append("building")
             return super().building()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autotune.domain.setup import Learner
-from autotune.tuning.search.base import Told
+from autotune.tuning.search.base import SearchResult
 from autotune.tuning.search.model_search import ModelSearch
 from autotune.tuning.search.points import Points, points
 from autotune.tuning.search.policy import Policy
@@ -29,7 +29,7 @@ def evaluations(given: Points, truth: np.ndarray, residual: Learner = "process")
     search = ModelSearch(given, Policy(residual=residual), seed=3)
     for count in range(1, len(ROWS) + 1):
         row = search.ask(0)[0].index
-        search.tell(Told(index=row, seconds=float(truth[row])))
+        search.tell(SearchResult(index=row, seconds=float(truth[row])))
         if truth[row] <= 1.05 * truth.min():
             return count
     raise AssertionError("never")
@@ -89,7 +89,7 @@ def test_the_first_candidates_are_the_priors_and_the_predictions_in_turn() -> No
     for _ in range(5):
         asked = search.ask(0)[0]
         said.append(asked.why)
-        search.tell(Told(index=asked.index, seconds=float(truth[asked.index])))
+        search.tell(SearchResult(index=asked.index, seconds=float(truth[asked.index])))
     assert said[0] == said[2] == "expected to be fast by the prior"
     assert said[1] == "predicted place 1 of 48"
     assert said[3] == "predicted place 2 of 48"
@@ -104,7 +104,7 @@ def test_what_is_measured_decides_how_far_a_prior_is_believed() -> None:
         """How the forecast of the others goes with the prior's order."""
         search = ModelSearch(points(NAMES, ROWS, prior=prior), seed=1)
         for row in told.tolist():
-            search.tell(Told(index=row, seconds=float(truth[row])))
+            search.tell(SearchResult(index=row, seconds=float(truth[row])))
         rest = np.setdiff1d(np.arange(len(ROWS)), told)
         said = search.forecast(0).mean[rest]
         return float(np.polyfit(np.log(prior[rest]), said, 1)[0])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from searcher_conformance import ROWS, seconds, space
 
-from autotune.tuning.search.base import Told
+from autotune.tuning.search.base import SearchResult
 from autotune.tuning.search.failures import Failures
 from autotune.tuning.search.improvement import expected, not_dominated
 from autotune.tuning.search.model_search import ModelSearch
@@ -40,7 +40,7 @@ def test_a_precise_model_has_fewer_first_candidates() -> None:
     search = ModelSearch(candidates, Policy(first=10))
     for _ in range(4):
         suggestion = search.ask(0)[0]
-        search.tell(Told(index=suggestion.index, seconds=2.0))
+        search.tell(SearchResult(index=suggestion.index, seconds=2.0))
     assert not math.isnan(suggestion.expected_improvement)
 
 
@@ -59,7 +59,7 @@ def test_every_third_step_is_a_neighbour_of_the_best() -> None:
             leaders = [r for r in told if told[r] < 1.05 * min(told.values())]
             assert any(known.changes(leader, np.array([row]))[0] == 1 for leader in leaders)
         told[row] = seconds(row)
-        search.tell(Told(index=row, seconds=told[row]))
+        search.tell(SearchResult(index=row, seconds=told[row]))
     assert not any(kinds[0::3])
     assert not any(kinds[1::3])
     assert sum(kinds[2::3]) > len(kinds) / 6
@@ -74,7 +74,7 @@ def test_a_systematic_error_of_the_model_is_learned() -> None:
     asked = []
     for _ in range(12):
         asked += [suggestion.index for suggestion in search.ask(0)]
-        search.tell(Told(index=asked[-1], seconds=float(true[asked[-1]])))
+        search.tell(SearchResult(index=asked[-1], seconds=float(true[asked[-1]])))
     assert all(rows[row][2] == "a" for row in asked[:5])
     assert int(np.argmin(true)) in asked
 
@@ -88,7 +88,7 @@ def test_candidates_without_a_prediction_are_neither_first_nor_forgotten() -> No
     asked = []
     for _ in range(30):
         asked += [suggestion.index for suggestion in search.ask(0)]
-        search.tell(Told(index=asked[-1], seconds=seconds(asked[-1])))
+        search.tell(SearchResult(index=asked[-1], seconds=seconds(asked[-1])))
     assert not np.isnan(some[asked[:5]]).any()
     assert best in asked
 
@@ -123,7 +123,7 @@ def test_a_region_that_fails_is_left() -> None:
     while not search.finished(0):
         row = search.ask(0)[0].index
         tried.append(ROWS[row][1] == bad)
-        search.tell(Told(index=row, seconds=None if tried[-1] else seconds(row)))
+        search.tell(SearchResult(index=row, seconds=None if tried[-1] else seconds(row)))
     good = [seconds(row) for row in range(len(ROWS)) if ROWS[row][1] != bad]
     assert tried[0]
     assert sum(tried[10:-5]) <= 2  # without those of the last steps, when nothing is expected
@@ -142,7 +142,7 @@ def test_a_lucky_sample_does_not_make_the_incumbent() -> None:
     for row in range(0, 40, 4):
         for search, sigma in ((sure, 0.0), (unsure, 0.5)):
             lucky = 0.2 if row == 20 else seconds(row)
-            search.tell(Told(index=row, seconds=lucky, sigma=sigma if row == 20 else 0.0))
+            search.tell(SearchResult(index=row, seconds=lucky, sigma=sigma if row == 20 else 0.0))
     assert sure.forecast(0).mean[20] == pytest.approx(math.log(0.2), abs=0.15)
     assert unsure.forecast(0).mean[20] > math.log(0.2) + 0.5
 
@@ -156,7 +156,7 @@ def test_the_search_ends_when_nothing_more_is_expected() -> None:
         suggestion = search.ask(0)[0]
         a, b = rows[suggestion.index]
         time = math.exp(0.01 * ((a - 7) ** 2 + (b - 12) ** 2))
-        search.tell(Told(index=suggestion.index, seconds=time))
+        search.tell(SearchResult(index=suggestion.index, seconds=time))
         steps += 1
     assert why == "expected improvement stayed below 1 % for 5 steps"
     assert steps < 60
@@ -174,7 +174,7 @@ def test_the_end_is_decided_with_doubt_in_the_posterior() -> None:
             a, b = rows[search.ask(0)[0].index]
             row = rows.index((a, b))
             time = math.exp(0.02 * ((a - 7) ** 2 + (b - 5) ** 2) + 0.1 * (a % 3 == b % 3))
-            search.tell(Told(index=row, seconds=time))
+            search.tell(SearchResult(index=row, seconds=time))
             steps += 1
         ends.append(steps)
     assert ends[0] < ends[1] <= len(rows)
@@ -186,7 +186,7 @@ def test_what_is_known_is_used_and_not_measured_again() -> None:
     candidates = space()
     cold, warm = ModelSearch(candidates), ModelSearch(candidates)
     for row in range(0, len(ROWS), 2):
-        warm.tell(Told(index=row, seconds=seconds(row)))
+        warm.tell(SearchResult(index=row, seconds=seconds(row)))
     first = warm.ask(0)[0]
     assert first.index % 2 == 1
     assert not math.isnan(first.expected_improvement)
@@ -198,11 +198,11 @@ def test_problems_share_what_is_learned() -> None:
     search = ModelSearch(candidates, Policy(start=5))
     for _ in range(30):
         row = search.ask(0)[0].index
-        search.tell(Told(index=row, seconds=10 * seconds(row)))
+        search.tell(SearchResult(index=row, seconds=10 * seconds(row)))
     times = []
     for _ in range(4):
         row = search.ask(1)[0].index
-        search.tell(Told(index=row, seconds=seconds(row)))
+        search.tell(SearchResult(index=row, seconds=seconds(row)))
         times.append(seconds(row))
     ranked = sorted(seconds(row) for row in range(len(ROWS)))
     assert min(times) <= ranked[3]
@@ -212,11 +212,11 @@ def test_another_machine_is_a_hint_and_no_result() -> None:
     candidates = space()
     search = ModelSearch(candidates)
     for row in range(len(ROWS)):
-        search.tell(Told(index=row, seconds=7 * seconds(row), sigma=0.05, prior=True))
+        search.tell(SearchResult(index=row, seconds=7 * seconds(row), sigma=0.05, prior=True))
     first = search.ask(0)[0]
     ranked = sorted(seconds(row) for row in range(len(ROWS)))
     assert seconds(first.index) <= ranked[3]
-    search.tell(Told(index=first.index, seconds=seconds(first.index)))
+    search.tell(SearchResult(index=first.index, seconds=seconds(first.index)))
     forecast = search.forecast(0)
     assert forecast.mean[first.index] == pytest.approx(math.log(seconds(first.index)), abs=0.1)
     assert np.corrcoef(forecast.mean, [seconds(row) for row in range(len(ROWS))])[0, 1] > 0.8
@@ -231,7 +231,9 @@ def test_two_objectives_find_their_front() -> None:
     for _ in range(36):
         asked += [suggestion.index for suggestion in search.ask(0)]
         row = asked[-1]
-        search.tell(Told(index=row, seconds=time[row], objectives={"memory": float(memory[row])}))
+        search.tell(
+            SearchResult(index=row, seconds=time[row], objectives={"memory": float(memory[row])})
+        )
     on_front = set(not_dominated(np.stack([time, memory])))
     found = len(on_front & set(asked)) / len(on_front)
     assert found > 1.3 * 36 / len(rows)
@@ -250,10 +252,10 @@ def test_very_many_candidates_are_the_predicted_best_and_a_few_others() -> None:
 
 def test_wrong_results_are_refused() -> None:
     with pytest.raises(ValueError, match="positive"):
-        Told(index=0, seconds=0.0)
+        SearchResult(index=0, seconds=0.0)
     with pytest.raises(ValueError, match="negative"):
-        Told(index=0, seconds=1.0, sigma=-1.0)
+        SearchResult(index=0, seconds=1.0, sigma=-1.0)
     with pytest.raises(ValueError, match="none with number 500"):
-        ModelSearch(space()).tell(Told(index=500, seconds=1.0))
+        ModelSearch(space()).tell(SearchResult(index=500, seconds=1.0))
     with pytest.raises(ValueError, match="patience"):
         Policy(patience=0)

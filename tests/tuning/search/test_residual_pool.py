@@ -12,7 +12,7 @@ from autotune.domain.setup import Searching
 from autotune.learning.models.pool import Pool
 from autotune.learning.models.ridge import Ridge
 from autotune.tuning.search import pool_residual as learned
-from autotune.tuning.search.base import Searcher, Told
+from autotune.tuning.search.base import Searcher, SearchResult
 from autotune.tuning.search.gaussian_process import Observations
 from autotune.tuning.search.model_search import ModelSearch
 from autotune.tuning.search.points import Points, points
@@ -115,7 +115,7 @@ def test_the_search_with_the_pool_finds_what_predictions_hide() -> None:
     for _ in range(14):
         row = search.ask(0)[0].index
         told.append(row)
-        search.tell(Told(index=row, seconds=float(times[row]), sigma=0.01))
+        search.tell(SearchResult(index=row, seconds=float(times[row]), sigma=0.01))
     assert min(times[told]) == pytest.approx(times.min(), rel=0.05)
     forecast = search.forecast(0)
     assert np.isfinite(forecast.mean).all()
@@ -127,11 +127,11 @@ def test_hints_failures_and_running_candidates_go_with_the_pool() -> None:
     candidates = space(groups=2)
     search = ModelSearch(candidates, Policy(start=3, residual="pool"))
     for row in range(0, len(ROWS), 4):
-        search.tell(Told(index=row, seconds=1.0 + row, prior=True))
+        search.tell(SearchResult(index=row, seconds=1.0 + row, prior=True))
     for _ in range(4):
         first, second = search.ask(0, 2)
-        search.tell(Told(index=first.index, seconds=1.0 + first.index))
-        search.tell(Told(index=second.index, seconds=None))
+        search.tell(SearchResult(index=first.index, seconds=1.0 + first.index))
+        search.tell(SearchResult(index=second.index, seconds=None))
     assert all(math.isfinite(x) for x in search.forecast(1).mean)
 
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from autotune.domain.variant import Value
+from autotune.domain.variant import Build, Value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +27,7 @@ class Contender:
     """Unique within its map."""
     variant: str
     parameters: Mapping[str, Value]
-    compiler: str
-    flags: tuple[str, ...]
+    build: Build
     placement: str = "compact"
 
 

@@ -171,12 +171,9 @@ all caches and memories of the node."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
-    """What is predicted, built, measured, ranked: a variant, built and run one way."""
+class ExecutionLayout:
+    """How a candidate is run: nodes, ranks, threads, and one way to communicate."""
 
-    variant: Variant
-    problem: AnyProblem
-    build: Build = field(default_factory=Build)
     threads: int = 1
     """OpenMP threads of each rank."""
     ranks: int = 1
@@ -194,6 +191,41 @@ class Candidate:
             raise ValueError(f"{self.ranks} ranks and communication {self.communication}")
         if self.ranks > 1 and self.placement != "compact":
             raise ValueError("ranks are placed side by side: scatter is for programs of one rank")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """What is predicted, built, measured, ranked: a variant, built and run one way."""
+
+    variant: Variant
+    problem: AnyProblem
+    build: Build = field(default_factory=Build)
+    layout: ExecutionLayout = field(default_factory=ExecutionLayout)
+
+    @property
+    def threads(self) -> int:
+        """OpenMP threads of each rank."""
+        return self.layout.threads
+
+    @property
+    def ranks(self) -> int:
+        """MPI ranks on all nodes together."""
+        return self.layout.ranks
+
+    @property
+    def nodes(self) -> int:
+        """Nodes that the ranks are on."""
+        return self.layout.nodes
+
+    @property
+    def communication(self) -> Communication:
+        """How ranks exchange data; ``none`` for one rank."""
+        return self.layout.communication
+
+    @property
+    def placement(self) -> Placement:
+        """Where the threads run."""
+        return self.layout.placement
 
     @property
     def threads_per_node(self) -> int:

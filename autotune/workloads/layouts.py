@@ -1,37 +1,10 @@
 """The layouts of a setup on a machine: how many ranks and threads, placed and exchanging how."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from autotune.domain.problem import AnyProblem
 from autotune.domain.setup import Setup
-from autotune.domain.variant import Build, Candidate, Communication, Placement, Variant
+from autotune.domain.variant import Communication, ExecutionLayout
 from autotune.errors import Fault, InputError
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExecutionLayout:
-    """A layout on a machine, with one way to communicate."""
-
-    nodes: int
-    ranks: int
-    """On all nodes together."""
-    threads: int
-    communication: Communication
-    placement: Placement = "compact"
-
-    def candidate(self, variant: Variant, problem: AnyProblem, build: Build) -> Candidate:
-        """A variant that is run this way."""
-        return Candidate(
-            variant=variant,
-            problem=problem,
-            build=build,
-            threads=self.threads,
-            ranks=self.ranks,
-            nodes=self.nodes,
-            communication=self.communication,
-            placement=self.placement,
-        )
 
 
 def execution_layouts(setup: Setup, machine_cores: int) -> list[ExecutionLayout]:

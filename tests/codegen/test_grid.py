@@ -17,6 +17,7 @@ from autotune.domain.stencil import Stencil, offsets
 from autotune.domain.variant import (
     Block,
     Candidate,
+    ExecutionLayout,
     Fuse,
     Interchange,
     Pad,
@@ -334,7 +335,11 @@ def test_a_missing_barrier_is_a_race() -> None:
 def test_the_modelling_vector() -> None:
     def vector(name: str, *transformations: Transformation) -> dict[str, int]:
         at = problem(name, (24, 160, 1600))
-        return features(Candidate(variant=variant(*transformations), problem=at, threads=2))
+        return features(
+            Candidate(
+                variant=variant(*transformations), problem=at, layout=ExecutionLayout(threads=2)
+            )
+        )
 
     assert vector("star3d-7pt", Block("sweep", "j", 16), Unroll("sweep", "i", 4)) == {
         "I": 1600, "J": 160, "K": 24, "bi": 1600, "bj": 16, "bk": 24, "u": 4, "t": 2,

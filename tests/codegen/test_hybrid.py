@@ -24,6 +24,7 @@ from autotune.domain.variant import (
     EXCHANGES,
     Candidate,
     Communication,
+    ExecutionLayout,
     Fuse,
     FuseTiles,
     Interchange,
@@ -79,7 +80,11 @@ def program(chosen: Variant, at: Problem) -> loop_tree.StepProgram:
 def candidate(
     chosen: Variant, at: Problem, ranks: int, threads: int, way: Communication
 ) -> Candidate:
-    return Candidate(variant=chosen, problem=at, threads=threads, ranks=ranks, communication=way)
+    return Candidate(
+        variant=chosen,
+        problem=at,
+        layout=ExecutionLayout(threads=threads, ranks=ranks, communication=way),
+    )
 
 
 def launch(
@@ -273,7 +278,7 @@ def test_a_step_of_the_paper_has_25_communications() -> None:
             phases = communication.phases(program(chosen, at), at, candidate(chosen, at, 8, 1, way))
             assert [(p.array, p.times, p.rows) for p in phases] == [("y", 1, 1), ("Y", 24, 4)]
             assert {(p.operation, p.bytes) for p in phases} == {(way, size)}
-    one = Candidate(variant=VARIANTS[0], problem=at, threads=8)
+    one = Candidate(variant=VARIANTS[0], problem=at, layout=ExecutionLayout(threads=8))
     assert communication.phases(program(VARIANTS[0], at), at, one) == []
 
 

@@ -9,7 +9,7 @@ import pytest
 from codegen_build import Workshop, common, problem, run, sources, variant
 
 from autotune.domain.setup import Measuring
-from autotune.domain.variant import Candidate, Interchange, Pad
+from autotune.domain.variant import Candidate, ExecutionLayout, Interchange, Pad
 from autotune.measuring.candidates import protocol
 from autotune.measuring.verification import ivp_reference
 
@@ -29,7 +29,7 @@ def instrumented(workshop: Workshop) -> Path:
 
 
 def candidate(threads: int) -> Candidate:
-    return Candidate(variant=CHOSEN, problem=AT, threads=threads)
+    return Candidate(variant=CHOSEN, problem=AT, layout=ExecutionLayout(threads=threads))
 
 
 def lines(program: Path, command: str, threads: int = 2) -> list[protocol.Line]:

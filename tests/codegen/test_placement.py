@@ -7,7 +7,7 @@ from codegen_build import problem, setup, variant
 from sample_nodes import documented
 
 from autotune.domain.setup import Layout
-from autotune.domain.variant import Candidate
+from autotune.domain.variant import Candidate, ExecutionLayout
 from autotune.errors import ConfigError
 from autotune.files import config
 from autotune.files.store.store_rows import candidate_record
@@ -18,8 +18,8 @@ from autotune.workloads.layouts import execution_layouts
 
 
 def test_compact_is_as_it_was_and_scatter_is_another_candidate():
-    usual = Candidate(variant=variant(), problem=problem(), threads=2)
-    apart = replace(usual, placement="scatter")
+    usual = Candidate(variant=variant(), problem=problem(), layout=ExecutionLayout(threads=2))
+    apart = replace(usual, layout=replace(usual.layout, placement="scatter"))
     assert "placement" not in usual.canonical()
     assert usual.identity != apart.identity
     assert apart.label == f"{usual.label}-scatter"
@@ -32,10 +32,7 @@ def test_ranks_are_not_scattered():
     with pytest.raises(ValueError, match="one rank"):
         Layout(ranks=2, placement="scatter")
     with pytest.raises(ValueError, match="one rank"):
-        Candidate(
-            variant=variant(), problem=problem(), ranks=2, communication="sparse",
-            placement="scatter",
-        )  # fmt: skip
+        ExecutionLayout(ranks=2, communication="sparse", placement="scatter")
 
 
 def test_one_thread_or_all_cores_are_placed_the_same_in_any_way():

@@ -55,7 +55,7 @@ def test_a_study_goes_into_an_application(autotune: Cli, tmp_path: Path) -> None
     assert next(iter(done.items())) == ("schema", "autotune.export/1")
     (section,) = done["choices"]["sections"]
     choice, larger = section["entries"]
-    assert (choice["size"], larger["size"], choice["threads"]) == (256**2, 2048**2, 2)
+    assert (choice["size"], larger["size"], choice["layout"]["threads"]) == (256**2, 2048**2, 2)
     assert choice["verified"] is True
     assert done["file"] == "quick.h"
 

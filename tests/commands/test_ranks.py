@@ -63,8 +63,8 @@ def test_the_ranking_shows_what_communication_costs(autotune: Cli, study: Path) 
     rows = autotune("rank", str(study), "--json").json()["ranking"]
     for row in rows:
         kinds = [part["kind"] for part in row["parts"]]
-        assert ("communication" in kinds) == (row["ranks"] == 2)
-        assert (row["communication"] == "none") == (row["ranks"] == 1)
+        assert ("communication" in kinds) == (row["layout"]["ranks"] == 2)
+        assert (row["layout"]["communication"] == "none") == (row["layout"]["ranks"] == 1)
     text = autotune("rank", str(study), "--why", "jli-pad5@heat2d-N41-T1-R2-allgather").out
     assert "communication" in text
     # 4 corrector steps of 3 stages, and y itself
@@ -87,7 +87,7 @@ def test_what_a_machine_has_no_curve_for_has_no_number(autotune: Cli, study: Pat
     node.write_text(node.read_text().replace("operation: neighbour", "operation: barrier"))
     rows = autotune("rank", str(study), "--json").json()["ranking"]
     for row in rows:
-        assert (row["predicted_s"] is None) == (row["communication"] == "neighbour")
+        assert (row["predicted_s"] is None) == (row["layout"]["communication"] == "neighbour")
         if row["predicted_s"] is None:
             assert "no cost curve for neighbour within a node" in row["reason"]
 
@@ -95,7 +95,9 @@ def test_what_a_machine_has_no_curve_for_has_no_number(autotune: Cli, study: Pat
 def test_a_cluster_that_is_not_here(autotune: Cli) -> None:
     """Everything offline: no MPI, no compiler of that machine is asked for."""
     rows = autotune("rank", "configs/icpe19-wave1d.yaml", "--json").json()["ranking"]
-    assert {(row["nodes"], row["ranks"], row["threads"]) for row in rows} == {(8, 8, 8)}
+    assert {tuple(row["layout"][k] for k in ("nodes", "ranks", "threads")) for row in rows} == {
+        (8, 8, 8)
+    }
     assert all(row["predicted_s"] for row in rows)
     assert all(row["engine"] == "kerncraft" for row in rows)
 

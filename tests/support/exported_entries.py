@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from autotune.domain.variant import Value
+from autotune.domain.variant import Build, ExecutionLayout, Value
 from autotune.results.export.entries import (
     Choices,
     EntryMachine,
@@ -35,13 +35,12 @@ def key(name: str = "heat2d", machine: str = "abc123", ranks: int = 1, **fields:
 def entry(size: int, threads: int, **fields: object) -> ExportEntry:
     values: dict[str, object] = {
         "size": size,
-        "threads": threads,
         "problem": f"heat2d-N{size}",
         "candidate": f"c{size}t{threads}",
         "variant": "jli",
         "parameters": {"order": "jli", "tile": 64, "au": True},
-        "compiler": "gcc",
-        "flags": ("-O3", "-march=native"),
+        "build": Build(compiler="gcc", flags=("-O3", "-march=native")),
+        "layout": ExecutionLayout(threads=threads),
         "seconds": 1e-9 * size / threads,
         "interval": (0.9e-9 * size / threads, 1.2e-9 * size / threads),
         "samples": 15,

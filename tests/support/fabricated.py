@@ -7,7 +7,7 @@ from autotune.domain.calibration import BandwidthCurve, Calibration
 from autotune.domain.machine import CacheLevel, InCore, Machine, Memory
 from autotune.domain.problem import ButcherTableau, Ivp, Problem, Region
 from autotune.domain.results import Part, Prediction, Prepared, Sample
-from autotune.domain.variant import Build, Candidate, Interchange, Pad, Variant
+from autotune.domain.variant import Build, Candidate, ExecutionLayout, Interchange, Pad, Variant
 from autotune.files.store import RunFacts, StoredChoice
 from autotune.language.expression import parse
 
@@ -43,7 +43,12 @@ def candidate(order: str = "jli", size: int = 256, pad: int = 5, threads: int = 
         transformations=(Interchange("lc", tuple(order)), Pad(pad)),
         parameters={"order": order, "au": False, "tile": None, "pad": pad},
     )
-    return Candidate(variant=variant, problem=problem(size), build=Build(), threads=threads)
+    return Candidate(
+        variant=variant,
+        problem=problem(size),
+        build=Build(),
+        layout=ExecutionLayout(threads=threads),
+    )
 
 
 def sample(seconds: float = 1e-3, **fields: object) -> Sample:

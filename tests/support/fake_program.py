@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from autotune.domain.problem import ButcherTableau, Ivp, Problem, Region
 from autotune.domain.setup import Limits, Measuring
-from autotune.domain.variant import Candidate, Tile, Variant
+from autotune.domain.variant import Candidate, ExecutionLayout, Tile, Variant
 from autotune.language.expression import parse
 from autotune.measuring.candidates.host_measurer import HostMeasurer, ReferenceStates
 from autotune.units import Seconds
@@ -129,7 +129,7 @@ def make_candidate(mode: str = "good", threads: int = 1, tile: int | None = None
         transformations=(Tile("lc", tile),) if tile else (),
         parameters={"mode": mode},
     )
-    return Candidate(variant=variant, problem=PROBLEM, threads=threads)
+    return Candidate(variant=variant, problem=PROBLEM, layout=ExecutionLayout(threads=threads))
 
 
 def sources(candidate: Candidate) -> Mapping[str, str]:

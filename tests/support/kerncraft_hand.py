@@ -8,7 +8,14 @@ import numpy as np
 import numpy.typing as npt
 from codegen_build import problem
 
-from autotune.domain.variant import Candidate, Interchange, Pad, Transformation, Variant
+from autotune.domain.variant import (
+    Candidate,
+    ExecutionLayout,
+    Interchange,
+    Pad,
+    Transformation,
+    Variant,
+)
 from autotune.models.kerncraft import EcmTimes
 
 ORDERS = ("jil", "jli", "ijl", "ilj", "lij", "lji")
@@ -32,10 +39,12 @@ def candidate(
     return Candidate(
         variant=variant,
         problem=problem(ivp, size),
-        threads=threads,
-        ranks=nodes * ranks,
-        nodes=nodes,
-        communication="none" if nodes * ranks == 1 else "allgather",
+        layout=ExecutionLayout(
+            threads=threads,
+            ranks=nodes * ranks,
+            nodes=nodes,
+            communication="none" if nodes * ranks == 1 else "allgather",
+        ),
     )
 
 

@@ -17,7 +17,7 @@ from autotune.codegen.tree.loop_tree import (
 from autotune.domain.machine import Machine
 from autotune.domain.problem import ButcherTableau, Ivp, Problem, Region
 from autotune.domain.results import Prediction
-from autotune.domain.variant import Build, Candidate, Variant
+from autotune.domain.variant import Build, Candidate, ExecutionLayout, Variant
 from autotune.errors import Fault, MissingTool
 from autotune.language.expression import Num, Sym, parse
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
@@ -105,7 +105,7 @@ def code(made: Sweep) -> SweepCode:
 def candidate(n: int = 100_000, threads: int = 1, label: str = "x") -> Candidate:
     variant = Variant(skeleton="s", transformations=(), parameters={"name": label})
     problem = Problem(ivp=IVP, method=EULER, correctors=1, size=n)
-    return Candidate(variant=variant, problem=problem, threads=threads)
+    return Candidate(variant=variant, problem=problem, layout=ExecutionLayout(threads=threads))
 
 
 def engine(

@@ -8,7 +8,7 @@ from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import Program
 from autotune.domain.results import Prediction
 from autotune.domain.setup import Layout, Setup
-from autotune.domain.variant import Build, Candidate, Variant
+from autotune.domain.variant import Build, Candidate, ExecutionLayout, Variant
 from autotune.files.config.programs import read_program
 from autotune.files.config.session import Session
 from autotune.workloads.program.model_route import program_engine
@@ -90,7 +90,7 @@ def candidates(
             ),
             problem=problem,
             build=build or Build(),
-            threads=threads,
+            layout=ExecutionLayout(threads=threads),
         )
         for values in program.combinations()
     ]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from autotune.domain.machine import CacheLevel, InCore, Machine, Memory
 from autotune.domain.problem import StencilProblem
 from autotune.domain.stencil import Stencil
-from autotune.domain.variant import Block, Candidate, Variant
+from autotune.domain.variant import Block, Candidate, ExecutionLayout, Variant
 from autotune.language.expression import Num, parse
 
 LINE = 64
@@ -42,7 +42,7 @@ def candidate(on: StencilProblem, threads: int = 1, **blocks: int) -> Candidate:
     """A sweep with blocks: ``j=16``."""
     changes = tuple(Block("sweep", name, size) for name, size in blocks.items())
     variant = Variant(skeleton="jacobi", transformations=changes, parameters=dict(blocks))
-    return Candidate(variant=variant, problem=on, threads=threads)
+    return Candidate(variant=variant, problem=on, layout=ExecutionLayout(threads=threads))
 
 
 def cache(name: str, size: int, *, ways: int = 8, cores: int = 1) -> CacheLevel:

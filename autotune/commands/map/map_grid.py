@@ -204,7 +204,7 @@ def grid(kind: MapSubject, threads: Sequence[int], ranked: RankedSpace) -> MapGr
     parameters = [
         {
             **candidate.parameters,
-            "build": f"{candidate.compiler} {' '.join(candidate.flags)}",
+            "build": f"{candidate.build.compiler} {' '.join(candidate.build.flags)}",
             "at": candidate.placement,
         }
         for candidate in contenders
@@ -229,7 +229,9 @@ def _key(candidate: Candidate, several: bool) -> _Key:
 def _candidate(row: _Row, problem: AnyProblem, threads: int, cell: int) -> Candidate:
     if cell in row:
         return row[cell][0]
-    return dataclasses.replace(next(iter(row.values()))[0], problem=problem, threads=threads)
+    first = next(iter(row.values()))[0]
+    layout = dataclasses.replace(first.layout, threads=threads)
+    return dataclasses.replace(first, problem=problem, layout=layout)
 
 
 def _nearest(known: _Known, cells: int) -> list[_Key]:
@@ -276,8 +278,7 @@ def _contenders(
                 label=label,
                 variant=example.variant.label,
                 parameters=dict(example.variant.parameters),
-                compiler=build.compiler,
-                flags=build.flags,
+                build=build,
                 placement=placement if several else example.placement,
             )
         )

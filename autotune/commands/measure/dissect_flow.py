@@ -82,7 +82,8 @@ class DissectionSession:
     ) -> None:
         candidate = ranked.candidate
         self._setup, self._machine, self._ranked = setup, machine, ranked
-        self._candidate = replace(candidate, ranks=1, nodes=1, communication="none")
+        alone = replace(candidate.layout, ranks=1, nodes=1, communication="none")
+        self._candidate = replace(candidate, layout=alone)
         self._notes = [] if candidate.ranks == 1 else [f"one of its {candidate.ranks} ranks"]
         self._progress, self._program = progress, program
         self._subjects = self._prepare(program)

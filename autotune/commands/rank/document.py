@@ -9,7 +9,7 @@ from autotune.commands.rank.candidate_formula import CandidateFormula
 from autotune.domain.machine import Machine
 from autotune.domain.ranking import Difference, Ranked, Ranking, differences
 from autotune.domain.results import Part
-from autotune.domain.variant import Build, Candidate, Value
+from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value
 from autotune.models.engines.base import CompiledSweep
 from autotune.results.explanation.explained import RankingExplanation
 from autotune.units import Unbounded
@@ -28,13 +28,7 @@ class CandidateRow:
     parameters: Mapping[str, Value]
     features: Mapping[str, int] | None
     """Of a stencil: the modelling vector I, J, K, bi, bj, bk, u, t; null for others."""
-    nodes: int
-    ranks: int
-    """On all nodes together."""
-    threads: int
-    """Of each rank."""
-    communication: str
-    """none, allgather, neighbour or sparse."""
+    layout: ExecutionLayout
     build: Build
 
 
@@ -228,10 +222,7 @@ def candidate_row(workload: Workload, candidate: Candidate) -> CandidateRow:
         variant=candidate.variant.label,
         parameters=candidate.variant.parameters,
         features=workload.features(candidate),
-        nodes=candidate.nodes,
-        ranks=candidate.ranks,
-        threads=candidate.threads,
-        communication=candidate.communication,
+        layout=candidate.layout,
         build=candidate.build,
     )
 
@@ -245,10 +236,7 @@ def predicted_row(workload: Workload, entry: Ranked) -> PredictedRow:
         variant=candidate.variant.label,
         parameters=candidate.variant.parameters,
         features=workload.features(candidate),
-        nodes=candidate.nodes,
-        ranks=candidate.ranks,
-        threads=candidate.threads,
-        communication=candidate.communication,
+        layout=candidate.layout,
         build=candidate.build,
         predicted_s=prediction.seconds,
         interval_s=prediction.interval,

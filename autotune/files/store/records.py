@@ -12,7 +12,7 @@ from autotune.domain.decision_map import DecisionMap
 from autotune.domain.machine import Machine
 from autotune.domain.problem_facts import ProblemFacts
 from autotune.domain.results import BuildOutcome, Measurement, Prediction, Status
-from autotune.domain.variant import Value
+from autotune.domain.variant import Communication, Placement, Value
 
 Conditions = Mapping[str, float | int | str]
 MAP = "map"
@@ -47,7 +47,7 @@ class CandidateRecord:
     flags: tuple[str, ...]
     threads: int
     ranks: int
-    communication: str
+    communication: Communication
     canonical: str
     """JSON, sorted keys, as it is hashed."""
     baseline: bool = False
@@ -63,9 +63,10 @@ class CandidateRecord:
         return int(json.loads(self.canonical).get("nodes", 1))
 
     @property
-    def placement(self) -> str:
-        """How its threads are placed: ``compact`` or ``scatter``."""
-        return str(json.loads(self.canonical).get("placement", "compact"))
+    def placement(self) -> Placement:
+        """How its threads are placed."""
+        scattered = json.loads(self.canonical).get("placement") == "scatter"
+        return "scatter" if scattered else "compact"
 
     @property
     def layout(self) -> str:

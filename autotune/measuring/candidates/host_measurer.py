@@ -277,7 +277,9 @@ class HostMeasurer:
         reference = self.references.state(problem, self.measuring.verify_steps)
         worst = 0.0
         for threads in thread_counts:
-            state = self._state(executable, replace(candidate, threads=threads))
+            state = self._state(
+                executable, replace(candidate, layout=replace(candidate.layout, threads=threads))
+            )
             verdict = (
                 state
                 if isinstance(state, verify.Verification)

@@ -241,7 +241,9 @@ def _verify_lines(job: Job, candidate: Candidate) -> Iterator[str]:
     small = verify.verification_problem(candidate)
     for threads in verified_threads(candidate):
         out = Path(STATES) / state_name(candidate.identity, threads)
-        at_small = replace(candidate, problem=small, threads=threads)
+        at_small = replace(
+            candidate, problem=small, layout=replace(candidate.layout, threads=threads)
+        )
         arguments = protocol.verify_arguments(at_small, job.measuring.verify_steps, out)
         command = _command(job, candidate, arguments)
         yield f"verify {candidate.identity} {threads} {command}"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autotune.domain.variant import Value
+from autotune.domain.variant import Build, ExecutionLayout, Value
 from autotune.results.export.readers.autotune_wisdom import LARGEST
 
 Interval = tuple[float, float]
@@ -76,19 +76,14 @@ class ExportEntry:
 
     size: int
     """Components, points, or the argument that counts as size."""
-    threads: int
-    """OpenMP threads of each rank."""
     problem: str
     """Label of the problem that was tuned: ``heat2d-N256``."""
     candidate: str
     """Its id."""
     variant: str
     parameters: Mapping[str, Value]
-    compiler: str
-    flags: tuple[str, ...]
-    nodes: int = 1
-    communication: str = "none"
-    placement: str = "compact"
+    build: Build
+    layout: ExecutionLayout
     seconds: float | None
     """Per time step, or per run of an external program."""
     interval: Interval | None
@@ -109,6 +104,11 @@ class ExportEntry:
         for name in ("size", "threads"):
             if not 1 <= getattr(self, name) <= LARGEST:
                 raise ValueError(f"{name} must be from 1 to 2**53, not {getattr(self, name)}")
+
+    @property
+    def threads(self) -> int:
+        """OpenMP threads of each rank."""
+        return self.layout.threads
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -195,10 +195,10 @@ class _SectionText:
         for text in (
             entry.candidate,
             entry.variant,
-            entry.compiler,
-            " ".join(entry.flags),
-            entry.communication,
-            entry.placement,
+            entry.build.compiler,
+            " ".join(entry.build.flags),
+            entry.layout.communication,
+            entry.layout.placement,
         ):
             yield c_names.literal(text)
         low, high = entry.interval or (None, None)
@@ -234,8 +234,8 @@ class _SectionText:
         yield f"{start}FOR_SIZE {entry.size}"
         yield f"{start}FOR_THREADS {entry.threads}"
         yield f"{start}CANDIDATE {c_names.literal(entry.candidate)}"
-        yield f"{start}COMPILER {c_names.literal(entry.compiler)}"
-        yield f"{start}FLAGS {c_names.literal(' '.join(entry.flags))}"
+        yield f"{start}COMPILER {c_names.literal(entry.build.compiler)}"
+        yield f"{start}FLAGS {c_names.literal(' '.join(entry.build.flags))}"
         for field in self._fields:
             for name, value in field.macros(entry.parameters.get(field.parameter)):
                 yield f"{start}{name} {value}"
@@ -269,8 +269,8 @@ def _told(entry: ExportEntry, per: str) -> list[str]:
     lines = [
         f"  size {entry.size}, threads {entry.threads} ({entry.problem}): {entry.variant}",
         f"    candidate {entry.candidate}",
-        f"    compiler  {origin.compiler or entry.compiler};"
-        f" flags {origin.flags or ' '.join(entry.flags)}",
+        f"    compiler  {origin.compiler or entry.build.compiler};"
+        f" flags {origin.flags or ' '.join(entry.build.flags)}",
         f"    time      {time}" + (" (decision map)" if entry.source == "map" else ""),
         f"    verified  {verified}",
         f"    study     {origin.study}, run {origin.run}, {origin.taken}",

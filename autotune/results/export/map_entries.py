@@ -27,7 +27,7 @@ def of_map(
         entry = dataclasses.replace(
             entry,
             size=cell.n,
-            threads=cell.threads,
+            layout=dataclasses.replace(entry.layout, threads=cell.threads),
             problem=cell.problem,
             loss_bound=cell.bound,
             source="map",

@@ -1,5 +1,6 @@
 """What a stored candidate computes, where it ran, and with what it was built."""
 
+from autotune.domain.variant import Build, ExecutionLayout
 from autotune.files.store.records import CandidateRecord, RunRecord, StudyRecord
 from autotune.results.export.entries import (
     EntryMachine,
@@ -51,16 +52,18 @@ def entry(
     measurement = run.measurement(record.identity)
     export_entry = ExportEntry(
         size=record.problem.components,
-        threads=record.threads,
         problem=record.problem.label,
         candidate=record.id,
         variant=record.variant,
         parameters=dict(record.parameters),
-        compiler=record.compiler,
-        flags=record.flags,
-        nodes=record.nodes,
-        communication=record.communication,
-        placement=record.placement,
+        build=Build(compiler=record.compiler, flags=record.flags),
+        layout=ExecutionLayout(
+            threads=record.threads,
+            ranks=record.ranks,
+            nodes=record.nodes,
+            communication=record.communication,
+            placement=record.placement,
+        ),
         seconds=seconds,
         interval=None,
         samples=len(measurement.accepted) if measurement else 0,

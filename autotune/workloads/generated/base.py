@@ -5,8 +5,7 @@ from typing import Protocol
 
 from autotune.codegen.tree.loop_tree import StepProgram
 from autotune.domain.problem import AnyProblem
-from autotune.domain.variant import Candidate
-from autotune.workloads.layouts import ExecutionLayout
+from autotune.domain.variant import Candidate, ExecutionLayout
 
 
 class GeneratedKind(Protocol):

@@ -11,11 +11,11 @@ from autotune.codegen.tree.skeleton_programs import SkeletonPrograms
 from autotune.domain.problem import AnyProblem
 from autotune.domain.setup import Setup
 from autotune.domain.space import same
-from autotune.domain.variant import Build, Candidate, Value, Variant
+from autotune.domain.variant import Build, Candidate, ExecutionLayout, Value, Variant
 from autotune.errors import Fault, InputError
 from autotune.workloads.base import EnumeratedSpace
 from autotune.workloads.generated.base import GeneratedKind
-from autotune.workloads.layouts import ExecutionLayout, execution_layouts, largest
+from autotune.workloads.layouts import execution_layouts, largest
 
 
 def enumerate_candidates(
@@ -38,7 +38,9 @@ def enumerate_candidates(
             seen: dict[str, str] = {}
             for values in combinations:
                 made = maker.make(values, problem, layout)
-                candidate = layout.candidate(made.variant, problem, build)
+                candidate = Candidate(
+                    variant=made.variant, problem=problem, build=build, layout=layout
+                )
                 reason = made.reason
                 if reason is None and made.key in seen:
                     reason = f"same program as {seen[made.key]}"
@@ -72,7 +74,8 @@ def baseline(
     variant = _variant(setup, next(iter(_combinations(setup))))
     layouts = execution_layouts(setup, cores)
     fitting = [layout for layout in layouts if kind.misfit(problem, layout) is None]
-    return largest(fitting or layouts).candidate(variant, problem, build)
+    layout = largest(fitting or layouts)
+    return Candidate(variant=variant, problem=problem, build=build, layout=layout)
 
 
 def _combinations(setup: Setup) -> list[dict[str, Value]]:

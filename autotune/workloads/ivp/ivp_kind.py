@@ -6,8 +6,7 @@ from autotune.codegen import communication
 from autotune.codegen.tree import regions
 from autotune.codegen.tree.loop_tree import StepProgram
 from autotune.domain.problem import AnyProblem, Problem
-from autotune.domain.variant import Candidate
-from autotune.workloads.layouts import ExecutionLayout
+from autotune.domain.variant import Candidate, ExecutionLayout
 
 
 class IvpKind:

@@ -126,10 +126,17 @@ class ProgramWorkload:
                 if threads not in sifted:
                     sifted[threads] = program_space.sift(problem, threads)
                     for values, constraint in sifted[threads].illegal:
-                        left_out = layout.candidate(self._variant(values), problem, build)
+                        left_out = Candidate(
+                            variant=self._variant(values),
+                            problem=problem,
+                            build=build,
+                            layout=layout,
+                        )
                         illegal.append((left_out.label, problem, constraint.words))
                 legal += [
-                    layout.candidate(self._variant(values), problem, build)
+                    Candidate(
+                        variant=self._variant(values), problem=problem, build=build, layout=layout
+                    )
                     for values in sifted[threads].legal
                 ]
             program_space.check_baseline(problem, max(layout.threads for layout in layouts))
@@ -141,7 +148,8 @@ class ProgramWorkload:
     def baseline(self, problem: AnyProblem, cores: int, build: Build) -> Candidate:
         """The program's own baseline on the most threads."""
         variant = self._variant(self.program.baseline)
-        return largest(execution_layouts(self.setup, cores)).candidate(variant, problem, build)
+        layout = largest(execution_layouts(self.setup, cores))
+        return Candidate(variant=variant, problem=problem, build=build, layout=layout)
 
     def _variant(self, values: Mapping[str, Value]) -> Variant:
         return Variant(

@@ -4,8 +4,7 @@ from collections.abc import Mapping
 
 from autotune.codegen.tree.loop_tree import StepProgram
 from autotune.domain.problem import AnyProblem, StencilProblem
-from autotune.domain.variant import Block, Candidate, Unroll
-from autotune.workloads.layouts import ExecutionLayout
+from autotune.domain.variant import Block, Candidate, ExecutionLayout, Unroll
 
 
 class StencilKind:

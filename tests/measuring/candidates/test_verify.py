@@ -6,7 +6,7 @@ from fake_program import DECAY, MIDPOINT, make_candidate
 
 from autotune import paths
 from autotune.domain.problem import Problem
-from autotune.domain.variant import Candidate, Tile, Variant
+from autotune.domain.variant import Candidate, ExecutionLayout, Tile, Variant
 from autotune.files import config
 from autotune.measuring.verification import verify
 
@@ -70,7 +70,7 @@ class TestSize:
         problem = Problem(ivp=config.ivp(name), method=method, correctors=6, size=500)
         tiles = (Tile("lc", tile),) if tile else ()
         variant = Variant(skeleton="pirk", transformations=tiles, parameters={})
-        return Candidate(variant=variant, problem=problem, threads=threads)
+        return Candidate(variant=variant, problem=problem, layout=ExecutionLayout(threads=threads))
 
     @pytest.mark.parametrize("name", paths.names("kernels/ivp"))
     @pytest.mark.parametrize("tile", [None, 256, 4096])

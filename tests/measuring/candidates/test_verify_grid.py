@@ -7,7 +7,14 @@ import numpy as np
 import pytest
 
 from autotune.domain.problem import StencilProblem
-from autotune.domain.variant import Block, Candidate, Transformation, Unroll, Variant
+from autotune.domain.variant import (
+    Block,
+    Candidate,
+    ExecutionLayout,
+    Transformation,
+    Unroll,
+    Variant,
+)
 from autotune.files import config
 from autotune.measuring.candidates import protocol
 from autotune.measuring.candidates.host_measurer import ReferenceStates
@@ -24,7 +31,7 @@ def candidate(
     return Candidate(
         variant=Variant(skeleton="jacobi", transformations=changes, parameters={}),
         problem=StencilProblem(stencil=stencil, extents=(size,) * len(stencil.dimensions)),
-        threads=threads,
+        layout=ExecutionLayout(threads=threads),
     )
 
 

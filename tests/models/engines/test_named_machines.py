@@ -21,7 +21,7 @@ from autotune.codegen.tree.loop_tree import (
 from autotune.domain.machine import Machine, Overlap, StorePath
 from autotune.domain.problem import ButcherTableau, Ivp, Problem, Region
 from autotune.domain.results import Prediction
-from autotune.domain.variant import Build, Candidate, Variant
+from autotune.domain.variant import Build, Candidate, ExecutionLayout, Variant
 from autotune.errors import WorkFailed
 from autotune.files import config
 from autotune.language.expression import Num, Sym, parse
@@ -160,7 +160,7 @@ def evaluate(machine: Machine, what, n: int, threads: int = 1) -> Evaluated:
 
 def candidate(n: int, threads: int = 1) -> Candidate:
     variant = Variant(skeleton="s", transformations=(), parameters={})
-    return Candidate(variant=variant, problem=problem(n), threads=threads)
+    return Candidate(variant=variant, problem=problem(n), layout=ExecutionLayout(threads=threads))
 
 
 def predict(machine: Machine, what, n: int, threads: int = 1) -> Prediction:
@@ -303,7 +303,7 @@ def test_every_named_machine_ranks(command_line, name, tmp_path):
     done = command_line.run(["rank", str(study), "--json"], folder=tmp_path, environment=os.environ)
     assert done.code == 0, done.err
     entries = json.loads(done.out)["ranking"]
-    assert {entry["threads"] for entry in entries} == {1, machine.cores}
+    assert {entry["layout"]["threads"] for entry in entries} == {1, machine.cores}
     for entry in entries:
         low, high = entry["interval_s"]
         assert 0 < low <= entry["predicted_s"] <= high

@@ -14,7 +14,7 @@ from sample_nodes import calibrated, documented
 from autotune.codegen.tree.loop_tree import NodeBlock, Sync, Tiles
 from autotune.domain.machine import Machine, Memory
 from autotune.domain.results import Prediction
-from autotune.domain.variant import Candidate
+from autotune.domain.variant import Candidate, ExecutionLayout
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.traffic import analyse
 
@@ -166,7 +166,7 @@ def test_ranks_share_a_node_like_threads_but_wait_at_no_common_barrier() -> None
 
     def seconds(**spread: int) -> tuple[float, float]:
         way = "allgather" if spread.get("ranks", 1) > 1 else "none"
-        asked = replace(candidate(), communication=way, **spread)
+        asked = replace(candidate(), layout=ExecutionLayout(communication=way, **spread))
         found = engine(calibrated(), made).predict([asked])[0]
         barriers = sum(part.seconds for part in found.parts if part.kind == "barrier")
         return found.seconds - barriers, barriers

@@ -23,7 +23,7 @@ from autotune.codegen.tree.loop_tree import (
 from autotune.domain.calibration import Calibration, Constant
 from autotune.domain.machine import Machine
 from autotune.domain.problem import ButcherTableau, Ivp, Problem, Region
-from autotune.domain.variant import Build, Candidate, Variant
+from autotune.domain.variant import Build, Candidate, ExecutionLayout, Variant
 from autotune.language.expression import Num, Sym, parse
 from autotune.models.engines.reuse.reuse_engine import ReuseEngine
 from autotune.models.incore.base import InCoreResult
@@ -100,7 +100,7 @@ def candidates(kernels: Sequence[str], sizes: Sequence[int]) -> list[Candidate]:
         Candidate(
             variant=Variant(skeleton="s", transformations=(), parameters={"shape": shape}),
             problem=Problem(ivp=ivp(kernel), method=EULER, correctors=1, size=size),
-            threads=1,
+            layout=ExecutionLayout(threads=1),
         )
         for kernel in kernels
         for size in sizes

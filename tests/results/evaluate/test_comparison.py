@@ -13,7 +13,7 @@ from autotune.domain.network import CostCurve, Network, Segment
 from autotune.domain.ranking import rank
 from autotune.domain.results import Part, Prediction
 from autotune.domain.setup import Setup
-from autotune.domain.variant import Candidate, Variant
+from autotune.domain.variant import Candidate, ExecutionLayout, Variant
 from autotune.errors import InputError
 from autotune.files import codec, config
 from autotune.results.evaluate import published_comparison
@@ -33,10 +33,12 @@ def candidates(setup: Setup) -> list[Candidate]:
             ),
             problem=setup.problems[0],
             build=setup.builds[0],
-            threads=layout.threads,
-            ranks=layout.nodes * layout.ranks,
-            nodes=layout.nodes,
-            communication=way,
+            layout=ExecutionLayout(
+                threads=layout.threads,
+                ranks=layout.nodes * layout.ranks,
+                nodes=layout.nodes,
+                communication=way,
+            ),
         )
         for way in setup.communications
         for order in NODE

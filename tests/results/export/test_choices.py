@@ -13,7 +13,7 @@ from autotune.domain.decision_map import Choice as MapChoice
 from autotune.domain.decision_map import Contender, DecisionMap, MapCell, Summary
 from autotune.domain.problem import ProgramProblem
 from autotune.domain.program import Program, Reading, Template
-from autotune.domain.variant import Candidate, Variant
+from autotune.domain.variant import Build, Candidate, Variant
 from autotune.errors import InputError
 from autotune.files.store import Store, StoredChoice
 from autotune.files.store import store_rows as rows
@@ -153,7 +153,10 @@ def test_families_have_their_own_subjects_and_sizes() -> None:
 
 def test_the_cells_of_a_decision_map_come_with_their_bounds(result: StudyEvaluation) -> None:
     contender = Contender(
-        label="a", variant="jli-pad9", parameters={"pad": 9}, compiler="gcc", flags=("-O3",)
+        label="a",
+        variant="jli-pad9",
+        parameters={"pad": 9},
+        build=Build(compiler="gcc", flags=("-O3",)),
     )
     cells, known = [], []
     for size, threads in ((256, 2), (256, 4), (1000, 2), (1000, 4)):

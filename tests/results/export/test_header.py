@@ -11,6 +11,7 @@ from exported_entries import choices, entry, key
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autotune.domain.variant import Build
 from autotune.results.export import header
 from autotune.results.export.readers.autotune_wisdom import LARGEST, choose, nearest
 
@@ -172,7 +173,16 @@ def test_names_and_texts_of_any_kind_compile(tmp_path: Path) -> None:
     parameters |= {"large": 2**70, "least": -(2**63) + 1, "tiny": 5e-324}
     domains = {"text": (HOSTILE, "a*b", "a+b", ""), "mixed": (8, "none")}
     found = [
-        (key(HOSTILE), entry(10, 1, parameters=parameters, candidate=HOSTILE, flags=(HOSTILE,))),
+        (
+            key(HOSTILE),
+            entry(
+                10,
+                1,
+                parameters=parameters,
+                candidate=HOSTILE,
+                build=Build(compiler="gcc", flags=(HOSTILE,)),
+            ),
+        ),
         (key("int", id=HOSTILE), entry(10, 1, problem=HOSTILE, ties=(HOSTILE,) * 5)),
         (key("int", id="other", ranks=4), entry(10, 1, seconds=None, interval=None, source="map")),
         (key("int", machine=HOSTILE), entry(10, 1, loss_bound=0.04)),

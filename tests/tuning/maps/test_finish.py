@@ -10,6 +10,7 @@ from documented import documented
 
 from autotune.commands.map.document import MapDocument
 from autotune.domain.decision_map import Contender, DecisionMap
+from autotune.domain.variant import Build
 from autotune.files import codec
 from autotune.results.maps import figure as maps_figure
 from autotune.results.maps import text
@@ -27,7 +28,7 @@ def charted(explorer: Explorer, stopped: str = "enough") -> DecisionMap:
     cells = explorer.prior.cells
     count = len(explorer.prior.mean)
     contenders = [
-        Contender(label=f"v{k}", variant=f"v{k}", parameters={"k": k}, compiler="gcc", flags=())
+        Contender(label=f"v{k}", variant=f"v{k}", parameters={"k": k}, build=Build())
         for k in range(count)
     ]
     facts = Facts(

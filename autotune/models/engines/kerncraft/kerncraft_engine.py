@@ -66,11 +66,8 @@ class _Case:
     plan: int
     problem: str
     size: str
-    threads: int
-    """Threads of one rank."""
-    ranks: int
-    nodes: int
-    placement: str
+    spread: tuple[int, int, int, str]
+    """Threads of one rank, ranks, nodes, placement."""
 
 
 @dataclass(slots=True)
@@ -244,8 +241,5 @@ def _case(plan_key: int, candidate: Candidate) -> _Case:
         plan_key,
         problem.definition,
         problem.size_text,
-        candidate.threads,
-        candidate.ranks,
-        candidate.nodes,
-        candidate.placement,
+        (candidate.threads, candidate.ranks, candidate.nodes, candidate.placement),
     )

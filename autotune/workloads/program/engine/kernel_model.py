@@ -13,7 +13,7 @@ from autotune.domain.results import Prediction
 from autotune.domain.skeleton import Skeleton
 from autotune.domain.space import Space, within
 from autotune.domain.stencil import Stencil
-from autotune.domain.variant import Candidate, Variant
+from autotune.domain.variant import Candidate, ExecutionLayout, Variant
 from autotune.language.constraint import Value
 from autotune.models.engines.base import CandidatePredictor
 from autotune.workloads.program.engine.formula_facts import FormulaValues
@@ -78,8 +78,7 @@ class KernelRoute:
             variant=variant,
             problem=problem,
             build=candidate.build,
-            threads=candidate.threads,
-            placement=candidate.placement,
+            layout=ExecutionLayout(threads=candidate.threads, placement=candidate.placement),
         )
         return _Asked(kernel, times, extra)
 

@@ -141,9 +141,14 @@ def _build(kind: object, value: object) -> object:
             raise TypeError(f"{kind.__name__} needs a mapping, not {type(value).__name__}")
         hints = _hints(kind)
         return kind(**{name: _build(hints[name], item) for name, item in value.items()})
+    if isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"):
+        hints = tuple(typing.get_type_hints(kind).values())
+        return kind(*_build_tuple(hints, cast("list[object]", value)))
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is tuple:
         return _build_tuple(arguments, cast("list[object]", value))
+    if origin is frozenset:
+        return frozenset(_build(arguments[0], item) for item in cast("list[object]", value))
     if origin in (Union, types.UnionType):
         return None if value is None else _build(_single(arguments), value)
     if isinstance(origin, type) and issubclass(origin, Mapping):

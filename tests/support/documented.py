@@ -24,7 +24,7 @@ def documented(value: object, annotation: object, place: str) -> None:
     while isinstance(annotation, typing.NewType):
         annotation = annotation.__supertype__
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
-    if annotation is Unbounded:
+    if annotation == Unbounded:
         documented(value, float | None, place)
     elif origin is typing.Annotated:
         documented(value, inner[0], place)

@@ -142,8 +142,8 @@ def _build(kind: object, value: object) -> object:
         hints = _hints(kind)
         return kind(**{name: _build(hints[name], item) for name, item in value.items()})
     if isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"):
-        hints = tuple(typing.get_type_hints(kind).values())
-        return kind(*_build_tuple(hints, cast("list[object]", value)))
+        kinds = tuple(typing.get_type_hints(kind).values())
+        return kind(*_build_tuple(kinds, cast("list[object]", value)))
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is tuple:
         return _build_tuple(arguments, cast("list[object]", value))

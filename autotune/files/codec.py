@@ -11,7 +11,7 @@ import json
 import math
 import types
 import typing
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, Union, cast
 
@@ -143,7 +143,8 @@ def _build(kind: object, value: object) -> object:
         return kind(**{name: _build(hints[name], item) for name, item in value.items()})
     if isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields"):
         kinds = tuple(typing.get_type_hints(kind).values())
-        return kind(*_build_tuple(kinds, cast("list[object]", value)))
+        make = cast("Callable[..., object]", kind)
+        return make(*_build_tuple(kinds, cast("list[object]", value)))
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is tuple:
         return _build_tuple(arguments, cast("list[object]", value))

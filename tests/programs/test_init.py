@@ -13,7 +13,7 @@ from autotune import paths
 from autotune.commands.app import app
 from autotune.commands.init.document import InitDocument
 from autotune.commands.init.flow import ConfigRequest, write
-from autotune.commands.init.source_scan import sight
+from autotune.commands.init.source_scan import scan_source
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import flow as tune_flow
 from autotune.domain.program import Program
@@ -191,7 +191,7 @@ def test_what_is_printed_by_other_languages(tmp_path: Path):
         ("d.c", 'printf("%d times\\n", n);', ""),
     ):
         (tmp_path / name).write_text(text, encoding="utf-8")
-        assert sight(tmp_path / name).time == time
+        assert scan_source(tmp_path / name).time == time
 
 
 def test_the_time_is_the_number_with_its_name_before_and_its_unit_behind(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_the_time_is_the_number_with_its_name_before_and_its_unit_behind(tmp_pat
         'float a[9]; int main(void) { printf("iteration %d: elapsed %.3f ms\\n", 1, 2.5); }',
         encoding="utf-8",
     )
-    seen = sight(source)
+    seen = scan_source(source)
     assert re.search(seen.time, "iteration 3: elapsed 2.500 ms").group(1) == "2.500"
     assert seen.unit == "ms"
     assert seen.single

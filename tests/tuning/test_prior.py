@@ -10,7 +10,7 @@ import pytest
 
 from autotune.commands.rank.ranked_space import load
 from autotune.commands.tune import study_prior as learned
-from autotune.commands.tune.study_prior import StudyPrior, lender, proved
+from autotune.commands.tune.study_prior import StudyPrior, prior_study, proved
 from autotune.domain.setup import Searching
 from autotune.domain.variant import Candidate
 from autotune.errors import ConfigError, InputError, StoreError
@@ -49,7 +49,7 @@ def expected(store: str, candidates: list[Candidate], seconds: float = 1e-3) -> 
         results.add_candidates("here", candidates, baselines=[])
         records = {c.identity: c for c in results.load_study("here").candidates}
         predictions = [fake.prediction(seconds) for _ in candidates]
-        found = lender("elsewhere", results, None)
+        found = prior_study("elsewhere", results, None)
     assert found is not None
     return found.prior(candidates, predictions, records)
 
@@ -93,25 +93,25 @@ def test_a_study_with_nothing_measured_cannot_teach(store: str) -> None:
     with Store.open(store) as results:
         results.begin_study("empty", config="e", setup_text="schema: autotune.config/1\n")
         with pytest.raises(InputError, match="two, to learn from"):
-            lender("empty", results, None)
+            prior_study("empty", results, None)
 
 
 def test_a_prior_may_be_in_another_store_and_is_not_the_study_itself(
     store: str, tmp_path: Path
 ) -> None:
     with Store.open(tmp_path / "own.sqlite") as results:
-        assert lender(None, results, None) is None
-        found = lender(f"elsewhere@{store}", results, None)
+        assert prior_study(None, results, None) is None
+        found = prior_study(f"elsewhere@{store}", results, None)
         assert found is not None
         assert found.name == "elsewhere"
         with pytest.raises(StoreError, match="did you mean elsewhere"):
-            lender(f"elsewher@{store}", results, None)
+            prior_study(f"elsewher@{store}", results, None)
         with pytest.raises(StoreError, match="there are no results here"):
-            lender("elsewhere@" + str(tmp_path / "absent.sqlite"), results, None)
+            prior_study("elsewhere@" + str(tmp_path / "absent.sqlite"), results, None)
     with Store.open(store) as results:
-        assert lender("elsewhere", results, "here") is not None
+        assert prior_study("elsewhere", results, "here") is not None
         with pytest.raises(InputError, match="study elsewhere, the one that is continued"):
-            lender("elsewhere", results, "elsewhere")
+            prior_study("elsewhere", results, "elsewhere")
 
 
 def test_every_other_of_the_predicted_best_is_the_priors_choice() -> None:

@@ -47,31 +47,31 @@ def measure_random(
         check_launchers(setup)
         check_objectives(setup)
         ahead = rank_space(workload, progress)
-        conduct = StudyRun(
+        study_run = StudyRun(
             results=results,
             study=name,
-            found=ahead,
+            ranked=ahead,
             measurer=workload.measurer(ahead.machine),
             conditions=conditions_of(ahead, progress),
             deadline=float("inf"),
             started=started,
         )
-        return name, measure_lacking(conduct, ahead, count, progress, seed)
+        return name, measure_lacking(study_run, ahead, count, progress, seed)
 
 
 def measure_lacking(
-    conduct: StudyRun, ahead: RankedSpace, count: int, progress: Progress, seed: int = 0
+    run: StudyRun, ahead: RankedSpace, count: int, progress: Progress, seed: int = 0
 ) -> int:
-    """Runs of a study until ``wanted`` random candidates have a time, or none is left."""
+    """Runs of a study until ``count`` random candidates have a time, or none is left."""
     measured = 0
     while True:
-        record = conduct.results.load_study(conduct.study)
+        record = run.results.load_study(run.study)
         have, done = timed(record), finished(record)
         picks = _picks(ahead.rankings, have, done, count, seed)
         if not any(picks.values()):
             return measured
-        conduct.run(partial(_of, picks), progress)
-        after = conduct.results.load_study(conduct.study)
+        run.run(partial(_of, picks), progress)
+        after = run.results.load_study(run.study)
         measured += len(timed(after) - have)
         if not finished(after) - done:
             return measured  # nothing comes to an end here

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from autotune.commands.init.document import InitDocument, ReviewNote
 from autotune.commands.init.first_draft import FILL_IN, LOOK_AT, Draft
-from autotune.commands.init.source_scan import COMPILED, sight
+from autotune.commands.init.source_scan import COMPILED, scan_source
 from autotune.errors import Fault, InputError, nearest
 from autotune.files import config
 from autotune.workloads.program.program_workload import ProgramWorkload
@@ -49,7 +49,7 @@ def write(request: ConfigRequest) -> InitDocument:
             )
         )
     try:
-        seen = sight(path)
+        seen = scan_source(path)
     except OSError as error:
         fault = Fault(where=str(path), found=f"it cannot be read: {error.strerror}")
         raise InputError(fault) from error

@@ -91,7 +91,7 @@ class SourceScan:
     """It computes in single precision."""
 
 
-def sight(path: Path) -> SourceScan:
+def scan_source(path: Path) -> SourceScan:
     """What a source file or an executable shows about itself; OSError where it cannot be read."""
     data = path.read_bytes()[:_LONGEST]
     language = LANGUAGES.get(path.suffix)

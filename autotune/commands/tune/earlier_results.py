@@ -29,7 +29,7 @@ class EarlierResults:
 
     results: Store
     study: str
-    found: RankedSpace
+    ranked: RankedSpace
     run: str = ""
     """The one that asks; its results are no news."""
     hints: dict[str, Hint] = field(default_factory=dict)
@@ -43,9 +43,9 @@ class EarlierResults:
     _now: Mapping[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self._machine = identity_of(self.found.machine)
-        self._now = versions(self.found.workload)
-        self._candidates = {c.identity: c for c in self.found.enumerated.legal}
+        self._machine = identity_of(self.ranked.machine)
+        self._now = versions(self.ranked.workload)
+        self._candidates = {c.identity: c for c in self.ranked.enumerated.legal}
 
     def news(self) -> list[EarlierResult]:
         """What other runs finished since it was asked last; at first all that is known."""
@@ -53,7 +53,7 @@ class EarlierResults:
         counts.pop(self.run, None)
         changed = [run for run, count in counts.items() if self._seen.get(run) != count]
         self._seen = counts
-        warm = self.found.setup.search.warm_start
+        warm = self.ranked.setup.search.warm_start
         runs = self.results.elsewhere(self.study, changed) if changed else ()
         found = [e for one in runs if warm or one.study == self.study for e in self._earlier(one)]
         if warm and not self._told:
@@ -93,7 +93,7 @@ class EarlierResults:
     def _holds(self, run: RunRecord, candidate: Candidate) -> bool:
         """Same machine, same compiler with what its flags stand for, same tools and MPI."""
         now = self._now
-        compiled = self.found.setup.compiled_builds
+        compiled = self.ranked.setup.compiled_builds
         there = run.versions.get("compilers", "").split("; ")
         compiler = not compiled or compilers.find(candidate.build).title in there
         mpi = candidate.ranks == 1 or run.versions.get("mpi") == now.get("mpi")
@@ -101,7 +101,7 @@ class EarlierResults:
         return run.machine_identity == self._machine and compiler and tools and mpi
 
     def _taken_alike(self, run: RunRecord) -> bool:
-        same = run.conditions.get("launching") == launching(self.found.setup)
+        same = run.conditions.get("launching") == launching(self.ranked.setup)
         return same and run.versions.get("autotune") == self._now["autotune"]
 
     def _hint(self, candidate: Candidate, measurement: Measurement) -> None:

@@ -15,7 +15,7 @@ from autotune.commands.tune.initial_candidates import (
 )
 from autotune.commands.tune.preflight import check_launchers, check_objectives, conditions_of
 from autotune.commands.tune.provenance import content, identity_of, versions
-from autotune.commands.tune.study_prior import lender
+from autotune.commands.tune.study_prior import prior_study
 from autotune.commands.tune.study_run import StudyRun, TunedStudy, result_of
 from autotune.domain.ranking import Ranking
 from autotune.domain.setup import Searching, Setup
@@ -56,7 +56,7 @@ def tune(
     workload = workload.at(setup)
     with Store.open(store) as results:
         name = _study_name(setup, options, results)
-        lent = lender(setup.search.prior, results, name if options.resume else None)
+        prior = prior_study(setup.search.prior, results, name if options.resume else None)
         workload.check()
         check_launchers(setup)
         check_objectives(setup)
@@ -65,25 +65,25 @@ def tune(
         before = time.monotonic()
         conditions = conditions_of(ranked, progress)
         ranked.clock.timed("calibrate", before)
-        conduct = StudyRun(
+        study_run = StudyRun(
             results=results,
             study=_begun(workload, name, options, results, progress),
-            found=ranked,
+            ranked=ranked,
             measurer=workload.measurer(ranked.machine),
             conditions=conditions,
             deadline=wall + (options.budget_seconds or float("inf")),
             started=wall,
             watcher=watcher,
-            lender=None if options.exhaustive else lent,
+            prior=None if options.exhaustive else prior,
         )
         if not options.exhaustive:
-            return conduct.search(options, progress)
+            return study_run.search(options, progress)
         earlier = (
-            EarlierResults(results=results, study=name, found=ranked).own()
+            EarlierResults(results=results, study=name, ranked=ranked).own()
             if options.resume
             else []
         )
-        return conduct.run(lambda ranking: _left(ranked, ranking, options, earlier), progress)
+        return study_run.run(lambda ranking: _left(ranked, ranking, options, earlier), progress)
 
 
 def _searching(search: Searching, options: StudyOptions) -> Searching:

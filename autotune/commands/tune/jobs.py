@@ -83,14 +83,14 @@ def collect(workload: Workload, path: Path, store: str, progress: Progress) -> T
         ]
 
     with Store.open(store) as target:
-        conduct = StudyRun(
+        study_run = StudyRun(
             results=target,
             study=target.unused_name(setup.name),
-            found=ranked,
+            ranked=ranked,
             measurer=CollectedMeasurer(results, setup.measuring),
             conditions={f"job_{key}": value for key, value in results.machine.items()},
             deadline=float("inf"),
             started=started,
             machine_identity=results.machine_identity,
         )
-        return conduct.run(of_the_job, progress)
+        return study_run.run(of_the_job, progress)

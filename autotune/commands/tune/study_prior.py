@@ -84,7 +84,7 @@ class PriorStudy:
         )
 
 
-def lender(reference: str | None, results: Store, resumed: str | None) -> PriorStudy | None:
+def prior_study(reference: str | None, results: Store, resumed: str | None) -> PriorStudy | None:
     """The study that ``STUDY`` or ``STUDY@STORE`` names; None where none is wanted.
 
     ``results``: the store of a name without one. ``own``: the study that is continued.

@@ -101,7 +101,7 @@ class StudyRun:
 
     results: Store
     study: str
-    found: RankedSpace
+    ranked: RankedSpace
     measurer: Measurer
     conditions: Mapping[str, float | int | str]
     deadline: float
@@ -110,7 +110,7 @@ class StudyRun:
     machine_identity: str | None = None
     """Where the times come from, if not from the machine that was predicted for."""
     watcher: Watcher = unwatched
-    lender: PriorStudy | None = None
+    prior: PriorStudy | None = None
     """The study whose model is a prior of a search."""
 
     def run(self, choose_of: Callable[[Ranking], list[Chosen]], progress: Progress) -> TunedStudy:
@@ -118,7 +118,7 @@ class StudyRun:
         self._enter()
         with self._running(self.conditions) as (run, states):
             bench = self._bench(run, progress)
-            for ranking in self.found.rankings:
+            for ranking in self.ranked.rankings:
                 chosen = choose_of(ranking)
                 bench.journal.chosen(chosen)
                 if chosen and time.monotonic() < self.deadline:
@@ -128,38 +128,38 @@ class StudyRun:
 
     def search(self, options: StudyOptions, progress: Progress) -> TunedStudy:
         """Measure the first candidates of all problems, search, measure the finalists again."""
-        ranked, setup = self.found, self.found.setup
+        ranked, setup = self.ranked, self.ranked.setup
         entries = [entry for ranking in ranked.rankings for entry in ranking.entries]
         candidates = [entry.candidate for entry in entries]
         predictions = [entry.prediction for entry in entries]
         study_search(candidates[:1], predictions[:1], settings=setup.search)  # missing tools
         self._enter()
-        past = EarlierResults(results=self.results, study=self.study, found=ranked)
-        earlier = past.news()
+        earlier_results = EarlierResults(results=self.results, study=self.study, ranked=ranked)
+        earlier = earlier_results.news()
         before = self._prior(candidates, predictions, progress)
         search = study_search(
             candidates,
             predictions,
             settings=setup.search,
             first=[baseline(ranked, ranking).identity for ranking in ranked.rankings],
-            hints=list(past.hints.values()),
+            hints=list(earlier_results.hints.values()),
             prior=before.seconds,
             storage=options.mirror,
             name=self.study,
             seed=setup.selection.seed,
         )
-        note = {"warm_start": past.note} if past.note else {}
+        note = {"warm_start": earlier_results.note} if earlier_results.note else {}
         note |= {"prior": before.note} if before.note else {}
-        if past.note:
-            progress(past.note, 1, 1)
+        if earlier_results.note:
+            progress(earlier_results.note, 1, 1)
         with self._running({**self.conditions, **note}) as (run, states):
-            past.run = run
+            earlier_results.run = run
             ended = tune_problems(
-                self._tasks(options, earlier, past, before.seconds),
+                self._tasks(options, earlier, earlier_results, before.seconds),
                 search,
                 self._bench(run, progress),
                 self._plan(evaluations(ranked, options)),
-                past.news,
+                earlier_results.news,
             )
             states.append("budget" if any(outcome.cut for outcome in ended) else "done")
         if search.fault:
@@ -178,11 +178,11 @@ class StudyRun:
         progress: Progress,
     ) -> StudyPrior:
         """What a model of the study that the settings name expects; nothing where none is named."""
-        if self.lender is None:
+        if self.prior is None:
             return StudyPrior(seconds={}, note="")
         records = {c.identity: c for c in self.results.load_study(self.study).candidates}
-        seed = self.found.setup.selection.seed
-        study_prior = self.lender.prior(candidates, predictions, records, seed)
+        seed = self.ranked.setup.selection.seed
+        study_prior = self.prior.prior(candidates, predictions, records, seed)
         progress(study_prior.note, 1, 1)
         return study_prior
 
@@ -190,21 +190,21 @@ class StudyRun:
         self,
         options: StudyOptions,
         earlier: Sequence[EarlierResult],
-        past: EarlierResults,
+        earlier_results: EarlierResults,
         prior: Mapping[str, float],
     ) -> list[Task]:
         """With what the study's own runs measured, if it is continued; not those for a map."""
         record = self.results.load_study(self.study)
-        runs = [run for run in record.tunings if run.id != past.run]
-        finished = {c.identity: c for run in runs for c in past.counted(run)}
+        runs = [run for run in record.tunings if run.id != earlier_results.run]
+        finished = {c.identity: c for run in runs for c in earlier_results.counted(run)}
         keys = Counter(candidate.problem.key for candidate in finished.values())
-        done = bool(runs) and runs[-1].state == "done" and bool(past.counted(runs[-1]))
+        done = bool(runs) and runs[-1].state == "done" and bool(earlier_results.counted(runs[-1]))
         complete = "the study was done" if options.resume and done else ""
-        return tasks(self.found, options, earlier, keys, complete, prior)
+        return tasks(self.ranked, options, earlier, keys, complete, prior)
 
     def _enter(self) -> None:
         """Enter the study, its candidates and their predictions into the store."""
-        ranked, results = self.found, self.results
+        ranked, results = self.ranked, self.results
         results.begin_study(
             self.study,
             config=ranked.setup.name,
@@ -221,7 +221,7 @@ class StudyRun:
         self, conditions: Mapping[str, float | int | str]
     ) -> Iterator[tuple[str, list[str]]]:
         """A run that is closed whatever happens, and the list that takes its final state."""
-        ranked = self.found
+        ranked = self.ranked
         facts = RunFacts(
             machine=ranked.machine,
             machine_identity=self.machine_identity or identity_of(ranked.machine),
@@ -248,13 +248,13 @@ class StudyRun:
             measurer=self.measurer,
             journal=StoreJournal(self.results, run),
             progress=progress,
-            clock=self.found.clock,
+            clock=self.ranked.clock,
             watcher=self.watcher,
             turns=HostLock(progress, self.deadline),
         )
 
     def _plan(self, budget: int | None) -> Plan:
-        setup = self.found.setup
+        setup = self.ranked.setup
         return Plan(
             measuring=setup.measuring,
             deadline=self.deadline,

@@ -43,7 +43,7 @@ class ComparableRun:
         return min(self.rounds, key=lambda name: (self.times[name], name))
 
 
-def heat_of(run: RunRecord, members: Collection[str]) -> ComparableRun | None:
+def comparable_run(run: RunRecord, members: Collection[str]) -> ComparableRun | None:
     """What a run can compare of some candidates; None where it measured none of them.
 
     A candidate with less than half of the most samples cannot be chosen.
@@ -156,34 +156,34 @@ def _rounds(measurement: Measurement) -> Rounds:
         return {}
 
 
-def champion(heats: Sequence[ComparableRun]) -> tuple[str | None, ComparableRun | None]:
+def champion(runs: Sequence[ComparableRun]) -> tuple[str | None, ComparableRun | None]:
     """The winner over all runs and the run that it won.
 
     A run without the winner so far replaces it only if it compared more candidates.
     """
     best: str | None = None
     won: ComparableRun | None = None
-    for heat in heats:
-        if won is None or best in heat.times or len(heat.times) > len(won.times):
-            best, won = heat.fastest, heat
+    for run in runs:
+        if won is None or best in run.times or len(run.times) > len(won.times):
+            best, won = run.fastest, run
     return best, won
 
 
-def crossed_ratios(heat: ComparableRun, reference: str) -> list[float]:
+def crossed_ratios(run: ComparableRun, reference: str) -> list[float]:
     """Reference over winner in each round, the winner being the best of all the other rounds."""
     ratios = []
-    for number in sorted(heat.rounds[reference]):
+    for number in sorted(run.rounds[reference]):
         others = {
             name: [t for r, times in rounds.items() if r != number for t in times]
-            for name, rounds in heat.rounds.items()
+            for name, rounds in run.rounds.items()
             if number in rounds
         }
         times = estimators.locations(others)
         if not times:
             continue
         chosen = min(times, key=lambda name: (times[name], name))
-        single = {number: heat.rounds[chosen][number]}
-        value = estimators.ratio({number: heat.rounds[reference][number]}, single)
+        single = {number: run.rounds[chosen][number]}
+        value = estimators.ratio({number: run.rounds[reference][number]}, single)
         if value is not None:
             ratios.append(value)
     return ratios

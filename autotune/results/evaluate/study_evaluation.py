@@ -16,7 +16,12 @@ from autotune.domain.results import Measurement, Prediction, Status
 from autotune.domain.variant import Value
 from autotune.files.store.records import CandidateRecord, StudyRecord
 from autotune.measuring.conditions.resource_use import ENERGY, MEMORY
-from autotune.results.evaluate.comparable import ComparableRun, champion, crossed_ratios, heat_of
+from autotune.results.evaluate.comparable import (
+    ComparableRun,
+    champion,
+    comparable_run,
+    crossed_ratios,
+)
 from autotune.statistics import estimators, pareto, rank_correlation, residual_scales
 from autotune.statistics.estimators import NoiseFloor
 from autotune.statistics.residual_scales import Observed, Residual
@@ -214,42 +219,42 @@ def _problem(
     # those for a map are no ground for statistics
     runs = [run for run in study.tunings if run.machine_identity == here]
     members = {candidate.identity for candidate in candidates}
-    heats = [heat for run in runs if (heat := heat_of(run, members))]
-    winner, heat = champion(heats)
-    before = {name for heat in heats for name in heat.times}
-    rows = tuple(_row(study, c, p, rank, heat) for c, p, rank in ordered)
+    comparable_runs = [comparable for run in runs if (comparable := comparable_run(run, members))]
+    winner, comparable = champion(comparable_runs)
+    before = {name for comparable in comparable_runs for name in comparable.times}
+    rows = tuple(_row(study, c, p, rank, comparable) for c, p, rank in ordered)
     by_identity = {row.candidate.identity: row for row in rows}
     best = by_identity[winner] if winner else None
     baseline = next((row for row in rows if row.candidate.baseline), None)
     pairs = [
-        (row.predicted, heat.times[row.candidate.identity])
+        (row.predicted, comparable.times[row.candidate.identity])
         for row in rows
-        if heat and row.compared and row.predicted is not None
+        if comparable and row.compared and row.predicted is not None
     ]
     predicted, measured = [p for p, _ in pairs], [m for _, m in pairs]
     return ProblemEvaluation(
         problem=candidates[0].problem,
         label=label,
         rows=rows,
-        run=heat.run if heat else None,
+        run=comparable.run if comparable else None,
         best=best,
         baseline=baseline,
-        speedup=_speedup(heats, best, baseline),
-        losses=tuple(TopLoss(k, _top_loss(rows, heat, before, k)) for k in estimators.TOPS)
+        speedup=_speedup(comparable_runs, best, baseline),
+        losses=tuple(TopLoss(k, _top_loss(rows, comparable, before, k)) for k in estimators.TOPS)
         if pairs
         else (),
-        noise_floor=estimators.noise_floor(heat.rounds) if heat else None,
+        noise_floor=estimators.noise_floor(comparable.rounds) if comparable else None,
         rank_correlation=rank_correlation.kendall(predicted, measured),
         ordered_pairs=estimators.ordered_pairs(predicted, measured),
         layouts=len({candidate.layout for candidate in candidates}),
         builds=len({(candidate.compiler, candidate.flags) for candidate in candidates}),
-        asked=_asked(study, heat),
+        asked=_asked(study, comparable),
     )
 
 
-def _asked(study: StudyRecord, heat: ComparableRun | None) -> tuple[str, ...]:
+def _asked(study: StudyRecord, comparable: ComparableRun | None) -> tuple[str, ...]:
     """The objectives that a run was searched for; empty where that was the time alone."""
-    run = next((run for run in study.runs if heat and run.id == heat.run), None)
+    run = next((run for run in study.runs if comparable and run.id == comparable.run), None)
     words = str(run.conditions.get(ASKED, "")).split(", ") if run else []
     return tuple(name for name in OBJECTIVES if name in words)
 
@@ -280,7 +285,10 @@ def _by_prediction(
 
 
 def _top_loss(
-    rows: Sequence[EvaluatedCandidate], heat: ComparableRun | None, before: Collection[str], k: int
+    rows: Sequence[EvaluatedCandidate],
+    comparable: ComparableRun | None,
+    before: Collection[str],
+    k: int,
 ) -> float | None:
     """The loss of the true predicted top k; ranks are those among all candidates.
 
@@ -288,19 +296,23 @@ def _top_loss(
     always among them, also where the others were compared in runs ``before``.
     """
     top = [row for row in rows if row.rank is not None and row.rank <= k]
-    if heat is None:
+    if comparable is None:
         return None
     failed = [row for row in top if row.status not in (None, "ok", "contended")]
     times = {
-        row.candidate.identity: heat.times[row.candidate.identity] for row in top if row.compared
+        row.candidate.identity: comparable.times[row.candidate.identity]
+        for row in top
+        if row.compared
     }
-    again = [time for name, time in times.items() if heat.finals and name in heat.rounds]
+    again = [
+        time for name, time in times.items() if comparable.finals and name in comparable.rounds
+    ]
     finished = len(times) + len(failed)
     if again:
         finished += sum(not row.compared and row.candidate.identity in before for row in top)
     if not times or finished < len(top):
         return None
-    best = min(heat.times[name] for name in heat.rounds)
+    best = min(comparable.times[name] for name in comparable.rounds)
     return estimators.loss(min(again or times.values()), best)
 
 
@@ -309,20 +321,20 @@ def _row(
     candidate: CandidateRecord,
     prediction: Prediction | None,
     rank: int | None,
-    heat: ComparableRun | None,
+    comparable: ComparableRun | None,
 ) -> EvaluatedCandidate:
     """A candidate as measured in the run of the statistics, else in the last run that tried it."""
     identity = candidate.identity
     tried = [(run, m) for run in study.runs if (m := run.measurement(identity))]
     whys = [c.reason for run in study.runs for c in run.choices if c.candidate == identity]
-    compared = heat is not None and identity in heat.times
-    within = [(run, m) for run, m in tried if heat and run.id == heat.run]
+    compared = comparable is not None and identity in comparable.times
+    within = [(run, m) for run, m in tried if comparable and run.id == comparable.run]
     measurement = (within or tried)[-1][1] if tried else None
     measured, interval, note = _location(measurement)
-    if heat is not None and compared and heat.levelled:
-        measured, interval = heat.times[identity], heat.intervals[identity]
-    if heat is not None and measurement is not None and measured is not None and not compared:
-        same = measurement.run == heat.run
+    if comparable is not None and compared and comparable.levelled:
+        measured, interval = comparable.times[identity], comparable.intervals[identity]
+    if comparable is not None and measurement is not None and measured is not None and not compared:
+        same = measurement.run == comparable.run
         note = "too few samples to compare" if same else f"of run {measurement.run}: not compared"
     return EvaluatedCandidate(
         candidate=candidate,
@@ -376,7 +388,7 @@ def _location(measurement: Measurement | None) -> tuple[float | None, Interval |
 
 
 def _speedup(
-    heats: Sequence[ComparableRun],
+    comparable_runs: Sequence[ComparableRun],
     best: EvaluatedCandidate | None,
     baseline: EvaluatedCandidate | None,
 ) -> Speedup | None:
@@ -384,17 +396,25 @@ def _speedup(
     if best is None or baseline is None:
         return None
     winner, reference = best.candidate.identity, baseline.candidate.identity
-    heat = next((h for h in reversed(heats) if {winner, reference} <= h.rounds.keys()), None)
-    if heat is None:
+    comparable = next(
+        (h for h in reversed(comparable_runs) if {winner, reference} <= h.rounds.keys()), None
+    )
+    if comparable is None:
         return None
     if winner == reference:
-        return Speedup(value=1.0, interval=None, run=heat.run, note="the baseline is the fastest")
-    ratios = crossed_ratios(heat, reference)
+        return Speedup(
+            value=1.0, interval=None, run=comparable.run, note="the baseline is the fastest"
+        )
+    ratios = crossed_ratios(comparable, reference)
     if ratios:
-        return Speedup(value=float(np.median(ratios)), interval=_spread(ratios), run=heat.run)
-    value = estimators.ratio(heat.rounds[reference], heat.rounds[winner])
+        return Speedup(value=float(np.median(ratios)), interval=_spread(ratios), run=comparable.run)
+    value = estimators.ratio(comparable.rounds[reference], comparable.rounds[winner])
     note = "chosen and scored on the same round"
-    return None if value is None else Speedup(value=value, interval=None, run=heat.run, note=note)
+    return (
+        None
+        if value is None
+        else Speedup(value=value, interval=None, run=comparable.run, note=note)
+    )
 
 
 def _spread(ratios: Sequence[float], seed: int = 1, draws: int = 1000) -> Interval | None:

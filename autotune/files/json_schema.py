@@ -25,8 +25,8 @@ from autotune.domain.annotations import (
     OneKey,
     OneOf,
 )
-from autotune.files.config.facts import (
-    FORMS,
+from autotune.files.config.facts import FORMS
+from autotune.files.config.file_fields import (
     NOTATIONS,
     FileField,
     fields_of,

@@ -12,143 +12,45 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal, TypeGuard, TypeVar, Union, cast, get_args, get_origin
+from typing import Literal, TypeVar, Union, cast, get_args, get_origin
 
 from autotune import paths
 from autotune.domain.annotations import (
     Bounds,
-    Derived,
     FileColumn,
     FileHalf,
     FileKey,
     FileKeys,
     FileSection,
-    InNotation,
     OneKey,
     OneOf,
-    Signed,
     Text,
 )
 from autotune.domain.program import ProgramConstraint, Template
 from autotune.errors import nearest, one_of
-from autotune.files.config import notations, program_notations, study_notations
-from autotune.files.config.notations import ATOMS, DIMENSIONS, Notation, quantity
+from autotune.files.config.file_fields import (
+    NOTATIONS,
+    FileField,
+    fields_of,
+    is_record,
+    keys_of,
+    literals,
+    named,
+    notation_of,
+    note,
+    required,
+    split,
+)
+from autotune.files.config.notations import ATOMS, Notation
 from autotune.files.config.session import Session
 from autotune.files.config.yaml_document import Document, Keys, describe
 
 T = TypeVar("T")
 
-NOTATIONS = {
-    **notations.NOTATIONS,
-    **program_notations.NOTATIONS,
-    **study_notations.NOTATIONS,
-}
 _ATOMS = (*ATOMS, Template, ProgramConstraint)
 LOST = object()
 """Stands for a value that has a fault."""
 _PLAIN = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
-
-
-@dataclass(frozen=True, slots=True)
-class FileField:
-    """One field of a class as files have it."""
-
-    name: str
-    key: str
-    kind: object
-    """Its type without annotations."""
-    notes: tuple[object, ...]
-    """Its annotations."""
-    about: str
-    required: bool
-    optional: bool
-    """Absent or null, its reader knows a value; the draft has None."""
-    derived: bool
-    default: object
-    """The value where the key is absent; MISSING where there is none."""
-
-    def note(self, kind: type[T]) -> T | None:
-        """The annotation of a kind, or None."""
-        return note(self.notes, kind)
-
-
-def note(notes: Sequence[object], kind: type[T]) -> T | None:
-    """The first annotation of a kind, or None."""
-    return next((each for each in notes if isinstance(each, kind)), None)
-
-
-def split(annotation: object) -> tuple[object, tuple[object, ...]]:
-    """A type and its annotations."""
-    if get_origin(annotation) is Annotated:
-        kind, *notes = get_args(annotation)
-        return kind, tuple(notes)
-    return annotation, ()
-
-
-def required(annotation: object) -> tuple[object, tuple[object, ...]]:
-    """A type and its annotations, without the None that it may be."""
-    if get_origin(annotation) in (Union, types.UnionType):
-        rest = tuple(each for each in get_args(annotation) if each is not types.NoneType)
-        return split(Union[rest])  # noqa: UP007
-    return split(annotation)
-
-
-def fields_of(kind: type) -> tuple[FileField, ...]:
-    """The fields of a frozen class, or of a NamedTuple, without those that it computes itself."""
-    return _fields(kind)
-
-
-@cache
-def _fields(kind: type) -> tuple[FileField, ...]:
-    hints = typing.get_type_hints(kind, include_extras=True)
-    if not dataclasses.is_dataclass(kind):
-        usual = getattr(kind, "_field_defaults", {})
-        return tuple(_field(n, hints[n], usual.get(n, MISSING)) for n in kind._fields)  # type: ignore[attr-defined]
-    return tuple(
-        _field(
-            each.name,
-            hints[each.name],
-            each.default if each.default_factory is MISSING else each.default_factory(),
-        )
-        for each in dataclasses.fields(kind)
-        if each.init
-    )
-
-
-def _field(name: str, annotation: object, default: object) -> FileField:
-    kind, notes = split(annotation)
-    key, section = note(notes, FileKey) or FileKey(), note(notes, FileSection)
-    return FileField(
-        name=name,
-        key=key.name or (section.key if section else "") or name,
-        kind=kind,
-        notes=notes,
-        about=key.about,
-        required=key.required or (default is MISSING and not key.optional),
-        optional=key.optional,
-        derived=note(notes, Derived) is not None,
-        default=default,
-    )
-
-
-def notation_of(kind: object, notes: Sequence[object]) -> Notation | None:
-    """How values of a type with annotations are written, where that is a notation of its own."""
-    written = note(notes, InNotation)
-    if written is not None:
-        return NOTATIONS[written.notation]
-    if isinstance(kind, typing.NewType) and kind in DIMENSIONS:
-        bound = note(notes, Bounds)
-        zero = bound is not None and bound.least == 0
-        return quantity(kind, zero=zero, signed=note(notes, Signed) is not None)
-    try:
-        return NOTATIONS.get(kind)
-    except TypeError:
-        return None
-
-
-def is_record(kind: object) -> TypeGuard[type]:
-    """The type is a frozen class or a NamedTuple: keys and values in a file."""
-    return isinstance(kind, type) and (dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"))
 
 
 def draft(
@@ -227,13 +129,6 @@ def _settled(session: Session, document: Document, value: object, keys: Keys) ->
     return value
 
 
-def literals(arguments: Sequence[object]) -> tuple[object, ...]:
-    """The values of a union of literals; empty for any other union."""
-    if not all(get_origin(each) is Literal for each in arguments):
-        return ()
-    return tuple(name for each in arguments for name in get_args(each))
-
-
 @dataclass(frozen=True, slots=True)
 class FileForm:
     """How a class is read whose YAML is another language than its fields."""
@@ -276,11 +171,6 @@ def notation_form(notation: Notation) -> FileForm:
         lambda reader, value, keys: reader.noted(notation, value, keys),
         lambda _: dict(notation.schema),
     )
-
-
-def named(kind: type) -> bool:
-    """The class has a name that a file states as the key that its values stand under."""
-    return any(field.name == "name" and field.derived for field in fields_of(kind))
 
 
 class FactReader:
@@ -579,26 +469,6 @@ def subject(keys: Keys) -> str:
     """The innermost key by name, as the subject of a fault."""
     names = [key for key in keys if isinstance(key, str)]
     return f"{names[-1]}: " if names else ""
-
-
-@cache
-def keys_of(kind: type) -> tuple[str, ...]:
-    """The keys that a file may have for a class."""
-    fields = [field for field in fields_of(kind) if not field.derived]
-    names: list[str] = []
-    for field in fields:
-        choice, section = field.note(OneKey), field.note(FileSection)
-        several = field.note(FileKeys)
-        part = field.note(FileColumn) or field.note(FileHalf)
-        if choice is not None:
-            names += choice.classes
-        elif several is not None:
-            names += several.kinds
-        elif section is not None:
-            names.append(section.section)
-        else:
-            names.append(part.key if part else field.key)
-    return tuple(dict.fromkeys(names))
 
 
 @cache

@@ -1,13 +1,14 @@
 """A program of a user's through everything: ranked, tuned, stored, reported, exported."""
 
 import re
+from dataclasses import asdict
 from pathlib import Path
 
 import own_programs as own
 import pytest
 
 from autotune.commands.export import flow as export_flow
-from autotune.commands.rank.command import rank
+from autotune.commands.rank.command import RankOptions, rank
 from autotune.commands.rank.ranked_space import load, rank_space
 from autotune.commands.tune import flow as tune_flow
 from autotune.errors import InputError
@@ -45,7 +46,7 @@ def test_rank_tune_verify_store_report_export(tmp_path: Path):
     assert "tiny-n500" in page.read_text(encoding="utf-8")
     wanted = export_flow.ExportRequest(study="study", format="header", output=tmp_path / "choice.h")
     made = export_flow.export(wanted, str(store), own.quiet)
-    assert re.search(r"\b500\b", made.path.read_text(encoding="utf-8"))
+    assert re.search(r"\b500\b", made.file.read_text(encoding="utf-8"))
 
 
 def test_a_prior_finds_what_the_predictions_have_last(tmp_path: Path):
@@ -80,7 +81,7 @@ def test_without_a_model_nothing_is_ranked_and_all_is_tuned(tmp_path: Path):
         (found.rankings[0].entries[0].candidate.id, "no prediction"),
     ):
         with pytest.raises(InputError, match=why):
-            rank(path, why=name)
+            rank(**asdict(RankOptions(config=path, why=name)))
     (problem,) = tuned(path, tmp_path / "store.sqlite").evaluation.problems
     assert problem.best is not None
     assert problem.best.candidate.parameters["block"] == 1

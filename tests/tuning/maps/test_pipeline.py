@@ -20,7 +20,7 @@ from autotune.files.store import Store
 from autotune.measuring.candidates.replay_measurer import Recording, ReplayMeasurer
 from autotune.tuning import NoOtherTuner
 from autotune.workloads.base import Workload
-from autotune.workloads.generated.generated_workload import GeneratedWorkload
+from autotune.workloads.program.program_workload import ProgramWorkload
 
 CONFIG = """\
 schema: autotune.config/1
@@ -77,7 +77,7 @@ def ways(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ways:
         launches.append(candidate.identity)
         return times(candidate)
 
-    monkeypatch.setattr(GeneratedWorkload, "measurer", lambda *_: ReplayMeasurer(fallback=recorded))
+    monkeypatch.setattr(ProgramWorkload, "measurer", lambda *_: ReplayMeasurer(fallback=recorded))
     return Ways(ranked_space.load(config), str(tmp_path / "r.sqlite"), launches)
 
 
@@ -151,7 +151,7 @@ def test_visits_take_turns_with_other_tuners(ways: Ways, monkeypatch: pytest.Mon
 
 def test_where_nothing_runs_the_work_failed(ways: Ways, monkeypatch: pytest.MonkeyPatch) -> None:
     crash = ReplayMeasurer(fallback=lambda _: Recording(status="build-failed", detail="no"))
-    monkeypatch.setattr(GeneratedWorkload, "measurer", lambda *_: crash)
+    monkeypatch.setattr(ProgramWorkload, "measurer", lambda *_: crash)
     made = maps.make(
         ways.workload, maps.MapRequest(sizes=(128, 256), threads="1", budget_evaluations=8),
         ways.store, silent,

@@ -2,7 +2,7 @@
 
 ``draft`` reads the keys of a class into an instance whose ``__post_init__`` has not run, so that
 what keys say about one another can be checked first, each fault at its place. ``settle`` constructs
-the instance anew, with the checks of the class. ``fact`` does both.
+the instance anew, with the checks of the class.
 """
 
 import dataclasses
@@ -104,17 +104,6 @@ def altered(draft: T, **values: object) -> T:
     return cast(T, _instance(kind, {**kept, **values}))
 
 
-def fact(
-    session: Session, document: Document, kind: type[T], at: Keys = (), **given: object
-) -> T | None:
-    """The instance of a class that a document states, or None and faults."""
-    known = len(session.faults)
-    made = draft(session, document, kind, (), **given)
-    if made is None or len(session.faults) > known:
-        return None
-    return settle(session, document, made, at=at)
-
-
 def _settled(session: Session, document: Document, value: object, keys: Keys) -> object:
     if isinstance(value, _ATOMS):
         return value
@@ -158,9 +147,9 @@ def named_file(
         known = len(session.faults)
         folder, where = document.path.parent, document.place(keys)
         path = session.resolve(str(text), collection, folder, where, also)
-        fact = session.once(path, read) if path else None
+        content = session.once(path, read) if path else None
         session.followed += len(session.faults) - known
-        return fact
+        return content
 
     return FileForm(read_name, lambda of: of(Text))
 

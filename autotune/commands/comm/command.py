@@ -187,7 +187,7 @@ class ImportSamplesOptions:
     ] = "auto"
     ranks: Annotated[
         int | None,
-        typer.Option(help="On all nodes together; OSU does not print it.", min=2),
+        typer.Option(help="MPI ranks on all nodes together; OSU does not print them.", min=2),
     ] = None
     nodes: Nodes = 1
     output: Annotated[

@@ -36,7 +36,12 @@ class EvaluateOptions:
         ),
     ] = None
     count: Annotated[
-        int, typer.Option("--random", help="With --measure: up to so many in all.", min=1)
+        int,
+        typer.Option(
+            "--random",
+            help="With --measure: measure until there are so many random candidates.",
+            min=1,
+        ),
     ] = 30
     fewer: Annotated[
         bool, typer.Option("--fewer", help="Accept fewer than 30 random candidates.")

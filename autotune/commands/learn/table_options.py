@@ -109,7 +109,9 @@ class FormulaOptions:
     ] = None
     constant: Annotated[
         list[str] | None,
-        typer.Option("--constant", metavar="NAME=NUMBER", help="Of the formula; repeatable."),
+        typer.Option(
+            "--constant", metavar="NAME=NUMBER", help="A constant of the formula; repeatable."
+        ),
     ] = None
 
     def made(self, analytical: str | None) -> "Formula | None":

@@ -151,8 +151,8 @@ class MethodOptions:
     near_by: Annotated[
         Literal["fitted", "measured"],
         typer.Option(
-            help="Whose times are near T0. By measured ones, as published, the runs are chosen by"
-            " their noise too, which flattens the regression."
+            help="Which times must be near T0. By measured times, as published, runs are also"
+            " chosen by their noise, which flattens the regression."
         ),
     ] = "fitted"
     level_weight: Annotated[

@@ -69,7 +69,9 @@ class TuneOptions:
     ] = None
     sampler: Annotated[
         SamplerName | None,
-        typer.Option(help="Who searches; of a replay model, else the config's, if left out."),
+        typer.Option(
+            help="Who searches. Default: model for a replay, else the sampler of the config."
+        ),
     ] = None
     prior: Annotated[
         str | None,

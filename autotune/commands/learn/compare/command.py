@@ -39,7 +39,9 @@ class CompareModelsOptions:
     curves: CurveOptions
     convention: Annotated[
         Literal["textbook", "kaltenecker"],
-        typer.Option("--convention", help="Of the distances; kaltenecker: as in his tables."),
+        typer.Option(
+            "--convention", help="How distances are computed; kaltenecker: as in his tables."
+        ),
     ] = "textbook"
     analytical_model: FormulaOptions
     count_constant: Annotated[

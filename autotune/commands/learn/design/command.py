@@ -34,14 +34,22 @@ class DesignOptions:
     kind: Annotated[KindName, typer.Option("--kind", help="Which design.")] = "sobol"
     rows: Annotated[
         int | None,
-        typer.Option("--rows", "-n", help="How many to measure; of Plackett-Burman its n.", min=1),
+        typer.Option(
+            "--rows",
+            "-n",
+            help="How many rows to measure; the n of a Plackett-Burman design.",
+            min=1,
+        ),
     ] = None
     levels: Annotated[
-        int | None, typer.Option("--levels", "-l", help="Of Plackett-Burman: 3, 5 or 7.")
+        int | None,
+        typer.Option("--levels", "-l", help="Levels of a Plackett-Burman design: 3, 5 or 7."),
     ] = None
     terms: Annotated[
         Literal["linear", "interactions", "quadratic"] | None,
-        typer.Option("--terms", help="What a D-optimal design is for; interactions if left out."),
+        typer.Option(
+            "--terms", help="The model that a D-optimal design is for; interactions if left out."
+        ),
     ] = None
     seed: Annotated[int, typer.Option("--seed", help="The same rows for the same seed.")] = 0
     illegal: Annotated[
@@ -54,14 +62,16 @@ class DesignOptions:
     ] = None
     compatibility: Annotated[
         Literal["spl-conqueror"] | None,
-        typer.Option("--compatibility", help="Values of levels and cube points as it has them."),
+        typer.Option(
+            "--compatibility", help="Take levels and cube points as this tool takes them."
+        ),
     ] = None
     model: Annotated[
-        Path | None, typer.Option("--model", help="Of a table: its variability model (XML).")
+        Path | None, typer.Option("--model", help="The variability model of a table (XML).")
     ] = None
     beyond: Annotated[
         bool,
-        typer.Option("--beyond", help="Of a table: also combinations that it does not hold."),
+        typer.Option("--beyond", help="Also combinations that a table does not hold."),
     ] = False
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="CSV file; stdout if left out.")

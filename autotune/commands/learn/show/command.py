@@ -43,7 +43,8 @@ class ShowOptions:
         str | None, typer.Option("--study", help="Instead: a study of the store, by name.")
     ] = None
     engine: Annotated[
-        str | None, typer.Option("--engine", help="Of a study: whose predictions.")
+        str | None,
+        typer.Option("--engine", help="The engine whose predictions are taken from a study."),
     ] = None
     columns: TableOptions
     output: Annotated[

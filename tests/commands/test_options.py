@@ -1,0 +1,68 @@
+"""Options are declared once, on a class, and a command is a function of that class."""
+
+from dataclasses import FrozenInstanceError
+from typing import Annotated
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from autotune.commands.options import command, command_options
+
+
+@command_options
+class Limits:
+    """A group of options."""
+
+    budget: Annotated[int, typer.Option(help="How many.", min=1)] = 5
+    exhaustive: Annotated[bool, typer.Option("--all")] = False
+
+
+@command_options
+class Options:
+    """Options with a group between others."""
+
+    name: Annotated[str, typer.Argument()]
+    limits: Limits
+    seed: Annotated[int, typer.Option("--seed")] = 0
+
+    def __post_init__(self) -> None:
+        if self.seed < 0:
+            raise typer.BadParameter("is below zero", param_hint="--seed")
+
+
+def run(*words: str) -> str:
+    app = typer.Typer(rich_markup_mode=None)
+
+    @app.command()
+    @command
+    def show(options: Options) -> None:
+        """Show the options."""
+        limits = options.limits
+        typer.echo(f"{options.name} {limits.budget} {limits.exhaustive} {options.seed}")
+
+    return CliRunner().invoke(app, list(words)).output
+
+
+def test_groups_stand_where_they_are_declared() -> None:
+    assert run("wave", "--budget", "7", "--all", "--seed", "3") == "wave 7 True 3\n"
+    assert run("wave") == "wave 5 False 0\n"
+    text = run("--help")
+    assert "Show the options." in text
+    assert text.index("--budget") < text.index("--all") < text.index("--seed")
+
+
+def test_invariants_are_checked_where_options_are_made() -> None:
+    assert "is below zero" in run("wave", "--seed", "-1")
+    assert "greater than or equal to 1" in run("wave", "--budget", "0")
+
+
+def test_options_are_frozen_and_complete() -> None:
+    limits = Limits(budget=2)
+    assert (limits.budget, limits.exhaustive) == (2, False)
+    with pytest.raises(FrozenInstanceError, match="budget"):
+        limits.budget = 3  # type: ignore[misc]
+    with pytest.raises(TypeError, match="needs name"):
+        Options(limits=limits)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="has no speed"):
+        Limits(speed=1)  # type: ignore[call-arg]

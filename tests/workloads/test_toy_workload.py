@@ -187,14 +187,17 @@ class ToyWorkload:
     def candidates(self, cores: int) -> EnumeratedSpace:
         layouts, problems = execution_layouts(self.setup, cores), self.setup.problems
         legal = [
-            layout.candidate(self._variant(*values), problem, NO_COMPILER)
+            Candidate(
+                variant=self._variant(*values), problem=problem, build=NO_COMPILER, layout=layout
+            )
             for problem, layout, values in product(problems, layouts, product(*SPACE.values()))
         ]
         return EnumeratedSpace(legal=legal, illegal=[])
 
     def baseline(self, problem: AnyProblem, cores: int, build: Build) -> Candidate:
         layout = largest(execution_layouts(self.setup, cores))
-        return layout.candidate(self._variant(0, 0), problem, build)
+        variant = self._variant(0, 0)
+        return Candidate(variant=variant, problem=problem, build=build, layout=layout)
 
     def _variant(self, *values: Value) -> Variant:
         return Variant(

@@ -1,4 +1,4 @@
-"""Caches and data of the session, the command line, and a rule on skipped tests.
+"""Caches and data of the session, the command line, a rule on skipped tests, printed figures.
 
 A skipped test is a failure unless its reason begins with ``optional:``.
 """
@@ -14,9 +14,12 @@ settings.register_profile("any host", deadline=None)  # one example may wait for
 settings.load_profile("any host")
 
 _skipped: list[str] = []
+_house: list[str] = []
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    if report.when == "call":
+        _house.extend(str(text) for name, text in report.user_properties if name == "house")
     if report.skipped and not hasattr(report, "wasxfail"):
         reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
         if not reason.removeprefix("Skipped: ").startswith("optional:"):
@@ -29,6 +32,9 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    for text in _house:
+        terminalreporter.section("house", sep="-")
+        terminalreporter.write_line(text)
     for text in _skipped:
         terminalreporter.write_line(f"skipped, but needed: {text}")
 

@@ -8,7 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -133,6 +133,13 @@ class StudySearch:
         )
 
 
+class MirrorFile(NamedTuple):
+    """A journal file of Optuna that mirrors a search, and the name of the study in it."""
+
+    path: str
+    study: str = "autotune"
+
+
 def study_search(
     candidates: Sequence[Candidate],
     predictions: Sequence[Prediction],
@@ -141,15 +148,14 @@ def study_search(
     first: Sequence[str] = (),
     hints: Sequence[Hint] = (),
     prior: Mapping[str, float] | None = None,
-    storage: str | None = None,
-    name: str = "autotune",
+    mirror_file: MirrorFile | None = None,
     seed: int = 1,
 ) -> StudySearch:
     """The search over the candidates of all problems of a study.
 
     ``predictions``: in the order of the candidates. ``first``: identities that come first.
-    ``prior``: identity to what a model of another study expects, in any unit. ``storage``: path of
-    a journal file of Optuna that mirrors the search under ``name``; None: no mirror.
+    ``prior``: identity to what a model of another study expects, in any unit. ``mirror_file``:
+    where Optuna's view of the search is written; None: no mirror.
 
     ValueError when an identity is not among the candidates, or the lengths differ.
     """
@@ -164,10 +170,16 @@ def study_search(
         row = rows[hint.candidate.identity]
         search.tell(SearchResult(index=row, seconds=hint.seconds, sigma=hint.sigma, prior=True))
     mirror = None
-    if storage is not None:
+    if mirror_file is not None:
         from autotune.tuning.optuna_mirror import OptunaMirror  # noqa: PLC0415 - optuna is heavy
 
-        mirror = OptunaMirror(candidates, points, settings.objectives, storage=storage, name=name)
+        mirror = OptunaMirror(
+            candidates,
+            points,
+            settings.objectives,
+            storage=mirror_file.path,
+            name=mirror_file.study,
+        )
     return StudySearch(candidates, points, search, objectives=settings.objectives, mirror=mirror)
 
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from autotune.commands.export.options import ExportRequest
+from autotune.commands.export.export_options import ExportRequest
 from autotune.commands.options import DEFAULT_STORE, Json, Store, command, command_options
 from autotune.commands.output import TerminalProgress, document, note
 

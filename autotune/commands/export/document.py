@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from autotune.commands.export.options import Format
+from autotune.commands.export.export_options import Format
 from autotune.results.export.entries import Choices
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autotune.commands.export.document import ExportDocument
-from autotune.commands.export.options import ExportRequest, Format
+from autotune.commands.export.export_options import ExportRequest, Format
 from autotune.commands.tune.flow import study as load_study
 from autotune.files.store import CandidateRecord, Store
 from autotune.progress import Progress

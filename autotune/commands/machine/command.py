@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from autotune.commands.machine.refine.options import RefinementOptions
+from autotune.commands.machine.refine.refine_options import RefinementOptions
 from autotune.commands.options import DEFAULT_STORE, Json, Store, command, command_options
 from autotune.commands.output import TerminalProgress, document, note
 

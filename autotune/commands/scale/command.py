@@ -4,7 +4,7 @@ import typer
 
 from autotune.commands.options import command
 from autotune.commands.output import document
-from autotune.commands.scale.options import ScaleOptions
+from autotune.commands.scale.scale_options import ScaleOptions
 
 EXAMPLE = (
     "Example: autotune scale runs.csv --processors ranks --size 'nx*ny*nz' --time time_s"

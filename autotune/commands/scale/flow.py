@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from autotune.commands.scale import checks
-from autotune.commands.scale.options import ScalingColumns
 from autotune.commands.scale.runs import RunSelection, runs_of, selected
+from autotune.commands.scale.scale_options import ScalingColumns
 from autotune.errors import Fault, InputError, unknown_name
 from autotune.files import tables
 from autotune.learning.scaling import focal, generation_plan, scaling_methods, self_generated

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from autotune.commands.scale.options import ScalingColumns
+from autotune.commands.scale.scale_options import ScalingColumns
 from autotune.domain.tables.parameter import Value
 from autotune.domain.tables.table import MeasurementTable
 from autotune.errors import Fault, InputError, unknown_name

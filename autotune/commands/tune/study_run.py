@@ -34,7 +34,7 @@ from autotune.tuning import (
     tune_problems,
     unwatched,
 )
-from autotune.tuning.study_search import study_search
+from autotune.tuning.study_search import MirrorFile, study_search
 
 _BATCH = 8
 """More candidates are never built together: what is learned of one helps to choose the next."""
@@ -144,8 +144,7 @@ class StudyRun:
             first=[baseline(ranked, ranking).identity for ranking in ranked.rankings],
             hints=list(earlier_results.hints.values()),
             prior=before.seconds,
-            storage=options.mirror,
-            name=self.study,
+            mirror_file=MirrorFile(options.mirror, self.study) if options.mirror else None,
             seed=setup.selection.seed,
         )
         note = {"warm_start": earlier_results.note} if earlier_results.note else {}

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from autotune.commands.export.document import ExportDocument
+from autotune.commands.export.export_options import ExportRequest
 from autotune.commands.export.flow import ENDINGS, export
-from autotune.commands.export.options import ExportRequest
 from autotune.errors import InputError
 from autotune.results.export import export_files
 from autotune.results.export.readers import autotune_wisdom as reader

@@ -13,7 +13,7 @@ from optuna.storages.journal import JournalFileBackend
 from autotune.domain.results import Measurement
 from autotune.domain.setup import Searching
 from autotune.domain.variant import Candidate
-from autotune.tuning.study_search import Hint, StudySearch, study_search
+from autotune.tuning.study_search import Hint, MirrorFile, StudySearch, study_search
 
 ORDERS = ("ijl", "ilj", "jil", "jli", "lij", "lji")
 CANDIDATES = [
@@ -63,7 +63,7 @@ def test_problems_of_one_label_are_mirrored_apart(tmp_path) -> None:
     both = [one, replace(one, problem=more)]
     path = str(tmp_path / "study.journal")
     unknown = [prediction(None, reason="no model")] * 2
-    search = study_search(both, unknown, settings=SETTINGS, storage=path, name="quick")
+    search = study_search(both, unknown, settings=SETTINGS, mirror_file=MirrorFile(path, "quick"))
     names = [study.study_name for study in search.mirror.studies]
     assert names == [f"quick/{one.problem.label}-midpoint-m{m}-h0.1" for m in (1, 2)]
 
@@ -89,7 +89,7 @@ def test_predictions_order_the_first_and_a_missing_one_is_allowed() -> None:
 
 def test_the_mirror_shows_every_result_and_survives_a_second_run(tmp_path) -> None:
     path = str(tmp_path / "study.journal")
-    search = trials(storage=path, name="quick")
+    search = trials(mirror_file=MirrorFile(path, "quick"))
     outcomes = ["ok", "ok", "build-failed", "contended", "ok"]
     for status in outcomes:
         (proposal,) = search.ask(0)
@@ -104,18 +104,18 @@ def test_the_mirror_shows_every_result_and_survives_a_second_run(tmp_path) -> No
         "COMPLETE",
     ]
     assert shown[0].value == pytest.approx(time_of(_named(shown[0].user_attrs["candidate"])))
-    again = trials(storage=path, name="quick")
+    again = trials(mirror_file=MirrorFile(path, "quick"))
     again.tell(known, measured(known), 0.02)
     assert len(_study(path).trials) == 6
     assert again.fault == ""
 
 
 def test_a_mirror_that_cannot_be_written_does_not_end_the_search(tmp_path) -> None:
-    search = trials(storage=str(tmp_path / "nowhere" / "study.journal"))
+    search = trials(mirror_file=MirrorFile(str(tmp_path / "nowhere" / "study.journal")))
     assert "not kept" in search.fault
     assert len(search.ask(0, 4)) == 4
     path = tmp_path / "study.journal"
-    search = trials(storage=str(path))
+    search = trials(mirror_file=MirrorFile(str(path)))
     search.ask(0)
     path.unlink()
     path.mkdir()  # as out of reach as a full disk
@@ -129,7 +129,7 @@ def test_a_mirror_that_cannot_be_locked_does_not_end_the_search(tmp_path, monkey
     def full(*_names: str) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    search = trials(storage=str(tmp_path / "study.journal"))
+    search = trials(mirror_file=MirrorFile(str(tmp_path / "study.journal")))
     monkeypatch.setattr(os, "symlink", full)
     for proposal in search.ask(0, 3):
         search.tell(proposal.candidate, measured(proposal.candidate), 0.0)
@@ -147,7 +147,7 @@ def test_hints_from_elsewhere_order_the_first_candidates_and_leave_all_to_be_mea
 
 def test_energy_and_memory_are_objectives_as_far_as_they_are_read(tmp_path) -> None:
     settings = Searching(first=3, objectives=("time", "memory", "energy"))
-    search = trials(settings=settings, storage=str(tmp_path / "study.journal"))
+    search = trials(settings=settings, mirror_file=MirrorFile(str(tmp_path / "study.journal")))
     for number in range(8):
         (proposal,) = search.ask(0)
         conditions = {"memory_bytes": 1e6 + number, "energy_j": 0.5} if number != 2 else {}

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from autotune.commands.machine.refine.document import RefineDocument
-from autotune.commands.machine.refine.options import RefinementOptions
+from autotune.commands.machine.refine.refine_options import RefinementOptions
 from autotune.commands.machine.refine.repredict import RefinementSource, predicting, source
 from autotune.commands.rank import host_machine
 from autotune.domain.calibration import Calibration

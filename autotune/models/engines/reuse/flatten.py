@@ -12,6 +12,7 @@ import numpy as np
 
 from autotune.models.engines.reuse.batch import PLACES, Flags, FlowArrays, Whole, total
 from autotune.models.traffic import POSITIONS, Floats, StepTraffic
+from autotune.models.traffic.reuse_distance import ThreadStreams
 from autotune.models.traffic.sweep_shape import SweepShape
 
 _CHANCE: Floats = np.random.default_rng(7).uniform(0.5, 1.5, (2, POSITIONS, 4))
@@ -152,12 +153,7 @@ def _raw(traffics: Sequence[StepTraffic], ways: int) -> _Raw:
         ],
         axis=1,
     )
-    regions = np.array([len(t.executions) for t in traffics])
-    before = np.repeat(np.cumsum(regions) - regions, [len(t.threads) for t in traffics])
-    placed = [
-        _placed(traffics[f], [i.call for i in lane.passes], k, r)
-        for f, lane, k, r in zip(of_lane, lanes, starts.tolist(), before.tolist(), strict=True)
-    ]
+    regions, at, region, times = _executions(traffics, of_lane, lanes, starts)
     return _Raw(
         owner=owner,
         distance=distance,
@@ -179,11 +175,28 @@ def _raw(traffics: Sequence[StepTraffic], ways: int) -> _Raw:
         lane=number,
         flow=np.array(of_lane)[number],
         alike=np.array([lane.alike for lane in lanes], dtype=float),
-        at=np.concatenate([at for at, _, _ in placed]),
-        region=np.concatenate([region for _, region, _ in placed]),
+        at=at,
+        region=region,
         region_flow=np.repeat(np.arange(len(traffics)), regions),
-        times=np.concatenate([times for _, _, times in placed]),
+        times=times,
     )
+
+
+def _executions(
+    traffics: Sequence[StepTraffic],
+    of_lane: Sequence[int],
+    lanes: Sequence[ThreadStreams],
+    starts: Whole,
+) -> tuple[Whole, Whole, Whole, Floats]:
+    """The number of regions of each program; per execution its pass, its region, how often."""
+    regions = np.array([len(t.executions) for t in traffics])
+    before = np.repeat(np.cumsum(regions) - regions, [len(t.threads) for t in traffics])
+    placed = [
+        _placed(traffics[f], [i.call for i in lane.passes], k, r)
+        for f, lane, k, r in zip(of_lane, lanes, starts.tolist(), before.tolist(), strict=True)
+    ]
+    at, region, times = (np.concatenate(part) for part in zip(*placed, strict=True))
+    return regions, at, region, times
 
 
 def _stream_signatures(

@@ -26,11 +26,11 @@ def schema_of(name: str) -> Schema:
     Raises InputError for a kind that there is not.
     """
     for kind in kinds():
-        if name in (kind.name, kind.key):
+        if _name(name) == kind.name:
             if kind.form == "document":
                 return document_schema(kind.key, documents()[kind.key])
             return file_schema(kind.key, FILES[kind.key], sourced=kind.key in SOURCED)
-    raise InputError(unknown_name("KIND", "kind", name, [kind.name for kind in kinds()]))
+    raise InputError(unknown_name("KIND", "kind", _name(name), [kind.name for kind in kinds()]))
 
 
 def _name(key: str) -> str:

@@ -103,8 +103,8 @@ class _FileSchema:
             return dict(notation.schema)
         while isinstance(kind, typing.NewType):
             kind = kind.__supertype__
-        bounds = next((each for each in notes if isinstance(each, Bounds)), Bounds())
-        names = next((each.names for each in notes if isinstance(each, OneOf)), ())
+        bounds = next((item for item in notes if isinstance(item, Bounds)), Bounds())
+        names = next((item.names for item in notes if isinstance(item, OneOf)), ())
         if names:
             return {"enum": list(names)}
         if is_record(kind):
@@ -119,7 +119,7 @@ class _FileSchema:
             return {"enum": list(choices)} if choices else {"anyOf": [*map(self.of, arguments)]}
         if origin is tuple:
             return _list(
-                arguments, bounds, [self.of(each) for each in arguments if each is not ...]
+                arguments, bounds, [self.of(item) for item in arguments if item is not ...]
             )
         return {"type": "object", "additionalProperties": self._value(arguments[1])} | (
             {"minProperties": bounds.least} if bounds.least else {}
@@ -177,7 +177,7 @@ class _FileSchema:
         key = field.note(FileKey)
         if key is not None and key.file:
             schema = {"anyOf": [schema, {"type": "string", "description": "the path of a file"}]}
-        text = ". ".join(dict.fromkeys(each for each in (field.about, words) if each))
+        text = ". ".join(dict.fromkeys(sentence for sentence in (field.about, words) if sentence))
         default = _default(field)
         return (
             schema
@@ -228,7 +228,7 @@ class _DocumentSchema:
         if origin is Literal:
             return {"enum": list(arguments)}
         if origin in (Union, types.UnionType):
-            return _any_of([self.of(each) for each in arguments])
+            return _any_of([self.of(argument) for argument in arguments])
         if origin is tuple and arguments[-1] is not ...:
             return _list(arguments, Bounds(), [*map(self.of, arguments)], row=True)
         if isinstance(origin, type) and issubclass(origin, Mapping):
@@ -308,7 +308,7 @@ def _any_of(schemas: list[Schema]) -> Schema:
     for schema in schemas:
         kind = schema.get("type")
         if set(schema) != {"type"} or kind is None:
-            distinct = [each for i, each in enumerate(schemas) if each not in schemas[:i]]
+            distinct = [alternative for i, alternative in enumerate(schemas) if alternative not in schemas[:i]]
             return {"anyOf": distinct}
         kinds += kind if isinstance(kind, list) else [kind]
     return {"type": list(dict.fromkeys(kinds))}
@@ -327,9 +327,9 @@ def about(kind: type) -> str:
 def _field_docs(kind: type) -> dict[str, str]:
     """The text below each field of a class, and of the classes that it extends."""
     texts: dict[str, str] = {}
-    for each in reversed(kind.__mro__):
-        if each.__module__.startswith("autotune."):
-            texts |= _texts_of(each)
+    for base in reversed(kind.__mro__):
+        if base.__module__.startswith("autotune."):
+            texts |= _texts_of(base)
     return texts
 
 

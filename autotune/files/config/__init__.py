@@ -65,21 +65,21 @@ def load(path: str | Path) -> Setup:
 
     Raises ConfigError with every fault of the file and of the files that it names.
     """
-    session, found = Session(), Path(path)
-    if not found.exists():
-        shipped = paths.data_root() / found
-        if shipped.is_file() and not found.is_absolute():
-            found = shipped
+    session, config_file = Session(), Path(path)
+    if not config_file.exists():
+        shipped = paths.data_root() / config_file
+        if shipped.is_file() and not config_file.is_absolute():
+            config_file = shipped
         elif str(path) in paths.names("configs"):
-            found = paths.folder("configs") / f"{path}.yaml"
+            config_file = paths.folder("configs") / f"{path}.yaml"
         else:
-            known = [
+            names = [
                 *paths.names("configs"),
                 *(f"configs/{n}.yaml" for n in paths.names("configs")),
             ]
-            session.absent(yaml_document.shown(found), known)
+            session.absent(yaml_document.shown(config_file), names)
             session.finish()
-    return _finished(session, session.once(found, read_study))
+    return _finished(session, session.once(config_file, read_study))
 
 
 def machine(name: str | Path, *, complete: bool = True) -> Machine:

@@ -12,13 +12,13 @@ SCHEMA = "autotune.calibration/1"
 
 def read_calibration(session: Session, path: Path) -> Calibration | None:
     """The calibration of a file, or None and faults."""
-    known = len(session.faults)
+    faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     stated = draft(session, document, Calibration) if document else None
     if document is None or stated is None:
         return None
     check_calibration(session, document, stated, ())
-    return settle(session, document, stated) if len(session.faults) == known else None
+    return settle(session, document, stated) if len(session.faults) == faults_before else None
 
 
 def check_calibration(

@@ -154,7 +154,7 @@ class DesignFile:
 
 def read_design(session: Session, path: Path) -> DesignSpace | None:
     """The parameters and constraints of a file, or None and faults."""
-    known = len(session.faults)
+    faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     stated = draft(session, document, DesignFile) if document else None
     if document is None or stated is None:
@@ -177,7 +177,7 @@ def read_design(session: Session, path: Path) -> DesignSpace | None:
         for name in constraint.names:
             if name not in stated.parameters:
                 session.faults.append(unknown_name(where, "parameter", name, stated.parameters))
-    if len(session.faults) > known:
+    if len(session.faults) > faults_before:
         return None
     return DesignSpace(
         name=stated.title or path.stem,

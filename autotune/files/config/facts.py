@@ -81,14 +81,14 @@ def settle(
 
     Drafts inside it are settled first. ``at`` is the place of what the outermost class refuses.
     """
-    known = len(session.faults)
+    faults_before = len(session.faults)
     values = {}
     for field in fields_of(type(draft)):
         value = getattr(draft, field.name)
         if not field.derived:
             value = _settled(session, document, value, (*keys, field.key))
         values[field.name] = value
-    if len(session.faults) > known:
+    if len(session.faults) > faults_before:
         return None
     try:
         return type(draft)(**values)
@@ -144,11 +144,11 @@ def named_file(
         if text is LOST or text in also:
             return LOST if text is LOST else None
         session, document = reader.session, reader.document
-        known = len(session.faults)
+        faults_before = len(session.faults)
         folder, where = document.path.parent, document.place(keys)
         path = session.resolve(str(text), collection, folder, where, also)
         content = session.once(path, read) if path else None
-        session.followed += len(session.faults) - known
+        session.followed += len(session.faults) - faults_before
         return content
 
     return FileForm(read_name, lambda of: of(Text))
@@ -286,7 +286,7 @@ class FactReader:
         self, field: FileField, half: FileHalf, holder: Mapping[str, object], keys: Keys
     ) -> object:
         """One half of a pair; the faults of the pair are noted with its first half."""
-        known = len(self.session.faults)
+        faults_before = len(self.session.faults)
         place = (*keys, half.key)
         if half.key in holder:
             pair = self.noted(NOTATIONS[half.key], holder[half.key], place)
@@ -294,7 +294,7 @@ class FactReader:
             self.missing(half.key, field.about, keys)
             pair = LOST
         if half.index > 0:
-            del self.session.faults[known:]
+            del self.session.faults[faults_before:]
         return pair if pair is LOST else cast("tuple[object, ...]", pair)[half.index]
 
     def _columns(
@@ -411,7 +411,7 @@ class FactReader:
     ) -> object:
         if not isinstance(value, list):
             return self.refuse(keys, value, "a list")
-        known = len(self.session.faults)
+        faults_before = len(self.session.faults)
         open_ = arguments[-1] is Ellipsis
         bound = note(notes, Bounds) if open_ else Bounds(least=len(arguments), most=len(arguments))
         kinds = [arguments[0]] * len(value) if open_ else arguments
@@ -422,7 +422,7 @@ class FactReader:
         if any(item is LOST for item in items):
             self.broken = True
             return LOST
-        faultless = len(self.session.faults) == known
+        faultless = len(self.session.faults) == faults_before
         words = bound.words(len(value)) if bound and faultless else ""
         return self._bound(keys, f"{len(value)} values", words) if words else items
 

@@ -58,7 +58,7 @@ class FileField:
 
 def note(notes: Sequence[object], kind: type[T]) -> T | None:
     """The first annotation of a kind, or None."""
-    return next((each for each in notes if isinstance(each, kind)), None)
+    return next((item for item in notes if isinstance(item, kind)), None)
 
 
 def split(annotation: object) -> tuple[object, tuple[object, ...]]:
@@ -72,7 +72,9 @@ def split(annotation: object) -> tuple[object, tuple[object, ...]]:
 def required(annotation: object) -> tuple[object, tuple[object, ...]]:
     """A type and its annotations, without the None that it may be."""
     if get_origin(annotation) in (Union, types.UnionType):
-        rest = tuple(each for each in get_args(annotation) if each is not types.NoneType)
+        rest = tuple(
+            argument for argument in get_args(annotation) if argument is not types.NoneType
+        )
         return split(Union[rest])  # noqa: UP007
     return split(annotation)
 
@@ -90,12 +92,12 @@ def _fields(kind: type) -> tuple[FileField, ...]:
         return tuple(_field(n, hints[n], usual.get(n, MISSING)) for n in kind._fields)  # type: ignore[attr-defined]
     return tuple(
         _field(
-            each.name,
-            hints[each.name],
-            each.default if each.default_factory is MISSING else each.default_factory(),
+            field.name,
+            hints[field.name],
+            field.default if field.default_factory is MISSING else field.default_factory(),
         )
-        for each in dataclasses.fields(kind)
-        if each.init
+        for field in dataclasses.fields(kind)
+        if field.init
     )
 
 
@@ -137,9 +139,9 @@ def is_record(kind: object) -> TypeGuard[type]:
 
 def literals(arguments: Sequence[object]) -> tuple[object, ...]:
     """The values of a union of literals; empty for any other union."""
-    if not all(get_origin(each) is Literal for each in arguments):
+    if not all(get_origin(argument) is Literal for argument in arguments):
         return ()
-    return tuple(name for each in arguments for name in get_args(each))
+    return tuple(name for argument in arguments for name in get_args(argument))
 
 
 def named(kind: type) -> bool:

@@ -19,20 +19,20 @@ _LARGEST_CHECK = 1_000_000
 
 def read_ivp(session: Session, path: Path) -> Ivp | None:
     """The problem of a file, or None and faults."""
-    known = len(session.faults)
+    faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     stated = draft(session, document, Ivp, name=path.stem) if document else None
     if document is None or stated is None:
         return None
     _check_names(session, document, stated)
-    if len(session.faults) == known:
+    if len(session.faults) == faults_before:
         _check_dimension(session, document, stated)
-    if len(session.faults) > known:
+    if len(session.faults) > faults_before:
         return None
     ivp = _build(session, document, stated)
     if ivp is not None:
         _check_distance(session, document, ivp)
-    return ivp if len(session.faults) == known else None
+    return ivp if len(session.faults) == faults_before else None
 
 
 def _build(session: Session, document: Document, stated: Ivp) -> Ivp | None:

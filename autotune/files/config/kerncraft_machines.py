@@ -48,7 +48,7 @@ def is_kerncraft(text: str) -> bool:
 
 def read_kerncraft(session: Session, text: str, path: Path) -> Machine | None:
     """The machine of a machine file of kerncraft, or None and faults."""
-    known = len(session.faults)
+    faults_before = len(session.faults)
     document = documents.compose(text, path, session.faults, tags=_TAGS)
     if document is None:
         return None
@@ -56,7 +56,7 @@ def read_kerncraft(session: Session, text: str, path: Path) -> Machine | None:
     if not reader.version():
         return None
     machine = reader.machine(path.stem, text)
-    return machine if len(session.faults) == known else None
+    return machine if len(session.faults) == faults_before else None
 
 
 @dataclass(slots=True)
@@ -73,10 +73,10 @@ class _Reader:
         value = self.need(("kerncraft version",), "telling which keys the file has")
         if value is None:
             return False
-        found = _comparable(str(value))
+        version = _comparable(str(value))
         oldest, newest = _comparable(OLDEST), _comparable(NEWEST)
         try:
-            if oldest <= found <= newest:
+            if oldest <= version <= newest:
                 return True
         except TypeError:
             pass
@@ -151,13 +151,13 @@ class _Reader:
         """A size: a plain number of bytes too."""
         if isinstance(self.get(keys), int):
             return self.whole(keys, use)
-        found = self.quantity(keys, "B", use)
-        return None if found is None else int(found)
+        size = self.quantity(keys, "B", use)
+        return None if size is None else int(size)
 
     # --- parts ------------------------------------------------------------------------------
 
     def machine(self, name: str, text: str) -> Machine | None:
-        known = len(self.session.faults)
+        faults_before = len(self.session.faults)
         clock = self.quantity(("clock",), "Hz", "turning cycles into seconds")
         per_socket = self.whole(("cores per socket",), f"{_ECM} over cores")
         domain = self.whole(("cores per NUMA domain",), "the shared cache and the bandwidth")
@@ -169,7 +169,7 @@ class _Reader:
         in_core = self.in_core()
         sockets = self.optional(("sockets",))
         threads = self.optional(("threads per core",))
-        if len(self.session.faults) > known or memory is None:
+        if len(self.session.faults) > faults_before or memory is None:
             return None
         assert clock is not None
         assert per_socket is not None
@@ -196,10 +196,10 @@ class _Reader:
 
     def isa(self) -> str:
         value = self.need(("isa",), "the in-core analysis")
-        found = _ISA.get(value.lower()) if isinstance(value, str) else None
-        if value is not None and found is None:
+        isa = _ISA.get(value.lower()) if isinstance(value, str) else None
+        if value is not None and isa is None:
             self.add(("isa",), f"isa: {describe(value)}", "x86 or aarch64")
-        return found or ""
+        return isa or ""
 
     def levels(self) -> list[str]:
         """The names of the levels, the memory last."""
@@ -261,8 +261,8 @@ class _Reader:
         keys: Keys = (*at, "upstream throughput")
         if self.need(keys, _TRANSFERS) is None:
             return None, None
-        found = self.quantity((*keys, 0), "B/cy", _TRANSFERS)
-        return (None if found is None else BytesPerCycle(found)), self.duplex(keys)
+        rate = self.quantity((*keys, 0), "B/cy", _TRANSFERS)
+        return (None if rate is None else BytesPerCycle(rate)), self.duplex(keys)
 
     def duplex(self, keys: Keys) -> Duplex | None:
         value = self.get((*keys, 1))
@@ -314,15 +314,15 @@ class _Reader:
         if self.need(("benchmarks", "kernels", "load"), use) is None:
             return {}
         self.need((*at, "threads per core"), use)
-        found = {}
+        benchmarks_read = {}
         for name in kernels if isinstance(kernels, dict) else {}:
             for streams in ("read streams", "read+write streams", "write streams"):
                 self.need(("benchmarks", "kernels", name, streams, "streams"), use)
                 self.need(("benchmarks", "kernels", name, streams, "bytes"), use)
             values = self.bandwidths((*at, "results", name), cores, use)
             if values:
-                found[name] = Streaming(saturated=max(values), single=values[0])
-        return found
+                benchmarks_read[name] = Streaming(saturated=max(values), single=values[0])
+        return benchmarks_read
 
     def bandwidths(self, keys: Keys, cores: int, use: str) -> list[BytesPerSecond]:
         value = self.need(keys, use)

@@ -83,8 +83,8 @@ def _measured(machine: Machine) -> Streaming | None:
 def _ports(machine: Machine) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Overlapping and non-overlapping ports of OSACA."""
     in_core = machine.in_core
-    known = PORTS.get((in_core.osaca or "").upper(), ((), ()))
-    return in_core.overlapping or known[0], in_core.non_overlapping or known[1]
+    usual_ports = PORTS.get((in_core.osaca or "").upper(), ((), ()))
+    return in_core.overlapping or usual_ports[0], in_core.non_overlapping or usual_ports[1]
 
 
 def _head(machine: Machine) -> Iterator[str]:
@@ -215,16 +215,16 @@ def _benchmarks(machine: Machine) -> Iterator[str]:
     yield f"        cores: [{', '.join(map(str, counts))}]"
     yield f"        threads: [{', '.join(map(str, counts))}]"
     yield "        results:"
-    for name, found in kernels.items():
-        values = ", ".join(_quantity(_bandwidth(found, c, domain), "G", "B/s") for c in counts)
+    for name, streaming in kernels.items():
+        values = ", ".join(_quantity(_bandwidth(streaming, c, domain), "G", "B/s") for c in counts)
         yield f"          {name}: [{values}]"
 
 
-def _bandwidth(found: Streaming, cores: int, domain: int) -> float:
+def _bandwidth(streaming: Streaming, cores: int, domain: int) -> float:
     """Of some cores: as many times that of one, up to the saturated one, which all reach."""
-    if found.single is None or cores == domain:
-        return found.saturated
-    return min(cores * found.single, found.saturated)
+    if streaming.single is None or cores == domain:
+        return streaming.saturated
+    return min(cores * streaming.single, streaming.saturated)
 
 
 def _quantity(value: float, prefix: str, unit: str) -> str:

@@ -26,27 +26,29 @@ class Contradiction:
     expected: str
 
 
-def check_physics(session: Session, path: Path, document: Document | None, found: Machine) -> None:
+def check_physics(
+    session: Session, path: Path, document: Document | None, machine: Machine
+) -> None:
     """Note as faults what contradicts physics or itself."""
-    for each in contradictions(found):
-        where = document.place(each.keys) if document else shown(path)
-        session.add(where, each.found, each.expected)
+    for contradiction in contradictions(machine):
+        where = document.place(contradiction.keys) if document else shown(path)
+        session.add(where, contradiction.found, contradiction.expected)
 
 
-def contradictions(found: Machine) -> Iterator[Contradiction]:
+def contradictions(machine: Machine) -> Iterator[Contradiction]:
     """Everything in a machine that cannot be true."""
     low, high = _CLOCKS
-    if not low <= found.clock <= high:
+    if not low <= machine.clock <= high:
         yield Contradiction(
-            ("clock",), f"a clock of {show(found.clock, 'frequency')}", "0.1 GHz to 10 GHz"
+            ("clock",), f"a clock of {show(machine.clock, 'frequency')}", "0.1 GHz to 10 GHz"
         )
-    yield from _cores(found)
-    yield from _caches(found)
-    yield from _memory(found)
-    if found.barrier is not None and found.barrier > _SLOWEST:
-        text = f"a barrier of {show(found.barrier, 'time')}"
+    yield from _cores(machine)
+    yield from _caches(machine)
+    yield from _memory(machine)
+    if machine.barrier is not None and machine.barrier > _SLOWEST:
+        text = f"a barrier of {show(machine.barrier, 'time')}"
         yield Contradiction(("barrier",), text, "less than a second")
-    for i, curve in enumerate(found.network.curves if found.network else ()):
+    for i, curve in enumerate(machine.network.curves if machine.network else ()):
         if any(segment.latency > _SLOWEST for segment in curve.segments):
             keys: Keys = ("network", "curves", i)
             yield Contradiction(
@@ -54,30 +56,30 @@ def contradictions(found: Machine) -> Iterator[Contradiction]:
             )
 
 
-def _cores(found: Machine) -> Iterator[Contradiction]:
-    if found.cores % found.sockets:
+def _cores(machine: Machine) -> Iterator[Contradiction]:
+    if machine.cores % machine.sockets:
         yield Contradiction(
             ("sockets",),
-            f"{found.cores} cores cannot be spread over {found.sockets} sockets",
+            f"{machine.cores} cores cannot be spread over {machine.sockets} sockets",
             "a divisor of cores",
         )
-    if found.cores % found.memory.cores:
+    if machine.cores % machine.memory.cores:
         yield Contradiction(
             ("memory", "cores"),
-            f"{found.cores} cores are no whole number of NUMA domains of {found.memory.cores}",
+            f"{machine.cores} cores are no whole number of NUMA domains of {machine.memory.cores}",
             "a divisor of cores",
         )
-    for i, cache in enumerate(found.caches):
-        if cache.cores > found.cores:
+    for i, cache in enumerate(machine.caches):
+        if cache.cores > machine.cores:
             yield Contradiction(
                 ("caches", i, "cores"),
-                f"{cache.name} is shared by {cache.cores} cores of {found.cores}",
-                f"at most {found.cores}",
+                f"{cache.name} is shared by {cache.cores} cores of {machine.cores}",
+                f"at most {machine.cores}",
             )
 
 
-def _caches(found: Machine) -> Iterator[Contradiction]:
-    for i, (inner, outer) in enumerate(pairwise(found.caches), 1):
+def _caches(machine: Machine) -> Iterator[Contradiction]:
+    for i, (inner, outer) in enumerate(pairwise(machine.caches), 1):
         if outer.size < inner.size:
             yield Contradiction(
                 ("caches", i, "size"),
@@ -100,8 +102,8 @@ def _caches(found: Machine) -> Iterator[Contradiction]:
             )
 
 
-def _memory(found: Machine) -> Iterator[Contradiction]:
-    memory = found.memory
+def _memory(machine: Machine) -> Iterator[Contradiction]:
+    memory = machine.memory
     if memory.single and memory.saturated and memory.single > memory.saturated * _SLACK:
         yield Contradiction(
             ("memory", "single"),
@@ -109,12 +111,12 @@ def _memory(found: Machine) -> Iterator[Contradiction]:
             f" {show(memory.saturated, 'bandwidth')}",
             "at most the saturated bandwidth",
         )
-    beyond = found.caches[-1].inbound
-    if memory.single and beyond and memory.single > beyond * found.frequency * _SLACK:
+    beyond = machine.caches[-1].inbound
+    if memory.single and beyond and memory.single > beyond * machine.frequency * _SLACK:
         yield Contradiction(
             ("memory", "single"),
             f"one core loads {show(memory.single, 'bandwidth')} from memory, but"
-            f" {show(beyond * found.frequency, 'bandwidth')} from {found.caches[-1].name}",
+            f" {show(beyond * machine.frequency, 'bandwidth')} from {machine.caches[-1].name}",
             "bandwidths that do not rise outwards",
         )
     if memory.peak is None:

@@ -23,11 +23,11 @@ SCHEMA = "autotune.machine/1"
 
 def read_machine(session: Session, path: Path) -> Machine | None:
     """The machine of a file that has every figure that a prediction needs, or None and faults."""
-    known = len(session.faults)
+    faults_before = len(session.faults)
     document, machine = _read(session, path)
     if document is not None:
         _check_figures(session, document)
-    return machine if len(session.faults) == known else None
+    return machine if len(session.faults) == faults_before else None
 
 
 def read_sketch(session: Session, path: Path) -> Machine | None:
@@ -47,7 +47,7 @@ def check_machine(session: Session, path: Path) -> Machine | None:
 
 
 def _read(session: Session, path: Path) -> tuple[Document | None, Machine | None]:
-    known = len(session.faults)
+    faults_before = len(session.faults)
     text = text_of(path, session.faults)
     if text is not None and is_kerncraft(text):
         return None, read_kerncraft(session, text, path)
@@ -66,7 +66,7 @@ def _read(session: Session, path: Path) -> tuple[Document | None, Machine | None
         check_calibration(session, document, stated.calibration, ("calibration",))
     if stated.network is not None:
         check_network(session, document, stated.network, ("network",))
-    if len(session.faults) > known:
+    if len(session.faults) > faults_before:
         return document, None
     stated = altered(
         stated,

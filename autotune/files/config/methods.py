@@ -11,7 +11,7 @@ SCHEMA = "autotune.method/1"
 
 def read_method(session: Session, path: Path) -> ButcherTableau | None:
     """The tableau of a file, or None and faults."""
-    known = len(session.faults)
+    faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     stated = draft(session, document, ButcherTableau, name=path.stem) if document else None
     if document is None or stated is None:
@@ -31,6 +31,6 @@ def read_method(session: Session, path: Path) -> ButcherTableau | None:
             found = f"row {i + 1} of A sums to {sum(row)!r}"
             expected = f"c[{i + 1}] = {stated.c[i]!r}: row sums of A must equal c"
             session.add(place, found, expected)
-    if len(session.faults) > known:
+    if len(session.faults) > faults_before:
         return None
     return settle(session, document, stated, at=("order",))

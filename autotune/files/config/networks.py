@@ -15,13 +15,13 @@ SCHEMA = "autotune.network/1"
 
 def read_network(session: Session, path: Path) -> Network | None:
     """The network of a file, or None and faults."""
-    known = len(session.faults)
+    faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     stated = draft(session, document, Network) if document else None
     if document is None or stated is None:
         return None
     check_network(session, document, stated, ())
-    return settle(session, document, stated) if len(session.faults) == known else None
+    return settle(session, document, stated) if len(session.faults) == faults_before else None
 
 
 def check_network(session: Session, document: Document, network: Network, under: Keys) -> None:

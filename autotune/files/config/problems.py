@@ -111,7 +111,7 @@ def _stencil_problem(place: _Place, stated: StencilProblem) -> StencilProblem | 
 
 def _extents(place: _Place, stated: StencilProblem, stencil: Stencil) -> tuple[int, ...] | None:
     """Interior points in the order of the dimensions."""
-    names, known = stencil.dimensions, len(place.session.faults)
+    names, faults_before = stencil.dimensions, len(place.session.faults)
     given = cast("Mapping[str, object]", stated.extents)
     grid = cast("Mapping[str, int] | None", given["grid"])
     size = cast("int | None", given["size"])
@@ -139,7 +139,7 @@ def _extents(place: _Place, stated: StencilProblem, stencil: Stencil) -> tuple[i
     if absent:
         found = f"grid: no points of {', '.join(absent)}"
         place.add(("grid",), found, f"each of {', '.join(names)}")
-    if len(place.session.faults) > known or any(name not in grid for name in names):
+    if len(place.session.faults) > faults_before or any(name not in grid for name in names):
         return None  # one that has a fault of its own was left out
     return tuple(grid[name] for name in names)
 

@@ -21,14 +21,14 @@ def complete_kernel(
     session: Session, document: Document, stated: KernelModel
 ) -> KernelModel | None:
     """The draft of a model with the paths of its files, which are read, or None and faults."""
-    known = len(session.faults)
+    faults_before = len(session.faults)
     reader = _Reader(session, document)
     reader.check_keys(stated)
     stencil = reader.stencil(stated)
     ivp = reader.file("ivp", stated.ivp, "kernels/ivp", read_ivp)
     method = reader.file("method", stated.method, "kernels/method", read_method)
     space, skeleton = reader.space(stated)
-    if len(session.faults) > known:
+    if len(session.faults) > faults_before:
         return None
     return altered(stated, stencil=stencil, ivp=ivp, method=method, space=space, skeleton=skeleton)
 

@@ -57,14 +57,14 @@ def complete_model(
     session: Session, document: Document, stated: ProgramModel, program: Program
 ) -> ProgramModel | None:
     """The model that a draft stands for, checked against its program and files, or None."""
-    known = len(session.faults)
+    faults_before = len(session.faults)
     reader = _Reader(session, document, program)
     model = reader.complete(stated)
     if model is not None:
         model = settle(session, document, model, ("model",))
     if model is not None:
         reader.check_names(model)
-    return model if len(session.faults) == known else None
+    return model if len(session.faults) == faults_before else None
 
 
 class _Reader:
@@ -93,21 +93,21 @@ class _Reader:
 
     def check_names(self, model: ProgramModel) -> None:
         """Formulas name nothing else than is known."""
-        own = [*self.program.arguments, *self.program.parameters]
-        for name, each in model.where.items():
-            if not NAME.fullmatch(name) or name in own or name in NAMES:
+        names = [*self.program.arguments, *self.program.parameters]
+        for name, formula in model.where.items():
+            if not NAME.fullmatch(name) or name in names or name in NAMES:
                 where = self.document.key(("model", "where", name))
                 self.session.add(where, f"{name!r} cannot be such a name", "a new name")
-            self._check_formula(("where", name), each, own)
-            own.append(name)
-        for keys, each in formulas(model):
-            self._check_formula(keys, each, own)
+            self._check_formula(("where", name), formula, names)
+            names.append(name)
+        for keys, formula in formulas(model):
+            self._check_formula(keys, formula, names)
 
-    def _check_formula(self, keys: Keys, each: Condition, own: Sequence[str]) -> None:
-        for name in each.names:
-            if name not in own and name not in NAMES:
-                expected = f"one of {', '.join([*own, *FACTS])}, cache_L1 ..., bandwidth_L1 ..."
-                self.add(keys, f"unknown name {name!r}", expected, nearest(name, [*own, *NAMES]))
+    def _check_formula(self, keys: Keys, formula: Condition, names: Sequence[str]) -> None:
+        for name in formula.names:
+            if name not in names and name not in NAMES:
+                expected = f"one of {', '.join([*names, *FACTS])}, cache_L1 ..., bandwidth_L1 ..."
+                self.add(keys, f"unknown name {name!r}", expected, nearest(name, [*names, *NAMES]))
 
     # --- kerncraft ------------------------------------------------------------------------
 
@@ -134,17 +134,17 @@ class _Reader:
                 found = f"no kernel of {stated.file} names {name!r}"
                 self.session.add(where, found, "a size in its text", nearest(name, words))
 
-    def _template(self, keys: Keys, text: str, known: Mapping[str, object]) -> Template | None:
+    def _template(self, keys: Keys, text: str, allowed: Mapping[str, object]) -> Template | None:
         """A template whose places are all known, or None and faults."""
         try:
             template = Template(text)
         except ValueError as error:
             self.add(keys, str(error))
             return None
-        unknown = [name for name in template.names if name not in known]
+        unknown = [name for name in template.names if name not in allowed]
         for name in unknown:
             where = self.document.place(("model", *keys))
-            places = [f"{{{each}}}" for each in known]
+            places = [f"{{{placeholder}}}" for placeholder in allowed]
             self.session.faults.append(unknown_name(where, "placeholder", f"{{{name}}}", places))
         return None if unknown else template
 
@@ -160,7 +160,7 @@ class _Reader:
     # --- marked loops -----------------------------------------------------------------------
 
     def _marked(self, stated: MarkedModel) -> MarkedModel | None:
-        known = len(self.session.faults)
+        faults_before = len(self.session.faults)
         if not stated.file.lower().endswith(SUFFIXES):
             found = f"marked loops are not read from {stated.file}"
             self.add(("marked",), found, f"C or C++: a file *{', *'.join(SUFFIXES)}")
@@ -175,7 +175,7 @@ class _Reader:
             if loop.name in [other.name for other in stated.loops[:i]]:
                 self.add(("loops", i, "name"), f"{loop.name!r} is described twice", "each once")
         compile_ = self._compile(stated)
-        if len(self.session.faults) > known:
+        if len(self.session.faults) > faults_before:
             return None
         return altered(
             stated,
@@ -193,11 +193,11 @@ class _Reader:
 
     def _compile(self, stated: MarkedModel) -> tuple[str, ...]:
         """Templates of the compiler's command line: as given, else that of the build."""
-        own = {**self.program.parameters, **self.program.arguments}
+        program_names = {**self.program.parameters, **self.program.arguments}
         if stated.compile:
-            known = {**own, **dict.fromkeys(BUILD_PLACES)}
+            allowed = {**program_names, **dict.fromkeys(BUILD_PLACES)}
             for i, text in enumerate(stated.compile):
-                self._template(("compile", i), text, known)
+                self._template(("compile", i), text, allowed)
             return stated.compile
         name = Path(stated.file).name
         for command in self.program.build:

@@ -17,24 +17,24 @@ _STEPS = 4096
 _NEVER = "never"
 
 
-def formula(found: object) -> Condition:
+def formula(stated: object) -> Condition:
     """An expression that gives a number, or a plain number."""
-    if isinstance(found, bool) or not isinstance(found, str | int | float):
-        raise ValueError(f"{describe(found)} is not a formula")
+    if isinstance(stated, bool) or not isinstance(stated, str | int | float):
+        raise ValueError(f"{describe(stated)} is not a formula")
     try:
-        return Condition(str(found))
+        return Condition(str(stated))
     except ValueError as error:
         raise ValueError(str(error).replace("a condition", "a formula")) from error
 
 
-def terms(found: object) -> dict[str, Condition]:
+def terms(stated: object) -> dict[str, Condition]:
     """One formula, or several by name, which are added up."""
-    if not isinstance(found, dict):
-        return {"formula": formula(found)}
-    if not found:
+    if not isinstance(stated, dict):
+        return {"formula": formula(stated)}
+    if not stated:
         raise ValueError("no formula")
     made = {}
-    for name, text in found.items():
+    for name, text in stated.items():
         try:
             made[name] = formula(text)
         except ValueError as error:
@@ -42,58 +42,58 @@ def terms(found: object) -> dict[str, Condition]:
     return made
 
 
-def formula_of_any(found: object) -> Condition:
+def formula_of_any(stated: object) -> Condition:
     """An expression that gives any value; text without operators is a name."""
-    if found is None or isinstance(found, bool):
-        return Condition({None: "null", True: "true", False: "false"}[found])
-    return formula(found)
+    if stated is None or isinstance(stated, bool):
+        return Condition({None: "null", True: "true", False: "false"}[stated])
+    return formula(stated)
 
 
-def reuse(found: object) -> Condition | None:
+def reuse(stated: object) -> Condition | None:
     """A formula for bytes, or ``never``."""
-    return None if found == _NEVER else formula(found)
+    return None if stated == _NEVER else formula(stated)
 
 
-def share(found: object) -> float:
+def share(stated: object) -> float:
     """A share above 0: ``30 %`` or 0.3."""
-    text = str(found).strip()
+    text = str(stated).strip()
     try:
         number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
         number = -1.0
-    if isinstance(found, bool) or not 0 < number <= 10:
-        raise ValueError(f"{describe(found)} is not a share such as 30 %")
+    if isinstance(stated, bool) or not 0 < number <= 10:
+        raise ValueError(f"{describe(stated)} is not a share such as 30 %")
     return number
 
 
-def element(found: object) -> int:
+def element(stated: object) -> int:
     """Bytes of an element: ``4 B``, or a whole number of them."""
-    number = parse_quantity(found, "size") if isinstance(found, str) else found
+    number = parse_quantity(stated, "size") if isinstance(stated, str) else stated
     if isinstance(number, bool) or not isinstance(number, int | float) or number != int(number):
-        raise ValueError(f"{describe(found)} is not a whole number of bytes")
+        raise ValueError(f"{describe(stated)} is not a whole number of bytes")
     if not 1 <= number <= 64:
         raise ValueError(f"an element has 1 to 64 B, not {int(number)}")
     return int(number)
 
 
-def sizes(found: object) -> tuple[Condition, ...]:
+def sizes(stated: object) -> tuple[Condition, ...]:
     """One formula, or one per dimension of a grid."""
-    if not isinstance(found, list):
-        return (formula(found),)
-    if not 1 <= len(found) <= 3:
-        raise ValueError(f"{len(found)} sizes: one, or the points of each dimension of a grid")
-    return tuple(formula(each) for each in found)
+    if not isinstance(stated, list):
+        return (formula(stated),)
+    if not 1 <= len(stated) <= 3:
+        raise ValueError(f"{len(stated)} sizes: one, or the points of each dimension of a grid")
+    return tuple(formula(size) for size in stated)
 
 
-def value(found: object) -> Value:
+def value(stated: object) -> Value:
     """Text, a number, true, false or null."""
-    if isinstance(found, int | float) and not abs(found) <= _LARGEST:
-        raise ValueError(f"{describe(found)} is beyond {_LARGEST:g}")
-    if isinstance(found, str):
-        return _plain(found)
-    if isinstance(found, bool | int | float) or found is None:
-        return found
-    raise ValueError(f"{describe(found)} is not text, a number, true, false or null")
+    if isinstance(stated, int | float) and not abs(stated) <= _LARGEST:
+        raise ValueError(f"{describe(stated)} is beyond {_LARGEST:g}")
+    if isinstance(stated, str):
+        return _plain(stated)
+    if isinstance(stated, bool | int | float) or stated is None:
+        return stated
+    raise ValueError(f"{describe(stated)} is not text, a number, true, false or null")
 
 
 def _plain(text: str) -> str:
@@ -103,26 +103,26 @@ def _plain(text: str) -> str:
     return text
 
 
-def domain(found: object) -> tuple[Value, ...]:
+def domain(stated: object) -> tuple[Value, ...]:
     """The values of a parameter: a list, or ``{from: 8, to: 64, step: 8}``, ``{..., times: 2}``."""
-    if isinstance(found, dict):
-        return _steps(found)
-    values = tuple(value(v) for v in found) if isinstance(found, list) else (value(found),)
+    if isinstance(stated, dict):
+        return _steps(stated)
+    values = tuple(value(v) for v in stated) if isinstance(stated, list) else (value(stated),)
     if not values:
         raise ValueError("no values")
-    for i, each in enumerate(values):
-        if within(each, values[:i]):
-            raise ValueError(f"{describe(each)} is here twice")
+    for i, item in enumerate(values):
+        if within(item, values[:i]):
+            raise ValueError(f"{describe(item)} is here twice")
     return values
 
 
-def _steps(found: Mapping[str, object]) -> tuple[Value, ...]:
+def _steps(stated: Mapping[str, object]) -> tuple[Value, ...]:
     form = "{from: 8, to: 64, step: 8} or {from: 8, to: 64, times: 2}"
-    growth = [key for key in ("step", "times") if key in found]
-    if set(found) != {"from", "to", *growth} or len(growth) != 1:
-        raise ValueError(f"{', '.join(found) or 'nothing'} is not of the form {form}")
+    growth = [key for key in ("step", "times") if key in stated]
+    if set(stated) != {"from", "to", *growth} or len(growth) != 1:
+        raise ValueError(f"{', '.join(stated) or 'nothing'} is not of the form {form}")
     numbers: dict[str, int] = {}
-    for key, number in found.items():
+    for key, number in stated.items():
         if isinstance(number, bool) or not isinstance(number, int):
             raise ValueError(f"{key}: {describe(number)} is not a whole number")
         numbers[key] = number
@@ -137,55 +137,55 @@ def _steps(found: Mapping[str, object]) -> tuple[Value, ...]:
     return tuple(values)
 
 
-def _unit(found: object) -> float:
-    if not isinstance(found, str):
-        raise ValueError(f"{describe(found)} is not a unit of time")
-    return parse_quantity(f"1 {found}", "time")
+def _unit(stated: object) -> float:
+    if not isinstance(stated, str):
+        raise ValueError(f"{describe(stated)} is not a unit of time")
+    return parse_quantity(f"1 {stated}", "time")
 
 
-def _keys(found: object) -> tuple[str, ...]:
-    if not isinstance(found, str) or not all(found.split(".")):
-        raise ValueError(f"{describe(found)} is not a key, or several joined by dots")
-    return tuple(found.split("."))
+def _keys(stated: object) -> tuple[str, ...]:
+    if not isinstance(stated, str) or not all(stated.split(".")):
+        raise ValueError(f"{describe(stated)} is not a key, or several joined by dots")
+    return tuple(stated.split("."))
 
 
-def _pattern(found: object) -> str:
-    if not isinstance(found, str):
-        raise ValueError(f"{describe(found)} is not a regular expression")
+def _pattern(stated: object) -> str:
+    if not isinstance(stated, str):
+        raise ValueError(f"{describe(stated)} is not a regular expression")
     try:
-        groups = re.compile(found).groups
+        groups = re.compile(stated).groups
     except re.error as error:
-        raise ValueError(f"{found!r} is not a regular expression: {error}") from error
+        raise ValueError(f"{stated!r} is not a regular expression: {error}") from error
     if groups != 1:
-        raise ValueError(f"{found!r} has {groups} groups; one is read: time: ([0-9.eE+-]+)")
-    return found
+        raise ValueError(f"{stated!r} has {groups} groups; one is read: time: ([0-9.eE+-]+)")
+    return stated
 
 
-def _template(found: object) -> Template:
-    if isinstance(found, bool) or not isinstance(found, str | int | float):
-        raise ValueError(f"{describe(found)} is not an argument of a command line")
-    return Template(_plain(str(found)))
+def _template(stated: object) -> Template:
+    if isinstance(stated, bool) or not isinstance(stated, str | int | float):
+        raise ValueError(f"{describe(stated)} is not an argument of a command line")
+    return Template(_plain(str(stated)))
 
 
-def _commands(found: object) -> tuple[Command, ...]:
+def _commands(stated: object) -> tuple[Command, ...]:
     """One command, a list of arguments; or several, a list of lists."""
-    if not isinstance(found, list) or not found:
-        raise ValueError(f"{describe(found)} is not a list of arguments")
-    lists = found if isinstance(found[0], list) else [found]
-    if not all(isinstance(each, list) and each for each in lists):
+    if not isinstance(stated, list) or not stated:
+        raise ValueError(f"{describe(stated)} is not a list of arguments")
+    lists = stated if isinstance(stated[0], list) else [stated]
+    if not all(isinstance(words, list) and words for words in lists):
         raise ValueError("a build is a list of arguments, or a list of such lists")
-    return tuple(tuple(_template(word) for word in each) for each in lists)
+    return tuple(tuple(_template(word) for word in words) for words in lists)
 
 
-def _command(found: object) -> Command:
-    if not isinstance(found, list) or not found:
-        raise ValueError(f"{describe(found)} is not a list of arguments")
-    return tuple(_template(word) for word in found)
+def _command(stated: object) -> Command:
+    if not isinstance(stated, list) or not stated:
+        raise ValueError(f"{describe(stated)} is not a list of arguments")
+    return tuple(_template(word) for word in stated)
 
 
-def _constraint(found: object) -> ProgramConstraint:
+def _constraint(stated: object) -> ProgramConstraint:
     """A condition, or ``{require: condition, reason: text}``."""
-    parts = found if isinstance(found, dict) else {"require": found}
+    parts = stated if isinstance(stated, dict) else {"require": stated}
     require, reason = parts.get("require"), parts.get("reason", "")
     for key in parts:
         if key not in ("require", "reason"):

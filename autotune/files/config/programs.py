@@ -74,7 +74,7 @@ def _reading(
     """How a number is read by one of some ways, and what stands beside it."""
     if not isinstance(value, dict):
         return reader.refuse(keys, value, "keys and values"), {}
-    known = len(reader.session.faults)
+    faults_before = len(reader.session.faults)
     kinds = {**{way: _READINGS[way] for way in ways}, **beside}
     values = {
         key: reader.value(*split(kind), value[key], (*keys, key))
@@ -85,7 +85,7 @@ def _reading(
     read = {key: item for key, item in values.items() if item is not LOST}
     given = [way for way in ways if way in read]
     if len(given) != 1:
-        if len(reader.session.faults) > known:
+        if len(reader.session.faults) > faults_before:
             reader.broken = True
             return LOST, {}
         listed = f"{', '.join(ways[:-1])} and {ways[-1]}"
@@ -129,7 +129,7 @@ FORMS[tuple[Package, ...]] = FileForm(_read_packages, lambda of: of(Mapping[str,
 
 def read_program(session: Session, path: Path) -> Program | None:
     """The program of a file, or None and faults."""
-    known = len(session.faults)
+    faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     if document is None:
         return None
@@ -140,7 +140,7 @@ def read_program(session: Session, path: Path) -> Program | None:
     checker.check()
     folder = path.parent / stated.source_folder
     sources = checker.sources(folder)
-    if len(session.faults) > known or sources is None:
+    if len(session.faults) > faults_before or sources is None:
         return None
     stated_model = stated.model
     stated = _completed(document, stated, folder, sources)
@@ -228,17 +228,21 @@ class _Checker:
                 found = "{threads} in a build: its threads are those of a run"
                 self.add(keys, found, "{threads} in run or environment")
                 continue
-            known = [f"{{{each}}}" for each in (*self.own, *places)]
+            allowed = [f"{{{placeholder}}}" for placeholder in (*self.own, *places)]
             place = self.document.place(keys)
-            fault = unknown_name(place, "placeholder", f"{{{name}}}", known)
+            fault = unknown_name(place, "placeholder", f"{{{name}}}", allowed)
             self.session.faults.append(fault)
 
     def _check_output(self) -> None:
         """A build makes the output that is run, and everything that is listed is used."""
         program = self.program
-        built = {name for command in program.build for each in command for name in each.names}
+        built = {
+            name for command in program.build for template in command for name in template.names
+        }
         used = {
-            name for each in (*program.run, *program.environment.values()) for name in each.names
+            name
+            for template in (*program.run, *program.environment.values())
+            for name in template.names
         }
         if program.build and "output" not in built:
             self.add(("build",), "no {output} in the build", "the file that the build makes")
@@ -253,12 +257,12 @@ class _Checker:
                     self._key((section, name), found, f"{{{name}}} in one of them")
 
     def _check_constraints(self) -> None:
-        known = [*self.own, "threads"]
+        allowed = [*self.own, "threads"]
         for i, constraint in enumerate(self.program.constraints):
             for name in constraint.require.names:
-                if name not in known:
+                if name not in allowed:
                     place = self.document.place(("constraints", i, "require"))
-                    self.session.faults.append(unknown_name(place, "name", name, known))
+                    self.session.faults.append(unknown_name(place, "name", name, allowed))
 
     def _check_values(self) -> None:
         program = self.program
@@ -276,7 +280,9 @@ class _Checker:
             if name not in program.arguments:
                 where = self.document.key(("verify", name) if name in program.verify else ("size",))
                 self.session.faults.append(unknown_name(where, "argument", name, program.arguments))
-        built = {name for command in program.build for each in command for name in each.names}
+        built = {
+            name for command in program.build for template in command for name in template.names
+        }
         for name in program.verify:
             if name in built:
                 found = f"{name} is built in: what is timed would not be what is verified"
@@ -291,7 +297,7 @@ class _Checker:
         if not folder.is_dir():
             self.add(("source_folder",), f"there is no folder {shown(folder)!r}")
             return None
-        found: dict[str, bytes] = {}
+        contents: dict[str, bytes] = {}
         for i, pattern in enumerate(self.program.sources):
             try:
                 names = source_names(folder, pattern)
@@ -304,17 +310,17 @@ class _Checker:
                     ("sources", i), f"there is no file {pattern!r} in {shown(folder)}", "", near
                 )
             for name in names:
-                self._read(folder, name, i, found)
-        return dict(sorted(found.items()))
+                self._read(folder, name, i, contents)
+        return dict(sorted(contents.items()))
 
-    def _read(self, folder: Path, name: str, i: int, found: dict[str, bytes]) -> None:
+    def _read(self, folder: Path, name: str, i: int, contents: dict[str, bytes]) -> None:
         try:
-            found[name] = (folder / name).read_bytes()
+            contents[name] = (folder / name).read_bytes()
         except OSError as error:
             self.add(("sources", i), f"{name} cannot be read: {error.strerror}")
-        if sum(map(len, found.values())) > LARGEST:
+        if sum(map(len, contents.values())) > LARGEST:
             self.add(("sources", i), f"the sources have more than {LARGEST} B", "fewer files")
-            found.clear()
+            contents.clear()
 
 
 def source_names(folder: Path, pattern: str) -> list[str]:

@@ -13,47 +13,49 @@ SCHEMA = "autotune.reference/1"
 
 def read_reference(session: Session, path: Path) -> Reference | None:
     """The published table of a file, or None and faults."""
-    known = len(session.faults)
+    faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     stated = draft(session, document, Reference, name=path.stem) if document else None
     if document is None or stated is None:
         return None
     for i, group in enumerate(stated.groups):
         settle(session, document, group, ("groups", i), at=("rows",))
-    if len(session.faults) > known:
+    if len(session.faults) > faults_before:
         return None
     return settle(session, document, stated, at=("groups",))
 
 
 def check_reference(session: Session, setup: Setup) -> None:
     """Note at its key ``reference`` what of the published table a study cannot have."""
-    found, where = setup.reference, setup.place("reference")
-    if found is None:
+    reference, where = setup.reference, setup.place("reference")
+    if reference is None:
         return
-    if not any(found.about(problem) for problem in setup.problems):
-        wanted = f"{found.ivp}, {found.method}, {found.correctors} correctors, n = {found.n}"
+    if not any(reference.about(problem) for problem in setup.problems):
+        wanted = (
+            f"{reference.ivp}, {reference.method}, {reference.correctors} correctors,"
+            f" n = {reference.n}"
+        )
         given = ", ".join(f"{p.label} with n = {p.n}" for p in setup.problems)
-        session.add(where, f"{found.name} is about {wanted}", f"a problem like it, not {given}")
-    if not any(_same_layout(found, layout) for layout in setup.layouts):
-        session.add(where, f"{found.name} was run on {found.layout}", "a layout like it")
-    absent = [g.communication for g in found.groups if g.communication != "none"]
+        session.add(where, f"{reference.name} is about {wanted}", f"a problem like it, not {given}")
+    if not any(_same_layout(reference, layout) for layout in setup.layouts):
+        session.add(where, f"{reference.name} was run on {reference.layout}", "a layout like it")
+    absent = [g.communication for g in reference.groups if g.communication != "none"]
     absent = [way for way in absent if way not in setup.communications]
     if absent:
-        text = f"{found.name} has rows of communication {', '.join(absent)}"
+        text = f"{reference.name} has rows of communication {', '.join(absent)}"
         session.add(where, text, f"communication: {', '.join((*setup.communications, *absent))}")
-    values = setup.space.parameters.get(found.parameter)
+    values = setup.space.parameters.get(reference.parameter)
     if values is None:
-        text = f"{found.name} names values of {found.parameter!r}, no parameter of space"
+        text = f"{reference.name} names values of {reference.parameter!r}, no parameter of space"
         session.add(where, f"{text} {setup.space.name}", one_of(sorted(setup.space.parameters)))
         return
     names = [value for value in values if isinstance(value, str)]
-    for variant in dict.fromkeys((*found.variants, found.rule)):
+    for variant in dict.fromkeys((*reference.variants, reference.rule)):
         if variant not in names:
-            text = f"{found.name} has a row {variant!r}, which space {setup.space.name} lacks"
+            text = f"{reference.name} has a row {variant!r}, which space {setup.space.name} lacks"
             session.add(where, text, one_of(names), nearest(variant, names))
 
 
-def _same_layout(found: Reference, layout: Layout) -> bool:
-    return (layout.nodes, layout.ranks) == (found.nodes, found.ranks) and layout.threads in (
-        found.threads, "all",
-    )  # fmt: skip
+def _same_layout(reference: Reference, layout: Layout) -> bool:
+    same_threads = layout.threads in (reference.threads, "all")
+    return same_threads and (layout.nodes, layout.ranks) == (reference.nodes, reference.ranks)

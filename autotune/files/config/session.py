@@ -71,23 +71,23 @@ class Session:
 
     def open(self, path: Path, schema: str) -> Document | None:
         """The document of a file of a schema such as ``autotune.ivp/1``, or None and faults."""
-        found = yaml_document.read(path, self.faults)
-        if found is None or not self._check_schema(found, schema):
+        document = yaml_document.read(path, self.faults)
+        if document is None or not self._check_schema(document, schema):
             return None
-        del found.root["schema"]
-        return found
+        del document.root["schema"]
+        return document
 
-    def _check_schema(self, found: Document, schema: str) -> bool:
-        value = found.root.get("schema")
+    def _check_schema(self, document: Document, schema: str) -> bool:
+        value = document.root.get("schema")
         where = (
-            found.place(("schema",))
-            if "schema" in found.root
-            else f"{yaml_document.shown(found.path)}:1:1"
+            document.place(("schema",))
+            if "schema" in document.root
+            else f"{yaml_document.shown(document.path)}:1:1"
         )
         if value == schema:
             return True
         family = schema.partition("/")[0]
-        if "schema" not in found.root:
+        if "schema" not in document.root:
             hint = f"write `schema: {schema}` as first line"
             self.add(where, "the key 'schema' is missing", f"schema: {schema}", hint)
         elif isinstance(value, str) and value.partition("/")[0] == family:
@@ -98,9 +98,9 @@ class Session:
             self.add(where, f"the schema is {yaml_document.describe(value)}", schema, hint)
         return False
 
-    def absent(self, name: str, known: list[str]) -> None:
+    def absent(self, name: str, names: list[str]) -> None:
         """Note that there is no such file."""
-        self.add(name, "there is no such file", hint=nearest(name, known))
+        self.add(name, "there is no such file", hint=nearest(name, names))
 
     def resolve(
         self,
@@ -118,14 +118,14 @@ class Session:
             path = folder / name
             if path.exists():
                 return path
-            known = sorted(p.name for p in path.parent.glob("*.yaml")) if "\0" not in name else []
+            names = sorted(p.name for p in path.parent.glob("*.yaml")) if "\0" not in name else []
             found = f"there is no file {yaml_document.shown(path)!r}"
-            self.add(where, found, hint=nearest(path.name, known))
+            self.add(where, found, hint=nearest(path.name, names))
             return None
-        known = paths.names(collection)
-        if name in known:
+        names = paths.names(collection)
+        if name in names:
             return paths.folder(collection) / f"{name}.yaml"
-        fault = unknown_name(where, KINDS[collection], name, [*also, *known])
+        fault = unknown_name(where, KINDS[collection], name, [*also, *names])
         expected = f"{fault.expected}, or a path that ends in .yaml"
         self.add(where, fault.found, expected, fault.hint)
         return None

@@ -44,11 +44,11 @@ def _read_step(reader: FactReader, value: object, keys: Keys) -> object:
     value = {"sync": True} if value == "sync" else value
     if not isinstance(value, dict):
         return reader.refuse(keys, value, "keys and values")
-    known = len(reader.session.faults)
+    faults_before = len(reader.session.faults)
     given = [key for key in _STEPS if key in value]
     reader.refuse_others(tuple(_STEPS), value, keys)
     steps = [_step(reader, key, value[key], (*keys, key)) for key in given]
-    if len(reader.session.faults) > known:
+    if len(reader.session.faults) > faults_before:
         reader.broken = True
         return LOST
     if len(value) != 1 or None in value.values():
@@ -90,7 +90,7 @@ FORMS[Step] = FileForm(_read_step, _step_schema)
 
 def read_skeleton(session: Session, path: Path) -> Skeleton | None:
     """The skeleton of a file, or None and faults."""
-    known = len(session.faults)
+    faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     stated = draft(session, document, Skeleton, name=path.stem) if document else None
     if document is None or stated is None:
@@ -100,7 +100,7 @@ def read_skeleton(session: Session, path: Path) -> Skeleton | None:
     for name, kernel in stated.kernels.items():
         _check_kernel(check, name, kernel)
     _check_steps(check, stated.steps, ("steps",))
-    if len(session.faults) > known:
+    if len(session.faults) > faults_before:
         return None
     return settle(session, document, stated, at=("kernels",))
 
@@ -143,9 +143,9 @@ class _Check:
     def add(self, keys: Keys, found: str, expected: str = "", hint: str = "") -> None:
         self.session.add(self.document.place(keys), found, expected, hint)
 
-    def name(self, keys: Keys, kind: str, name: str, known: set[str]) -> None:
-        if name not in known:
-            self.session.faults.append(unknown_name(self.document.place(keys), kind, name, known))
+    def name(self, keys: Keys, kind: str, name: str, names: set[str]) -> None:
+        if name not in names:
+            self.session.faults.append(unknown_name(self.document.place(keys), kind, name, names))
 
     def expression(self, keys: Keys, expr: Expr, names: set[str]) -> None:
         for name in sorted(symbols(expr) - names):
@@ -181,7 +181,7 @@ class _Check:
 
 def _check_kernel(check: _Check, name: str, kernel: Kernel) -> None:
     keys: Keys = ("kernels", name)
-    known = len(check.session.faults)
+    faults_before = len(check.session.faults)
     loops = set(check.skeleton.dimensions)
     for i, loop in enumerate(kernel.loops):
         check.name((*keys, "loops", i), "dimension", loop, loops)
@@ -205,7 +205,7 @@ def _check_kernel(check: _Check, name: str, kernel: Kernel) -> None:
         if evaluation.argument == kernel.target.array:
             found = f"{name} reads and writes {kernel.target.array}"
             check.add(argument, found, "another array: points would be read that were written")
-    if len(check.session.faults) == known:
+    if len(check.session.faults) == faults_before:
         settle(check.session, check.document, kernel, keys)
 
 

@@ -33,7 +33,7 @@ def _read_rule(reader: FactReader, value: object, keys: Keys) -> object:
     """``{tile: {kernel: lc, size: $tile}, when: {tile: 256}}``: its kind is a key."""
     if not isinstance(value, dict):
         return reader.refuse(keys, value, "keys and values")
-    known = len(reader.session.faults)
+    faults_before = len(reader.session.faults)
     reader.refuse_others((*TRANSFORMATIONS, "when"), value, keys)
     given = [kind for kind in TRANSFORMATIONS if kind in value]
     arguments = [
@@ -45,7 +45,7 @@ def _read_rule(reader: FactReader, value: object, keys: Keys) -> object:
     if len(given) == len(arguments) == 1 and arguments[0] is not LOST:
         return unchecked(Rule, given[0], arguments[0], {} if when is LOST else when)
     reader.broken = True
-    if len(reader.session.faults) > known:
+    if len(reader.session.faults) > faults_before:
         return LOST
     return reader.fault(keys, f"a rule is exactly {one_of(sorted(TRANSFORMATIONS))}, and when")
 
@@ -54,7 +54,7 @@ def _arguments(reader: FactReader, kind: str, value: object, keys: Keys) -> obje
     """The fields of a transformation; each is a plain value or the name of a parameter."""
     if not isinstance(value, dict):
         return reader.refuse(keys, value, "keys and values")
-    names = [each.name for each in fields(TRANSFORMATIONS[kind])]
+    names = [field.name for field in fields(TRANSFORMATIONS[kind])]
     reader.refuse_others(names, value, keys)
     arguments: dict[str, object] = {}
     for name in names:
@@ -69,8 +69,8 @@ def _rule_schema(of: Callable[[object], dict[str, object]]) -> dict[str, object]
     kinds = {
         kind: {
             "type": "object",
-            "properties": {each.name: of(Choice) for each in fields(made)},
-            "required": [each.name for each in fields(made)],
+            "properties": {field.name: of(Choice) for field in fields(made)},
+            "required": [field.name for field in fields(made)],
             "additionalProperties": False,
         }
         for kind, made in TRANSFORMATIONS.items()
@@ -87,7 +87,7 @@ FORMS[Rule] = FileForm(_read_rule, _rule_schema)
 
 def read_space(session: Session, path: Path) -> Space | None:
     """The space of a file, checked against its skeleton, or None and faults."""
-    known = len(session.faults)
+    faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     stated = draft(session, document, Space, name=path.stem) if document else None
     if document is None or stated is None:
@@ -103,7 +103,7 @@ def read_space(session: Session, path: Path) -> Space | None:
         for i, rule in enumerate(stated.rules):
             if sound[i]:
                 _check_names(session, document, stated, rule, i, skeleton)
-    if skeleton is None or len(session.faults) > known:
+    if skeleton is None or len(session.faults) > faults_before:
         return None
     return settle(session, document, altered(stated, skeleton=skeleton.name), at=("rules",))
 
@@ -156,14 +156,14 @@ def _check_when(session: Session, document: Document, space: Space, when: When, 
 def _check_rule(session: Session, document: Document, space: Space, i: int) -> bool:
     """Whether a rule makes a transformation for every value with which it applies."""
     rule = space.rules[i]
-    known = len(session.faults)
+    faults_before = len(session.faults)
     _check_when(session, document, space, rule.when, ("rules", i, "when"))
     keys: Keys = ("rules", i, rule.kind)
     for name, value in rule.arguments.items():
         if isinstance(value, str) and value.startswith("$") and value[1:] not in space.parameters:
             where, names = document.place((*keys, name)), [f"${p}" for p in space.parameters]
             session.faults.append(unknown_name(where, "parameter", value, names))
-    if len(session.faults) > known:
+    if len(session.faults) > faults_before:
         return False
     try:
         _alone(space, rule)
@@ -192,12 +192,12 @@ def _check_names(
         keys: Keys = ("rules", i, rule.kind, name)
         if not isinstance(value, str) or value.startswith("$"):
             continue
-        kind, known = ("array", list(skeleton.arrays)) if name == "buffer" else (
+        kind, names = ("array", list(skeleton.arrays)) if name == "buffer" else (
             "kernel", list(skeleton.kernels))  # fmt: skip
         if name in ("order", "dimension"):
             continue
-        if value not in known:
-            session.faults.append(unknown_name(document.place(keys), kind, value, known))
+        if value not in names:
+            session.faults.append(unknown_name(document.place(keys), kind, value, names))
         elif kind == "kernel" and skeleton.kernels[value].on_grid != (rule.kind in _OF_GRIDS):
             what = "applies a stencil" if rule.kind not in _OF_GRIDS else "applies no stencil"
             fitting = [k for k in TRANSFORMATIONS if k != "pad"

@@ -23,23 +23,23 @@ _SMALL = 5
 
 def read_stencil(session: Session, path: Path) -> Stencil | None:
     """The stencil of a file, or None and faults."""
-    known = len(session.faults)
+    faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     stated = draft(session, document, Stencil, name=path.stem) if document else None
     if document is None or stated is None:
         return None
     check = _Check(session, document, stated)
     check.dimensions()
-    if len(session.faults) == known:
+    if len(session.faults) == faults_before:
         check.names()
         check.body()
-    if len(session.faults) > known:
+    if len(session.faults) > faults_before:
         return None
     stencil = settle(session, document, stated, at=("body",))
     if stencil is None:
         return None
     check.values(stencil)
-    return stencil if len(session.faults) == known else None
+    return stencil if len(session.faults) == faults_before else None
 
 
 class _Check:

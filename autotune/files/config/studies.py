@@ -40,7 +40,7 @@ FORMS[Reference | None] = named_file("benchmarks/published", read_reference)
 
 def read_study(session: Session, path: Path) -> Setup | None:
     """The study of a config file and of every file that it names, or None and faults."""
-    known = len(session.faults)
+    faults_before = len(session.faults)
     document = session.open(path, SCHEMA)
     if document is None:
         return None
@@ -48,15 +48,15 @@ def read_study(session: Session, path: Path) -> Setup | None:
     if stated is None:
         _follow_subject(session, document)
         return None
-    readable = len(session.faults) - known == session.followed
+    readable = len(session.faults) - faults_before == session.followed
     reader = _Reader(session, document, stated)
     subject = reader.subject()
     program: Program | None = None
     if isinstance(subject, Program):
         program = subject
     problems = [
-        complete_problem(session, document, i, each, program)
-        for i, each in enumerate(stated.problems)
+        complete_problem(session, document, i, problem, program)
+        for i, problem in enumerate(stated.problems)
     ]
     if readable:
         reader.check_repeats(problems)
@@ -70,7 +70,7 @@ def read_study(session: Session, path: Path) -> Setup | None:
         name: settle(session, document, getattr(stated, name), (name,))
         for name in ("selection", "search", "measuring", "limits")
     }
-    if subject is None or len(session.faults) > known:
+    if subject is None or len(session.faults) > faults_before:
         return None
     stated = altered(stated, problems=tuple(problems), subject=subject, **sections)
     try:
@@ -261,8 +261,12 @@ class _Reader:
                 count = ranks if key == "layouts" else f"{threads}"
                 found = f"{key}: {count} are more than the cores of {machine.name}"
                 self.add((key, i), found, f"at most {machine.cores}")
-        for i, each in enumerate(self.stated_layouts or ()):
-            if self._is_placed(i) and each.placement == "scatter" and each.nodes * each.ranks > 1:
+        for i, layout_stated in enumerate(self.stated_layouts or ()):
+            if (
+                self._is_placed(i)
+                and layout_stated.placement == "scatter"
+                and layout_stated.nodes * layout_stated.ranks > 1
+            ):
                 found = "layouts: scatter, and several ranks, which are placed side by side"
                 self.add((key, i, "placement"), found, "compact, or a layout of one rank")
         several = any(layout.nodes * layout.ranks > 1 for layout in layouts)

@@ -37,10 +37,10 @@ def launcher(value: object, further: tuple[str, ...] = ()) -> str:
     if not isinstance(value, str):
         raise ValueError(f"{describe(value)} is not a command line")
     names = re.findall(r"\{([^{}]*)\}", value)
-    known = (*PLACEHOLDERS, *further)
-    unknown = [f"{{{name}}}" for name in names if name not in known]
+    allowed = (*PLACEHOLDERS, *further)
+    unknown = [f"{{{name}}}" for name in names if name not in allowed]
     if unknown:
-        listed = ", ".join(f"{{{name}}}" for name in known)
+        listed = ", ".join(f"{{{name}}}" for name in allowed)
         raise ValueError(f"unknown placeholder {', '.join(unknown)}; known: {listed}")
     if re.search(r"[{}]", re.sub(r"\{[^{}]*\}", "", value)):
         raise ValueError(f"a brace stands alone in {value!r}")
@@ -62,23 +62,23 @@ def share(value: object) -> float:
     """A share below 1: ``1 %`` or ``0.01``."""
     text = str(value).strip()
     try:
-        found = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
-        found = -1.0
-    if isinstance(value, bool) or not 0 <= found < 1:
+        number = -1.0
+    if isinstance(value, bool) or not 0 <= number < 1:
         raise ValueError(f"{describe(value)} is not a share from 0 up to 100 %, such as 1 %")
-    return found
+    return number
 
 
 def objectives(value: object) -> tuple[str, ...]:
     """Time, alone or with others, each once; in the order of ``OBJECTIVES``."""
     listed = value if isinstance(value, list) else [value]
-    for each in listed:
-        if each not in OBJECTIVES:
-            hint = nearest(each, OBJECTIVES) if isinstance(each, str) else ""
-            known = ", ".join(OBJECTIVES)
+    for objective in listed:
+        if objective not in OBJECTIVES:
+            hint = nearest(objective, OBJECTIVES) if isinstance(objective, str) else ""
+            allowed = ", ".join(OBJECTIVES)
             raise ValueError(
-                f"{describe(each)} is not an objective ({known})" + (hint and f": {hint}")
+                f"{describe(objective)} is not an objective ({allowed})" + (hint and f": {hint}")
             )
     if not listed or len(set(listed)) < len(listed):
         raise ValueError("at least one objective is needed, and each is named once")

@@ -47,12 +47,12 @@ def loads(text: str, faults: Faults) -> object:
     """
 
     def once(pairs: Sequence[tuple[str, object]]) -> dict[str, object]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        mapping = dict(pairs)
+        if len(mapping) < len(pairs):
             keys = [key for key, _ in pairs]
             again = next(key for key in keys if keys.count(key) > 1)
             raise faults.fail("", f"the key {again!r} twice in one object", "each key once")
-        return found
+        return mapping
 
     return json.loads(text, object_pairs_hook=once, parse_int=_whole)
 

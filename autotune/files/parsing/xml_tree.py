@@ -33,8 +33,8 @@ class Element:
 
     def content(self, tag: str) -> str:
         """The text of the first child of a tag, without blanks around; empty for none."""
-        found = self.child(tag)
-        return found.text.strip() if found is not None else ""
+        child = self.child(tag)
+        return child.text.strip() if child is not None else ""
 
 
 Taker = Callable[[Element], None]

@@ -47,16 +47,16 @@ def rows(text: str, faults: Faults) -> tuple[list[Row], str]:
     _check_header(header, faults)
     unit = _unit(header[-1])
     factor = UNITS[unit] if unit else 1.0
-    own = any(name.startswith(OWN) for name in header)
-    found: list[Row] = []
+    of_ours = any(name.startswith(OWN) for name in header)
+    kept: list[Row] = []
     for number, line in as_wide_as(header, lines[1:], faults):
         cells = dict(zip(header, line, strict=True))
-        if own and not cells.get(STATUS):
+        if of_ours and not cells.get(STATUS):
             continue
-        row = _row(number, _own(cells, header[-1]) if own else cells, factor, faults)
+        row = _row(number, _own(cells, header[-1]) if of_ours else cells, factor, faults)
         if row is not None:
-            found.append(row)
-    return _decoded(found), "s" if unit else ""
+            kept.append(row)
+    return _decoded(kept), "s" if unit else ""
 
 
 def _check_header(header: list[str], faults: Faults) -> None:
@@ -91,7 +91,7 @@ def _row(number: int, line: dict[str, str], factor: float, faults: Faults) -> Ro
     text = line.pop(title).strip()
     given = line.pop(STATUS, "ok").strip() or "ok"
     guess = line.pop(PREDICTED, "").strip()
-    status: Status | None = next((known for known in STATUSES if known == given), None)
+    status: Status | None = next((named for named in STATUSES if named == given), None)
     place = f"{number}"
     if status is None:
         return left_out(faults, f"{place}:{STATUS}", f"{given!r}", f"one of {', '.join(STATUSES)}",
@@ -114,12 +114,12 @@ def _row(number: int, line: dict[str, str], factor: float, faults: Faults) -> Ro
     )
 
 
-def _decoded(found: list[Row]) -> list[Row]:
-    if not found:
-        return found
-    columns = {name: [row.settings[name] for row in found] for name in found[0].settings}
+def _decoded(encoded: list[Row]) -> list[Row]:
+    if not encoded:
+        return encoded
+    columns = {name: [row.settings[name] for row in encoded] for name in encoded[0].settings}
     plain = decode(columns)
     return [
         dataclasses.replace(row, settings={name: values[i] for name, values in plain.items()})
-        for i, row in enumerate(found)
+        for i, row in enumerate(encoded)
     ]

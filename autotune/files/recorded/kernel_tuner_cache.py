@@ -44,8 +44,8 @@ def rows(content: Mapping[str, object], faults: Faults) -> tuple[list[Row], str]
         raise faults.fail("cache", f"{type(entries).__name__}", "configurations by their keys")
     if not (isinstance(names, list) and names and all(isinstance(n, str) for n in names)):
         raise faults.fail("tune_params_keys", "not a list of names", "the tunable parameters")
-    found = [_row(f"cache[{key!r}]", each, names, faults) for key, each in entries.items()]
-    return [row for row in found if row is not None], "s"
+    kept = [_row(f"cache[{key!r}]", entry, names, faults) for key, entry in entries.items()]
+    return [row for row in kept if row is not None], "s"
 
 
 def _row(place: str, raw: object, names: list[str], faults: Faults) -> Row | None:
@@ -71,12 +71,12 @@ def _row(place: str, raw: object, names: list[str], faults: Faults) -> Row | Non
         found = f"the time is {raw['time']!r}" if "time" in raw else f"no time, but {others}"
         return left_out(faults, place, found, _EXPECTED, "only times can be used")
     times = raw.get("times")
-    samples = [positive(each) for each in times] if isinstance(times, list) else []
+    samples = [positive(time) for time in times] if isinstance(times, list) else []
     return Row(
         place=place,
         settings=settings,
         seconds=seconds * _MILLI,
-        samples=tuple(each * _MILLI for each in samples if each is not None),
+        samples=tuple(time * _MILLI for time in samples if time is not None),
     )
 
 

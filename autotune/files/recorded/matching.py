@@ -31,13 +31,13 @@ def match(space: RecordedSpace, candidates: Sequence[Candidate], given: Settings
     row is one.
     """
     described = [_described(candidate) for candidate in candidates]
-    known = dict.fromkeys(name for each in described for name in each)
-    _check_names(space, given, known)
+    names = dict.fromkeys(name for candidate_settings in described for name in candidate_settings)
+    _check_names(space, given, names)
     fixed = {**space.constants, **given}
-    used = [name for name in (*space.names, *fixed) if name in known]
+    used = [name for name in (*space.names, *fixed) if name in names]
     places: dict[tuple[Setting, ...], list[int]] = {}
-    for place, each in enumerate(described):
-        places.setdefault(tuple(_plain(each.get(name)) for name in used), []).append(place)
+    for place, candidate_settings in enumerate(described):
+        places.setdefault(tuple(_plain(candidate_settings.get(name)) for name in used), []).append(place)
     pairs, strangers = [], []
     for row in range(len(space)):
         settings = {**fixed, **space.settings(row)}
@@ -50,7 +50,7 @@ def match(space: RecordedSpace, candidates: Sequence[Candidate], given: Settings
             strangers.append(row)
     if not pairs:
         raise _none(space, {**fixed, **space.settings(0)}, described, used)
-    ignored = tuple(name for name in space.constants if name not in known)
+    ignored = tuple(name for name in space.constants if name not in names)
     return Matched(pairs=tuple(pairs), strangers=tuple(strangers), ignored=ignored)
 
 
@@ -68,10 +68,10 @@ def _described(candidate: Candidate) -> dict[str, Setting]:
         "compiler": candidate.build.compiler,
         "flags": " ".join(candidate.build.flags),
     }
-    told: dict[str, Setting] = {**run, **parameters}
+    settings: dict[str, Setting] = {**run, **parameters}
     for name in parameters.keys() & run.keys():  # T4 and CSV have names of their own for both
-        told |= {f"autotune_{name}": run[name], f"{name} of run": run[name]}
-    return {**problem.arguments, **told}
+        settings |= {f"autotune_{name}": run[name], f"{name} of run": run[name]}
+    return {**problem.arguments, **settings}
 
 
 def _plain(value: Setting) -> Setting:
@@ -82,40 +82,42 @@ def _plain(value: Setting) -> Setting:
     return int(value) if isinstance(value, bool) else whole(value)
 
 
-def _check_names(space: RecordedSpace, given: Settings, known: Mapping[str, None]) -> None:
-    expected = ", ".join(known)
+def _check_names(space: RecordedSpace, given: Settings, names: Mapping[str, None]) -> None:
+    expected = ", ".join(names)
     faults = [
         Fault(
             where=space.source,
             found=f"rows differ in {name}",
             expected=f"only what candidates of the config differ in: {expected}",
-            hint=nearest(name, list(known)),
+            hint=nearest(name, list(names)),
         )
         for name in space.names
-        if name not in known
+        if name not in names
     ]
     for name in given:
         if name in space.names or name in space.constants:
             found = f"{name} is in the file"
             faults.append(Fault(where="--given", found=found, expected="what it does not say"))
-        elif name not in known:
-            hint = nearest(name, list(known))
+        elif name not in names:
+            hint = nearest(name, list(names))
             faults.append(Fault(where="--given", found=name, expected=expected, hint=hint))
     if faults:
         raise InputError(*faults)
 
 
 def _unsure(space: RecordedSpace, fitting: Sequence[Settings]) -> InputError:
-    values = {name: ascending([_plain(each.get(name)) for each in fitting]) for name in fitting[0]}
-    differing = {name: found for name, found in values.items() if len(found) > 1}
-    shown = "; ".join(f"{name} ({_listed(found)})" for name, found in differing.items())
-    name, found = next(iter(differing.items()))
+    values = {
+        name: ascending([_plain(settings.get(name)) for settings in fitting]) for name in fitting[0]
+    }
+    differing = {name: differences for name, differences in values.items() if len(differences) > 1}
+    shown = "; ".join(f"{name} ({_listed(differences)})" for name, differences in differing.items())
+    name, differences = next(iter(differing.items()))
     return InputError(
         Fault(
             where=space.source,
             found=f"rows that could be {len(fitting)} candidates: they do not say {shown}",
             expected="rows that are one candidate each",
-            hint=f"say it for all of them: --given '{name}={_written(found[0])}'",
+            hint=f"say it for all of them: --given '{name}={_written(differences[0])}'",
         )
     )
 
@@ -125,7 +127,7 @@ def _none(
 ) -> InputError:
     apart = []
     for name in used:
-        there = {_plain(each.get(name)) for each in described}
+        there = {_plain(settings.get(name)) for settings in described}
         if _plain(first[name]) not in there:
             apart.append(f"{name} is {_written(first[name])}, not one of {_listed(list(there))}")
     names = ", ".join(used)

@@ -44,9 +44,9 @@ def decode(columns: Mapping[str, Sequence[Setting]]) -> dict[str, list[Setting]]
         for name, values in columns.items()
         if set(values) == {0, 1}
     }
-    found = groups(flags)
-    leader = {group.members[0]: group for group in found}
-    inside = {member for group in found for member in group.members}
+    flag_groups = groups(flags)
+    leader = {group.members[0]: group for group in flag_groups}
+    inside = {member for group in flag_groups for member in group.members}
     decoded: dict[str, list[Setting]] = {}
     for name, values in columns.items():
         if name in leader:
@@ -59,19 +59,19 @@ def decode(columns: Mapping[str, Sequence[Setting]]) -> dict[str, list[Setting]]
 def groups(flags: Mapping[str, Flag]) -> list[FlagGroup]:
     """The groups of flags, in the order of their first members."""
     left = dict(flags)
-    found = []
+    flag_groups = []
     for name in flags:
         members = _partition(name, left) if name in left else None
         if members:
-            found.append(FlagGroup(members, loose=False))
+            flag_groups.append(FlagGroup(members, loose=False))
             left = {key: flag for key, flag in left.items() if key not in members}
     for name in list(left):
         members = _exclusive(name, left) if name in left else ()
         if len(members) >= _FEWEST_LOOSE:
-            found.append(FlagGroup(members, loose=True))
+            flag_groups.append(FlagGroup(members, loose=True))
             left = {key: flag for key, flag in left.items() if key not in members}
     order = list(flags)
-    return sorted(found, key=lambda group: order.index(group.members[0]))
+    return sorted(flag_groups, key=lambda group: order.index(group.members[0]))
 
 
 def _partition(name: str, flags: Mapping[str, Flag]) -> tuple[str, ...] | None:
@@ -121,7 +121,7 @@ def _unpacked(
     if numbers is None:
         labels.append(NONE)
         return {_unused(title, taken): [labels[p] for p in position]}
-    varied = [i for i in range(len(numbers[0])) if len({each[i] for each in numbers}) > 1]
+    varied = [i for i in range(len(numbers[0])) if len({row[i] for row in numbers}) > 1]
     names = (
         [title] if len(varied) == 1 else [f"{title}.{place + 1}" for place in range(len(varied))]
     )
@@ -146,8 +146,8 @@ def _numbers(labels: Sequence[str]) -> list[tuple[int, ...]] | None:
     """The numbers in names that are alike but for them; None where the names differ otherwise."""
     if len({re.sub(r"\d+", "0", label) for label in labels}) > 1:
         return None
-    found = [tuple(int(number) for number in re.findall(r"\d{1,15}", label)) for label in labels]
-    return found if found[0] and len(set(found)) == len(found) else None
+    numbers = [tuple(int(number) for number in re.findall(r"\d{1,15}", label)) for label in labels]
+    return numbers if numbers[0] and len(set(numbers)) == len(numbers) else None
 
 
 def _unused(name: str, taken: set[str]) -> str:

@@ -41,8 +41,8 @@ def read(path: Path, *, several: bool = False) -> RecordedSpace:
         rows, unit = csv_table.rows(text, faults)
         kind = "CSV"
     faults.settle()
-    own = _OWN.search(text, 0, _HEAD) is not None
-    _check(rows, faults, one_problem=own and not several)
+    of_ours = _OWN.search(text, 0, _HEAD) is not None
+    _check(rows, faults, one_problem=of_ours and not several)
     return assemble(rows, name=_name(path), source=f"{path} ({kind})", unit=unit, device=device)
 
 
@@ -61,8 +61,8 @@ def _structured(content: dict[str, object], faults: Faults) -> tuple[list[Row], 
 def _device(content: dict[str, object]) -> str:
     """The machine: ``device_name`` of a Kernel Tuner cache, ``metadata.device`` of our T4."""
     metadata = content.get("metadata")
-    found = metadata.get("device") if isinstance(metadata, dict) else content.get("device_name")
-    return found if isinstance(found, str) else ""
+    device = metadata.get("device") if isinstance(metadata, dict) else content.get("device_name")
+    return device if isinstance(device, str) else ""
 
 
 def _check(rows: list[Row], faults: Faults, *, one_problem: bool) -> None:

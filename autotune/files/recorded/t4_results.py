@@ -43,8 +43,8 @@ def rows(content: Mapping[str, object], faults: Faults) -> tuple[list[Row], str]
     results = content["results"]
     if not isinstance(results, list):
         raise faults.fail("results", f"{type(results).__name__}", "a list of configurations")
-    found = [_row(f"results[{i}]", each, unit, faults) for i, each in enumerate(results)]
-    return [row for row in found if row is not None], "s"
+    kept = [_row(f"results[{i}]", result, unit, faults) for i, result in enumerate(results)]
+    return [row for row in kept if row is not None], "s"
 
 
 def check_version(content: Mapping[str, object], faults: Faults) -> None:
@@ -93,9 +93,12 @@ def _row(place: str, raw: object, unit: str, faults: Faults) -> Row | None:
 def _measurements(raw: object, unit: str) -> dict[str, tuple[object, str]]:
     """Name to value and unit: its own where it states one, else that of the file."""
     return {
-        str(each.get("name")): (each.get("value"), str(each.get("unit") or unit))
-        for each in (raw if isinstance(raw, list) else [])
-        if isinstance(each, dict)
+        str(measurement.get("name")): (
+            measurement.get("value"),
+            str(measurement.get("unit") or unit),
+        )
+        for measurement in (raw if isinstance(raw, list) else [])
+        if isinstance(measurement, dict)
     }
 
 
@@ -119,14 +122,14 @@ def _samples(times: object, unit: str) -> tuple[float, ...] | None:
     if not isinstance(listed, list) or not _all_positive(listed):
         return None
     factor = UNITS[unit.lower()]
-    return tuple([each * factor for each in listed])
+    return tuple([sample * factor for sample in listed])
 
 
 def _all_positive(numbers: list[object]) -> TypeGuard[list[float]]:
     """All are numbers above zero, and finite; at once, for there are many of them."""
     if not numbers:
         return True
-    if not {type(each) for each in numbers} <= {int, float}:
+    if not {type(number) for number in numbers} <= {int, float}:
         return False
-    found = cast("list[float]", numbers)
-    return min(found) > 0 and math.isfinite(sum(found))
+    positive = cast("list[float]", numbers)
+    return min(positive) > 0 and math.isfinite(sum(positive))

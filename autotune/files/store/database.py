@@ -218,12 +218,13 @@ class Store:
         The run has none of them yet. The samples are numbered as those of one launch each.
         """
         samples = [
-            row_of(sample, run=run, candidate=one.candidate, number=number)
-            for one in measurements
-            for number, sample in enumerate(one.samples)
+            row_of(sample, run=run, candidate=measurement.candidate, number=number)
+            for measurement in measurements
+            for number, sample in enumerate(measurement.samples)
         ]
         outcomes = [
-            _outcome(run, one.candidate, one.status, one.detail, None) for one in measurements
+            _outcome(run, measurement.candidate, measurement.status, measurement.detail, None)
+            for measurement in measurements
         ]
         with speaking(self.shown, self._wait), writing(self._engine) as connection:
             for table, new in ((store_tables.samples, samples), (store_tables.outcomes, outcomes)):
@@ -270,8 +271,8 @@ class Store:
             text = connection.execute(
                 sa.select(store_tables.runs.c.conditions).where(where)
             ).scalar_one()
-            known = codec.load(dict, text)
-            together = codec.dump({**known, **conditions})
+            conditions_before = codec.load(dict, text)
+            together = codec.dump({**conditions_before, **conditions})
             connection.execute(
                 sa.update(store_tables.runs).where(where).values(conditions=together)
             )
@@ -303,8 +304,8 @@ class Store:
                     Fault(where=self.shown, found=f"study {name} cannot be read: {error}")
                 ) from error
         if record is None:
-            known = [s.name for s in self.studies()]
-            raise StoreError(unknown_name(self.shown, "study", name, known))
+            names = [s.name for s in self.studies()]
+            raise StoreError(unknown_name(self.shown, "study", name, names))
         return record
 
     def finished(self, study: str) -> dict[str, int]:

@@ -16,16 +16,16 @@ def place(machine: str, candidate: str) -> Path:
     return paths.user_data_dir() / "dissections" / safe / f"{candidate}.dissection"
 
 
-def keep(found: Dissection) -> Path:
+def keep(dissection: Dissection) -> Path:
     """Store a dissection in place of an older one of the same candidate on the same machine.
 
     Raises InputError where the folder cannot be written.
     """
-    path = place(found.machine, found.candidate)
+    path = place(dissection.machine, dissection.candidate)
     scratch = path.with_suffix(".new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        scratch.write_text(f"{SCHEMA}\n{codec.dump(found)}\n", encoding="utf-8")
+        scratch.write_text(f"{SCHEMA}\n{codec.dump(dissection)}\n", encoding="utf-8")
         scratch.replace(path)
     except OSError as error:
         raise InputError(

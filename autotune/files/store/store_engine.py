@@ -129,18 +129,18 @@ def check_schema(engine: sa.Engine, shown: str) -> None:
         if not sa.inspect(connection).has_table(store_tables.meta.name):
             raise store_place.unusable(shown, f"has no table {store_tables.meta.name}")
         rows = connection.execute(sa.select(store_tables.meta.c.key, store_tables.meta.c.value))
-        found = {str(key): str(value) for key, value in rows}
-    if found.get("application") != store_tables.APPLICATION:
+        meta = {str(key): str(value) for key, value in rows}
+    if meta.get("application") != store_tables.APPLICATION:
         raise store_place.unusable(
-            shown, f"belongs to {found.get('application', 'an unknown program')}"
+            shown, f"belongs to {meta.get('application', 'an unknown program')}"
         )
-    if found.get("schema") != str(store_tables.SCHEMA):
+    if meta.get("schema") != str(store_tables.SCHEMA):
         raise StoreError(
             Fault(
                 where=shown,
-                found=f"has schema {found.get('schema', 'unknown')}",
+                found=f"has schema {meta.get('schema', 'unknown')}",
                 expected=f"schema {store_tables.SCHEMA}",
-                hint=f"it was begun by autotune {found.get('version', 'of unknown version')}: read"
+                hint=f"it was begun by autotune {meta.get('version', 'of unknown version')}: read"
                 " it with that version, or name another with --store FILE",
             )
         )

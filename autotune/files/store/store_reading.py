@@ -92,12 +92,12 @@ def _candidate(text: str) -> CandidateRecord:
 
 def candidates(connection: sa.Connection, identities: Sequence[str]) -> tuple[CandidateRecord, ...]:
     """The candidates of these identities; ValueError when a stored text is not what it must be."""
-    table, found = store_tables.candidates.c, []
+    table, loaded = store_tables.candidates.c, []
     for start in range(0, len(identities), _AT_ONCE):
         part = identities[start : start + _AT_ONCE]
         query = sa.select(table.record).where(table.identity.in_(part))
-        found += [_candidate(text) for text in connection.execute(query).scalars()]
-    return tuple(found)
+        loaded += [_candidate(text) for text in connection.execute(query).scalars()]
+    return tuple(loaded)
 
 
 _AT_ONCE = 500
@@ -124,7 +124,7 @@ Members = sa.Select[tuple[str]]
 def finished(connection: sa.Connection, study_name: str) -> dict[str, int]:
     """Run, of any study, to how many of a study's candidates it finished."""
     members = _members(study_name)
-    found: dict[str, int] = {}
+    launches: dict[str, int] = {}
     for table, wanted in (
         (store_tables.outcomes, store_tables.outcomes.c.status != "contended"),
         (store_tables.prepared, store_tables.prepared.c.status != "ok"),
@@ -135,8 +135,8 @@ def finished(connection: sa.Connection, study_name: str) -> dict[str, int]:
             .group_by(table.c.run)
         )
         for run, count in connection.execute(query):
-            found[run] = found.get(run, 0) + count
-    return dict(sorted(found.items()))
+            launches[run] = launches.get(run, 0) + count
+    return dict(sorted(launches.items()))
 
 
 def elsewhere(
@@ -174,7 +174,7 @@ def strangers(
     runs: dict[str, list[str]] = {}
     for candidate, run in connection.execute(query):
         runs.setdefault(run, []).append(candidate)
-    found = []
+    others = []
     for run, identities in runs.items():
         for start in range(0, len(identities), _AT_ONCE):
             part = identities[start : start + _AT_ONCE]
@@ -182,12 +182,12 @@ def strangers(
                 store_tables.candidates.c.identity.in_(part)
             )
             samples = _samples(connection, run, wanted)
-            found += [
+            others += [
                 (record, Measurement(candidate=i, run=run, status="ok", samples=tuple(samples[i])))
                 for record in candidates(connection, part)
                 if samples[i := record.identity]
             ]
-    return tuple(found)
+    return tuple(others)
 
 
 _STRANGERS = 2000

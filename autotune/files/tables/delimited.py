@@ -62,14 +62,14 @@ def setting(text: str, decimal_comma: bool) -> Cell:
         return None
     if decimal_comma and _DECIMAL.fullmatch(text):
         text = text.replace(",", ".")
-    found = cell(text)
-    return None if isinstance(found, str) and to_number(found) is not None else found
+    number = cell(text)
+    return None if isinstance(number, str) and to_number(number) is not None else number
 
 
 def same(text: str) -> bool:
     """Whether a cell of this text is read as this text, or as a number that prints so."""
-    found = setting(text, False)
-    return not isinstance(found, bool) and found is not None and str(found) == text
+    value = setting(text, False)
+    return not isinstance(value, bool) and value is not None and str(value) == text
 
 
 def number_of(text: str, decimal_comma: bool) -> float | None:

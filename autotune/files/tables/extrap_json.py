@@ -47,17 +47,17 @@ def lines(text: str, kind: Lines, faults: Faults) -> list[Series]:
     for number, line in enumerate(text.lstrip("\ufeff").splitlines(), 1):
         if not line.strip():
             continue
-        found = parse_line(line, kind, faults)
-        if found is None:
+        parsed = parse_line(line, kind, faults)
+        if parsed is None:
             faults.add(str(number), f"{line.strip()[:40]!r}", "a JSON object on each line")
             continue
-        chosen = found.get(settings)
-        if not isinstance(chosen, dict) or "value" not in found:
+        chosen = parsed.get(settings)
+        if not isinstance(chosen, dict) or "value" not in parsed:
             expected = f"{settings} (an object) and value"
-            faults.add(str(number), f"keys {', '.join(map(str, found))}", expected)
+            faults.add(str(number), f"keys {', '.join(map(str, parsed))}", expected)
             continue
-        key = str(found.get("callpath", _ROOT)), str(found.get("metric", _DEFAULT))
-        gathered.add(key, f"line {number}", chosen, [found["value"]])
+        key = str(parsed.get("callpath", _ROOT)), str(parsed.get("metric", _DEFAULT))
+        gathered.add(key, f"line {number}", chosen, [parsed["value"]])
     faults.settle()
     return gathered.series()
 
@@ -65,12 +65,12 @@ def lines(text: str, kind: Lines, faults: Faults) -> list[Series]:
 def parse_line(line: str, kind: Lines, faults: Faults) -> dict[str, object] | None:
     """The object of a line; None where it holds none."""
     if kind == "talpas":  # a semicolon inside of a string stays
-        line = _STRING.sub(lambda found: "," if found.group() == ";" else found.group(), line)
+        line = _STRING.sub(lambda parsed: "," if parsed.group() == ";" else parsed.group(), line)
     try:
-        found = strict_json.loads(line, faults)
+        parsed = strict_json.loads(line, faults)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return parsed if isinstance(parsed, dict) else None
 
 
 class _Gathered:
@@ -121,14 +121,14 @@ def _new(content: Mapping[str, object], gathered: _Gathered) -> None:
         for metric, points in _object(metrics, place, gathered).items():
             for i, raw in enumerate(_list(points, f"{place}.{metric}", gathered)):
                 here = f"{place}.{metric}[{i}]"
-                found = _object(raw, here, gathered)
-                point = found.get("point")
+                measurement = _object(raw, here, gathered)
+                point = measurement.get("point")
                 point = point if isinstance(point, list) else [point]
-                if len(point) != len(names) or "values" not in found:
+                if len(point) != len(names) or "values" not in measurement:
                     expected = f"point ({len(names)} numbers) and values"
-                    gathered.fail(here, f"keys {', '.join(found)}", expected)
+                    gathered.fail(here, f"keys {', '.join(measurement)}", expected)
                 chosen = dict(zip(names, point, strict=True))
-                gathered.add((str(part), str(metric)), here, chosen, found["values"])
+                gathered.add((str(part), str(metric)), here, chosen, measurement["values"])
 
 
 def _old(content: Mapping[str, object], gathered: _Gathered) -> None:
@@ -139,12 +139,12 @@ def _old(content: Mapping[str, object], gathered: _Gathered) -> None:
         pairs = _list(raw.get("parameter_value_pairs"), f"{place}.parameter_value_pairs", gathered)
         chosen: dict[object, object] = {}
         for pair in pairs:
-            found = _object(pair, place, gathered)
-            name = parameters.get(_id(found, "parameter_id"))
+            measurement = _object(pair, place, gathered)
+            name = parameters.get(_id(measurement, "parameter_id"))
             if name is None or name in chosen:
                 what = "an unknown parameter_id" if name is None else f"{name} twice"
                 gathered.fail(place, what, "the id of a parameter, each once")
-            chosen[name] = _number(found.get("parameter_value"))
+            chosen[name] = _number(measurement.get("parameter_value"))
         _put(points, raw, chosen, place, gathered)
     merged: dict[tuple[str, str, str], tuple[str, list[object]]] = {}
     for place, raw in _entries(content, "measurements", gathered):
@@ -159,15 +159,15 @@ def _old(content: Mapping[str, object], gathered: _Gathered) -> None:
 
 def _named(content: Mapping[str, object], key: str, gathered: _Gathered) -> dict[str, str]:
     """Names by id, each of both once."""
-    found: dict[str, str] = {}
+    names: dict[str, str] = {}
     for place, raw in _entries(content, key, gathered):
         name = raw.get("name")
-        if not isinstance(name, str) or name in found.values():
+        if not isinstance(name, str) or name in names.values():
             gathered.fail(place, f"the name {name!r}", "text, each name once")
-        _put(found, raw, name, place, gathered)
-    if not found:
+        _put(names, raw, name, place, gathered)
+    if not names:
         gathered.fail(key, "nothing", "at least one, with id and name")
-    return found
+    return names
 
 
 def _id(raw: Mapping[str, object], key: str = "id") -> str:
@@ -205,8 +205,8 @@ def _object(value: object, place: str, gathered: _Gathered) -> dict[str, object]
 
 def _number(value: object) -> object:
     """The old shape writes its numbers as text too."""
-    found = to_number(value) if isinstance(value, str) else None
-    return value if found is None else found
+    number = to_number(value) if isinstance(value, str) else None
+    return value if number is None else number
 
 
 def _cell(value: object) -> Cell:
@@ -216,10 +216,10 @@ def _cell(value: object) -> Cell:
 
 
 def _time(value: object) -> float:
-    found = _number(value)
-    if isinstance(found, bool) or not isinstance(found, int | float):
+    time = _number(value)
+    if isinstance(time, bool) or not isinstance(time, int | float):
         return math.nan
     try:
-        return float(found)
+        return float(time)
     except OverflowError:
         return math.inf

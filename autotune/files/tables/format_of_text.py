@@ -50,8 +50,8 @@ def _of_lines(text: str, faults: Faults) -> Format | None:
         ("talpas", "parameters"),
     )
     for kind, key in kinds:
-        found = extrap_json.parse_line(first, kind, faults)
-        if found is not None and "value" in found and isinstance(found.get(key), dict):
+        parsed = extrap_json.parse_line(first, kind, faults)
+        if parsed is not None and "value" in parsed and isinstance(parsed.get(key), dict):
             return kind
     return "json-lines" if rest.lstrip().startswith("{") else None
 
@@ -59,9 +59,9 @@ def _of_lines(text: str, faults: Faults) -> Format | None:
 def _of_object(text: str, faults: Faults) -> Format:
     """Of a whole document by its keys; what is cut off may be an open Kernel Tuner cache."""
     try:
-        found = strict_json.loads(text, faults)
+        parsed = strict_json.loads(text, faults)
     except (ValueError, RecursionError):
         return "recorded"
-    if not isinstance(found, dict) or {"results", "cache"} & set(found):
+    if not isinstance(parsed, dict) or {"results", "cache"} & set(parsed):
         return "recorded"
-    return "extra-p-json" if "measurements" in found else "recorded"
+    return "extra-p-json" if "measurements" in parsed else "recorded"

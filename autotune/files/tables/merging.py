@@ -32,42 +32,44 @@ def merged(
     notes: list[str],
 ) -> Merged:
     """One entry for each combination of values, in the order of first sight."""
-    found: Merged = {}
+    by_values: Merged = {}
     again: Counter[tuple[Value, ...]] = Counter()
     for row, record in zip(rows, records, strict=True):
         given = [] if record.location is None else [record.location]
-        known = [] if math.isnan(record.predicted) else [record.predicted]
-        if row in found:
+        predictions = [] if math.isnan(record.predicted) else [record.predicted]
+        if row in by_values:
             again[row] += 1
-            found[row].times += record.times
-            found[row].locations += given
-            found[row].predicted += known
+            by_values[row].times += record.times
+            by_values[row].locations += given
+            by_values[row].predicted += predictions
         else:
-            found[row] = MergedMeasurement(times=record.times, locations=given, predicted=known)
-    for entry in found.values():
+            by_values[row] = MergedMeasurement(
+                times=record.times, locations=given, predicted=predictions
+            )
+    for entry in by_values.values():
         if heading.statistic == "as given" and entry.locations:
             entry.response = math.fsum(entry.locations) / len(entry.locations)
         else:
             entry.response = location(entry.times, heading.statistic)
     if again:
-        apart = max(max(found[row].times) / min(found[row].times) - 1 for row in again)
+        apart = max(max(by_values[row].times) / min(by_values[row].times) - 1 for row in again)
         count = sum(again.values())
         verb = "row repeats" if count == 1 else "rows repeat"
         notes.append(
             f"{count} {verb} the values of another: merged, the times are repetitions of one row"
             f" (up to {100 * apart:.3g} % apart)"
         )
-    return found
+    return by_values
 
 
 def inputs(parameters: Sequence[Parameter], merged: Merged) -> ParameterRows:
     """The merged rows, each with the mean of what an analytical model said of its repetitions."""
     guesses = [_mean(entry.predicted) if entry.predicted else math.nan for entry in merged.values()]
-    known = any(not math.isnan(guess) for guess in guesses)
+    predicted = any(not math.isnan(guess) for guess in guesses)
     return ParameterRows(
         parameters=tuple(parameters),
         rows=tuple(merged),
-        analytical=np.array(guesses, dtype=np.float64) if known else None,
+        analytical=np.array(guesses, dtype=np.float64) if predicted else None,
     )
 
 

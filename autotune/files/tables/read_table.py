@@ -51,8 +51,8 @@ def read(
     text = text_content.text(path, faults, EXPECTED, LARGEST)
     kind = format or detect(text, faults)
     source = _Source(path, text, kind, faults)
-    asked = wanted or Columns()
-    found = _series(source, response, asked, options)
+    columns = wanted or Columns()
+    series = _series(source, response, columns, options)
     heading = Heading(
         name=_name(path),
         where=str(path),
@@ -60,12 +60,12 @@ def read(
         statistic=statistic,
         domains={p.name: p for p in options.parameters} if options else {},
         constraints=options.constraints if options else (),
-        categories=asked.categories,
+        categories=columns.categories,
     )
     notes = options.notes if options else ()
-    if len(found) == 1:
-        return _table(found[0], heading, notes)
-    return _tables(found, heading, notes)
+    if len(series) == 1:
+        return _table(series[0], heading, notes)
+    return _tables(series, heading, notes)
 
 
 def read_one(
@@ -78,14 +78,14 @@ def read_one(
     statistic: Statistic = "mean",
 ) -> MeasurementTable:
     """The one table of a file; InputError, naming the responses, where it holds several."""
-    found = read(
+    tables = read(
         path, model=model, response=response, format=format, wanted=wanted, statistic=statistic
     )
-    if isinstance(found, MeasurementTable):
-        return found
-    what = f"{len(found)} responses"
+    if isinstance(tables, MeasurementTable):
+        return tables
+    what = f"{len(tables)} responses"
     hint = "name one as the response"
-    raise InputError(Fault(where=str(path), found=what, expected=_few(found.names), hint=hint))
+    raise InputError(Fault(where=str(path), found=what, expected=_few(tables.names), hint=hint))
 
 
 class _Source:
@@ -108,24 +108,24 @@ def _series(
         raise faults.fail("", f"columns {', '.join(named)} are named", "columns of CSV only")
     match source.kind:
         case "spl-conqueror":
-            found = spl_results.series(text, faults, domains)
+            series = spl_results.series(text, faults, domains)
         case "extra-p":
-            found = extrap_text.series(text, faults)
+            series = extrap_text.series(text, faults)
         case "extra-p-json":
-            found = extrap_json.document(strict_json.document(text, faults, EXPECTED), faults)
+            series = extrap_json.document(strict_json.document(text, faults, EXPECTED), faults)
         case "json-lines" | "talpas" as kind:
-            found = extrap_json.lines(text, kind, faults)
+            series = extrap_json.lines(text, kind, faults)
         case "recorded" | "csv":
-            found = [recorded_series.series(recorded.read(source.path, several=True))]
-    return found if response is None else _named(found, response, faults)
+            series = [recorded_series.series(recorded.read(source.path, several=True))]
+    return series if response is None else _named(series, response, faults)
 
 
-def _named(found: Sequence[Series], response: str, faults: Faults) -> list[Series]:
+def _named(all_series: Sequence[Series], response: str, faults: Faults) -> list[Series]:
     """The series of part and quantity, or of either."""
-    exact = [series for series in found if series.name == response]
-    loose = exact or [series for series in found if response in (series.quantity, series.part)]
+    exact = [series for series in all_series if series.name == response]
+    loose = exact or [series for series in all_series if response in (series.quantity, series.part)]
     if not loose:
-        names = [series.name for series in found]
+        names = [series.name for series in all_series]
         hint = nearest(response, names)
         raise faults.fail("", f"no response {response!r}", _few(names), hint)
     return loose
@@ -137,21 +137,21 @@ def _few(names: Sequence[str]) -> str:
 
 
 def _table(series: Series, heading: Heading, notes: Sequence[str]) -> MeasurementTable:
-    own = replace(
+    series_heading = replace(
         heading,
         quantity=series.quantity,
         unit=series.unit,
         part=series.part,
         statistic=series.statistic or heading.statistic,
     )
-    return assemble(series.records, own, [*notes, *series.treated])
+    return assemble(series.records, series_heading, [*notes, *series.treated])
 
 
-def _tables(found: Sequence[Series], heading: Heading, notes: Sequence[str]) -> Tables:
+def _tables(all_series: Sequence[Series], heading: Heading, notes: Sequence[str]) -> Tables:
     """A table for each series; those that none can be made of are named in all the others."""
     made: list[MeasurementTable] = []
     left: list[str] = []
-    for series in found:
+    for series in all_series:
         try:
             made.append(_table(series, replace(heading, name=series.name), notes))
         except InputError as error:

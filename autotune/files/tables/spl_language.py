@@ -90,8 +90,8 @@ class Language:
         return text.strip()
 
 
-def _is_chosen(found: re.Match[str]) -> str:
-    name = found.group()
+def _is_chosen(match: re.Match[str]) -> str:
+    name = match.group()
     return name if name in ("not", "or", "and") else f"{name} == 1"
 
 
@@ -100,10 +100,10 @@ def _identifier(option: str, number: int, taken: Collection[str]) -> str:
     usable = _NAME.fullmatch(option) is not None and option not in _RESERVED
     if usable and _is_name(option):
         return option
-    own = f"option_{number}"
-    while own in taken:
-        own += "_"
-    return own
+    identifier = f"option_{number}"
+    while identifier in taken:
+        identifier += "_"
+    return identifier
 
 
 def _is_name(text: str) -> bool:

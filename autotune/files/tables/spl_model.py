@@ -121,16 +121,16 @@ def _check_names(names: list[str], root: Element, faults: Faults) -> None:
 
 def _always(options: list[_Option]) -> set[str]:
     """The options that are part of every configuration, the root among them."""
-    known = {option.name: option for option in options}
-    always = {"", ROOT} - known.keys()
+    option_of = {option.name: option for option in options}
+    always = {"", ROOT} - option_of.keys()
     for option in options:
         chain: dict[str, None] = {}
         name = option.name
-        while name in known and name not in always and name not in chain:
-            if known[name].optional or known[name].excluded:
+        while name in option_of and name not in always and name not in chain:
+            if option_of[name].optional or option_of[name].excluded:
                 break
             chain[name] = None
-            name = known[name].parent
+            name = option_of[name].parent
         if name in always:
             always |= chain.keys()
     return always
@@ -155,15 +155,15 @@ def _domain(element: Element, faults: Faults, notes: list[str]) -> Parameter | N
         return None
     step = element.content("stepFunction").replace(",", ".")
     try:
-        found = _sequence(low, high, step) if step else None
+        stepped = _sequence(low, high, step) if step else None
     except ValueError as error:
         faults.add(place, f"{name}: {error}", "a step function such as n + 2 or n * 2")
         return None
-    if found is None:
+    if stepped is None:
         many = f"has more than {_MOST_VALUES} values" if step else "has no step function"
         notes.append(f"{name} {many}: any number in [{low:g}, {high:g}]")
         return interval(name, low, high)
-    return numeric(name, found)
+    return numeric(name, stepped)
 
 
 def _number(text: str) -> int | float | None:
@@ -184,11 +184,11 @@ def _sequence(low: float, high: float, step: str) -> list[int | float] | None:
     condition = Condition(step)
     if len(condition.names) != 1:
         raise ValueError(f"{step!r} is not a function of the value before it")
-    found: list[int | float] = []
+    values: list[int | float] = []
     value = low
     while value <= high:
-        found.append(_plain(value))
-        if len(found) > _MOST_VALUES:
+        values.append(_plain(value))
+        if len(values) > _MOST_VALUES:
             return None
         following = condition.value({condition.names[0]: value})
         if isinstance(following, bool) or not isinstance(following, int | float):
@@ -196,7 +196,7 @@ def _sequence(low: float, high: float, step: str) -> list[int | float] | None:
         if round(following, 3) <= value:
             raise ValueError(f"{step!r} is {following:g} after {value:g}: it does not grow")
         value = round(following, 3)
-    return found
+    return values
 
 
 # --- constraints ----------------------------------------------------------------------------
@@ -211,27 +211,27 @@ def _tree(options: list[_Option], language: Language, faults: Faults) -> list[Pa
             if name and name not in language.aliases and name != ROOT:
                 hint = nearest(name, language.aliases)
                 faults.add(str(option.line), f"no option {name!r}", known(names), hint)
-        own, parent = language.name(option.name), language.name(option.parent)
+        option_name, parent = language.name(option.name), language.name(option.parent)
         if option.parent in names and option.parent not in always:
-            texts[f"{own} == 0 or {parent} == 1"] = None
+            texts[f"{option_name} == 0 or {parent} == 1"] = None
             if not option.optional and not option.excluded:
-                texts[f"{parent} == 0 or {own} == 1"] = None
+                texts[f"{parent} == 0 or {option_name} == 1"] = None
         for entry in option.implied:
-            one = " or ".join(f"{language.name(name)} == 1" for name in entry)
-            texts[f"{own} == 0 or {one}"] = None
+            any_chosen = " or ".join(f"{language.name(name)} == 1" for name in entry)
+            texts[f"{option_name} == 0 or {any_chosen}"] = None
         for name in option.excluded:
-            first, second = sorted((own, language.name(name)))
+            first, second = sorted((option_name, language.name(name)))
             texts[f"{first} == 0 or {second} == 0"] = None
     for members, above in _alternatives(options).items():
-        one = " or ".join(f"{language.name(name)} == 1" for name in members)
+        any_chosen = " or ".join(f"{language.name(name)} == 1" for name in members)
         sure = above in always or above not in names
-        texts[one if sure else f"{language.name(above)} == 0 or {one}"] = None
+        texts[any_chosen if sure else f"{language.name(above)} == 0 or {any_chosen}"] = None
     return [] if faults.found else [language.constraint(text) for text in texts]
 
 
 def _alternatives(options: list[_Option]) -> dict[tuple[str, ...], str]:
     """Mandatory options of one parent that exclude one another, one of which is chosen."""
-    found: dict[tuple[str, ...], str] = {}
+    rules: dict[tuple[str, ...], str] = {}
     siblings: dict[str, set[str]] = {}
     for option in options:
         if not option.optional:
@@ -240,13 +240,13 @@ def _alternatives(options: list[_Option]) -> dict[tuple[str, ...], str]:
         if not option.optional and option.excluded:
             alike = siblings[option.parent]
             members = {option.name, *(name for name in option.excluded if name in alike)}
-            found[tuple(sorted(members))] = option.parent
-    return found
+            rules[tuple(sorted(members))] = option.parent
+    return rules
 
 
 def _stated(root: Element, language: Language, faults: Faults) -> list[ParameterConstraint]:
     """What the lists of constraints say."""
-    found: list[ParameterConstraint] = []
+    rules: list[ParameterConstraint] = []
     for tag in ("booleanConstraints", "nonBooleanConstraints", "mixedConstraints"):
         group = root.child(tag)
         for element in group.children if group is not None else []:
@@ -261,8 +261,8 @@ def _stated(root: Element, language: Language, faults: Faults) -> list[Parameter
             for name in language.unknown(constraint):
                 hint = nearest(name, language.aliases)
                 faults.add(str(element.line), f"no option {name!r}", known(language.aliases), hint)
-            found.append(constraint)
-    return found
+            rules.append(constraint)
+    return rules
 
 
 def _condition(tag: str, element: Element, language: Language) -> str:

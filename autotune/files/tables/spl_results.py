@@ -86,18 +86,18 @@ class _Reading:
         self._chosen.append((line, binary, numbers))
 
     def _numbers(self, data: Element) -> dict[str, Cell]:
-        found: dict[str, Cell] = {}
+        numbers: dict[str, Cell] = {}
         for pair in data.text.split(","):
             if not pair.strip():
                 continue
             name, _, value = (part.strip() for part in _halves(pair.strip()))
-            known = cell(value)
-            if isinstance(known, str) or not name or name in found:
+            number = cell(value)
+            if isinstance(number, str) or not name or name in numbers:
                 expected = "name;value, with a number, each name once"
                 self._faults.add(str(data.line), f"numeric option {pair.strip()!r}", expected)
             else:
-                found[name] = known
-        return found
+                numbers[name] = number
+        return numbers
 
     def _measured(self, text: str, several: bool) -> _Measured:
         """The measurements of a property; nan with its text for what is no number."""
@@ -135,7 +135,7 @@ class _Reading:
     def _settings(self, domains: Mapping[str, Parameter]) -> list[dict[str, Cell]]:
         """Every option of every row: chosen 1, not chosen 0."""
         binary = dict.fromkeys(name for _, chosen, _ in self._chosen for name in sorted(chosen))
-        numbers = dict.fromkeys(name for _, _, found in self._chosen for name in found)
+        numbers = dict.fromkeys(name for _, _, settings in self._chosen for name in settings)
         if domains:
             unknown = [
                 name for name in (*binary, *numbers) if name not in domains and name != "root"
@@ -147,8 +147,8 @@ class _Reading:
             numbers = dict.fromkeys(n for n in domains if n not in binary)
         return [
             {name: int(name in chosen or name == "root") for name in binary}
-            | {name: found.get(name) for name in numbers}
-            for _, chosen, found in self._chosen
+            | {name: settings.get(name) for name in numbers}
+            for _, chosen, settings in self._chosen
         ]
 
 

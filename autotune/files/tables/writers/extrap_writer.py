@@ -29,20 +29,22 @@ def to_extrap(tables: MeasurementTable | Tables) -> str:
 
 
 def _faults(tables: Sequence[MeasurementTable]) -> list[Fault]:
-    first, found = tables[0], []
+    first, faults = tables[0], []
     for parameter in first.parameters:
         if not parameter.numeric:
             text = f"{parameter.name} is categorical"
-            found.append(Fault(where="", found=text, expected="numbers: Extra-P has no categories"))
+            faults.append(
+                Fault(where="", found=text, expected="numbers: Extra-P has no categories")
+            )
         if len(parameter.name.split()) != 1:
             text = f"the name {parameter.name!r}"
-            found.append(Fault(where="", found=text, expected="names without blanks"))
+            faults.append(Fault(where="", found=text, expected="names without blanks"))
     if len(first.parameters) > _MOST_PARAMETERS:
         text = f"{len(first.parameters)} parameters"
-        found.append(Fault(where="", found=text, expected=f"at most {_MOST_PARAMETERS}"))
+        faults.append(Fault(where="", found=text, expected=f"at most {_MOST_PARAMETERS}"))
     for table in tables[1:]:
         if table.inputs.rows != first.inputs.rows or table.inputs.names != first.inputs.names:
             text = f"{table.name} has other points than {first.name}"
             hint = "write them to files of their own"
-            found.append(Fault(where="", found=text, expected="the same points", hint=hint))
-    return found
+            faults.append(Fault(where="", found=text, expected="the same points", hint=hint))
+    return faults

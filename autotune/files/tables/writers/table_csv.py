@@ -48,7 +48,7 @@ def to_csv(table: MeasurementTable) -> str:
 
 def _faults(table: MeasurementTable, title: str, header: str) -> list[Fault]:
     """What a reader of this text would take for something else."""
-    found = []
+    faults = []
     constants = dict(table.constants)
     values = {p.name: p.values for p in table.parameters if not p.numeric}
     values |= {name: (value,) for name, value in constants.items() if isinstance(value, str)}
@@ -56,15 +56,15 @@ def _faults(table: MeasurementTable, title: str, header: str) -> list[Fault]:
         meaning = taken_for(name, title) or ("" if _plain(name) else "another name")
         if meaning:
             what = f"parameter {name!r}, which reads as {meaning}"
-            found.append(Fault(where=table.name, found=what, expected="another name"))
+            faults.append(Fault(where=table.name, found=what, expected="another name"))
         for value in values.get(name, ()):
             if not (_plain(str(value)) and same(str(value))):
                 what = f"{name} = {value!r}, which reads as another value or as none"
-                found.append(Fault(where=table.name, found=what, expected="another text"))
+                faults.append(Fault(where=table.name, found=what, expected="another text"))
     if separator_of(header) != ",":
         what = "names with semicolons or tabs"
-        found.append(Fault(where=table.name, found=what, expected="fewer than the commas"))
-    return found
+        faults.append(Fault(where=table.name, found=what, expected="fewer than the commas"))
+    return faults
 
 
 def _plain(text: str) -> bool:

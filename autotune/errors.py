@@ -66,13 +66,13 @@ class WorkFailed(AutotuneError):
     """The input was right, but nothing came of the work."""
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str]) -> str:
     """A hint naming the nearest known name, or an empty string.
 
     >>> nearest("heat2", ["heat2d", "wave1d"])
     'did you mean heat2d?'
     """
-    spellings = {candidate.lower(): candidate for candidate in known}
+    spellings = {candidate.lower(): candidate for candidate in names}
     match = difflib.get_close_matches(name.lower(), list(spellings), n=1, cutoff=0.5)
     return f"did you mean {spellings[match[0]]}?" if match else ""
 
@@ -82,9 +82,9 @@ def one_of(names: Sequence[str]) -> str:
     return "one of " + ", ".join(names) if names else "nothing (none is known)"
 
 
-def unknown_name(where: str, kind: str, name: str, known: Iterable[str]) -> Fault:
+def unknown_name(where: str, kind: str, name: str, choices: Iterable[str]) -> Fault:
     """The fault for a name that is not known, with the nearest one that is."""
-    names = sorted(known)
+    names = sorted(choices)
     return Fault(
         where=where,
         found=f"unknown {kind} {name!r}",

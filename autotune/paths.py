@@ -53,13 +53,15 @@ def user_data_dir() -> Path:
     return _base("AUTOTUNE_DATA", "XDG_DATA_HOME", ".local/share")
 
 
-def _base(own: str, xdg: str, fallback: str) -> Path:
-    if os.environ.get(own):
-        return Path(os.environ[own])
+def _base(variable: str, xdg: str, fallback: str) -> Path:
+    if os.environ.get(variable):
+        return Path(os.environ[variable])
     if os.environ.get(xdg):
         return Path(os.environ[xdg]) / "autotune"
     try:
         return Path.home() / fallback / "autotune"
     except RuntimeError as error:
-        fault = Fault(where=own, found="there is no home directory", hint=f"set {own} to a folder")
+        fault = Fault(
+            where=variable, found="there is no home directory", hint=f"set {variable} to a folder"
+        )
         raise InputError(fault) from error

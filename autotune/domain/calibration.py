@@ -217,40 +217,40 @@ class Calibration:
         Interpolated over working sets where both were measured, and over the logarithm of the
         number of streams; flat beyond, 1 where only one stream was measured.
         """
-        one = self.curve(threads)
-        known: list[tuple[int, float]] = [(1, 1.0)]
+        measured_curve = self.curve(threads)
+        factors: list[tuple[int, float]] = [(1, 1.0)]
         for curve in sorted(self.curves, key=lambda c: c.streams):
-            if curve.threads == one.threads and curve.streams > 1:
+            if curve.threads == measured_curve.threads and curve.streams > 1:
                 ratios = [
-                    b / one.at(size)
+                    b / measured_curve.at(size)
                     for size, b in zip(curve.working_set, curve.bandwidth, strict=True)
                 ]
-                known.append((curve.streams, _along(curve.working_set, ratios, working_set)))
-        return _along([n for n, _ in known], [ratio for _, ratio in known], streams)
+                factors.append((curve.streams, _along(curve.working_set, ratios, working_set)))
+        return _along([n for n, _ in factors], [ratio for _, ratio in factors], streams)
 
     def constant(self, name: str, threads: int = 1) -> Constant | None:
         """A constant by its name, at the nearest measured thread count; None: not measured."""
-        found = {
+        by_name = {
             int(count or 1): value
             for (base, _, count), value in (
                 (key.partition("@"), value) for key, value in self.constants.items()
             )
             if base == name and (not count or count.isdigit())
         }
-        return found[min(found, key=lambda n: (abs(n - threads), n))] if found else None
+        return by_name[min(by_name, key=lambda n: (abs(n - threads), n))] if by_name else None
 
     def barrier(self, threads: int) -> Seconds:
         """Seconds of one barrier: linear between measured thread counts, proportional beyond."""
         if threads <= 1:
             return Seconds(0.0)
-        known = sorted(self.barriers)
-        if not known:
+        counts = sorted(self.barriers)
+        if not counts:
             return Seconds(0.0)
-        for low, high in pairwise(known):
+        for low, high in pairwise(counts):
             if low <= threads <= high:
                 share = (threads - low) / (high - low)
                 return Seconds((1 - share) * self.barriers[low] + share * self.barriers[high])
-        near = known[0] if threads < known[0] else known[-1]
+        near = counts[0] if threads < counts[0] else counts[-1]
         return Seconds(self.barriers[near] * threads / near)
 
 

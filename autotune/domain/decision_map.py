@@ -179,10 +179,10 @@ class DecisionMap:
 
     def entries(self, *, few: bool = True) -> list[Entry]:
         """What to run in every cell: of the few contenders, or the winners."""
-        found = []
+        entries = []
         for cell in self.cells:
             choice = cell.merged if few else cell.winner
-            found.append(
+            entries.append(
                 Entry(
                     size=cell.size,
                     n=cell.n,
@@ -195,25 +195,25 @@ class DecisionMap:
                     measured=choice.contender in cell.measured,
                 )
             )
-        return found
+        return entries
 
     def regions(self) -> list[tuple[int, int, int, int]]:
         """(threads, first size, last size, contender) of each run of sizes with the same of the
         few contenders."""
-        found: list[tuple[int, int, int, int]] = []
+        regions: list[tuple[int, int, int, int]] = []
         for threads in self.threads:
             for cell in self.row(threads):
-                one = cell.merged.contender
-                if found and (found[-1][0], found[-1][3]) == (threads, one):
-                    found[-1] = (threads, found[-1][1], cell.size, one)
+                contender = cell.merged.contender
+                if regions and (regions[-1][0], regions[-1][3]) == (threads, contender):
+                    regions[-1] = (threads, regions[-1][1], cell.size, contender)
                 else:
-                    found.append((threads, cell.size, cell.size, one))
-        return found
+                    regions.append((threads, cell.size, cell.size, contender))
+        return regions
 
 
 def _by_count(contenders: Sequence[int]) -> tuple[int, ...]:
-    counts = {one: contenders.count(one) for one in contenders}
-    return tuple(sorted(counts, key=lambda one: (-counts[one], one)))
+    counts = {contender: contenders.count(contender) for contender in contenders}
+    return tuple(sorted(counts, key=lambda contender: (-counts[contender], contender)))
 
 
 def _nearest(values: Sequence[int], wanted: int) -> int:

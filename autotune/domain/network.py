@@ -172,7 +172,7 @@ class Network:
 
         A curve within a node never stands for one between nodes, nor the other way round.
         """
-        found = [
+        curves = [
             c for c in self.curves if c.operation == operation and (c.nodes > 1) == (nodes > 1)
         ]
 
@@ -180,7 +180,7 @@ class Network:
             apart = abs(math.log(curve.ranks / ranks)) + abs(math.log(curve.nodes / nodes))
             return apart, curve.nodes, curve.ranks
 
-        return min(found, key=distance, default=None)
+        return min(curves, key=distance, default=None)
 
     def cost(self, operation: Operation, size: float, nodes: int, ranks: int) -> Cost | None:
         """The cost of one operation of ``ranks`` ranks on ``nodes`` nodes; None: nothing is known.
@@ -275,12 +275,12 @@ def _derived(basis: CostCurve, operation: Operation, size: float, nodes: int, ra
     """
     count = steps(operation, ranks)
     alpha = basis.at(0)
-    one = alpha if operation == "barrier" else basis.at(size)
-    seconds = count * one if operation != "sparse" else one + (count - 1) * alpha
+    step = alpha if operation == "barrier" else basis.at(size)
+    seconds = count * step if operation != "sparse" else step + (count - 1) * alpha
     least, most = {
         "barrier": (seconds, 2 * seconds),
         "allgather": (min(seconds, seconds - (count - steps("barrier", ranks)) * alpha), seconds),
-    }.get(operation, (one, 2 * seconds))
+    }.get(operation, (step, 2 * seconds))
     low, high = basis.residual
     ours = _layout(nodes, ranks)
     theirs = _layout(basis.nodes, basis.ranks)
@@ -305,7 +305,7 @@ def _of_ring(basis: CostCurve, operation: Operation, size: float, nodes: int, ra
     A step of a ring is half of such an exchange if its two messages follow one another, all of it
     if they share the way: the interval. Of two ranks in a chain it is that step itself.
     """
-    one = basis.at(0 if operation == "barrier" else size)
+    step = basis.at(0 if operation == "barrier" else size)
     count = 1 if operation == "sparse" else steps(operation, ranks)
     low, high = basis.residual
     least = 1.0 if operation == "sparse" else 1 / _steps_of(basis)
@@ -314,8 +314,8 @@ def _of_ring(basis: CostCurve, operation: Operation, size: float, nodes: int, ra
         f" {_layout(basis.nodes, basis.ranks)}: {count} in a row"
     )
     return Cost(
-        seconds=Seconds(count * one),
-        interval=(low * count * one * least, high * count * one),
+        seconds=Seconds(count * step),
+        interval=(low * count * step * least, high * count * step),
         extrapolated=True,
         notes=(note, *(() if operation == "barrier" else _outside(basis, size))),
     )

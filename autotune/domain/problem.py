@@ -81,8 +81,8 @@ class ButcherTableau:
         order above 2s. The trees double in number and more with each order: milliseconds up to
         order 8, half a second at order 12. So the simplifying assumptions speak first.
         """
-        found = self._order_by_assumptions()
-        return self._order_by_trees() if found is None else found
+        order = self._order_by_assumptions()
+        return self._order_by_trees() if order is None else order
 
     def _order_by_trees(self) -> int:
         trees: list[_Tree] = []
@@ -111,8 +111,8 @@ class ButcherTableau:
             return all(abs(left - right) <= _ORDER_TOLERANCE for left, right in pairs)
 
         def quadrature(k: int) -> bool:
-            found = sum(w * x ** (k - 1) for w, x in zip(b, c, strict=True))
-            return holds(iter([(found, 1 / k)]))
+            total = sum(w * x ** (k - 1) for w, x in zip(b, c, strict=True))
+            return holds(iter([(total, 1 / k)]))
 
         def stages(k: int) -> bool:
             rows = zip(self.A, c, strict=True)
@@ -214,9 +214,9 @@ class Ivp:
     """The smallest sensible size N."""
 
     def __post_init__(self) -> None:
-        known = {"N", "n", "j", "t", *self.constants, *self.locals}
+        names = {"N", "n", "j", "t", *self.constants, *self.locals}
         for region in (*self.regions, *self.initial):
-            unknown = symbols(region.body) - known
+            unknown = symbols(region.body) - names
             if unknown:
                 raise ValueError(f"region {region}: unknown name {sorted(unknown)[0]!r}")
             for ref in references(region.body):

@@ -126,11 +126,11 @@ class ProblemFacts:
 def labels(problems: Sequence[ProblemFacts]) -> list[str]:
     """Labels that tell the problems of a study apart, in their order."""
     plain = [problem.label for problem in problems]
-    found = [
+    texts = [
         label if plain.count(label) == 1 else f"{label}-{problem.suffix}"
         for label, problem in zip(plain, problems, strict=True)
     ]
     return [
-        label if found.count(label) == 1 else f"{label}-{found[: place + 1].count(label)}"
-        for place, label in enumerate(found)
+        label if texts.count(label) == 1 else f"{label}-{texts[: place + 1].count(label)}"
+        for place, label in enumerate(texts)
     ]

@@ -43,8 +43,8 @@ class Template:
     @property
     def names(self) -> tuple[str, ...]:
         """The names in braces, in order."""
-        found = (match.group(1) for match in _PIECE.finditer(self.text))
-        return tuple(dict.fromkeys(name for name in found if name is not None))
+        names = (match.group(1) for match in _PIECE.finditer(self.text))
+        return tuple(dict.fromkeys(name for name in names if name is not None))
 
     def fill(self, values: Mapping[str, Value]) -> str | None:
         """The argument with the values put in; None where one of them is null.
@@ -251,14 +251,14 @@ class Program:
         for name in (*self.parameters, *self.arguments):
             if not NAME.fullmatch(name) or name in RUN_PLACES:
                 raise ValueError(f"{name!r} cannot be the name of a parameter or an argument")
-        own = {*self.parameters, *self.arguments}
-        for known, templates in (
-            ({*own, *BUILD_PLACES}, [t for command in self.build for t in command]),
-            ({*own, *RUN_PLACES}, [*self.run, *self.environment.values()]),
+        names = {*self.parameters, *self.arguments}
+        for allowed, templates in (
+            ({*names, *BUILD_PLACES}, [t for command in self.build for t in command]),
+            ({*names, *RUN_PLACES}, [*self.run, *self.environment.values()]),
         ):
             for template in templates:
                 for name in template.names:
-                    if name not in known:
+                    if name not in allowed:
                         raise ValueError(f"unknown placeholder {{{name}}} in {template.text!r}")
 
     @property
@@ -299,8 +299,8 @@ class Program:
 
         Raises ValueError, in words, where a constraint says nothing about them.
         """
-        known = {**arguments, **values}
+        all_values = {**arguments, **values}
         for constraint in self.constraints:
-            if not constraint.require.holds(known):
+            if not constraint.require.holds(all_values):
                 return constraint
         return None

@@ -51,18 +51,18 @@ Access = Literal["read", "write", "update"]
 
 def amount(formula: Formula, values: Mapping[str, Value]) -> float:
     """The number that a formula gives; ValueError, in words, where it gives none."""
-    found = formula.value(values)
-    if isinstance(found, bool) or not isinstance(found, int | float):
-        raise ValueError(f"{formula.text!r} is {found!r}, not a number")
-    return float(found)
+    number = formula.value(values)
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise ValueError(f"{formula.text!r} is {number!r}, not a number")
+    return float(number)
 
 
 def least(formula: Formula, values: Mapping[str, Value], bound: float, what: str) -> float:
     """The same, and not below a bound."""
-    found = amount(formula, values)
-    if found < bound:
-        raise ValueError(f"{what} = {formula.text} is {found:g}, below {bound:g}")
-    return found
+    number = amount(formula, values)
+    if number < bound:
+        raise ValueError(f"{what} = {formula.text} is {number:g}, below {bound:g}")
+    return number
 
 
 _NOTHING, _ONE, _ALL = Condition("0"), Condition("1"), Condition("threads")

@@ -56,9 +56,9 @@ class Ranking:
             lambda c: c.label == name,
             lambda c: c.id.startswith(name),
         ):
-            found = [entry for entry in self.entries if fits(entry.candidate)]
-            if found:
-                return found
+            entries = [entry for entry in self.entries if fits(entry.candidate)]
+            if entries:
+                return entries
         return []
 
 
@@ -83,12 +83,14 @@ def _ordered(pairs: Sequence[tuple[Candidate, Prediction]]) -> tuple[Ranked, ...
         return seconds is None, seconds or 0.0, candidate.identity
 
     ordered = sorted(pairs, key=key)
-    told = _told_apart([prediction for _, prediction in ordered if prediction.seconds is not None])
+    distinct = _told_apart(
+        [prediction for _, prediction in ordered if prediction.seconds is not None]
+    )
     entries = []
     for place, (candidate, prediction) in enumerate(ordered, start=1):
-        known = prediction.seconds is not None
-        apart, group = told[place - 1] if known else (None, None)
-        entries.append(Ranked(place if known else None, candidate, prediction, apart, group))
+        predicted = prediction.seconds is not None
+        apart, group = distinct[place - 1] if predicted else (None, None)
+        entries.append(Ranked(place if predicted else None, candidate, prediction, apart, group))
     return tuple(entries)
 
 
@@ -106,11 +108,11 @@ class Unsure:
     own: Floats
     """(n,): standard deviations of each alone."""
 
-    def slower(self, one: int, others: npt.NDArray[np.int64]) -> Floats:
+    def slower(self, index: int, others: npt.NDArray[np.int64]) -> Floats:
         """Probability that each of the others takes longer than one candidate."""
-        difference = self.times[others] - self.times[one]
-        apart = ((self.shifts[others] - self.shifts[one]) ** 2).sum(axis=1)
-        sigma = np.sqrt(apart + self.own[others] ** 2 + self.own[one] ** 2)
+        difference = self.times[others] - self.times[index]
+        apart = ((self.shifts[others] - self.shifts[index]) ** 2).sum(axis=1)
+        sigma = np.sqrt(apart + self.own[others] ** 2 + self.own[index] ** 2)
         with np.errstate(divide="ignore", invalid="ignore"):
             score = np.where(difference == 0, 0.0, difference / sigma)
         return np.array([0.5 * (1 + math.erf(value / math.sqrt(2))) for value in score.tolist()])
@@ -118,15 +120,17 @@ class Unsure:
 
 def unsure(predictions: Sequence[Prediction]) -> Unsure | None:
     """What predicted times are unsure of; None where one of them does not say."""
-    told = [p.uncertainty for p in predictions if p.uncertainty is not None]
-    if not told or len(told) < len(predictions):
+    uncertainties = [p.uncertainty for p in predictions if p.uncertainty is not None]
+    if not uncertainties or len(uncertainties) < len(predictions):
         return None
-    names = sorted({name for one in told for name in one.shared})
-    shifts = np.array([[one.shared.get(name, 0.0) for name in names] for one in told])
+    names = sorted({name for uncertainty in uncertainties for name in uncertainty.shared})
+    shifts = np.array(
+        [[uncertainty.shared.get(name, 0.0) for name in names] for uncertainty in uncertainties]
+    )
     return Unsure(
         times=np.log(np.array([float(p.seconds or math.nan) for p in predictions])),
-        shifts=shifts.reshape(len(told), len(names)),
-        own=np.array([one.own for one in told]),
+        shifts=shifts.reshape(len(uncertainties), len(names)),
+        own=np.array([uncertainty.own for uncertainty in uncertainties]),
     )
 
 
@@ -140,16 +144,16 @@ def odds(first: Prediction, second: Prediction) -> float | None:
 
 def _told_apart(predictions: Sequence[Prediction]) -> list[tuple[float | None, int | None]]:
     """``apart`` and ``group`` of predictions in order."""
-    known = unsure(predictions)
-    if known is None:
+    uncertain = unsure(predictions)
+    if uncertain is None:
         return [(None, None)] * len(predictions)
     left = np.arange(len(predictions))
-    apart = known.slower(0, left).tolist()
+    apart = uncertain.slower(0, left).tolist()
     groups = np.zeros(len(predictions), dtype=np.int64)
     number = 0
     while len(left):
         number += 1
-        near = known.slower(int(left[0]), left) <= 1 - UNDECIDED
+        near = uncertain.slower(int(left[0]), left) <= 1 - UNDECIDED
         near[0] = True
         groups[left[near]] = number
         left = left[~near]
@@ -206,7 +210,7 @@ def roles(first: Prediction, second: Prediction) -> list[Role]:
         touched = [group for group in groups if group & kernels]
         groups = [group for group in groups if group not in touched]
         groups.append(set(kernels).union(*touched))
-    found = []
+    titles = []
     for group in groups:
         name = "+".join(sorted(group))
         sums = [_sums([part for kernels, part in side if kernels <= group]) for side in sides]
@@ -221,15 +225,18 @@ def roles(first: Prediction, second: Prediction) -> list[Role]:
             )
             for kind in dict.fromkeys((*sums[0], *sums[1]))
         )
-        found.append(Role(frozenset(group), parts))
-    return sorted(found, key=lambda role: (-abs(role.first - role.second), role.name))
+        titles.append(Role(frozenset(group), parts))
+    return sorted(titles, key=lambda role: (-abs(role.first - role.second), role.name))
 
 
 def differences(first: Prediction, second: Prediction) -> list[Difference]:
     """The parts of two predictions side by side by what they compute, largest difference first."""
     rows = [part for role in roles(first, second) for part in role.parts]
     for kind in _APART:
-        sums = [sum(p.seconds for p in each.parts if p.kind == kind) for each in (first, second)]
+        sums = [
+            sum(p.seconds for p in prediction.parts if p.kind == kind)
+            for prediction in (first, second)
+        ]
         if any(sums):
             rows.append(Difference(sweep=kind, kind=kind, first=sums[0], second=sums[1]))
     return sorted(rows, key=lambda row: (-abs(row.first - row.second), row.sweep, row.kind))
@@ -245,8 +252,8 @@ def _by_kernel(prediction: Prediction, *both: Prediction) -> list[tuple[frozense
     A kernel in several forms, ``rhs`` and ``rhs_first``, is one. Predictions that were stored
     without kernels have them in the names of their sweeps, in front.
     """
-    parts = [part for each in both for part in each.parts]
-    known = {name for part in parts for name in part.kernel.split("+")}
+    parts = [part for predicted in both for part in predicted.parts]
+    kernels = {name for part in parts for name in part.kernel.split("+")}
     heads = {part.sweep.partition("_")[0] for part in parts}
     made = []
     for part in prediction.parts:
@@ -254,7 +261,7 @@ def _by_kernel(prediction: Prediction, *both: Prediction) -> list[tuple[frozense
             continue
         if part.kernel:
             forms = [(name, name.partition("_")[0]) for name in part.kernel.split("+")]
-            names = [head if head in known else name for name, head in forms]
+            names = [head if head in kernels else name for name, head in forms]
         else:
             names = [word for word in part.sweep.split("_") if word in heads]
         made.append((frozenset(name.upper() for name in names), part))

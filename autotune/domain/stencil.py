@@ -62,7 +62,9 @@ class Stencil:
         _check_scalar("the initial value", self.initial, names | points)
         reads = self._reads(names)
         object.__setattr__(self, "reads", reads)
-        radius = max(abs(step) for offsets in reads.values() for each in offsets for step in each)
+        radius = max(
+            abs(step) for offsets in reads.values() for offset in offsets for step in offset
+        )
         if radius < 1:
             raise ValueError("the body reads no neighbour: a stencil has a radius of at least 1")
         object.__setattr__(self, "radius", radius)
@@ -74,16 +76,16 @@ class Stencil:
         arrays = (SOURCE, *self.coefficients)
         for name in sorted(bare_symbols(self.body) - scalars):
             raise ValueError(f"the body: unknown name {name!r}")
-        found: dict[str, set[tuple[int, ...]]] = {}
+        reads: dict[str, set[tuple[int, ...]]] = {}
         for ref in references(self.body):
             if ref.array == TARGET:
                 raise ValueError(f"the body reads {show(ref)}, its target: a sweep reads u only")
             if ref.array not in arrays:
                 raise ValueError(f"the body: unknown array {ref.array!r}")
-            found.setdefault(ref.array, set()).add(offsets(ref, self.dimensions))
-        if SOURCE not in found:
+            reads.setdefault(ref.array, set()).add(offsets(ref, self.dimensions))
+        if SOURCE not in reads:
             raise ValueError(f"the body reads no element of {SOURCE}")
-        return {name: tuple(sorted(found[name], reverse=True)) for name in arrays if name in found}
+        return {name: tuple(sorted(reads[name], reverse=True)) for name in arrays if name in reads}
 
     @property
     def extent_names(self) -> tuple[str, ...]:
@@ -129,7 +131,7 @@ def offsets(ref: Ref, dimensions: tuple[str, ...]) -> tuple[int, ...]:
     form = "".join(f"[{name}+number]" for name in dimensions)
     if len(ref.indices) != len(dimensions):
         raise ValueError(f"{show(ref)} has {len(ref.indices)} indices, not {len(dimensions)}")
-    found: list[int] = []
+    distances: list[int] = []
     for name, index in zip(dimensions, ref.indices, strict=True):
         try:
             steps = {number(index, {name: at}) - at for at in _PROBES}
@@ -138,8 +140,8 @@ def offsets(ref: Ref, dimensions: tuple[str, ...]) -> tuple[int, ...]:
         step = steps.pop()
         if steps or step != int(step):
             raise ValueError(f"{show(ref)} is not {ref.array}{form} with whole numbers")
-        found.append(int(step))
-    return tuple(found)
+        distances.append(int(step))
+    return tuple(distances)
 
 
 def strides(extents: tuple[int, ...], radius: int, lines: int = 0) -> tuple[int, ...]:
@@ -151,12 +153,12 @@ def strides(extents: tuple[int, ...], radius: int, lines: int = 0) -> tuple[int,
     >>> strides((4, 10, 30), 1)
     (384, 32, 1)
     """
-    found = [1]
+    products = [1]
     whole = -(-(extents[-1] + 2 * radius) // LINE) * LINE + lines * LINE
     for extent in reversed(extents[:-1]):
-        found.append(whole)
+        products.append(whole)
         whole *= extent + 2 * radius
-    return tuple(reversed(found))
+    return tuple(reversed(products))
 
 
 def _check_dimensions(names: tuple[str, ...]) -> None:

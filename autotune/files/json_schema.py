@@ -308,7 +308,11 @@ def _any_of(schemas: list[Schema]) -> Schema:
     for schema in schemas:
         kind = schema.get("type")
         if set(schema) != {"type"} or kind is None:
-            distinct = [alternative for i, alternative in enumerate(schemas) if alternative not in schemas[:i]]
+            distinct = [
+                alternative
+                for i, alternative in enumerate(schemas)
+                if alternative not in schemas[:i]
+            ]
             return {"anyOf": distinct}
         kinds += kind if isinstance(kind, list) else [kind]
     return {"type": list(dict.fromkeys(kinds))}

@@ -74,10 +74,10 @@ class Condition:
 
     def holds(self, values: Mapping[str, Value]) -> bool:
         """Whether it is fulfilled; ValueError where it gives neither true nor false."""
-        found = self.value(values)
-        if not isinstance(found, bool):
-            raise ValueError(f"{self.text!r} is {found!r}, neither true nor false")
-        return found
+        value = self.value(values)
+        if not isinstance(value, bool):
+            raise ValueError(f"{self.text!r} is {value!r}, neither true nor false")
+        return value
 
 
 def _too_deep(tree: ast.AST) -> bool:
@@ -85,10 +85,10 @@ def _too_deep(tree: ast.AST) -> bool:
 
 
 def _names(tree: ast.expr) -> tuple[str, ...]:
-    found = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
-    ordered = sorted(found, key=lambda name: (name.lineno, name.col_offset))
-    known = (name.id for name in ordered if name.id not in (*_FUNCTIONS, *_WORDS))
-    return tuple(dict.fromkeys(known))
+    nodes = (node for node in ast.walk(tree) if isinstance(node, ast.Name))
+    ordered = sorted(nodes, key=lambda name: (name.lineno, name.col_offset))
+    identifiers = (name.id for name in ordered if name.id not in (*_FUNCTIONS, *_WORDS))
+    return tuple(dict.fromkeys(identifiers))
 
 
 def _check(node: ast.AST) -> None:
@@ -199,7 +199,7 @@ def _call(node: ast.expr, name: str, arguments: Sequence[ast.expr]) -> _Number:
     given, text = [_number(argument) for argument in arguments], ast.unparse(node)
     if name not in _OF_ONE:
         choose: Callable[[Sequence[float]], float] = min if name == "min" else max
-        return lambda values: choose([each(values) for each in given])
+        return lambda values: choose([compiled(values) for compiled in given])
     function, only = syntax.FUNCTIONS[name], given[0]
 
     def called(values: Mapping[str, Value]) -> float | int:
@@ -215,9 +215,9 @@ def _comparison(left: ast.expr, op: ast.cmpop, right: ast.expr) -> _Truth:
     if isinstance(op, ast.In | ast.NotIn):
         if not isinstance(right, ast.Tuple | ast.List):
             raise outside(right, "in needs a list such as (1, 2)")
-        wanted, one = isinstance(op, ast.In), _compiled(left)
+        wanted, left_value = isinstance(op, ast.In), _compiled(left)
         listed = [_compiled(element) for element in right.elts]
-        return lambda values: any(alike(one(values), e(values)) for e in listed) is wanted
+        return lambda values: any(alike(left_value(values), e(values)) for e in listed) is wanted
     if isinstance(op, ast.Eq | ast.NotEq):
         equal, first, second = isinstance(op, ast.Eq), _compiled(left), _compiled(right)
         return lambda values: alike(first(values), second(values)) is equal

@@ -56,7 +56,7 @@ def marks(text: str) -> Mapping[str, Lines]:
     that begins as a mark does but is none.
     """
     bare, comments = _without_comments(text)
-    found: dict[str, Lines] = {}
+    marked: dict[str, Lines] = {}
     for start, end in comments:
         line = _line(text, start)
         mark = _MARK.search(text[start:end].strip())
@@ -64,13 +64,13 @@ def marks(text: str) -> Mapping[str, Lines]:
             if _LIKE.search(text[start:end]):
                 raise BadMark(line, "a mark has the form /* autotune: loop NAME */")
             continue
-        if mark[1] in found:
+        if mark[1] in marked:
             raise BadMark(line, f"a second loop is marked as {mark[1]!r}")
         head = _head(bare, start, end)
         if head is None:
             raise BadMark(line, f"no loop begins right behind the mark {mark[1]!r}")
-        found[mark[1]] = Lines(_line(text, head), _line(text, _end(bare, head)))
-    return found
+        marked[mark[1]] = Lines(_line(text, head), _line(text, _end(bare, head)))
+    return marked
 
 
 def _without_comments(text: str) -> tuple[str, list[tuple[int, int]]]:

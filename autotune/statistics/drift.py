@@ -71,7 +71,7 @@ def levels(
     i = np.array([row[name] for name, _, _ in launches])
     j = np.array([column[key] for _, key, _ in launches])
     y = np.array([value for _, _, value in launches])
-    own, drift, noise = _fit(i, j, y)
+    level, drift, noise = _fit(i, j, y)
     anchor = [column[key] for key in at if key in column]
     shift = float(np.mean(drift[anchor] if anchor else drift))
     beside = np.bincount(j).astype(float)
@@ -79,7 +79,7 @@ def levels(
     counts = np.bincount(i)
     spread = noise * np.sqrt(np.bincount(i, weights=share[j])) / counts
     return DriftFreeTimes(
-        times={name: math.exp(own[k] + shift) for name, k in row.items()},
+        times={name: math.exp(level[k] + shift) for name, k in row.items()},
         errors={name: float(spread[k]) for name, k in row.items()},
         drift={key: float(drift[k] - shift) for key, k in column.items()},
         noise=noise,
@@ -100,11 +100,11 @@ def _launches(
         for key, taken in times.items():
             if len(taken):
                 alike.setdefault(least[key], []).append((name, key, taken[: least[key]]))
-    found = []
+    launches = []
     for group in alike.values():
         where = np.log(locations_of([taken for _, _, taken in group])).tolist()
-        found += [(name, key, at) for (name, key, _), at in zip(group, where, strict=True)]
-    return found
+        launches += [(name, key, at) for (name, key, _), at in zip(group, where, strict=True)]
+    return launches
 
 
 def _fit(i: NDArray[np.intp], j: NDArray[np.intp], y: Floats) -> tuple[Floats, Floats, float]:
@@ -133,12 +133,12 @@ def _solve(
 ) -> Floats:
     """Weighted least squares; of candidates and rounds the more numerous are eliminated first."""
     n, m = int(i.max()) + 1, int(j.max()) + 1
-    own, right = _sums(i, weights), _sums(i, weights * y)
+    diagonal, right = _sums(i, weights), _sums(i, weights * y)
     shared, left = _sums(j, weights) + ridge, _sums(j, weights * y)
     if n >= m:
-        drift, levels_ = _eliminated((shared, left, j), (own, right, i), weights)
+        drift, levels_ = _eliminated((shared, left, j), (diagonal, right, i), weights)
     else:
-        levels_, drift = _eliminated((own, right, i), (shared, left, j), weights)
+        levels_, drift = _eliminated((diagonal, right, i), (shared, left, j), weights)
     return np.concatenate([levels_, drift])
 
 
@@ -152,20 +152,20 @@ _Side = tuple[Floats, Floats, NDArray[np.intp]]
 
 def _eliminated(kept: _Side, gone: _Side, weights: Floats) -> tuple[Floats, Floats]:
     """[[K, T], [T', G]] (x, y) = (r, l) with diagonal K and G, by the Schur complement of G."""
-    (own, right, i), (other, left, j) = kept, gone
-    n, m = len(own), len(other)
+    (diagonal, right, i), (other, left, j) = kept, gone
+    n, m = len(diagonal), len(other)
     if n * m <= _DENSE:
         dense = np.zeros((n, m))
         np.add.at(dense, (i, j), weights)
         scaled = dense / other
         x = scipy.linalg.solve(
-            np.diag(own) - scaled @ dense.T, right - scaled @ left, assume_a="pos"
+            np.diag(diagonal) - scaled @ dense.T, right - scaled @ left, assume_a="pos"
         )
         return x, (left - x @ dense) / other
     table = scipy.sparse.csr_matrix((weights, (i, j)), shape=(n, m))
     thin = table @ scipy.sparse.diags(1 / other)
     x = scipy.linalg.solve(
-        np.diag(own) - (thin @ table.T).toarray(), right - thin @ left, assume_a="pos"
+        np.diag(diagonal) - (thin @ table.T).toarray(), right - thin @ left, assume_a="pos"
     )
     return x, (left - table.T @ x) / other
 

@@ -286,10 +286,10 @@ def skill(losses: Sequence[float], constant: Sequence[float]) -> float | None:
         raise ValueError(f"{len(losses)} losses do not compare with {len(constant)}")
     if not losses:
         return None
-    own, fixed = float(np.mean(losses)), float(np.mean(constant))
+    loss, fixed = float(np.mean(losses)), float(np.mean(constant))
     if fixed == 0:
-        return 0.0 if own == 0 else None
-    return 1 - own / fixed
+        return 0.0 if loss == 0 else None
+    return 1 - loss / fixed
 
 
 def _checked(times: ArrayLike) -> NDArray[np.float64]:

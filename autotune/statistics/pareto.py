@@ -22,9 +22,9 @@ def front(
     ('a', 'b')
     """
     boxes = {
-        name: _box([found[objective] for objective in objectives], fine)
-        for name, found in values.items()
-        if all(objective in found for objective in objectives)
+        name: _box([point[objective] for objective in objectives], fine)
+        for name, point in values.items()
+        if all(objective in point for objective in objectives)
     }
     kept: dict[str, tuple[float, ...]] = {}
     for name in sorted(boxes, key=lambda name: (boxes[name], name)):
@@ -34,12 +34,12 @@ def front(
     return tuple(kept)
 
 
-def _box(found: Sequence[float], fine: float) -> tuple[float, ...]:
-    if not all(value > 0 and math.isfinite(value) for value in found):
-        raise ValueError(f"objectives must be positive numbers, not {list(found)}")
-    first, *rest = found
+def _box(point: Sequence[float], fine: float) -> tuple[float, ...]:
+    if not all(value > 0 and math.isfinite(value) for value in point):
+        raise ValueError(f"objectives must be positive numbers, not {list(point)}")
+    first, *rest = point
     return (first, *(math.floor(math.log(value) / math.log1p(fine)) for value in rest))
 
 
-def _covers(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    return all(a <= b for a, b in zip(one, other, strict=True))
+def _covers(point: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return all(a <= b for a, b in zip(point, other, strict=True))

@@ -84,9 +84,9 @@ def by_parameter(observed: Sequence[Observed]) -> tuple[Residual, ...]:
     Parameters that were varied together share the blame: the measured candidates are no designed
     experiment.
     """
-    names = list(dict.fromkeys(name for one in observed for name in one.parameters))
-    all_of_them = [found for name in names for found in _of(name, observed)]
-    tests = sum(found.chance < 1 for found in all_of_them)
+    names = list(dict.fromkeys(name for residual in observed for name in residual.parameters))
+    all_of_them = [group for name in names for group in _of(name, observed)]
+    tests = sum(group.chance < 1 for group in all_of_them)
     return tuple(
         replace(r, clear=r.chance < 1 and r.chance * tests < 1 - SHARE) for r in all_of_them
     )
@@ -100,32 +100,32 @@ def worst(residuals: Sequence[Residual], count: int) -> tuple[Residual, ...]:
     clear = [r for r in residuals if r.clear]
     clear.sort(key=lambda r: (-abs(r.excess), -abs(r.mean)))
     kept: list[Residual] = []
-    for one in clear:
-        values = sum(r.parameter == one.parameter for r in residuals)
-        if values > 2 or all(r.parameter != one.parameter for r in kept):
-            kept.append(one)
+    for group in clear:
+        values = sum(r.parameter == group.parameter for r in residuals)
+        if values > 2 or all(r.parameter != group.parameter for r in kept):
+            kept.append(group)
     return tuple(kept[:count])
 
 
 def _of(name: str, observed: Sequence[Observed]) -> Iterator[Residual]:
     # True == 1 as a key: types tell such values apart
     groups: dict[tuple[str, Value], list[float]] = {}
-    for one in observed:
-        if name in one.parameters:
-            value = one.parameters[name]
-            groups.setdefault((type(value).__name__, value), []).append(one.residual)
+    for residual in observed:
+        if name in residual.parameters:
+            value = residual.parameters[name]
+            groups.setdefault((type(value).__name__, value), []).append(residual.residual)
     if len(groups) < 2:
         return
-    for key, found in sorted(groups.items(), key=lambda item: _order(item[0][1])):
+    for key, group in sorted(groups.items(), key=lambda item: _order(item[0][1])):
         others = [r for other, residuals in groups.items() if other != key for r in residuals]
         yield Residual(
             parameter=name,
             value=key[1],
-            mean=float(np.mean(found)),
-            interval=_interval(found),
-            candidates=len(found),
-            excess=float(np.mean(found) - np.mean(others)),
-            chance=_chance(found, others),
+            mean=float(np.mean(group)),
+            interval=_interval(group),
+            candidates=len(group),
+            excess=float(np.mean(group) - np.mean(others)),
+            chance=_chance(group, others),
         )
 
 
@@ -136,20 +136,20 @@ def _order(value: Value) -> tuple[int, float, str]:
     return (2, 0.0, value) if isinstance(value, str) else (1, float(value), "")
 
 
-def _interval(found: Sequence[float]) -> tuple[float, float] | None:
-    if len(found) < 2:
+def _interval(values: Sequence[float]) -> tuple[float, float] | None:
+    if len(values) < 2:
         return None
-    mean, error = float(np.mean(found)), float(scipy.stats.sem(found))
-    half = error * student(len(found) - 1, SHARE)
+    mean, error = float(np.mean(values)), float(scipy.stats.sem(values))
+    half = error * student(len(values) - 1, SHARE)
     return mean - half, mean + half
 
 
-def _chance(found: Sequence[float], others: Sequence[float]) -> float:
-    if min(len(found), len(others)) < 2:
+def _chance(values: Sequence[float], others: Sequence[float]) -> float:
+    if min(len(values), len(others)) < 2:
         return 1.0
-    if np.ptp(found) == 0 and np.ptp(others) == 0:
-        return 1.0 if found[0] == others[0] else 0.0
+    if np.ptp(values) == 0 and np.ptp(others) == 0:
+        return 1.0 if values[0] == others[0] else 0.0
     with warnings.catch_warnings():
         # a group whose values are nearly the same: its spread is lost in rounding, and is nothing
         warnings.simplefilter("ignore", RuntimeWarning)
-        return float(scipy.stats.ttest_ind(found, others, equal_var=False).pvalue)
+        return float(scipy.stats.ttest_ind(values, others, equal_var=False).pvalue)

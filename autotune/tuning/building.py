@@ -24,7 +24,7 @@ def prepare(candidates: Sequence[Candidate], bench: Bench, deadline: float) -> l
     An interrupt does not wait for a compiler: what runs is ended. Raises OSError where a disk is
     full, which is no fault of the candidate that then failed.
     """
-    asked = time.monotonic()
+    began = time.monotonic()
 
     def one(candidate: Candidate) -> Prepared | None:
         return bench.measurer.prepare(candidate) if time.monotonic() < deadline else None
@@ -33,7 +33,7 @@ def prepare(candidates: Sequence[Candidate], bench: Bench, deadline: float) -> l
     if not candidates:
         return []
     with bench.turns.building(), ThreadPoolExecutor(max_workers=_workers()) as pool:
-        bench.clock.timed("wait", asked)
+        bench.clock.timed("wait", began)
         started = time.monotonic()
         futures = [pool.submit(one, candidate) for candidate in candidates]
         bench.progress("build and verify", 0, len(candidates))
@@ -61,8 +61,8 @@ def check_space(prepared: Prepared) -> None:
     if prepared.status not in ("build-failed", "crashed"):
         return
     folder = paths.cache_dir()
-    told = prepared.status == "build-failed" and os.strerror(errno.ENOSPC) in prepared.detail
-    if told or (folder.exists() and shutil.disk_usage(folder).free < _ROOM):
+    disk_full = prepared.status == "build-failed" and os.strerror(errno.ENOSPC) in prepared.detail
+    if disk_full or (folder.exists() and shutil.disk_usage(folder).free < _ROOM):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(folder))
 
 

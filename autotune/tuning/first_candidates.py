@@ -128,11 +128,11 @@ def _top(predicted: Sequence[Ranked], count: int) -> list[tuple[Ranked, str]]:
     likely = _likely([bundle[0] for bundle in bundles])
     order = sorted(range(1, len(bundles)), key=lambda k: (-likely[k], k))
     chosen = [0, *order][:count]
-    found = [(bundles[k][0], _undecided(k, likely[k], len(contenders))) for k in chosen]
+    best = [(bundles[k][0], _undecided(k, likely[k], len(contenders))) for k in chosen]
     copies = [entry for bundle in bundles for entry in bundle[1:]]
     copies.sort(key=lambda entry: entry.rank or 0)
-    found += [(entry, ", predicted as another one is") for entry in copies[: count - len(found)]]
-    return sorted(found, key=lambda pair: pair[0].rank or 0)
+    best += [(entry, ", predicted as another one is") for entry in copies[: count - len(best)]]
+    return sorted(best, key=lambda pair: pair[0].rank or 0)
 
 
 def _undecided(place: int, likely: float, contenders: int) -> str:
@@ -146,20 +146,20 @@ def _bundles(contenders: Sequence[Ranked]) -> list[list[Ranked]]:
     made: dict[tuple[object, ...], list[Ranked]] = {}
     for entry in contenders:
         prediction = entry.prediction
-        told = prediction.uncertainty
-        shared = tuple(sorted(told.shared.items())) if told else ()
+        uncertainty = prediction.uncertainty
+        shared = tuple(sorted(uncertainty.shared.items())) if uncertainty else ()
         made.setdefault((prediction.seconds, shared), []).append(entry)
     return list(made.values())
 
 
 def _likely(entries: Sequence[Ranked]) -> list[float]:
     """Probability of each entry that it is the fastest of all."""
-    known = unsure([entry.prediction for entry in entries])
-    if known is None:
+    uncertain = unsure([entry.prediction for entry in entries])
+    if uncertain is None:
         return [0.0] * len(entries)
     chance = np.random.default_rng(20191)
-    common = chance.standard_normal((_DRAWS, known.shifts.shape[1])) @ known.shifts.T
-    alone = chance.standard_normal((_DRAWS, len(entries))) * known.own
-    fastest = (known.times + common + alone).argmin(axis=1)
-    found: list[float] = (np.bincount(fastest, minlength=len(entries)) / _DRAWS).tolist()
-    return found
+    common = chance.standard_normal((_DRAWS, uncertain.shifts.shape[1])) @ uncertain.shifts.T
+    alone = chance.standard_normal((_DRAWS, len(entries))) * uncertain.own
+    fastest = (uncertain.times + common + alone).argmin(axis=1)
+    shares: list[float] = (np.bincount(fastest, minlength=len(entries)) / _DRAWS).tolist()
+    return shares

@@ -24,8 +24,8 @@ def tune_problem(chosen: Sequence[Chosen], bench: Bench, plan: Plan) -> list[Mea
     for identity in group.prepared:
         if _complete(group, identity):
             group.settle(identity)
-    found = (group.measurement(identity) for identity in group.prepared)
-    return [measurement for measurement in found if measurement]
+    measurements = (group.measurement(identity) for identity in group.prepared)
+    return [measurement for measurement in measurements if measurement]
 
 
 def _run(group: MeasuredGroup) -> None:

@@ -106,9 +106,9 @@ class ProblemSearch:
             if identity in self.known or self.left(1):  # what only compares costs nothing
                 first.append(choice)
                 self.order[identity] = len(self.order) + 1
-        known = f", {len(self.known)} are known" if self.known else ""
+        earlier_count = f", {len(self.known)} are known" if self.known else ""
         self.publish(
-            self, ProblemNotice(kind="begun", why=f"{len(first)} are measured first{known}")
+            self, ProblemNotice(kind="begun", why=f"{len(first)} are measured first{earlier_count}")
         )
         self._measure(first, "first", None, f"measure {self.label}")
         self.tell(search, sorted(self.known | self.order.keys()))
@@ -142,13 +142,13 @@ class ProblemSearch:
         if rival is not None and rival not in self.group.prepared:
             self._build([self._named(rival, "the fastest so far, to compare with")])
         self._measure(chosen, "search", rival, f"measure {self.label}, step {self.step}")
-        told = [choice.candidate.identity for choice in chosen]
-        self.tell(search, [*told, *([] if rival is None or rival in told else [rival])])
+        identities = [choice.candidate.identity for choice in chosen]
+        self.tell(search, [*identities, *([] if rival is None or rival in identities else [rival])])
 
     def _ask(self, search: Search, count: int) -> list[Proposal]:
         """Candidates that were not measured; those that were disturbed are not told of."""
-        while found := search.ask(self.number, count):
-            new = [p for p in found if p.candidate.identity not in self.order]
+        while proposals := search.ask(self.number, count):
+            new = [p for p in proposals if p.candidate.identity not in self.order]
             if new:
                 return new
         return []
@@ -181,40 +181,40 @@ class ProblemSearch:
         )
         return Chosen(proposal.candidate, prediction, why)
 
-    def incumbent(self, known: DriftFreeTimes) -> str | None:
+    def incumbent(self, times: DriftFreeTimes) -> str | None:
         """The fastest of those that were launched often enough to be believed; else of all."""
-        enough = {i for i in known.times if len(self.group.times(i)) > 1 or i in self.known}
-        able = sorted(enough or known.times)
-        return min(able, key=lambda i: known.times[i]) if able else None
+        enough = {i for i in times.times if len(self.group.times(i)) > 1 or i in self.known}
+        able = sorted(enough or times.times)
+        return min(able, key=lambda i: times.times[i]) if able else None
 
     def tell(self, search: Search, identities: Sequence[str]) -> None:
         """Tell the search what became of some candidates, at the level of the first rounds.
 
         What was disturbed, or not launched in time, is not told: it did not fail.
         """
-        known = self.group.levels()
+        times = self.group.levels()
         for identity in identities:
             measurement = self._measured(identity)
             if measurement is None or measurement.status == "contended":
                 continue
             if measurement.status != "ok":
                 search.tell(self._candidates[identity], measurement, 0.0)
-            elif identity in known.times:
-                levelled = _scaled(measurement, known.times[identity])
-                search.tell(self._candidates[identity], levelled, known.errors[identity])
+            elif identity in times.times:
+                levelled = _scaled(measurement, times.times[identity])
+                search.tell(self._candidates[identity], levelled, times.errors[identity])
 
     def _measured(self, identity: str) -> Measurement | None:
         """The result of a candidate in this run; otherwise in the last run that finished it."""
         if identity in self.group.prepared:
             return self.group.measurement(identity)
-        found = [known for (_, i), known in self.group.earlier.items() if i == identity]
-        return found[-1].measurement if found else None
+        earlier = [result for (_, i), result in self.group.earlier.items() if i == identity]
+        return earlier[-1].measurement if earlier else None
 
-    def learn(self, found: Sequence[EarlierResult]) -> list[str]:
+    def learn(self, results: Sequence[EarlierResult]) -> list[str]:
         """Take in what other runs found out; the candidates that this run has not measured."""
-        for known in found:
-            self.group.earlier[known.measurement.run, known.candidate.identity] = known
-        names = {known.candidate.identity for known in found}
+        for result in results:
+            self.group.earlier[result.measurement.run, result.candidate.identity] = result
+        names = {result.candidate.identity for result in results}
         return sorted(names - self.group.prepared.keys())
 
     # --- the finals ---------------------------------------------------------------------
@@ -250,16 +250,16 @@ class ProblemSearch:
         self.group.recount()
         self.bench.progress(stage, total, total)
 
-    def finalists(self, known: DriftFreeTimes) -> list[str]:
+    def finalists(self, times: DriftFreeTimes) -> list[str]:
         """Three fastest, the baseline, and the fastest of the predicted top 1, 3 and 5."""
-        able = sorted(known.times, key=lambda i: (known.times[i], i))
+        able = sorted(times.times, key=lambda i: (times.times[i], i))
         names = able[:FINALISTS]
         for k in TOPS:
             top = {
                 e.candidate.identity for e in self.task.ranking.entries if (e.rank or k + 1) <= k
             }
             names += [i for i in able if i in top][:1]
-        if self.task.baseline in known.times:
+        if self.task.baseline in times.times:
             names.append(self.task.baseline)
         return list(dict.fromkeys(names))
 
@@ -309,8 +309,8 @@ class ProblemSearch:
         self.bench.journal.chosen(chosen)
         candidates = [choice.candidate for choice in chosen]
         self.waiting |= {candidate.identity for candidate in candidates}
-        known = self.group.levels().times
-        fastest = min(known.values(), default=None)
+        times = self.group.levels().times
+        fastest = min(times.values(), default=None)
         limit = self.deadline if deadline is None else deadline
         for prepared in prepare(candidates, self.bench, limit):
             identity = prepared.candidate.identity
@@ -337,8 +337,8 @@ class ProblemSearch:
     def standing(self) -> Standing:
         """Where the problem stands now."""
         group = self.group
-        known = group.levels()
-        timed = [i for i in group.samples if i in known.times and group.times(i)]
+        times = group.levels()
+        timed = [i for i in group.samples if i in times.times and group.times(i)]
         taken = [s for samples in group.samples.values() for s in samples if not s.warm_up]
         left = None if self.plan.evaluations is None else self.left(0)
         seconds = self.plan.deadline - time.monotonic()
@@ -352,21 +352,21 @@ class ProblemSearch:
             open=len(self.waiting),
             samples=len(taken),
             rejected=sum(not sample.accepted for sample in taken),
-            best=self._best(known),
-            baseline=known.times.get(self.task.baseline),
+            best=self._best(times),
+            baseline=times.times.get(self.task.baseline),
             expected_improvement=self.proposed,
             evaluations_left=left,
             seconds_left=None if math.isinf(seconds) else max(0.0, seconds),
             finished=self.finished,
         )
 
-    def _best(self, known: DriftFreeTimes) -> Best | None:
-        identity = self.incumbent(known)
+    def _best(self, times: DriftFreeTimes) -> Best | None:
+        identity = self.incumbent(times)
         if identity is None:
             return None
         return Best(
             candidate=self._candidates[identity],
-            seconds=known.times[identity],
+            seconds=times.times[identity],
             predicted=self._predictions[identity].seconds,
             evaluation=0 if identity in self.known else self.order.get(identity, 0),
         )

@@ -76,64 +76,64 @@ class Race:
             together = [*running] if rival in (None, *running) else [str(rival), *running]
             group.round(together, self.stage, self.show(number, len(together)), self.deadline)
             number += 1
-            known = group.levels()
-            rival = self._rival(entrants, known)
+            times = group.levels()
+            rival = self._rival(entrants, times)
             for identity in list(running):
                 spent = group.launches.get(identity, 0) - started[identity]
-                if self._judge(identity, rival, known, spent):
+                if self._judge(identity, rival, times, spent):
                     running.remove(identity)
         group.recount()
 
-    def _rival(self, entrants: Sequence[str], known: DriftFreeTimes) -> str | None:
+    def _rival(self, entrants: Sequence[str], times: DriftFreeTimes) -> str | None:
         """The fastest of those launched in two rounds or more; before, the rival of the start."""
-        able = [i for i in entrants if len(self.group.times(i)) > 1 and i in known.times]
-        if self.rival is not None and self.rival in known.times:
+        able = [i for i in entrants if len(self.group.times(i)) > 1 and i in times.times]
+        if self.rival is not None and self.rival in times.times:
             able.append(self.rival)
-        return min(able, key=lambda i: (known.times[i], i)) if able else self.rival
+        return min(able, key=lambda i: (times.times[i], i)) if able else self.rival
 
     def _judge(
-        self, identity: str, rival: str | None, known: DriftFreeTimes, launches: int
+        self, identity: str, rival: str | None, times: DriftFreeTimes, launches: int
     ) -> bool:
         """Whether a candidate needs no more launches; the journal is told then."""
         group = self.group
         rounds = group.times(identity)
         if group.bad(identity):
-            return self._settle(identity, "failed", None, known)
-        found = None
+            return self._settle(identity, "failed", None, times)
+        fight = None
         if rival is not None and rival != identity:
-            found = contest(rounds, group.times(rival), known.noise)
-        if found and found.slower and identity not in self.kept:
-            return self._settle(identity, "slower", found, known)
+            fight = contest(rounds, group.times(rival), times.noise)
+        if fight and fight.slower and identity not in self.kept:
+            return self._settle(identity, "slower", fight, times)
         leads = identity == rival
         if len(rounds) >= self.usual and (
-            leads or identity in self.kept or _settled(found) or len(rounds) >= self.most
+            leads or identity in self.kept or _settled(fight) or len(rounds) >= self.most
         ):
-            return self._settle(identity, "best" if leads else "close", found, known)
+            return self._settle(identity, "best" if leads else "close", fight, times)
         limit = self.usual if leads or identity in self.kept else self.most
         if launches >= limit + TAIL:
-            return self._settle(identity, "close" if rounds else "failed", found, known)
-        self.tell(self._lap(identity, "open", found, known))
+            return self._settle(identity, "close" if rounds else "failed", fight, times)
+        self.tell(self._lap(identity, "open", fight, times))
         return False
 
     def _settle(
-        self, identity: str, verdict: Verdict, found: Contest | None, known: DriftFreeTimes
+        self, identity: str, verdict: Verdict, fight: Contest | None, times: DriftFreeTimes
     ) -> bool:
         self.group.settle(identity)
-        self.tell(self._lap(identity, verdict, found, known))
+        self.tell(self._lap(identity, verdict, fight, times))
         return True
 
     def _lap(
-        self, identity: str, verdict: Verdict, found: Contest | None, known: DriftFreeTimes
+        self, identity: str, verdict: Verdict, fight: Contest | None, times: DriftFreeTimes
     ) -> RaceStanding:
         return RaceStanding(
             identity=identity,
             verdict=verdict,
-            contest=found,
-            seconds=known.times.get(identity),
+            contest=fight,
+            seconds=times.times.get(identity),
             rounds=len(self.group.times(identity)),
         )
 
 
-def _settled(found: Contest | None) -> bool:
+def _settled(fight: Contest | None) -> bool:
     """Nothing would be learned from more rounds."""
-    return found is not None and (found.faster or found.slower or found.width < _TOLD_APART)
+    return fight is not None and (fight.faster or fight.slower or fight.width < _TOLD_APART)

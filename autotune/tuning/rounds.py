@@ -84,9 +84,9 @@ class MeasuredGroup:
         order = list(identities)
         self._order.shuffle(order)
         limit = self.plan.deadline if deadline is None else deadline
-        asked = time.monotonic()
+        began = time.monotonic()
         with self.bench.turns.timing():
-            self.bench.clock.timed("wait", asked)
+            self.bench.clock.timed("wait", began)
             started = time.monotonic()
             for done, identity in enumerate(order):
                 show(done, self.prepared[identity].candidate.label)
@@ -133,11 +133,11 @@ class MeasuredGroup:
 
     def times(self, identity: str) -> dict[Hashable, list[float]]:
         """The accepted times of a candidate by round of this run."""
-        found: dict[Hashable, list[float]] = {}
+        by_round: dict[Hashable, list[float]] = {}
         for sample in self.samples.get(identity, []):
             if sample.accepted and not sample.warm_up:
-                found.setdefault(sample.round, []).append(sample.seconds)
-        return found
+                by_round.setdefault(sample.round, []).append(sample.seconds)
+        return by_round
 
     def levels(self) -> DriftFreeTimes:
         """The candidates that have a time, also those of earlier runs, at the first rounds' level.
@@ -153,8 +153,8 @@ class MeasuredGroup:
     def _fitted(self) -> DriftFreeTimes:
         wrong = self.wrong()
         table: dict[str, dict[Hashable, list[float]]] = {}
-        for (run, identity), known in self.earlier.items():
-            for sample in known.measurement.accepted if known.measurement.status == "ok" else ():
+        for (run, identity), result in self.earlier.items():
+            for sample in result.measurement.accepted if result.measurement.status == "ok" else ():
                 rounds = table.setdefault(identity, {})
                 rounds.setdefault((run, sample.round), []).append(sample.seconds)
         for identity in self.samples:

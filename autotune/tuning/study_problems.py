@@ -71,11 +71,11 @@ def tune_problems(
 
 
 def _learn(
-    searches: Sequence[ProblemSearch], search: Search, found: Sequence[EarlierResult]
+    searches: Sequence[ProblemSearch], search: Search, results: Sequence[EarlierResult]
 ) -> None:
     for problem_search in searches:
         key = problem_search.task.ranking.problem.key
-        mine = [known for known in found if known.candidate.problem.key == key]
+        mine = [result for result in results if result.candidate.problem.key == key]
         problem_search.tell(search, problem_search.learn(mine))
 
 

@@ -13,7 +13,7 @@ def execution_layouts(setup: Setup, machine_cores: int) -> list[ExecutionLayout]
     Raises InputError where one has more threads on a node than ``machine_cores``.
     """
     faults: list[Fault] = []
-    found: list[ExecutionLayout] = []
+    layouts: list[ExecutionLayout] = []
     for index, layout in enumerate(setup.layouts):
         per_rank = max(1, machine_cores // layout.ranks)
         threads = per_rank if layout.threads == "all" else layout.threads
@@ -32,7 +32,7 @@ def execution_layouts(setup: Setup, machine_cores: int) -> list[ExecutionLayout]
         ways: tuple[Communication, ...] = setup.communications if ranks > 1 else ("none",)
         # one thread, or one on every core, is placed the same in any way
         free = 1 < threads < machine_cores
-        found += [
+        layouts += [
             ExecutionLayout(
                 nodes=layout.nodes,
                 ranks=ranks,
@@ -45,7 +45,7 @@ def execution_layouts(setup: Setup, machine_cores: int) -> list[ExecutionLayout]
     if faults:
         raise InputError(*faults)
     return sorted(
-        dict.fromkeys(found),
+        dict.fromkeys(layouts),
         key=lambda layout: (layout.nodes, layout.ranks * layout.threads, layout.ranks),
     )
 

@@ -15,7 +15,7 @@ MOST_TOP_ENTRIES = 20
 MOST_LOOK_ALIKES = 39
 """May only fall."""
 MOST_README_LINES = 12
-MOST_VAGUE_NAMES = 572
+MOST_VAGUE_NAMES = 31
 """May only fall."""
 
 

@@ -75,29 +75,29 @@ def fit(
     """
     recorded = samples.read(files)
     fitted = curve_fit.fit(recorded, contended=contended)
-    curves = tuple(one.curve for one in fitted)
+    curves = tuple(fitted_curve.curve for fitted_curve in fitted)
     if output is not None:
-        known = config.read_network(output) if output.exists() else Network()
-        write(output, config.dump_network(known.updated(curves)))
+        before = config.read_network(output) if output.exists() else Network()
+        write(output, config.dump_network(before.updated(curves)))
         return fitted, output
     if not host:
         return fitted, None
     machine = detect.detect()
     ours = stored_calibrations.identity(machine)
-    for one in recorded:
-        if one.run.machine not in ("", ours):
+    for fitted_curve in recorded:
+        if fitted_curve.run.machine not in ("", ours):
             fault = Fault(
                 where="--machine host",
-                found=f"samples of another machine, {one.run.machine}"
-                f" ({', '.join(one.run.hosts) or 'unknown'})",
+                found=f"samples of another machine, {fitted_curve.run.machine}"
+                f" ({', '.join(fitted_curve.run.hosts) or 'unknown'})",
                 expected=f"samples of this host, {ours}",
                 hint="write a file of its own with -o",
             )
             raise InputError(fault)
-    known = stored_calibrations.stored_network(machine) or Network(
+    before = stored_calibrations.stored_network(machine) or Network(
         title=f"measured on {machine.title}"
     )
-    return fitted, stored_calibrations.save_network(machine, known.updated(curves))
+    return fitted, stored_calibrations.save_network(machine, before.updated(curves))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,7 @@ _HEAD = (
 
 def comparisons(comparisons: Sequence[PublishedComparison], setup: Setup, machine: Machine) -> str:
     """The published table beside our predictions, once for each engine."""
-    return "\n\n".join(comparison(each, setup, machine) for each in comparisons)
+    return "\n\n".join(comparison(compared, setup, machine) for compared in comparisons)
 
 
 def comparison(comparison: PublishedComparison, setup: Setup, machine: Machine) -> str:

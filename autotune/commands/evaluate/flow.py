@@ -112,11 +112,11 @@ def _like(first: StudyTable, other: StudyTable) -> MeasurementTable:
     return other.table.take([places[row] for row in first.table.inputs.rows])
 
 
-def _drawn(found: StudyTable, study: StudyRecord) -> Bools:
+def _drawn(tables: StudyTable, study: StudyRecord) -> Bools:
     """Drawn at random in any run, also where the tuner had chosen the candidate before."""
     drawn = {c.candidate for run in study.runs for c in run.choices if RANDOM in c.reason}
-    also = np.array([c.identity in drawn for c in found.candidates], dtype=np.bool_)
-    return np.asarray(found.random | also)
+    also = np.array([c.identity in drawn for c in tables.candidates], dtype=np.bool_)
+    return np.asarray(tables.random | also)
 
 
 def check_random(study: MeasuredStudy, *, fewer: bool) -> tuple[str, ...]:

@@ -94,7 +94,7 @@ class Draft:
 
     def _command_line(self) -> None:
         given = self.given
-        arguments = {each.position: each for each in self.seen.arguments}
+        arguments = {seen_argument.position: seen_argument for seen_argument in self.seen.arguments}
         for position in range(1, max([len(given), *arguments]) + 1):
             word = given[position - 1] if position <= len(given) else ""
             argument = arguments.get(position)
@@ -138,7 +138,7 @@ class Draft:
 
     def _shorten(self) -> None:
         """Take a value off the longest list, from the end that is farther from the baseline."""
-        name = max(self.parameters, key=lambda each: len(self.parameters[each]))
+        name = max(self.parameters, key=lambda parameter: len(self.parameters[parameter]))
         values, base = self.parameters[name], self.baseline[name]
         place = values.index(base)
         self.parameters[name] = values[:-1] if place * 2 < len(values) else values[1:]

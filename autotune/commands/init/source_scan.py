@@ -106,8 +106,8 @@ def scan_source(path: Path) -> SourceScan:
     every = "\n".join([text, *(_text(path.parent / name) for name in files[1:])])
     macros = {name: int(value) for name, value in _MACRO.findall(every)}
     printed = list(_printed(text))
-    timed = [found for found in printed if _TIME.search(found.words)]
-    time = max(timed, key=lambda found: found.likely, default=None)
+    timed = [line for line in printed if _TIME.search(line.words)]
+    time = max(timed, key=lambda line: line.likely, default=None)
     check = next((f for f in printed if f is not time and _CHECK.search(f.words)), None)
     return SourceScan(
         language=language,

@@ -112,6 +112,6 @@ def machine_check(machine: Machine, gaps: Sequence[str]) -> str:
     return "\n".join([f"{machine.name}: valid; missing:", *(f"  {gap}" for gap in gaps)])
 
 
-def machine_detected(found: Machine, reasons: Sequence[DetectionReason]) -> str:
+def machine_detected(detected: Machine, reasons: Sequence[DetectionReason]) -> str:
     """This host, and why it is described so."""
-    return "\n".join([machine(found), "decided:", *(f"  {reason}" for reason in reasons)])
+    return "\n".join([machine(detected), "decided:", *(f"  {reason}" for reason in reasons)])

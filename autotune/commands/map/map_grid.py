@@ -117,7 +117,9 @@ def check_memory(kind: MapSubject) -> None:
 
 def teams(setup: Setup, threads: str | None, cores: int) -> tuple[int, ...]:
     """The numbers of threads of a map: those asked for, else those of layouts with one rank."""
-    single = [one for one in setup.layouts if one.nodes * one.ranks == 1]
+    single = [
+        of_one_rank for of_one_rank in setup.layouts if of_one_rank.nodes * of_one_rank.ranks == 1
+    ]
     if not single:
         raise InputError(
             Fault(
@@ -134,7 +136,9 @@ def teams(setup: Setup, threads: str | None, cores: int) -> tuple[int, ...]:
 
 def widened(setup: Setup, kind: MapSubject, threads: Sequence[int]) -> Setup:
     """The setup with the problems and layouts of a map."""
-    single = [one for one in setup.layouts if one.nodes * one.ranks == 1]
+    single = [
+        of_one_rank for of_one_rank in setup.layouts if of_one_rank.nodes * of_one_rank.ranks == 1
+    ]
     placements = dict.fromkeys(layout.placement for layout in single)
     return dataclasses.replace(
         setup,
@@ -184,23 +188,26 @@ def grid(kind: MapSubject, threads: Sequence[int], ranked: RankedSpace) -> MapGr
     problems = [kind.at(cells.at(c)[0]) for c in range(len(cells))]
     number = {(problems[c].key, cells.at(c)[1]): c for c in range(len(cells))}
     several = len({layout.placement for layout in ranked.setup.layouts}) > 1
-    known: dict[_Key, dict[int, tuple[Candidate, Prediction]]] = {}
+    predicted: dict[_Key, dict[int, tuple[Candidate, Prediction]]] = {}
     for entry in (entry for ranking in ranked.rankings for entry in ranking.entries):
         candidate = entry.candidate
         cell = number[candidate.problem.key, candidate.threads]
-        known.setdefault(_key(candidate, several), {})[cell] = candidate, entry.prediction
+        predicted.setdefault(_key(candidate, several), {})[cell] = candidate, entry.prediction
     for c in range(len(cells)):
-        if not any(c in row for row in known.values()):
+        if not any(c in row for row in predicted.values()):
             _nothing(ranked, problems[c], cells.at(c)[1])
-    keys = _nearest(known, len(cells))
+    keys = _nearest(predicted, len(cells))
     candidates = [
-        [_candidate(known[key], problems[c], cells.at(c)[1], c) for c in range(len(cells))]
+        [_candidate(predicted[key], problems[c], cells.at(c)[1], c) for c in range(len(cells))]
         for key in keys
     ]
     predictions = [
-        [known[key][c][1] if c in known[key] else None for c in range(len(cells))] for key in keys
+        [predicted[key][c][1] if c in predicted[key] else None for c in range(len(cells))]
+        for key in keys
     ]
-    contenders = _contenders(keys, [next(iter(known[key].values()))[0] for key in keys], several)
+    contenders = _contenders(
+        keys, [next(iter(predicted[key].values()))[0] for key in keys], several
+    )
     parameters = [
         {
             **candidate.parameters,
@@ -215,8 +222,8 @@ def grid(kind: MapSubject, threads: Sequence[int], ranked: RankedSpace) -> MapGr
         contenders=contenders,
         candidates=tuple(map(tuple, candidates)),
         predictions=tuple(map(tuple, predictions)),
-        prior=prior(cells, parameters, predictions, _twins(known, keys, ranked, number)),
-        left_out=len(known) - len(keys),
+        prior=prior(cells, parameters, predictions, _twins(predicted, keys, ranked, number)),
+        left_out=len(predicted) - len(keys),
         engine=next((p.engine for row in predictions for p in row if p and p.seconds), ""),
     )
 
@@ -234,15 +241,15 @@ def _candidate(row: _Row, problem: AnyProblem, threads: int, cell: int) -> Candi
     return dataclasses.replace(first, problem=problem, layout=layout)
 
 
-def _nearest(known: _Known, cells: int) -> list[_Key]:
+def _nearest(predicted: _Known, cells: int) -> list[_Key]:
     """The contenders that may win, in the order in which they were enumerated.
 
     Without a prediction so many that lie evenly apart in that order.
     """
-    if len(known) <= MOST:
-        return list(known)
-    times = np.full((len(known), cells), np.inf)
-    for k, row in enumerate(known.values()):
+    if len(predicted) <= MOST:
+        return list(predicted)
+    times = np.full((len(predicted), cells), np.inf)
+    for k, row in enumerate(predicted.values()):
         for c, (_, prediction) in row.items():
             uncertainty = prediction.uncertainty
             if prediction.seconds is not None:
@@ -254,10 +261,10 @@ def _nearest(known: _Known, cells: int) -> list[_Key]:
     if np.isfinite(least).any():
         chosen = np.argsort(behind.min(axis=1), kind="stable")[:MOST]
     else:
-        chosen = np.linspace(0, len(known) - 1, MOST).round().astype(np.intp)
-    every = list(known)
+        chosen = np.linspace(0, len(predicted) - 1, MOST).round().astype(np.intp)
+    every = list(predicted)
     # a cell keeps somebody
-    needed = {next(k for k, row in enumerate(known.values()) if c in row) for c in range(cells)}
+    needed = {next(k for k, row in enumerate(predicted.values()) if c in row) for c in range(cells)}
     return [every[k] for k in sorted({*chosen.tolist(), *needed})]
 
 
@@ -287,18 +294,21 @@ def _contenders(
 
 def _build_name(build: Build, builds: Sequence[Build]) -> str:
     """The name of a build: the parts in which it differs from the other builds."""
-    common = set.intersection(*(set(one.flags) for one in builds))
+    common = set.intersection(*(set(other.flags) for other in builds))
     words = [flag for flag in build.flags if flag not in common]
-    if len({one.compiler for one in builds}) > 1:
+    if len({other.compiler for other in builds}) > 1:
         words.insert(0, build.compiler)
     return " ".join(words) or build.compiler
 
 
 def _twins(
-    known: _Known, keys: Sequence[_Key], ranked: RankedSpace, number: Mapping[tuple[str, int], int]
+    predicted: _Known,
+    keys: Sequence[_Key],
+    ranked: RankedSpace,
+    number: Mapping[tuple[str, int], int],
 ) -> dict[tuple[int, int], int]:
     """(contender, cell) to the contender that is the same program there."""
-    place = {(_variant(known[key]), key[1], key[2]): k for k, key in enumerate(keys)}
+    place = {(_variant(predicted[key]), key[1], key[2]): k for k, key in enumerate(keys)}
     named: dict[str, list[int]] = {}
     for (variant, _, _), k in place.items():
         named.setdefault(variant, []).append(k)
@@ -311,15 +321,15 @@ def _twins(
         cell = number[problem.key, threads]
         for k in named[variant]:
             other = place.get((reason.removeprefix(_TWIN), *keys[k][1:]))
-            if other is not None and cell in known[keys[other]]:
+            if other is not None and cell in predicted[keys[other]]:
                 twins[k, cell] = other
     for k, (values, build, placement) in enumerate(keys):
-        other = place.get((_variant(known[values, build, placement]), build, "compact"))
+        other = place.get((_variant(predicted[values, build, placement]), build, "compact"))
         for cell in number.values():
             # one thread, or one on every core, is placed the same in any way
-            if placement != "compact" and other is not None and cell in known[keys[other]]:
+            if placement != "compact" and other is not None and cell in predicted[keys[other]]:
                 twins[k, cell] = other
-    return {(k, c): other for (k, c), other in twins.items() if c not in known[keys[k]]}
+    return {(k, c): other for (k, c), other in twins.items() if c not in predicted[keys[k]]}
 
 
 def _variant(row: _Row) -> str:
@@ -328,7 +338,13 @@ def _variant(row: _Row) -> str:
 
 def _nothing(ranked: RankedSpace, problem: AnyProblem, threads: int) -> None:
     """Raise InputError because no candidate is legal in a cell."""
-    reasons = sorted({why for _, one, why in ranked.enumerated.illegal if one.key == problem.key})
+    reasons = sorted(
+        {
+            why
+            for _, problem_refused, why in ranked.enumerated.illegal
+            if problem_refused.key == problem.key
+        }
+    )
     raise InputError(
         Fault(
             where="--sizes",

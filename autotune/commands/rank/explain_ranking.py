@@ -38,50 +38,50 @@ def _explained(
     ranked: RankedSpace, entry: Ranked, other: Ranked | None, progress: Progress
 ) -> RankingExplanation:
     if other is None:
-        told = ExplainedCandidate(
+        explained = ExplainedCandidate(
             name=entry.candidate.variant.label,
             prediction=entry.prediction,
             loops=ranked.workload.loops(entry, ranked.machine, progress),
         )
-        words = reasons.alone(told)
+        words = reasons.alone(explained)
         return RankingExplanation(
-            chosen=entry, other=None, told=told, beside=None, words=tuple(words)
+            chosen=entry, other=None, told=explained, beside=None, words=tuple(words)
         )
     first, second = names(entry.candidate, other.candidate)
-    told, beside = (
+    explained, beside = (
         ExplainedCandidate(
             name=name,
-            prediction=each.prediction,
-            loops=ranked.workload.loops(each, ranked.machine, progress),
+            prediction=ranked_entry.prediction,
+            loops=ranked.workload.loops(ranked_entry, ranked.machine, progress),
         )
-        for name, each in ((first, entry), (second, other))
+        for name, ranked_entry in ((first, entry), (second, other))
     )
-    words = reasons.against(told, beside)
+    words = reasons.against(explained, beside)
     return RankingExplanation(
-        chosen=entry, other=other, told=told, beside=beside, words=tuple(words)
+        chosen=entry, other=other, told=explained, beside=beside, words=tuple(words)
     )
 
 
 def _named(rankings: Sequence[Ranking], name: str, option: str) -> list[tuple[Ranking, Ranked]]:
     """The candidates that a name stands for: one by its own name, or one per problem."""
-    own = [(ranking, entry) for ranking in rankings for entry in ranking.matching(name)]
-    if own and len({ranking.problem.key for ranking, _ in own}) == len(own):
-        return own
-    each = []
+    entries = [(ranking, entry) for ranking in rankings for entry in ranking.matching(name)]
+    if entries and len({ranking.problem.key for ranking, _ in entries}) == len(entries):
+        return entries
+    per_problem = []
     for ranking in rankings:
         alike = [entry for entry in ranking.entries if entry.candidate.variant.label == name]
         if alike:
-            each.append((ranking, alike[0]))
-    if each:
-        return each
+            per_problem.append((ranking, alike[0]))
+    if per_problem:
+        return per_problem
     ids = [entry.candidate.id for ranking in rankings for entry in ranking.entries]
     variants = {e.candidate.variant.label for ranking in rankings for e in ranking.entries}
     heads = {label.partition("-")[0] for label in variants}
-    matching = ", ".join(entry.candidate.id for _, entry in own[:3])
+    matching = ", ".join(entry.candidate.id for _, entry in entries[:3])
     raise InputError(
         Fault(
             where=option,
-            found=f"{name!r} names {len(own)} candidates" if own else f"unknown {name!r}",
+            found=f"{name!r} names {len(entries)} candidates" if entries else f"unknown {name!r}",
             expected="an id, an identity, a label or a variant, as rank prints them",
             hint=matching or nearest(name, [*heads, *variants, *ids]),
         )
@@ -90,7 +90,7 @@ def _named(rankings: Sequence[Ranking], name: str, option: str) -> list[tuple[Ra
 
 def names(first: Candidate, second: Candidate) -> tuple[str, str]:
     """Short names of two candidates that tell them apart."""
-    told = [first.variant.label, second.variant.label]
+    labels = [first.variant.label, second.variant.label]
     for differs, text in (
         (
             first.problem.key != second.problem.key,
@@ -105,8 +105,8 @@ def names(first: Candidate, second: Candidate) -> tuple[str, str]:
         (first.build != second.build, lambda c: f" by {_build(c.build)}"),
     ):
         if differs:
-            told = [name + text(c) for name, c in zip(told, (first, second), strict=True)]
-    return told[0], told[1]
+            labels = [name + text(c) for name, c in zip(labels, (first, second), strict=True)]
+    return labels[0], labels[1]
 
 
 def _layout(candidate: Candidate) -> str:

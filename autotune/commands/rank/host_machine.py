@@ -36,8 +36,8 @@ def resolve_machine(workload: Workload, progress: Progress) -> Machine:
     """
     setup = workload.setup
     if setup.machine is None and not workload.predicted:
-        found = detect.detect()
-        return dataclasses.replace(found, calibration=calibrate.stored(found))
+        detected = detect.detect()
+        return dataclasses.replace(detected, calibration=calibrate.stored(detected))
     return setup.machine or with_network(host(progress), setup, progress)
 
 
@@ -51,7 +51,7 @@ def uncalibrated_machine(setup: Setup) -> Machine:
 
 def examine_host() -> detect.DetectedMachine:
     """This host and its compiler, and the reason for each figure."""
-    found = detect.examine()
+    host = detect.examine()
     build = Build()
     try:
         compiler = compilers.find(build)
@@ -64,7 +64,7 @@ def examine_host() -> detect.DetectedMachine:
             decided=compiler.version,
             because=f"{' '.join(build.flags)} stands for {stands_for[:60]} ...",
         )
-    return dataclasses.replace(found, reasons=(*found.reasons, reason))
+    return dataclasses.replace(host, reasons=(*host.reasons, reason))
 
 
 def host(progress: Progress) -> Machine:
@@ -82,12 +82,12 @@ def with_network(machine: Machine, setup: Setup, progress: Progress) -> Machine:
     Raises MissingTool, naming the layout, where something is to be measured and there is no MPI.
     """
     network = stored_calibrations.stored_network(machine) or Network()
-    asked = {
+    needed = {
         layout.ranks: setup.place_of_layout(index)
         for index, layout in enumerate(setup.layouts)
         if layout.nodes == 1 and layout.ranks > 1
     }
-    for ranks, place in sorted(asked.items()):
+    for ranks, place in sorted(needed.items()):
         operations = tuple(
             way for way in setup.communications if (way, 1, ranks) not in network.known
         )
@@ -108,12 +108,12 @@ def calibrate_host(
     budget_seconds: float, progress: Progress, machine: Machine | None = None
 ) -> Machine:
     """Measure this host and keep the result in the user's data folder."""
-    found = machine or detect.detect()
+    host = machine or detect.detect()
     calibration = calibrate.calibrate(
-        found, budget_seconds=budget_seconds, progress=_fraction(progress)
+        host, budget_seconds=budget_seconds, progress=_fraction(progress)
     )
     calibrate.save(calibration)
-    return dataclasses.replace(found, calibration=calibration)
+    return dataclasses.replace(host, calibration=calibration)
 
 
 def _fraction(progress: Progress) -> Callable[[str, float], None]:
@@ -138,11 +138,11 @@ def machine(name: str) -> Machine:
     """
     if name != HOST:
         return config.machine(name, complete=False)
-    found = detect.detect()
+    host = detect.detect()
     return dataclasses.replace(
-        found,
-        calibration=calibrate.stored(found),
-        network=stored_calibrations.stored_network(found),
+        host,
+        calibration=calibrate.stored(host),
+        network=stored_calibrations.stored_network(host),
     )
 
 
@@ -198,7 +198,9 @@ def _gaps(machine: Machine) -> Iterator[tuple[str, str]]:
         )
     curves = machine.network.curves if machine.network else ()
     for nodes, where in ((False, "within a node"), (True, "on several nodes")):
-        known = {c.operation for c in curves if (c.nodes > 1) == nodes}
-        absent = [name for name in OPERATIONS if name != "pingpong" and name not in known]
+        operations_there = {c.operation for c in curves if (c.nodes > 1) == nodes}
+        absent = [
+            name for name in OPERATIONS if name != "pingpong" and name not in operations_there
+        ]
         if absent:
             yield f"network curves {where} ({', '.join(absent)})", f"several ranks {where}"

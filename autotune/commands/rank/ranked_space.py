@@ -98,17 +98,17 @@ def find(ranked: RankedSpace, name: str, engine: str | None = None) -> Ranked:
     """
     wanted = engine or ranked.engines[0]
     rankings = [ranking for ranking in ranked.rankings if ranking.engine == wanted]
-    found = [entry for ranking in rankings for entry in ranking.matching(name)]
-    if len(found) == 1:
-        return found[0]
-    known = [e.candidate.id for ranking in rankings for e in ranking.entries]
-    matching = [entry.candidate.id for entry in found]
+    entries_named = [entry for ranking in rankings for entry in ranking.matching(name)]
+    if len(entries_named) == 1:
+        return entries_named[0]
+    names = [e.candidate.id for ranking in rankings for e in ranking.entries]
+    matching = [entry.candidate.id for entry in entries_named]
     raise InputError(
         Fault(
             where="candidate",
             found=f"{name!r} names {len(matching)} candidates" if matching else f"unknown {name!r}",
             expected="an id, an identity or a label, as rank prints them",
-            hint=", ".join(matching[:3]) or nearest(name, known),
+            hint=", ".join(matching[:3]) or nearest(name, names),
         )
     )
 

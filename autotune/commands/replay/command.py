@@ -20,7 +20,7 @@ def replay_command(
 
     progress = TerminalProgress()
     try:
-        found = replay_file(
+        replayed = replay_file(
             path,
             sampler=sampler or "model",
             budget=budget,
@@ -33,6 +33,6 @@ def replay_command(
         raise typer.Exit(130) from None
     progress.close()
     if json:
-        document(replay_document.replay(found))
+        document(replay_document.replay(replayed))
     else:
-        typer.echo(text.text(found))
+        typer.echo(text.text(replayed))

@@ -72,13 +72,13 @@ def run(
     """
     ranking = recorded.ranking(points.predicted)
     prior = np.full(len(points), math.nan) if points.prior is None else points.prior
-    known = zip(recorded.identities, prior.tolist(), strict=True)
+    prior_of = zip(recorded.identities, prior.tolist(), strict=True)
     first = first_candidates(
         ranking,
         Selection(seed=seed, baseline=False),
         budget=budget,
         baseline=None,
-        prior={identity: seconds for identity, seconds in known if not math.isnan(seconds)},
+        prior={identity: seconds for identity, seconds in prior_of if not math.isnan(seconds)},
     )
     journal = _Evaluations(recorded, budget, progress)
     bench = Bench(measurer=recorded.measurer(), journal=journal, progress=_unseen)

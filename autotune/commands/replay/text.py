@@ -19,8 +19,10 @@ def text(replayed: Replay) -> str:
         needed = "not reached" if reached is None else _counted(reached)
         near = int(space.within(share).sum())
         lines.append(f"within {share:.0%} of the recorded best ({near} of {len(space)}): {needed}")
-    told = "with the predictions of the file" if replayed.predicted else "without predictions"
-    lines.append(f"sampler {replayed.sampler}, seed {replayed.seed}, {told}")
+    predictions = (
+        "with the predictions of the file" if replayed.predicted else "without predictions"
+    )
+    lines.append(f"sampler {replayed.sampler}, seed {replayed.seed}, {predictions}")
     lines.append(f"stopped after {_counted(len(replayed.steps))}: {replayed.stopped}")
     return "\n".join(lines)
 
@@ -37,12 +39,12 @@ def _described(space: RecordedSpace) -> str:
 
 def _improving(replayed: Replay) -> list[tuple[int, Step]]:
     """The evaluations that were the best so far when they were made, numbered from 1."""
-    best, found = float("inf"), []
+    best, improving = float("inf"), []
     for number, step in enumerate(replayed.steps, 1):
         if step.seconds is not None and step.seconds < best:
             best = step.seconds
-            found.append((number, step))
-    return found
+            improving.append((number, step))
+    return improving
 
 
 def _cells(number: int, step: Step, space: RecordedSpace) -> tuple[str, ...]:

@@ -225,10 +225,12 @@ def _stage(runs: Runs, keep: float, to: float, generation: SelfGeneration) -> ge
     return self_generated.next_stage(runs, plan)
 
 
-def _regions(runs: Runs, each: str | None) -> list[tuple[str, Runs]]:
-    if each is None:
+def _regions(runs: Runs, column: str | None) -> list[tuple[str, Runs]]:
+    if column is None:
         return [("", runs)]
-    if each not in runs.fields:
-        raise InputError(unknown_name("--each", "column", each, runs.fields))
-    values = sorted(set(runs.fields[each]), key=lambda value: (isinstance(value, str), value))
-    return [(f"{each} = {value}", runs.take(focal.meets(runs, each, (value,)))) for value in values]
+    if column not in runs.fields:
+        raise InputError(unknown_name("--each", "column", column, runs.fields))
+    values = sorted(set(runs.fields[column]), key=lambda value: (isinstance(value, str), value))
+    return [
+        (f"{column} = {value}", runs.take(focal.meets(runs, column, (value,)))) for value in values
+    ]

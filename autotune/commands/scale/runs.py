@@ -80,12 +80,14 @@ def selected(runs: Runs, region: RunSelection) -> Runs:
     if region.grid is not None:
         first, second = (_dimension(runs, name) for name in region.grid)
         kept = focal.near_ratio(first, second, region.ratio)
-        told = f"log2({region.grid[0]}/{region.grid[1]}) = {region.ratio:g} +- 1"
+        condition = f"log2({region.grid[0]}/{region.grid[1]}) = {region.ratio:g} +- 1"
         if not kept.any():
             ratios = np.log2(first / second)
             expected = f"a ratio from {ratios.min():g} to {ratios.max():g}"
-            raise InputError(Fault(where="--ratio", found=f"no run has {told}", expected=expected))
-        runs = runs.take(kept, f"{int(kept.sum())} of {len(runs)} runs: {told}")
+            raise InputError(
+                Fault(where="--ratio", found=f"no run has {condition}", expected=expected)
+            )
+        runs = runs.take(kept, f"{int(kept.sum())} of {len(runs)} runs: {condition}")
     if not len(runs):
         raise InputError(Fault(where="--condition", found="no run meets all conditions"))
     return runs

@@ -39,10 +39,10 @@ def region(answer: RegionAnswer) -> str:
         blocks += [_forecasts(f, answer) for f in answer.forecasts]
     if answer.back_tests:
         blocks.append(_back_tests(answer))
-    told = [f"note: {line}" for line in (*answer.runs.treated, *notes(answer.notes, answer.model))]
-    told += [f"warning: {line}" for line in answer.warnings]
-    if told:
-        blocks.append("\n".join(told))
+    lines = [f"note: {line}" for line in (*answer.runs.treated, *notes(answer.notes, answer.model))]
+    lines += [f"warning: {line}" for line in answer.warnings]
+    if lines:
+        blocks.append("\n".join(lines))
     if answer.recommended is not None:
         blocks.append("\n".join([*_drift(answer), _recommended(answer, *answer.recommended)]))
     return "\n\n".join(blocks)
@@ -95,10 +95,12 @@ def _deleted(answer: RegionAnswer, model: ScalingModel) -> list[str]:
 
 def _inverses(answer: RegionAnswer) -> str:
     size, share = answer.runs.variables.size, f"{answer.level:.0%}"
-    own = size.columns[0] if len(size.columns) == 1 and size.formula != size.columns[0] else ""
+    column_name = (
+        size.columns[0] if len(size.columns) == 1 and size.formula != size.columns[0] else ""
+    )
     wide = any(i.regression is not None for i in answer.inverses)
     alone = ("fit least", "fit most") if wide else ()
-    head = ("P", "SIZE", "least", "most", *alone, *((own,) if own else ()))
+    head = ("P", "SIZE", "least", "most", *alone, *((column_name,) if column_name else ()))
     rows: list[Sequence[str]] = [head]
     for i in answer.inverses:
         column = size.column(i.size)
@@ -109,7 +111,7 @@ def _inverses(answer: RegionAnswer) -> str:
                 f"{i.low:.6g}",
                 _number(i.high, "{:.6g}"),
                 *(_alone(i) if wide else ()),
-                *((_number(column, "{:.6g}"),) if own else ()),
+                *((_number(column, "{:.6g}"),) if column_name else ()),
             )
         )
     unit = answer.runs.variables.time.unit
@@ -134,38 +136,38 @@ def _alone(i: Inverse) -> tuple[str, str]:
 
 def _widened(answer: RegionAnswer) -> list[str]:
     """How much the error of the back-test widens the intervals, in words."""
-    known, beyond = (
+    tested, beyond = (
         answer.discrepancy,
         [i for i in answer.inverses if i.processors > answer.runs.levels[-1]],
     )
     if not beyond:
         return []
-    if known is None:
+    if tested is None:
         return [
             "warning: the intervals are of the regression alone: no back-test says how wrong it is"
             " on more processors"
         ]
     added = ", ".join(f"{i.widened:.2g} at P = {i.processors:g}" for i in beyond)
     return [
-        f"widened by the back-test: log2 error {known.error:.2g} on P = {known.top:g},"
-        f" {_doublings(known.distance)} beyond its runs; grown with the distance and times"
+        f"widened by the back-test: log2 error {tested.error:.2g} on P = {tested.top:g},"
+        f" {_doublings(tested.distance)} beyond its runs; grown with the distance and times"
         f" Student's t of one level: +-{added} in log2 of the time; fit least and most: without it"
     ]
 
 
 def _forecasts(forecast: ForecastAt, answer: RegionAnswer) -> str:
-    told, at, unit = forecast.told, forecast.points, answer.runs.variables.time.unit
+    predicted, at, unit = forecast.told, forecast.points, answer.runs.variables.time.unit
     rows: list[Sequence[str]] = [("P", "SIZE", "time", "least", "most", "")]
     rows += [
         (
             f"{at.processors[k]:g}",
             f"{at.size[k]:.6g}",
-            f"{told.median[k]:.4g}",
-            f"{told.low[k]:.4g}",
-            _number(float(told.high[k]), "{:.4g}"),
-            "extrapolated" if told.outside[k] else "",
+            f"{predicted.median[k]:.4g}",
+            f"{predicted.low[k]:.4g}",
+            _number(float(predicted.high[k]), "{:.4g}"),
+            "extrapolated" if predicted.outside[k] else "",
         )
-        for k in range(len(told))
+        for k in range(len(predicted))
     ]
     head = f"times of single runs{f' in {unit}' if unit else ''}, {answer.level:.0%} intervals"
     return f"{head}\n{columns(rows, right=range(5))}"
@@ -230,11 +232,13 @@ def _drift(answer: RegionAnswer) -> list[str]:
 def _recommended(answer: RegionAnswer, method: Method, test: BackTest) -> str:
     """The method with the least error, and what that is worth."""
     used = answer.settings.method
-    own = dict(answer.back_tests)[used]
+    back_test = dict(answer.back_tests)[used]
     if method == used:
         named = f"{method}, which was used"
     else:
-        than = "could not be tried" if isinstance(own, str) else f"{own.errors.mdape:.1%}"
+        than = (
+            "could not be tried" if isinstance(back_test, str) else f"{back_test.errors.mdape:.1%}"
+        )
         named = f"--method {method} ({used}, which was used: {than})"
     runs = f"{test.errors.count} run{'s' if test.errors.count > 1 else ''}"
     return (
@@ -246,12 +250,12 @@ def _recommended(answer: RegionAnswer, method: Method, test: BackTest) -> str:
 
 def _stage(stage: Stage, answer: RegionAnswer) -> str:
     size = answer.runs.variables.size
-    own = size.columns[0] if len(size.columns) == 1 else "SIZE"
+    column = size.columns[0] if len(size.columns) == 1 else "SIZE"
     if stage.name == "forecast":
         head = "self-generated focal region: complete; runs that would check the forecast:"
     else:
         head = f"self-generated focal region, {stage.name}: run these, add them, ask again"
-    rows: list[Sequence[str]] = [("P", own, "expected", "why")]
+    rows: list[Sequence[str]] = [("P", column, "expected", "why")]
     rows += [
         (
             f"{p.processors:g}",

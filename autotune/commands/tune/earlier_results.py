@@ -55,16 +55,25 @@ class EarlierResults:
         self._seen = counts
         warm = self.ranked.setup.search.warm_start
         runs = self.results.elsewhere(self.study, changed) if changed else ()
-        found = [e for one in runs if warm or one.study == self.study for e in self._earlier(one)]
+        results = [
+            e
+            for earlier_run in runs
+            if warm or earlier_run.study == self.study
+            for e in self._earlier(earlier_run)
+        ]
         if warm and not self._told:
             self._relatives()
         self._told = True
-        return found
+        return results
 
     def own(self) -> list[EarlierResult]:
         """The results of all runs of the study itself."""
         runs = [run.id for run in self.results.load_study(self.study).runs]
-        return [e for one in self.results.elsewhere(self.study, runs) for e in self._earlier(one)]
+        return [
+            e
+            for earlier_run in self.results.elsewhere(self.study, runs)
+            for e in self._earlier(earlier_run)
+        ]
 
     def counted(self, run: RunRecord) -> list[Candidate]:
         """The candidates that a run of the study finished, as far as that still holds."""
@@ -73,7 +82,7 @@ class EarlierResults:
 
     def _earlier(self, elsewhere: RunElsewhere) -> list[EarlierResult]:
         """What a run found out for good; its other times are hints."""
-        found = []
+        results = []
         ours = elsewhere.study == self.study
         for m in elsewhere.run.measurements:
             candidate = self._candidates[m.candidate]
@@ -85,10 +94,10 @@ class EarlierResults:
                 self._hint(candidate, m)
             elif ours or m.status in _LASTING:
                 checksum = elsewhere.run.checksums.get(m.candidate)
-                found.append(EarlierResult(candidate=candidate, measurement=m, checksum=checksum))
-        if found and not ours:
-            self.sources[elsewhere.study] = self.sources.get(elsewhere.study, 0) + len(found)
-        return found
+                results.append(EarlierResult(candidate=candidate, measurement=m, checksum=checksum))
+        if results and not ours:
+            self.sources[elsewhere.study] = self.sources.get(elsewhere.study, 0) + len(results)
+        return results
 
     def _holds(self, run: RunRecord, candidate: Candidate) -> bool:
         """Same machine, same compiler with what its flags stand for, same tools and MPI."""

@@ -129,10 +129,10 @@ def proved(prior: StudyPrior, result: StudyEvaluation) -> str:
     return f"{text}, the predictions {100 * right / pairs:.0f} %" if pairs else text
 
 
-def _ordered(known: Sequence[tuple[str, float, float | None]]) -> tuple[float, int]:
+def _ordered(timed: Sequence[tuple[str, float, float | None]]) -> tuple[float, int]:
     """Pairs of one problem in the right order, and all; problem, expected, measured. Ties: half."""
     right, pairs = 0.0, 0
-    for (where, expects, took), (there, other, longer) in combinations(known, 2):
+    for (where, expects, took), (there, other, longer) in combinations(timed, 2):
         if where == there and took and longer and took != longer:
             pairs += 1
             right += 0.5 if expects == other else float((expects < other) == (took < longer))

@@ -37,7 +37,9 @@ def match(space: RecordedSpace, candidates: Sequence[Candidate], given: Settings
     used = [name for name in (*space.names, *fixed) if name in names]
     places: dict[tuple[Setting, ...], list[int]] = {}
     for place, candidate_settings in enumerate(described):
-        places.setdefault(tuple(_plain(candidate_settings.get(name)) for name in used), []).append(place)
+        places.setdefault(tuple(_plain(candidate_settings.get(name)) for name in used), []).append(
+            place
+        )
     pairs, strangers = [], []
     for row in range(len(space)):
         settings = {**fixed, **space.settings(row)}

@@ -77,8 +77,8 @@ class StandardisedColumns:
 
     def __call__(self, matrix: Floats) -> Floats:
         """The standardised columns of a matrix."""
-        found: Floats = (matrix - self.mean) / self.scale
-        return found
+        standardised: Floats = (matrix - self.mean) / self.scale
+        return standardised
 
     @property
     def lengths(self) -> int:
@@ -112,8 +112,8 @@ def covariance(
     """(len(left), len(right)) of what is not noise, of standardised columns."""
     lengths = shape.lengths[groups]
     smooth = matern52(cdist(left / lengths, right / lengths) * ROOT5)
-    found: Floats = shape.amplitude**2 * smooth + shape.trend**2 * (left @ right.T) + _CONSTANT
-    return found
+    total: Floats = shape.amplitude**2 * smooth + shape.trend**2 * (left @ right.T) + _CONSTANT
+    return total
 
 
 def _evidence(columns: StandardisedColumns, x: Floats, y: Floats, trend: bool) -> Evidence:
@@ -165,22 +165,24 @@ class ProcessPredictor:
     def predict(self, inputs: ParameterRows) -> Floats:
         """See Predictor: 2 to the posterior mean."""
         between = self._between(inputs)
-        found: Floats = np.exp2(
+        predicted: Floats = np.exp2(
             np.clip(self.mean + self.scale * (between @ self.solved), -1e3, 1e3)
         )
-        return found
+        return predicted
 
     def sd(self, inputs: ParameterRows) -> Floats:
         """(n,) posterior standard deviation of log2 of the response, without the noise."""
         shape = KrigingHyperparameters.of(self.theta, self.trend)
         x = self.columns(self.columns.encoder.matrix(inputs))
-        own = shape.amplitude**2 + shape.trend**2 * np.einsum("ij,ij->i", x, x) + _CONSTANT
+        prior_variance = (
+            shape.amplitude**2 + shape.trend**2 * np.einsum("ij,ij->i", x, x) + _CONSTANT
+        )
         taken = solve_triangular(
             self.factor, self._between(inputs).T, lower=True, check_finite=False
         )
-        variance = own - np.einsum("ij,ij->j", taken, taken)
-        found: Floats = self.scale * np.sqrt(np.maximum(variance, 0.0))
-        return found
+        variance = prior_variance - np.einsum("ij,ij->j", taken, taken)
+        deviation: Floats = self.scale * np.sqrt(np.maximum(variance, 0.0))
+        return deviation
 
     def _between(self, inputs: ParameterRows) -> Floats:
         x = self.columns(self.columns.encoder.matrix(inputs))

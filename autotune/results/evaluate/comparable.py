@@ -49,9 +49,9 @@ def comparable_run(run: RunRecord, members: Collection[str]) -> ComparableRun | 
     A candidate with less than half of the most samples cannot be chosen.
     """
     measured = {
-        m.candidate: found
+        m.candidate: timed_rounds
         for m in run.measurements
-        if m.candidate in members and m.status == "ok" and (found := _rounds(m))
+        if m.candidate in members and m.status == "ok" and (timed_rounds := _rounds(m))
     }
     if not measured:
         return None

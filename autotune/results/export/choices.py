@@ -37,7 +37,7 @@ part of what is chosen."""
 
 
 def choices(
-    result: StudyEvaluation, problem: str = "", known: Sequence[CandidateRecord] = ()
+    result: StudyEvaluation, problem: str = "", candidates: Sequence[CandidateRecord] = ()
 ) -> Choices:
     """What to run of each problem, or of the one with this label.
 
@@ -47,7 +47,7 @@ def choices(
     """
     records = {
         entry_or_record.identity: entry_or_record
-        for entry_or_record in (*known, *result.study.candidates)
+        for entry_or_record in (*candidates, *result.study.candidates)
     }
     maps = [pair for item in result.study.maps for pair in of_map(result.study, item, records)]
     pairs = [pair for pair in maps if problem in ("", pair[1].problem)]

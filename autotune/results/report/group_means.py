@@ -155,7 +155,11 @@ class GroupMeans:
         logs = np.log2(table.response[[n for n, _ in rows]])
         tiers = []
         for agree, balanced in ((names, True), (tuple(matters), True), ((), False)):
-            kept = [k for k, one in enumerate(names) if one in agree and k != place]
+            kept = [
+                k
+                for k, parameter_name in enumerate(names)
+                if parameter_name in agree and k != place
+            ]
             blocks: dict[tuple[Value, ...], int] = {}
             block = [blocks.setdefault(tuple(r[k] for k in kept), len(blocks)) for _, r in rows]
             tiers.append(_Blocks(logs, codes, np.array(block, np.intp), balanced))

@@ -149,8 +149,8 @@ class _Fitted:
         single = [said for p in used if (said := self._single(p))]
         both = [
             said
-            for one, other in itertools.combinations(used, 2)
-            if {one.name, other.name} in named and (said := self._pair(one, other))
+            for first, other in itertools.combinations(used, 2)
+            if {first.name, other.name} in named and (said := self._pair(first, other))
         ]
         both = sorted(both, key=lambda said: -said.size)[:_PAIRS]
         kept = sorted(single, key=lambda said: -said.size)[: _MOST_WORDS - len(both)]
@@ -223,14 +223,14 @@ class _Fitted:
             text += f"; {change_words.few(alike, 'and')} {verb} not told apart"
         return _Said(size, (name,), text)
 
-    def _pair(self, one: Parameter, other: Parameter) -> "_Said | None":
+    def _pair(self, left: Parameter, other: Parameter) -> "_Said | None":
         """The change of one parameter that differs most between two values of the other."""
-        if other.numeric and not one.numeric:
-            one, other = other, one
-        first, second = _values(self.table, one), _values(self.table, other)
-        settings = [{one.name: a, other.name: b} for a in first for b in second]
+        if other.numeric and not left.numeric:
+            left, other = other, left
+        first, second = _values(self.table, left), _values(self.table, other)
+        settings = [{left.name: a, other.name: b} for a in first for b in second]
         effects = self._effects(settings).reshape(-1, len(first), len(second))
-        to, start, slow, fast = _most_apart(effects[0], self._present(one, other), one.numeric)
+        to, start, slow, fast = _most_apart(effects[0], self._present(left, other), left.numeric)
         if _option(first):
             start, to = 0, 1
         change = effects[:, to, :] - effects[:, start, :]
@@ -238,21 +238,19 @@ class _Fitted:
             return None
         agreed = []
         for place in (slow, fast):
-            times = self._measured(one, (other.name, second[place]))
+            times = self._measured(left, (other.name, second[place]))
             agreed.append(_same(float(change[0, place]), times.change(first[start], first[to])))
-        found = [pair for pair in agreed if pair is not None]
-        if len(found) < 2 or not _differ(*found):
+        pairs = [pair for pair in agreed if pair is not None]
+        if len(pairs) < 2 or not _differ(*pairs):
             return None
-        (here, _), (there, _) = found
+        (here, _), (there, _) = pairs
         phrases = [
             f"{change_words.change(size)} where {other.name} = {change_words.shown(second[place])}"
             for size, place in ((here, slow), (there, fast))
         ]
-        moved = (
-            f"{one.name} from {change_words.shown(first[start])} to {change_words.shown(first[to])}"
-        )
-        text = f"{f'{one.name} = 1' if _option(first) else moved}: {phrases[0]}, {phrases[1]}"
-        return _Said(abs(here - there), (one.name, other.name), text, here * there < 0)
+        moved = f"{left.name} from {change_words.shown(first[start])} to {change_words.shown(first[to])}"
+        text = f"{f'{left.name} = 1' if _option(first) else moved}: {phrases[0]}, {phrases[1]}"
+        return _Said(abs(here - there), (left.name, other.name), text, here * there < 0)
 
     def _present(self, parameter: Parameter, other: Parameter) -> NDArray[np.bool_]:
         """(values of one, of the other) which of them were measured together."""
@@ -355,15 +353,15 @@ def _option(values: list[Value]) -> bool:
 
 def _table(rows: list[EvaluatedCandidate], label: str) -> MeasurementTable:
     settings = [varied(row.candidate) for row in rows]
-    names = list(dict.fromkeys(name for one in settings for name in one))
-    options = {n for n in names if all(one.get(n) in (0, 1) for one in settings)}
+    names = list(dict.fromkeys(name for values in settings for name in values))
+    options = {n for n in names if all(values.get(n) in (0, 1) for values in settings)}
     records = [
         Record(
             place=row.candidate.id,
-            settings={n: _setting(one.get(n), n in options) for n in names},
+            settings={n: _setting(values.get(n), n in options) for n in names},
             times=(float(row.measured or 0.0),),
         )
-        for row, one in zip(rows, settings, strict=True)
+        for row, values in zip(rows, settings, strict=True)
     ]
     heading = Heading(name=label, where=label, source=label, unit="s")
     return assemble(records, heading)

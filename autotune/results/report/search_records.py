@@ -203,7 +203,7 @@ def failed(result: ProblemEvaluation, most: int = 3) -> tuple[FailureGroup, ...]
         FailureGroup(status, sum(reasons.values()), tuple(reasons.most_common(most)))
         for status, reasons in groups.items()
     ]
-    return tuple(sorted(groups_of_failures, key=lambda one: (-one.count, one.status)))
+    return tuple(sorted(groups_of_failures, key=lambda failure: (-failure.count, failure.status)))
 
 
 def _first(row: EvaluatedCandidate, begun: float) -> float:

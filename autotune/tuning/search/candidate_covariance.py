@@ -219,7 +219,7 @@ class LevelTerms:
         pairs_alone = pairs if count > 1 else 0.0
 
         def gradient(upper: Floats, diagonal: Floats) -> list[float]:
-            weight, own = upper * self.scale, float(diagonal @ self.scale_alone)
+            weight, of_scale = upper * self.scale, float(diagonal @ self.scale_alone)
             by_pairs = weight * (2 * pairs / couples)
             by_length = (
                 falling @ (weight * (main / count) + by_pairs * total)
@@ -228,9 +228,9 @@ class LevelTerms:
             )
             return [
                 *by_length.tolist(),
-                joint * (2 * float(weight @ together) + own),
-                main * (2 * float(weight @ mean) + own),
-                2 * pairs * float(weight @ both) + pairs_alone * own,
+                joint * (2 * float(weight @ together) + of_scale),
+                main * (2 * float(weight @ mean) + of_scale),
+                2 * pairs * float(weight @ both) + pairs_alone * of_scale,
             ]
 
         upper = joint * together + main * mean + pairs * both

@@ -94,12 +94,12 @@ class ModelSearch:
 
     def ask(self, group: int, count: int = 1) -> list[Suggestion]:
         """Up to ``count`` candidates of a problem, never one that was asked for or told of."""
-        found: list[Suggestion] = []
-        while len(found) < count and (suggestion := self._next(group)) is not None:
+        suggestions: list[Suggestion] = []
+        while len(suggestions) < count and (suggestion := self._next(group)) is not None:
             self._try(suggestion.index)
             self._running.append(suggestion.index)
-            found.append(suggestion)
-        return found
+            suggestions.append(suggestion)
+        return suggestions
 
     def _next(self, group: int) -> Suggestion | None:
         progress = self._progress[group]
@@ -139,8 +139,8 @@ class ModelSearch:
 
     def _taught(self, group: int) -> bool:
         """Whether enough was measured elsewhere to say something about this problem."""
-        own = sum(int(self.points.group[seen.row]) == group for seen in self._time.seen)
-        return self._time.known - own >= _TAUGHT
+        observed_here = sum(int(self.points.group[seen.row]) == group for seen in self._time.seen)
+        return self._time.known - observed_here >= _TAUGHT
 
     def _early(self, group: int) -> Suggestion:
         places = self._progress[group].places
@@ -159,14 +159,14 @@ class ModelSearch:
             score = self._chance.random(len(places))
             why = "drawn at random"
         else:
-            known = self.points.predicted[rows]
-            score = np.where(np.isnan(known), self._time.base[rows], np.log(known))
+            predicted = self.points.predicted[rows]
+            score = np.where(np.isnan(predicted), self._time.base[rows], np.log(predicted))
             why = ""
         score = score - np.log(np.maximum(success, _NOTHING))
         score[~self._free[places]] = np.inf
         chosen = int(np.argmin(score))
         if not why:
-            place = int(np.sum(known < known[chosen])) + 1
+            place = int(np.sum(predicted < predicted[chosen])) + 1
             why = f"predicted place {place} of {len(rows)}"
         row = int(rows[chosen])
         seconds = float(self.points.predicted[row])

@@ -61,5 +61,5 @@ class Objectives:
         mean = (np.stack([posterior.mean[places] for posterior in every]) - ideal) / span
         sd = np.stack([posterior.sd[places] for posterior in every]) / span
         best = float(scalar((front - ideal) / span, weights).min())
-        found: Floats = expected_scalar(mean, sd, best, weights, chance) * float(span.mean())
-        return found
+        expected: Floats = expected_scalar(mean, sd, best, weights, chance) * float(span.mean())
+        return expected

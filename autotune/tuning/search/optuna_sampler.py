@@ -71,10 +71,10 @@ class CandidateSampler(optuna.samplers.BaseSampler):
 
     def _ask(self, study: optuna.Study, number: int) -> Suggestion:
         self.read(study, number)
-        found = self.search.ask(self._group, 1)
-        if not found:
+        suggestions = self.search.ask(self._group, 1)
+        if not suggestions:
             raise RuntimeError("every candidate was tried: there is none left to sample")
-        return found[0]
+        return suggestions[0]
 
     def sample_independent(
         self,

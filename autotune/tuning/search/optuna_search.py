@@ -94,13 +94,13 @@ class OptunaSearch:
 
     def ask(self, group: int, count: int = 1) -> list[Suggestion]:
         """Up to ``count`` candidates of a problem, never one that was asked for or told of."""
-        found: list[Suggestion] = []
+        suggestions: list[Suggestion] = []
         left = sum(row not in self._tried for row in self._rows[group].values())
         for _ in range(min(count, left)):
             row, why = self._next(group)
             self._tried.add(row)
-            found.append(Suggestion(index=row, why=why))
-        return found
+            suggestions.append(Suggestion(index=row, why=why))
+        return suggestions
 
     def _next(self, group: int) -> tuple[int, str]:
         while self._first[group]:
@@ -123,18 +123,18 @@ class OptunaSearch:
 
     def _answer(self, study: optuna.Study, trial: Trial, row: int, group: int) -> None:
         """Tell the sampler of a proposal that is not measured."""
-        known = self._told.get(row)
+        value = self._told.get(row)
         if row < 0:
             trial.set_constraint("legal", 1.0)
         worst = self._worst(group)
-        if known is None and (row >= 0 or worst is None):  # running, or nothing to say
+        if value is None and (row >= 0 or worst is None):  # running, or nothing to say
             optuna_trials.finish(study, trial, None)
         else:
-            optuna_trials.finish(study, trial, known or worst)
+            optuna_trials.finish(study, trial, value or worst)
 
     def _worst(self, group: int) -> list[float] | None:
-        told = [v for row, v in self._told.items() if self.points.group[row] == group]
-        return [max(column) for column in zip(*told, strict=True)] if told else None
+        values = [v for row, v in self._told.items() if self.points.group[row] == group]
+        return [max(column) for column in zip(*values, strict=True)] if values else None
 
     def tell(self, result: SearchResult) -> None:
         """Take in a result; what another machine measured is passed over."""
@@ -188,10 +188,10 @@ class OptunaSearch:
         return SearchForecast(index=members, mean=mean, sd=np.where(np.isnan(mean), np.nan, 0.0))
 
 
-def _domains(known: ParameterLevels) -> dict[str, BaseDistribution]:
+def _domains(parameter_levels: ParameterLevels) -> dict[str, BaseDistribution]:
     """Every parameter by the number of its level: whole numbers where it has an order."""
     domains: dict[str, BaseDistribution] = {}
-    for place, table in enumerate(known.tables):
+    for place, table in enumerate(parameter_levels.tables):
         size = len(table)
         ordered = size > 2 and table[0, 1] < table[0, -1]
         domains[f"p{place}"] = (
@@ -203,7 +203,7 @@ def _domains(known: ParameterLevels) -> dict[str, BaseDistribution]:
 def _first(points: Points, count: int, always: Sequence[int], group: int) -> list[int]:
     members = points.members(group)
     predicted = points.predicted[members]
-    known = members[~np.isnan(predicted)]
-    order = known[np.argsort(points.predicted[known], kind="stable")]
+    with_prediction = members[~np.isnan(predicted)]
+    order = with_prediction[np.argsort(points.predicted[with_prediction], kind="stable")]
     wanted = [row for row in always if points.group[row] == group]
     return list(dict.fromkeys([*wanted, *order[:count].tolist()]))

@@ -59,11 +59,11 @@ def levels(rows: Sequence[Sequence[Setting]]) -> ParameterLevels:
     """
     index, tables = [], []
     for column in zip(*rows, strict=True):
-        known = sorted(set(map(_typed, column)), key=_order)
-        if len(known) > 1:
-            place = {value: number for number, value in enumerate(known)}
+        distinct = sorted(set(map(_typed, column)), key=_order)
+        if len(distinct) > 1:
+            place = {value: number for number, value in enumerate(distinct)}
             index.append([place[_typed(value)] for value in column])
-            tables.append(_table(known))
+            tables.append(_table(distinct))
     if not tables:  # one candidate, or none: a parameter that says nothing
         index, tables = [[0] * len(rows)], [np.zeros((1, 1))]
     return ParameterLevels(index=np.array(index, dtype=np.intp).T, tables=tuple(tables))
@@ -82,12 +82,12 @@ def _order(typed: Typed) -> tuple[bool, float, str]:
     return number, float(value) if number and value is not None else 0.0, str(value)
 
 
-def _table(known: Sequence[Typed]) -> Floats:
-    numbers = sum(number for number, _ in known)
-    flags = len(known) - numbers  # the values that are not numbers come first
-    place = np.arange(len(known)) - flags
+def _table(distinct: Sequence[Typed]) -> Floats:
+    numbers = sum(number for number, _ in distinct)
+    flags = len(distinct) - numbers  # the values that are not numbers come first
+    place = np.arange(len(distinct)) - flags
     scaled = np.where(place >= 0, place / max(numbers - 1, 1), 0.5)
-    apart = np.eye(len(known)) * np.sqrt(0.5)
+    apart = np.eye(len(distinct)) * np.sqrt(0.5)
     apart[flags:, flags:] = 0.0
     if flags and numbers:
         apart[flags:, flags] = np.sqrt(0.5)

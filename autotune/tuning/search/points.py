@@ -45,8 +45,8 @@ class Points:
         if self.prior is not None and self.prior.shape != (count,):
             raise ValueError(f"prior has shape {self.prior.shape} for {count} candidates")
         for what, times in (("predicted", self.predicted), ("a prior's", self.prior)):
-            known = np.empty(0) if times is None else times[~np.isnan(times)]
-            if not (np.isfinite(known).all() and (known > 0).all()):
+            predicted = np.empty(0) if times is None else times[~np.isnan(times)]
+            if not (np.isfinite(predicted).all() and (predicted > 0).all()):
                 raise ValueError(f"{what} times must be positive")
         stated = self.sigma[~np.isnan(self.sigma)]
         if not (np.isfinite(stated).all() and (stated >= 0).all()):

@@ -57,21 +57,21 @@ class Candidates:
     predicted: Floats
 
     @classmethod
-    def of(cls, points: Points, base: Floats, lent: Floats | None = None) -> "Candidates":
+    def of(cls, points: Points, base: Floats, prior: Floats | None = None) -> "Candidates":
         """Of points; numbers are numeric, and a parameter with a text or none is categorical.
 
         ``lent``: what a prior expects beside the predictions; see ``basis``.
         """
         names, columns = list(points.names), list(zip(*points.rows, strict=True))
-        if lent is not None:
+        if prior is not None:
             names.append(_PRIOR)
-            columns.append(tuple(np.exp(lent).tolist()))
-        found = [_parameter(n, c) for n, c in zip(names, columns, strict=True)]
-        kept = [place for place, parameter in enumerate(found) if not parameter.constant]
-        values = [[plain(v, found[p]) for v in columns[p]] for p in kept]
+            columns.append(tuple(np.exp(prior).tolist()))
+        parameters = [_parameter(n, c) for n, c in zip(names, columns, strict=True)]
+        kept = [place for place, parameter in enumerate(parameters) if not parameter.constant]
+        values = [[plain(v, parameters[p]) for v in columns[p]] for p in kept]
         rows = tuple(zip(*values, strict=True)) if values else ((),) * len(points)
         return cls(
-            parameters=tuple(found[place] for place in kept),
+            parameters=tuple(parameters[place] for place in kept),
             rows=rows,
             base=base,
             predicted=np.log(points.predicted),
@@ -87,8 +87,8 @@ class Candidates:
             places = ["elsewhere" if far else "here" for far in foreign.tolist()]
             chosen = [(*values, place) for values, place in zip(chosen, places, strict=True)]
         predicted = self.predicted[rows]
-        known = None if np.isnan(self.predicted).all() else np.exp(predicted)
-        return ParameterRows(parameters=parameters, rows=tuple(chosen), analytical=known)
+        analytical = None if np.isnan(self.predicted).all() else np.exp(predicted)
+        return ParameterRows(parameters=parameters, rows=tuple(chosen), analytical=analytical)
 
 
 class PoolResidual:
@@ -147,26 +147,26 @@ class PoolResidual:
     def _learn(self, observed: Observations) -> None:
         if len(observed) < _LEAST:
             return
-        own = observed.rows[observed.foreign == 0]
-        kept = (observed.foreign == 0) | ~np.isin(observed.rows, own)
+        rows = observed.rows[observed.foreign == 0]
+        kept = (observed.foreign == 0) | ~np.isin(observed.rows, rows)
         part = observed.pick(np.flatnonzero(kept))
-        told = bool(part.foreign.any()) and len(own) > 0
+        foreign = bool(part.foreign.any()) and len(rows) > 0
         base = self._candidates.base
         table = MeasurementTable(
             name="told",
-            inputs=self._candidates.inputs(part.rows, part.foreign if told else None),
+            inputs=self._candidates.inputs(part.rows, part.foreign if foreign else None),
             response=np.exp(base[part.rows] + np.clip(part.values, -_FARTHEST, _FARTHEST)),
             unit="s",
             source="the candidates measured so far",
             statistic="as given",
         )
-        here = np.zeros(len(self._columns)) if told else None
-        asked = self._candidates.inputs(self._columns, here)
-        self._take(Pool().fit(table, self._seed), asked)
+        here = np.zeros(len(self._columns)) if foreign else None
+        inputs = self._candidates.inputs(self._columns, here)
+        self._take(Pool().fit(table, self._seed), inputs)
 
-    def _take(self, fitted: Calibrated, asked: ParameterRows) -> None:
+    def _take(self, fitted: Calibrated, inputs: ParameterRows) -> None:
         base = self._candidates.base[self._columns]
-        said, variance = forecast(fitted, asked)
+        said, variance = forecast(fitted, inputs)
         left = np.clip(said - base, -_FARTHEST, _FARTHEST)
         self._expected = np.where(np.isnan(left), 0.0, left)
         self._variance = np.where(np.isnan(left), _UNSURE**2, variance)
@@ -182,10 +182,10 @@ class PoolResidual:
 
     def _measured(self) -> tuple[Indices, Floats]:
         """Their columns, and the variances of their times."""
-        own = self._own()
+        rows = self._own()
         if self._observed is None:
-            return own, np.empty(0)
-        return self._place[self._observed.rows[own]], self._observed.noise[own] + _NOISE**2
+            return rows, np.empty(0)
+        return self._place[self._observed.rows[rows]], self._observed.noise[rows] + _NOISE**2
 
 
 def forecast(fitted: Fitted, inputs: ParameterRows) -> tuple[Floats, Floats]:
@@ -193,10 +193,10 @@ def forecast(fitted: Fitted, inputs: ParameterRows) -> tuple[Floats, Floats]:
 
     The variance is that of its held-out errors and of its members among one another.
     """
-    found = fitted.predict(inputs, _LEVEL)
+    predicted = fitted.predict(inputs, _LEVEL)
     with np.errstate(divide="ignore", invalid="ignore"):
-        middle = np.log(found.median)
-        half = np.minimum(np.log(found.high / found.median), _UNSURE)
+        middle = np.log(predicted.median)
+        half = np.minimum(np.log(predicted.high / predicted.median), _UNSURE)
     half = np.where(np.isnan(half), _UNSURE, half)
     spread = np.zeros(len(inputs))
     predictor = fitted.predictor if isinstance(fitted, Calibrated) else None
@@ -222,9 +222,9 @@ def _disagreement(pool: PoolPredictor, inputs: ParameterRows, middle: Floats) ->
 
 def _parameter(name: str, column: Sequence[Setting]) -> Parameter:
     numbers = [_number(value) for value in column]
-    known = [number for number in numbers if number is not None]
-    if len(known) == len(numbers):
-        return numeric(name, known)
+    present = [number for number in numbers if number is not None]
+    if len(present) == len(numbers):
+        return numeric(name, present)
     return categorical(name, [_text(value) for value in column])
 
 

@@ -44,38 +44,38 @@ class Basis:
 
 def basis(predicted: Floats, sigma: Floats, group: Indices, prior: Floats | None = None) -> Basis:
     """Of logarithms of predictions and of a prior, nan where unknown; ``sigma``: as stated."""
-    known = ~np.isnan(predicted)
-    modelled = bool(known.any())
-    stated = sigma[~np.isnan(sigma) & known]
+    with_prediction = ~np.isnan(predicted)
+    modelled = bool(with_prediction.any())
+    stated = sigma[~np.isnan(sigma) & with_prediction]
     typical = float(np.clip(np.median(stated), 0.1, 0.6)) if stated.size else None
     usual = USUAL if typical is None else typical
     level, trend, scale = (np.full(len(predicted), x) for x in (0.0, 0.0, 1.0))
     if modelled:
-        usable = known & ~np.isnan(sigma)
+        usable = with_prediction & ~np.isnan(sigma)
         scale[usable] = np.clip(sigma[usable] / usual, 0.5, 2.0)
     for number in np.unique(group).tolist():
         members = group == number
-        some = members & known
-        centre = predicted[some] if some.any() else predicted[known]
+        some = members & with_prediction
+        centre = predicted[some] if some.any() else predicted[with_prediction]
         middle = float(np.median(centre)) if centre.size else 0.0
-        level[members] = np.where(known[members], predicted[members], middle)
+        level[members] = np.where(with_prediction[members], predicted[members], middle)
         if some.any():
             trend[some] = predicted[some] - float(np.mean(centre))
             spread = float(np.clip(np.std(centre), 0.2, 1.5))
-            scale[members & ~known] = np.hypot(1.0, spread / usual)
-    lent = None if prior is None or np.isnan(prior).all() else _lent(prior - level, group)
-    if lent is not None:
-        level = level + TRUST * lent
+            scale[members & ~with_prediction] = np.hypot(1.0, spread / usual)
+    from_prior = None if prior is None or np.isnan(prior).all() else _lent(prior - level, group)
+    if from_prior is not None:
+        level = level + TRUST * from_prior
     return Basis(
-        level=level, trend=trend, scale=scale, lent=lent, modelled=modelled, typical=typical
+        level=level, trend=trend, scale=scale, lent=from_prior, modelled=modelled, typical=typical
     )
 
 
 def _lent(beside: Floats, group: Indices) -> Floats:
     """Centred on each problem; zero where the prior says nothing."""
-    found = np.zeros(len(beside))
+    shifts = np.zeros(len(beside))
     for number in np.unique(group).tolist():
         some = (group == number) & ~np.isnan(beside)
         if some.any():
-            found[some] = beside[some] - float(np.mean(beside[some]))
-    return found
+            shifts[some] = beside[some] - float(np.mean(beside[some]))
+    return shifts

@@ -118,26 +118,30 @@ class Surface:
 
     def __post_init__(self) -> None:
         self._groups = np.unique(self.group).tolist()
-        found = basis(self.predicted, self.sigma, self.group, self.prior)
-        self._modelled = found.modelled or found.lent is not None
-        self.base = found.level
+        residual_basis = basis(self.predicted, self.sigma, self.group, self.prior)
+        self._modelled = residual_basis.modelled or residual_basis.lent is not None
+        self.base = residual_basis.level
         if self.learner is not None:
-            candidates = Candidates.of(self.learner, found.level, found.lent)
+            candidates = Candidates.of(self.learner, residual_basis.level, residual_basis.lent)
             self._residual = PoolResidual(candidates, self.columns, self.seed)
             return
         inputs = Inputs(
             levels=self.levels,
-            scale=found.scale,
-            trend=found.trend,
+            scale=residual_basis.scale,
+            trend=residual_basis.trend,
             group=self.group,
             constant=0.5 if self._modelled else 1.0,
-            slope=0.3 if found.modelled else 0.0,
+            slope=0.3 if residual_basis.modelled else 0.0,
             rough=_ROUGH if self._modelled else 0.0,
-            lent=found.lent,
+            lent=residual_basis.lent,
             trust=SPREAD,
         )
         prior = _RESIDUAL if self._modelled else _TIMES
-        prior = prior if found.typical is None else replace(prior, amplitude=found.typical)
+        prior = (
+            prior
+            if residual_basis.typical is None
+            else replace(prior, amplitude=residual_basis.typical)
+        )
         self._residual = Process(inputs, self.columns, prior, _FOREIGN_FACTOR)
 
     # --- learning ---------------------------------------------------------------------------
@@ -181,17 +185,20 @@ class Surface:
         self._grown = True
 
     def _kept(self) -> list[Observation]:
-        own, foreign = self.seen, self.foreign
+        observations, foreign = self.seen, self.foreign
         chance = np.random.default_rng([self.seed, self.known])
         if len(foreign) > _MOST // 2:
             chosen = sorted(chance.choice(len(foreign), _MOST // 2, replace=False).tolist())
             foreign = [foreign[place] for place in chosen]
         room = _MOST - len(foreign)
-        if len(own) > room:
-            order = np.argsort([self._excess(seen) for seen in own], kind="stable")
+        if len(observations) > room:
+            order = np.argsort([self._excess(seen) for seen in observations], kind="stable")
             rest = chance.choice(order[room // 2 :], room - room // 2, replace=False)
-            own = [own[place] for place in sorted([*order[: room // 2].tolist(), *rest.tolist()])]
-        return [*foreign, *own]
+            observations = [
+                observations[place]
+                for place in sorted([*order[: room // 2].tolist(), *rest.tolist()])
+            ]
+        return [*foreign, *observations]
 
     def _excess(self, seen: Observation) -> float:
         group = self.group[seen.row]

@@ -129,10 +129,10 @@ class _Maker:
         return _Made(variant, self._key(program, limits), None)
 
     def _refusal(self, program: loop_tree.StepProgram) -> str | None:
-        known = id(program.body)
-        if known not in self._refusals:
-            self._refusals[known] = communication.refusal(program)
-        return self._refusals[known]
+        key = id(program.body)
+        if key not in self._refusals:
+            self._refusals[key] = communication.refusal(program)
+        return self._refusals[key]
 
     def _key(self, program: loop_tree.StepProgram, limits: "_Limits") -> str:
         """A key that is equal for programs that do the same on blocks of this size."""
@@ -141,11 +141,11 @@ class _Maker:
             min(limit, max((t.size for t in tiles if t.dimension == dimension), default=0))
             for dimension, limit in limits.items()
         )
-        known = (id(program.body), effective)
-        if known not in self._keys:
+        key = (id(program.body), effective)
+        if key not in self._keys:
             body = _without_pointless_tiles(program.body, limits)
-            self._keys[known] = hashlib.sha256(repr(body).encode()).hexdigest()
-        return f"{self._keys[known]}-{program.pad_lines}"
+            self._keys[key] = hashlib.sha256(repr(body).encode()).hexdigest()
+        return f"{self._keys[key]}-{program.pad_lines}"
 
 
 _Limits = Mapping[str | None, int]

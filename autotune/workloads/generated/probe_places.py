@@ -116,12 +116,12 @@ class _Case:
         return high if self.block(low) < components else low
 
 
-def computes(one: ProbedSweep, problem: AnyProblem, threads: int, share: float) -> bool:
+def computes(sweep: ProbedSweep, problem: AnyProblem, threads: int, share: float) -> bool:
     """Whether a sweep computes this share of a thread's components; one over a grid always does."""
-    if not isinstance(problem, Problem) or not isinstance(one.sweep, loop_tree.Sweep):
+    if not isinstance(problem, Problem) or not isinstance(sweep.sweep, loop_tree.Sweep):
         return True
     values = problem.ivp.values(problem.size)
-    return active(shape(one.sweep, values), values, threads) >= share * (problem.n / threads)
+    return active(shape(sweep.sweep, values), values, threads) >= share * (problem.n / threads)
 
 
 def active(sweep_shape: SweepShape, values: Mapping[str, float | int], threads: int) -> float:

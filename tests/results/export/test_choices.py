@@ -177,7 +177,7 @@ def test_the_cells_of_a_decision_map_come_with_their_bounds(result: StudyEvaluat
     )  # fmt: skip
     study = dataclasses.replace(result.study, maps=(made,))
     with_map = dataclasses.replace(result, study=study)
-    (section,) = choices(with_map, known=known).sections
+    (section,) = choices(with_map, candidates=known).sections
     found = {(e.size, e.threads): (e.source, e.loss_bound) for e in section.entries}
     assert found == {
         (256**2, 2): ("map", 0.04),
@@ -191,7 +191,7 @@ def test_the_cells_of_a_decision_map_come_with_their_bounds(result: StudyEvaluat
     charted = choices(with_map, "heat2d-N1000", known).sections[0].entries
     assert [entry.threads for entry in charted] == [2, 4]
     alone = dataclasses.replace(with_map, problems=())
-    assert choices(alone, known=known).entries == 4
+    assert choices(alone, candidates=known).entries == 4
     with pytest.raises(InputError, match="a decision map only"):
         selected(alone)
 

@@ -210,7 +210,7 @@ def _paying(curves: CurveTable) -> list[str]:
         if curves.kind(m) == "analytical":
             continue
         tried = [(payoff(curves, m, rival, of) if rival else None) for of, rival in rivals.items()]
-        rows.append((m, *(_NONE if one is None else beats(one) for one in tried)))
+        rows.append((m, *(_NONE if from_row is None else beats(from_row) for from_row in tried)))
     legend = (
         f"surely: the {100 * curves.level:.0f} % bootstrap interval of the paired difference over"
         " the splits is a gain"

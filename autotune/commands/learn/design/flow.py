@@ -123,7 +123,9 @@ def _constant(name: str, value: Value) -> Parameter:
 def _of_config(path: Path, plan: DesignPlan, progress: Progress | None) -> DesignResult:
     workload = ranked_space.load(path)
     legal = workload.candidates(uncalibrated_machine(workload.setup).cores).legal
-    settings = study_tables.candidate_settings([candidate_record(each) for each in legal])
+    settings = study_tables.candidate_settings(
+        [candidate_record(legal_candidate) for legal_candidate in legal]
+    )
     parameters, rows = _varied(settings)
     first_of_row: dict[tuple[Value, ...], Candidate] = {}
     for row, candidate in zip(rows, legal, strict=True):

@@ -68,8 +68,8 @@ def table(predicted: Predicted) -> str:
     writer.writerow([*rows.header, *ADDED])
     for i, cells in enumerate(rows.cells):
         numbers = (forecast.median[i], forecast.low[i], forecast.high[i])
-        known = not math.isnan(forecast.median[i])
-        shown = [f"{x:.6g}" if known else "" for x in numbers]
+        has_prediction = not math.isnan(forecast.median[i])
+        shown = [f"{x:.6g}" if has_prediction else "" for x in numbers]
         writer.writerow([*cells, *shown, "true" if forecast.outside[i] else "false"])
     return text.getvalue()
 

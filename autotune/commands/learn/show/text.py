@@ -42,11 +42,11 @@ def one(table: MeasurementTable) -> str:
 
 def several(tables: Sequence[MeasurementTable]) -> str:
     """A line for each response, and what was done to the data of each."""
-    found = [(f"  {table.name}", rows(len(table)), response(table)) for table in tables[:_TABLES]]
+    shown = [(f"  {table.name}", rows(len(table)), response(table)) for table in tables[:_TABLES]]
     more = len(tables) - _TABLES
     lines = [
         f"{tables[0].source}: {len(tables)} responses over {', '.join(tables[0].inputs.names)}",
-        columns(found, right=(1,)),
+        columns(shown, right=(1,)),
     ]
     if more > 0:
         lines.append(f"  and {more} more")

@@ -190,6 +190,7 @@ def test_a_terminated_command_ends_with_its_parent(tmp_path: Path):
     assert Path(f"/proc/{pid}/comm").read_text().strip() == "sleep"
     parent.kill()
     parent.wait()
+    parent.stdout.close()
     for _ in range(100):
         if gone(pid):
             break

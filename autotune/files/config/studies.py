@@ -200,11 +200,15 @@ class _Reader:
         Problems are compared as they were understood: ``size: 96`` is also a way to write a grid.
         """
         stated = self.stated
+        # a layout that names no placement has that of the study, which need not be the usual one
+        layouts = [
+            (layout, self._is_placed(i)) for i, layout in enumerate(self.stated_layouts or ())
+        ]
         lists: dict[str, Sequence[object]] = {
             "problems": cast("list[object]", self.document.root["problems"]),
             "builds": stated.builds,
             "threads": self.threads or (),
-            "layouts": self.stated_layouts or (),
+            "layouts": layouts,
             "communication": stated.communications,
         }
         for key, listed in lists.items():

@@ -248,7 +248,8 @@ class _Fitted:
             f"{change_words.change(size)} where {other.name} = {change_words.shown(second[place])}"
             for size, place in ((here, slow), (there, fast))
         ]
-        moved = f"{left.name} from {change_words.shown(first[start])} to {change_words.shown(first[to])}"
+        old, new = change_words.shown(first[start]), change_words.shown(first[to])
+        moved = f"{left.name} from {old} to {new}"
         text = f"{f'{left.name} = 1' if _option(first) else moved}: {phrases[0]}, {phrases[1]}"
         return _Said(abs(here - there), (left.name, other.name), text, here * there < 0)
 

@@ -36,7 +36,6 @@ def _fetch(place: Path) -> None:
         command += [
             "--no-binary",
             "kerncraft",
-            "--no-build-isolation",
             "--no-deps",
             "--quiet",
             "--dest",

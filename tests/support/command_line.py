@@ -61,9 +61,7 @@ class CommandLine:
 
     def close(self) -> None:
         if self._server is not None:
-            assert self._server.stdin is not None
-            self._server.stdin.close()
-            self._server.wait()
+            self._server.communicate()  # the end of its input ends it
 
     def _ask(self, line: str, timeout: float) -> int:
         if self._server is None:

@@ -121,7 +121,7 @@ def _program(folder: Path) -> int:
     code, error, spent = _tuned(scene)
     rows = _rows(
         scene,
-        "select c.label, p.status, o.status from prepared p"
+        "select json_extract(c.record, '$.label'), p.status, o.status from prepared p"
         " join candidates c on p.candidate = c.identity"
         " left join outcomes o on o.candidate = p.candidate and o.run = p.run",
     )
@@ -153,7 +153,8 @@ def _good(scene: Scene) -> list[tuple[object, ...]]:
     return _rows(
         scene,
         "select s.seconds from samples s join candidates c on s.candidate = c.identity"
-        " where c.label like 'good@%' or c.label like 'fine@%'",
+        " where json_extract(c.record, '$.label') like 'good@%'"
+        " or json_extract(c.record, '$.label') like 'fine@%'",
     )
 
 

@@ -4,6 +4,7 @@ The figures are printed at the end of the run; a test that fails names the place
 """
 
 import json
+import re
 import tomllib
 from pathlib import Path
 
@@ -66,6 +67,16 @@ def test_every_room_says_what_belongs_in_it():
     texts = {r: (r / "README.md").read_text() for r in house.rooms()}
     long = [str(r.relative_to(house.ROOT)) for r, t in texts.items() if t.count("\n") > _lines(r)]
     assert not long, long
+
+
+def test_files_that_a_room_names_are_there():
+    absent = [
+        f"{room.relative_to(house.ROOT)}: {name}"
+        for room in house.rooms()
+        for name in re.findall(r"`([\w/]+\.py)`", (room / "README.md").read_text())
+        if not any(path.match(name) for path in house.modules())
+    ]
+    assert not absent, absent
 
 
 def _lines(room: Path) -> int:

@@ -26,11 +26,12 @@ def schema_of(name: str) -> Schema:
     Raises InputError for a kind that there is not.
     """
     for kind in kinds():
-        if _name(name) == kind.name:
+        if name in (kind.name, kind.key, kind.key.partition("/")[0]):
             if kind.form == "document":
                 return document_schema(kind.key, documents()[kind.key])
             return file_schema(kind.key, FILES[kind.key], sourced=kind.key in SOURCED)
-    raise InputError(unknown_name("KIND", "kind", _name(name), [kind.name for kind in kinds()]))
+    plain = name.removeprefix("autotune.")
+    raise InputError(unknown_name("KIND", "kind", plain, [kind.name for kind in kinds()]))
 
 
 def _name(key: str) -> str:

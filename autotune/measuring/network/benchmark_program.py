@@ -11,7 +11,7 @@ from typing import Literal
 from autotune.domain.network import OPERATIONS, Operation
 from autotune.domain.variant import Build
 from autotune.errors import Fault, MissingTool, WorkFailed
-from autotune.measuring.network.samples import BenchmarkSample
+from autotune.measuring.network.samples import BenchmarkSample, ImpossibleSample
 from autotune.toolchain import build_cache, compiler, mpi
 from autotune.toolchain.mpi import Mpi
 from autotune.units import Bytes, Seconds
@@ -100,12 +100,17 @@ def arguments(
 
 
 def parse(line: str) -> BenchmarkStart | BenchmarkSample | Literal["end"] | None:
-    """The content of a printed line; None for a foreign line, such as a launcher's banner."""
+    """The content of a printed line; None for a foreign line, such as a launcher's banner.
+
+    Raises WorkFailed for a sample that cannot be, such as one that took no time.
+    """
     if not line.lstrip().startswith('{"kind"'):
         return None
     try:
         row = json.loads(line)
         return _parsed(row)
+    except ImpossibleSample as error:
+        raise WorkFailed(f"the benchmark printed {line.strip()}: {error}") from error
     except (ValueError, KeyError, TypeError):
         return None
 

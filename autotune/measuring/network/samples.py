@@ -74,6 +74,10 @@ class BenchmarkRun:
         }
 
 
+class ImpossibleSample(ValueError):
+    """Values that no sample of an operation can have."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkSample:
     """The time of ``count`` operations in a row, of the slowest rank."""
@@ -94,11 +98,11 @@ class BenchmarkSample:
 
     def __post_init__(self) -> None:
         if self.operation not in OPERATIONS:
-            raise ValueError(f"{self.operation!r} is not one of {', '.join(OPERATIONS)}")
+            raise ImpossibleSample(f"{self.operation!r} is not one of {', '.join(OPERATIONS)}")
         if not (math.isfinite(self.seconds) and self.seconds > 0):
-            raise ValueError(f"{self.seconds} s is not a positive time")
+            raise ImpossibleSample(f"{self.seconds} s is not a positive time")
         if self.bytes < 0 or self.count < 1:
-            raise ValueError(f"{self.count} operations of {self.bytes} B")
+            raise ImpossibleSample(f"{self.count} operations of {self.bytes} B")
 
     def contended(self, run: BenchmarkRun) -> bool:
         """Whether a rank missed its core, or its share of the cores where oversubscribed."""

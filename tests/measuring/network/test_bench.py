@@ -14,6 +14,7 @@ from autotune.domain.network import OPERATIONS
 from autotune.errors import InputError, MissingTool, WorkFailed
 from autotune.measuring.network import benchmark_program, mpi_benchmark, samples
 from autotune.measuring.network.mpi_benchmark import BenchmarkPlan
+from autotune.measuring.network.samples import BenchmarkSample
 from autotune.toolchain import mpi
 
 SMALL = {"sizes": (8, 1024, 1 << 17), "repeats": 2, "budget_seconds": 6.0}
@@ -260,3 +261,32 @@ def test_sizes_and_operations_from_text():
 )
 def test_lines_of_launchers_are_not_the_program_s(line):
     assert benchmark_program.parse(line) is None
+
+
+SAMPLE = (
+    '{"kind": "sample", "operation": "pingpong", "bytes": 8, "seconds": %s,'
+    ' "count": %s, "busy": [1.0, 0.5], "taken": 2.5}'
+)
+
+
+def test_a_sample_is_read_as_it_was_printed():
+    assert benchmark_program.parse(SAMPLE % ("1.5e-06", "100")) == BenchmarkSample(
+        operation="pingpong", bytes=8, seconds=1.5e-6, count=100, busy=(1.0, 0.5), taken=2.5
+    )
+
+
+@pytest.mark.parametrize(
+    ("seconds", "count", "reason"),
+    [
+        ("0.0", "100", "0.0 s is not a positive time"),
+        ("-1e-06", "100", "-1e-06 s is not a positive time"),
+        ("NaN", "100", "nan s is not a positive time"),
+        ("Infinity", "100", "inf s is not a positive time"),
+        ("1e-06", "0", "0 operations of 8 B"),
+    ],
+)
+def test_a_sample_that_cannot_be_ends_the_benchmark(seconds, count, reason):
+    line = SAMPLE % (seconds, count)
+    with pytest.raises(WorkFailed) as raised:
+        benchmark_program.parse(f"  {line}\n")
+    assert str(raised.value) == f"the benchmark printed {line}: {reason}"

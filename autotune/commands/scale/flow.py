@@ -113,7 +113,11 @@ def _time_to_keep(runs: Runs, request: ForecastRequest) -> tuple[float, list[str
     if request.keep is not None:
         if not 0 < request.keep < math.inf:
             raise InputError(
-                Fault(where="--keep", found=f"{request.keep:g}", expected="above zero")
+                Fault(
+                    where="--keep",
+                    found=f"{request.keep:g}",
+                    expected="a finite time above zero",
+                )
             )
         unit = runs.variables.time.unit
         if request.keep_unit and request.keep_unit != unit:

@@ -1,5 +1,6 @@
 """The options of ``autotune scale``, and what they ask for."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -270,16 +271,19 @@ def _number(word: str, option: str) -> float:
         value = float(word)
     except ValueError:
         raise typer.BadParameter(f"{word!r} is not a number", param_hint=option) from None
-    if not 0 < value < float("inf"):
+    if not math.isfinite(value):
+        raise typer.BadParameter(f"{word} is not a finite number", param_hint=option)
+    if not value > 0:
         raise typer.BadParameter(f"{word} is not above zero", param_hint=option)
     return value
 
 
 def _condition(text: str) -> "tuple[str, tuple[Value, ...]]":
     name, equals, values = text.partition("=")
-    if not (name.strip() and equals and values.strip()):
-        raise typer.BadParameter(f"{text!r} is not NAME=VALUE", param_hint="--condition")
-    return name.strip(), tuple(_value(word.strip()) for word in values.split(","))
+    words = [word.strip() for word in values.split(",")]
+    if not (name.strip() and equals and all(words)):
+        raise typer.BadParameter(f"{text!r} is not NAME=VALUE,...", param_hint="--condition")
+    return name.strip(), tuple(map(_value, words))
 
 
 def _value(word: str) -> "Value":
@@ -316,7 +320,7 @@ def _size_grid(text: str) -> "SizeGrid":
     try:
         return SizeGrid(base=float(base), step=float(step if colon else "x"))
     except ValueError:
-        said = f"{text!r} is not BASE:STEP with a step above zero"
+        said = f"{text!r} is not BASE:STEP, finite numbers with a step above zero"
         raise typer.BadParameter(said, param_hint="--size-grid") from None
 
 

@@ -19,8 +19,8 @@ class SizeGrid:
     step: float = 1.0
 
     def __post_init__(self) -> None:
-        if not self.step > 0:
-            raise ValueError("the step between sizes is positive")
+        if not (math.isfinite(self.base) and 0 < self.step < math.inf):
+            raise ValueError("base and step are finite, and the step between sizes is positive")
 
     def nearest(self, value: float) -> float:
         """The nearest size above zero.

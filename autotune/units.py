@@ -80,6 +80,15 @@ def show(value: float, dimension: Dimension) -> str:
     return _scaled(value, [("G" + unit, 1e9), ("M" + unit, 1e6), ("k" + unit, 1e3), (unit, 1.0)])
 
 
+def counted(count: int, noun: str) -> str:
+    """A count with its noun, which takes an s unless the count is one.
+
+    >>> counted(1, "run"), counted(0, "run"), counted(3, "run")
+    ('1 run', '0 runs', '3 runs')
+    """
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def readable(value: float, dimension: Literal["time", "bandwidth"]) -> str:
     """A quantity with a readable prefix and six digits at most: what curves are rounded to.
 

@@ -13,6 +13,7 @@ from autotune.learning.scaling.forecast_accuracy import BackTest, back_test
 from autotune.learning.scaling.scaling_answers import BackTests
 from autotune.learning.scaling.scaling_runs import Runs
 from autotune.learning.scaling.separable import SEVERE, check_separable
+from autotune.units import counted
 
 ENOUGH = 5
 """Runs that a back-test should rest on."""
@@ -64,7 +65,7 @@ def warnings(runs: Runs, keep: float, tests: BackTests) -> tuple[str, ...]:
     counts = [test.errors.count for _, test in tests if isinstance(test, BackTest)]
     if counts and counts[0] < ENOUGH:
         doubts.append(
-            f"the back-test is from n = {counts[0]} run{'s' if counts[0] > 1 else ''} on"
+            f"the back-test is from n = {counted(counts[0], 'run')} on"
             f" {runs.levels[-1]:g} processors: chance may choose the method; {ENOUGH} would tell"
         )
     return tuple(doubts)

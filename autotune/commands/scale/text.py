@@ -12,6 +12,7 @@ from autotune.learning.scaling.scaling_answers import ForecastAt, RegionAnswer
 from autotune.learning.scaling.scaling_methods import METHODS, Method
 from autotune.learning.scaling.variables import Variable
 from autotune.results.report.text_table import columns
+from autotune.units import counted
 
 _SURPRISE = 2.0
 _SHOWN = 12
@@ -28,7 +29,7 @@ def region(answer: RegionAnswer) -> str:
     levels = ", ".join(f"{p:g}" for p in answer.runs.levels)
     head = f"{answer.label}: " if answer.label else ""
     blocks = [
-        f"{head}{len(answer.runs)} runs on P = {levels};"
+        f"{head}{counted(len(answer.runs), 'run')} on P = {levels};"
         f" the time to keep is {_time(answer.keep, unit)}",
         _variables(answer),
     ]
@@ -240,7 +241,7 @@ def _recommended(answer: RegionAnswer, method: Method, test: BackTest) -> str:
             "could not be tried" if isinstance(back_test, str) else f"{back_test.errors.mdape:.1%}"
         )
         named = f"--method {method} ({used}, which was used: {than})"
-    runs = f"{test.errors.count} run{'s' if test.errors.count > 1 else ''}"
+    runs = counted(test.errors.count, "run")
     return (
         f"recommended: {named}: least error in the back-test, {test.errors.mdape:.1%} from {runs}"
         f" on P = {test.processors:g}, {_doublings(test.distance)} beyond its runs; that is no"

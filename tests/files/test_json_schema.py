@@ -17,9 +17,7 @@ COLLECTIONS = [
     "variants/skeleton", "variants/space", "variants/program", "benchmarks/published",
 ]  # fmt: skip
 SHIPPED = [
-    path
-    for collection in COLLECTIONS
-    for path in sorted((ROOT / collection).glob("*.yaml"))
+    path for collection in COLLECTIONS for path in sorted((ROOT / collection).glob("*.yaml"))
 ]
 
 

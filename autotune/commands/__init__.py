@@ -1,4 +1,4 @@
-"""The command line: parse, call, print; each command with its flow and its words.
+"""The command line: arguments are parsed, work is called, results are printed.
 
 The command modules import the flow inside their functions: ``autotune --help`` must not wait for
 numpy and the database.
@@ -16,7 +16,7 @@ from autotune.errors import AutotuneError, InputError
 def main() -> NoReturn:
     """Run the command line and exit: 0 done, 1 the work failed, 2 wrong input, 130 interrupted.
 
-    SIGTERM, by which batch systems announce the end of a job, does as Ctrl-C does.
+    SIGTERM, with which batch systems announce the end of a job, has the effect of Ctrl-C.
     """
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     # Otherwise numpy starts threads, which takes longer than all that is multiplied here.

@@ -1,4 +1,4 @@
-"""Every document that a command prints with ``--json``, by the schema that it begins with."""
+"""All documents that commands print with ``--json``, by the name of their schema."""
 
 import typing
 from collections.abc import Mapping
@@ -38,7 +38,10 @@ DOCUMENTS: tuple[type, ...] = (
 
 
 def documents() -> Mapping[str, type]:
-    """Schema, ``autotune.rank/1``, to the frozen class whose fields are its keys."""
+    """The document class of every schema name such as ``autotune.rank/1``.
+
+    The fields of the frozen class are the keys of the document.
+    """
     return {
         schema: document
         for document in DOCUMENTS

@@ -1,7 +1,8 @@
-"""What a person sees while the tuner works: a table on a terminal, lines of text elsewhere.
+"""The display of a tuning run: a table on a terminal, lines of text elsewhere.
 
-Everything goes to stderr. The table is drawn when something happened, by the thread that it
-happened in, so never while a candidate is timed: a clock that ticks would take time from it.
+Everything goes to stderr. The table is drawn only after an event, by the thread in which it
+occurred. It is therefore never drawn while a candidate is timed: a ticking clock would take time
+from the measurement.
 """
 
 import sys
@@ -39,7 +40,7 @@ _VERDICTS = {
 
 
 class Screen(Protocol):
-    """Shows progress and the events of a tuner; closed, it leaves the terminal as it was."""
+    """A display of progress and of the events of a tuner; ``close`` restores the terminal."""
 
     def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
         """``done`` of ``total`` steps of a stage are finished."""
@@ -62,7 +63,10 @@ def screen() -> Screen:
 
 
 class LineScreen(TerminalProgress):
-    """Progress as ever, and a line for what matters, at most one in five seconds for the rest."""
+    """Progress lines, and a line per event.
+
+    Important events are always printed, others at most once in five seconds.
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,7 +84,7 @@ class LineScreen(TerminalProgress):
 
 
 class TableScreen:
-    """A row for each problem, the latest events and the stage that goes on, redrawn in place."""
+    """A table redrawn in place: a row per problem, the latest events and the current stage."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -92,7 +96,10 @@ class TableScreen:
         self._history: dict[str, str] = {}
 
     def __call__(self, stage: str, done: int, total: int, detail: str = "") -> None:
-        """Show the stage; not more often than is good for the eye. A remark stays."""
+        """Show the current stage, redrawing at a limited rate.
+
+        A stage of a single step is a remark and stays on the screen.
+        """
         new = stage != self._stage[0]
         if new and done == total == 1:
             self._console.print(stage, style="dim", markup=False, highlight=False)
@@ -101,7 +108,7 @@ class TableScreen:
         self._draw(now=new or done >= total)
 
     def watch(self, event: Event) -> None:
-        """Show the event and where the problems stand after it."""
+        """Show an event and the state of the problems after it."""
         self._standings, self._current = event.standings, event.standing.problem
         text = happened(event)
         if text:
@@ -152,7 +159,7 @@ def _line(text: str, style: str = "dim") -> Text:
 
 
 def visible(standings: Sequence[Standing], current: str, room: int) -> Sequence[Standing]:
-    """As many problems as there is room for, around the one that is being worked on."""
+    """The problems that fit on the screen, around the one in progress."""
     names = [standing.problem for standing in standings]
     place = names.index(current) if current in names else 0
     first = max(0, min(place - room // 2, len(standings) - room))
@@ -160,7 +167,7 @@ def visible(standings: Sequence[Standing], current: str, room: int) -> Sequence[
 
 
 def table(standings: Sequence[Standing], *, wide: bool = True) -> Table:
-    """Best so far, predicted, measured, budget, rejected samples: a row for each problem."""
+    """A table with a row per problem: best time, predicted, measured, budget, rejected samples."""
     grid = Table(expand=True, pad_edge=False, box=None, header_style="bold")
     grid.add_column("problem", no_wrap=True)
     grid.add_column("best so far", ratio=1, no_wrap=True, overflow="ellipsis")
@@ -178,7 +185,7 @@ def table(standings: Sequence[Standing], *, wide: bool = True) -> Table:
 
 
 def cells(standing: Standing, *, wide: bool = True) -> list[str]:
-    """A problem as the cells of a row."""
+    """The cells of the row of one problem."""
     best = standing.best
     texts = [
         standing.problem,
@@ -197,7 +204,7 @@ def cells(standing: Standing, *, wide: bool = True) -> list[str]:
 
 
 def left(standing: Standing) -> str:
-    """What is left of the budgets: ``8 runs, 95 s``; empty without one."""
+    """The remaining budgets as text: ``8 to try, 95 s``; empty without a budget."""
     parts = []
     if standing.evaluations_left is not None:
         parts.append(f"{standing.evaluations_left} to try")
@@ -207,7 +214,7 @@ def left(standing: Standing) -> str:
 
 
 def state(standing: Standing) -> str:
-    """The stage that a problem is in, or why its search has ended."""
+    """The stage of the search for a problem, or why it has ended."""
     if standing.finished:
         return standing.finished
     if standing.expected_improvement is not None:
@@ -216,7 +223,7 @@ def state(standing: Standing) -> str:
 
 
 def summary(event: Event) -> str:
-    """An event and where its problem stands, in one line."""
+    """One line about an event and the state of its problem."""
     standing = event.standing
     best = standing.best
     parts = [happened(event)]
@@ -236,7 +243,7 @@ def summary(event: Event) -> str:
 
 
 def happened(event: Event) -> str:
-    """An event in words; empty for one that needs none."""
+    """An event in words; empty for an event that needs no words."""
     name = event.candidate.variant.label if event.candidate else ""
     match event.kind:
         case "begun":

@@ -1,4 +1,4 @@
-"""The options of commands: declared once, on a class; those that several commands have."""
+"""Options of commands, declared once as fields of a class; and options of several commands."""
 
 import functools
 import inspect
@@ -39,22 +39,22 @@ Study = Annotated[str, typer.Argument(help="Name of a study in the store; the la
 
 
 def engines(engine: EngineName | None, both: Sequence[str]) -> Sequence[str] | None:
-    """The engines that an option stands for; None: that of the config.
+    """The engines that an option selects; None means the engine of the config.
 
-    ``both``: the engines of the workload.
+    ``both``: all engines of the workload, selected by ``both``.
     """
     return None if engine is None else both if engine == "both" else (engine,)
 
 
 def refuse_together(option: str, others: Mapping[str, bool]) -> None:
-    """Raise BadParameter where an option is given with any of those that do not go with it."""
+    """Raise BadParameter if an option is set together with one that it excludes."""
     given = [name for name, present in others.items() if present]
     if given:
         raise typer.BadParameter(f"does not go with {', '.join(given)}", param_hint=option)
 
 
 def share(text: str, option: str) -> float:
-    """``5 %``, ``5%`` or ``0.05``; BadParameter for what is no share."""
+    """A share from ``5 %``, ``5%`` or ``0.05``; BadParameter for any other text."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(%?)\s*", text)
     if match is None:
         raise typer.BadParameter(f"{text!r} is not a share: 5 %", param_hint=option)
@@ -96,9 +96,9 @@ def _refuse(self: object, name: str, value: object) -> None:
 
 
 def command(function: Callable[[_Options], None]) -> Callable[..., None]:
-    """The function of one options class as typer wants it: with a parameter for each option.
+    """A function with one parameter per option, as typer needs it, from an options class.
 
-    The groups among the options are flattened where they stand.
+    Groups of options are flattened in place.
     """
     (options,) = (kind for name, kind in function.__annotations__.items() if name != "return")
     parameters = _parameters(options)

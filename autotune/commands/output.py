@@ -1,4 +1,4 @@
-"""What goes to the terminal: progress and notes to stderr, results to stdout."""
+"""Output to the terminal: progress and notes to stderr, results to stdout."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ _USUAL_COLUMNS = 80
 class TerminalProgress:
     """Progress on stderr: one line redrawn on a terminal, a line every few seconds elsewhere.
 
-    Stages that differ in numbers only, such as the rounds of a step, count as one there.
+    Elsewhere, stages that differ only in numbers, such as the rounds of a step, count as one stage.
     """
 
     def __init__(self) -> None:
@@ -53,7 +53,7 @@ class TerminalProgress:
             self.close()
 
     def _due(self, stage: str, *, last: bool) -> bool:
-        """Whether a line about a stage is worth its place: at first, at its end, now and then."""
+        """Whether to print a line about a stage: at its start, at its end, and at intervals."""
         now, kind = time.monotonic(), re.sub(r"\d+", "#", stage)
         if now - self._said.get(kind, -_PLAIN) < (_END if last else _PLAIN):
             return False

@@ -1,1 +1,1 @@
-"""MPI cost curves: the command, its flow, its words."""
+"""MPI cost curves: the command, what it does, what it prints."""

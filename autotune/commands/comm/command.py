@@ -112,7 +112,11 @@ class CurveFitOptions:
 @app.command("fit", epilog="Example: autotune comm fit samples.jsonl --machine host")
 @command
 def comm_fit(options: CurveFitOptions) -> None:
-    """Lines in pieces, by relative error, chosen by cross-validation; intervals and outliers."""
+    """Fit cost curves, piecewise linear in message size, to samples.
+
+    Relative errors are minimised; cross-validation chooses the number of pieces. Every curve has
+    intervals and a list of outliers.
+    """
     from autotune.commands.comm import document as documents
     from autotune.commands.comm import flow as comm_flow
     from autotune.commands.comm import text

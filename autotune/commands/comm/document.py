@@ -22,7 +22,7 @@ class CommBenchDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommFitDocument:
-    """``autotune comm fit --json``: the curves of some samples."""
+    """``autotune comm fit --json``: the curves fitted to files of samples."""
 
     schema: Literal["autotune.comm.fit/1"] = "autotune.comm.fit/1"
     curves: tuple[FittedCurve, ...]

@@ -1,4 +1,4 @@
-"""MPI cost curves, from measuring to what a machine is predicted with."""
+"""MPI cost curves, from the measurement to the network model of a machine."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,16 +21,17 @@ HOST = "host"
 
 
 def bench(plan: BenchmarkPlan, path: Path, progress: Progress) -> BenchmarkResult:
-    """Measure on this host, appending to ``path``; see ``mpi_benchmark.bench``."""
+    """Measure on this host and append the samples to the file ``path``."""
     return mpi_benchmark.bench(plan, path, stored_calibrations.identity(detect.detect()), progress)
 
 
 def measure_host(machine: Machine, plan: BenchmarkPlan, progress: Progress) -> Network:
     """Measure what a plan says on this host, fit it, and keep the curves beside its calibration.
 
-    The samples stay in the user's data folder; those that an earlier run took of the same points
-    under the same conditions count too. Other curves of the host stay as they are. An operation
-    that no curve can be fitted to, because every sample was contended, is told and gets none.
+    The samples stay in the user's data folder; earlier samples of the same points under the same
+    conditions are used too. Other curves of the host stay as they are. If all samples of an
+    operation were contended, no curve can be fitted; the progress reports that, and the operation
+    gets no curve.
     """
     identity = stored_calibrations.identity(machine)
     path = stored_calibrations.network_location(identity).with_suffix(".jsonl")
@@ -68,10 +69,11 @@ def _alike(
 def fit(
     files: Sequence[Path], *, contended: bool, output: Path | None, host: bool
 ) -> tuple[list[FittedCurve], Path | None]:
-    """Curves of some files of samples, and the network file that now holds them, if one was wanted.
+    """The curves fitted to files of samples, and the network file that they were written to, or
+    None.
 
-    Curves of other operations, nodes and ranks stay in that file. Raises InputError where samples
-    of another machine would become this host's.
+    Curves of other operations, nodes and ranks stay in that file. Raises InputError if samples of
+    another machine would become curves of this host.
     """
     recorded = samples.read(files)
     fitted = curve_fit.fit(recorded, contended=contended)
@@ -102,7 +104,7 @@ def fit(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownCurves:
-    """Curves to be shown, and the fits that they come from where those are at hand."""
+    """The curves to show, with the fits they come from if they are fitted here from samples."""
 
     title: str
     network: Network
@@ -110,9 +112,10 @@ class ShownCurves:
 
 
 def show(name: str) -> ShownCurves:
-    """The curves of a machine by name, of ``host``, of a machine or network file, or of samples.
+    """Curves by name: of a machine, of ``host``, of a machine or network file, or fitted to
+    samples.
 
-    Raises InputError where there are none.
+    Raises InputError if there are no curves.
     """
     path = Path(name)
     if path.is_file() and not name.endswith((".yaml", ".yml")):
@@ -157,7 +160,10 @@ def _is_network(path: Path) -> bool:
 def load(
     files: Sequence[Path], name: Tool | None, ranks: int | None, nodes: int, output: Path
 ) -> list[ImportedSamples]:
-    """Samples of other benchmarks' output, appended to ``output``; nothing if a file is faulty."""
+    """Read the output of other benchmarks and append its samples to ``output``.
+
+    If one file is faulty, nothing is appended.
+    """
     imports = [foreign_output.load(path, name, ranks, nodes) for path in files]
     writer = SampleWriter(output)
     try:
@@ -171,7 +177,7 @@ def load(
 
 
 def write(path: Path, text: str) -> None:
-    """Write a file, replacing an earlier one at once; InputError where that is not possible."""
+    """Write a file, replacing an earlier one atomically; InputError if that is not possible."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         stored_calibrations.replace_file(path, text)

@@ -16,7 +16,7 @@ _OUTLIERS = 3
 
 
 def benched(result: BenchmarkResult) -> str:
-    """What was measured, where it is kept, what to do with it."""
+    """What was measured, where the samples are kept, and what to do with them."""
     run = result.run
     lines = [
         f"{result.samples} samples of {run.ranks} ranks on {_nodes(run.nodes)} in"
@@ -89,7 +89,7 @@ def _outliers(name: str, curve: FittedCurve) -> list[str]:
 
 
 def pieces(curves: Sequence[CostCurve]) -> str:
-    """Every piece of every curve: where it holds, and its line, intercept + bytes/bandwidth."""
+    """Every piece of every curve: its range of sizes and its line, intercept + bytes/bandwidth."""
     rows = [("operation", "ranks", "nodes", "from", "intercept", "bandwidth", "measured", "source")]
     for curve in curves:
         low, high = (show(size, "size") for size in curve.measured)

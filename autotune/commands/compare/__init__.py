@@ -1,1 +1,1 @@
-"""A published table beside our predictions: the command, its flow, its words."""
+"""A published table beside our predictions: the command, what it does, what it prints."""

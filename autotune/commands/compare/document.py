@@ -47,7 +47,7 @@ class ComparedRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedGroup:
-    """The rows of one communication."""
+    """The rows of a published table that use the same way of communication."""
 
     communication: str
     fitted: bool
@@ -63,7 +63,7 @@ class ComparedGroup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Headline:
-    """Over the groups that no cost curve was fitted to."""
+    """Scores over all groups of rows except those that a cost curve was fitted to."""
 
     groups: tuple[str, ...]
     predicted: ColumnScore | None
@@ -73,7 +73,7 @@ class Headline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineComparison:
-    """The table beside the predictions of one engine."""
+    """A published table compared with the predictions of one engine."""
 
     engine: str
     saturation: Saturation | None

@@ -1,4 +1,4 @@
-"""A published table beside predictions made here: nothing is run."""
+"""A published table compared with predictions made here; nothing is run."""
 
 from pathlib import Path
 
@@ -16,10 +16,10 @@ from autotune.results.evaluate.published_comparison import (
 
 
 def config_of(name: str, store: str) -> Path | None:
-    """The config that is meant, or None where a study is.
+    """The config that an argument names, or None if it names a study.
 
-    A config is a path, or the name of one that comes with autotune and has a published table,
-    unless a study in the store has that name too.
+    A config is a path, or the name of a config that comes with autotune and has a published table.
+    A study of that name in the store takes precedence.
     """
     path = Path(name)
     if name.endswith((".yaml", ".yml")):

@@ -28,7 +28,7 @@ def comparisons(comparisons: Sequence[PublishedComparison], setup: Setup, machin
 
 
 def comparison(comparison: PublishedComparison, setup: Setup, machine: Machine) -> str:
-    """Row by row, group by group, then over the groups that no curve was fitted to."""
+    """One comparison as text: rows by group, then scores over groups without a fitted curve."""
     reference = comparison.reference
     lines = [
         f"{reference.title}: predicted here, predicted there, measured there, time per step",
@@ -46,7 +46,7 @@ def comparison(comparison: PublishedComparison, setup: Setup, machine: Machine) 
 
 
 def provenance(comparison: PublishedComparison, setup: Setup, machine: Machine) -> str:
-    """What our predictions were made with, in words."""
+    """In words: the machine, compiler and model behind our predictions."""
     first = next((r.candidate for g in comparison.groups for r in g.rows if r.candidate), None)
     build = first.build if first else setup.builds[0]
     engine = f"engine {comparison.engine}"
@@ -71,7 +71,7 @@ def _group(group: CommunicationGroup, rule: str, rule_source: str) -> str:
 
 
 def _digits(group: CommunicationGroup) -> int:
-    """Decimals of a second that the source prints."""
+    """The number of decimals of a second that the published table prints."""
     return max(0, round(-math.log10(group.published.resolution)))
 
 
@@ -96,13 +96,13 @@ def _cells(row: RowPrediction, digits: int) -> tuple[str, ...]:
 
 
 def _printed(figure: Figure, digits: int) -> str:
-    """A published time; ``?`` is doubted, ``*`` corrected."""
+    """A published time as text; ``?`` marks a doubtful time, ``*`` a corrected one."""
     mark = "?" if figure.suspect else "*" if figure.corrected is not None else ""
     return _time(figure.value, digits) + mark
 
 
 def _shares(group: CommunicationGroup) -> list[str]:
-    """Application and communication apart, where the source has them apart."""
+    """Lines that compare application and communication time separately, if the table has both."""
     digits = _digits(group)
     rows = [("part", "predicted", "theirs", "measured", "deviation", "theirs")]
     for row in group.rows:
@@ -173,7 +173,10 @@ def score_table(
     rule: float | None,
     name: str,
 ) -> str:
-    """Our predictions, theirs and the constant rule by deviation, tau-b and losses."""
+    """A table of scores of three predictors: ours, the authors' and the constant rule.
+
+    The scores are the median deviation, tau-b and the top-k losses.
+    """
     losses = [f"top-{k} loss" for k in TOPS]
     head = (title, "median deviation", "tau-b", *losses)
     rows = [head, ("predicted", *_figures(ours)), ("theirs", *_figures(theirs))]

@@ -1,1 +1,1 @@
-"""Engines against learned models: the command, its flow, its words."""
+"""Engines against learned models: the command, what it does, what it prints."""

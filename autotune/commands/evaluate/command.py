@@ -55,9 +55,10 @@ class EvaluateOptions:
 def evaluate(options: EvaluateOptions) -> None:
     """Who predicts the candidates of a study best: engines, learned models, or both together.
 
-    Trained on growing parts of what was measured, scored on candidates that were measured at random
-    and not learned from: a tuner's own choices are those that it expected to be fast. Where all
-    candidates of a problem were measured, any of them will do. Ctrl-C shows what is known by then.
+    Models are trained on growing parts of the measured candidates. They are scored on candidates
+    that were measured at random and not trained on, because the candidates that a tuner chose are
+    those it expected to be fast. If all candidates of a problem were measured, any of them may be
+    scored on. After Ctrl-C the results so far are shown.
     """
     from autotune.commands.evaluate import flow
     from autotune.commands.learn.compare import document as documents
@@ -91,7 +92,7 @@ def evaluate(options: EvaluateOptions) -> None:
 
 
 def _measure(options: EvaluateOptions, config: Path, progress: TerminalProgress) -> tuple[str, int]:
-    """Measure random candidates: the name of the study, and how many were measured."""
+    """Measure random candidates of a study; its name and the number of candidates measured."""
     from autotune.commands.evaluate.measure_random import measure_random
     from autotune.commands.rank import ranked_space
 

@@ -1,8 +1,8 @@
 """Analytical engines, learned models and hybrids on the measured candidates of a study.
 
-Candidates that a tuner chose are those it expected to be fast: a model scored on them is scored on
-what another model liked. Only candidates that were drawn at random are scored on, and those of a
-problem of which all were measured; all others may be learned from.
+A tuner chooses candidates that it expects to be fast. A score on them would favour models that
+agree with the tuner. Scores therefore use only candidates that were drawn at random, and all
+candidates of problems that were measured completely. Models may learn from every candidate.
 """
 
 from collections.abc import Sequence
@@ -40,8 +40,8 @@ SIZE = "size"
 class MeasuredStudy:
     """The candidates of a study that have a time, as a table for each engine that predicted them.
 
-    All tables hold the same rows; ``engines`` is empty where nothing was predicted, and there is
-    one table then. ``random``: (n,) which rows were drawn at random, or belong to a problem of
+    All tables hold the same rows. If no engine predicted anything, ``engines`` is empty and there
+    is one table. ``random``: (n,) whether a row was drawn at random, or belongs to a problem of
     which all candidates were tried (``whole``). ``problems``: (n,) the problem of each row.
     """
 
@@ -64,7 +64,7 @@ class MeasuredStudy:
 
 
 def measured(name: str, store: str, progress: Progress | None = None) -> MeasuredStudy:
-    """What a study of a store measured, the latest when the name is empty."""
+    """The measured candidates of a study of a store; an empty name means the latest study."""
     if progress is not None:
         progress("read the study", 0, 1)
     with Store.open(store, create=False) as results:
@@ -78,7 +78,7 @@ def measured(name: str, store: str, progress: Progress | None = None) -> Measure
 
 
 def measured_of(study: StudyRecord) -> MeasuredStudy:
-    """The tables of a study, by engine."""
+    """The measured candidates of a study, as one table per engine."""
     engines = tuple(sorted({stored.prediction.engine for stored in study.predictions}))
     first = study_table(study, engine=engines[0] if engines else None)
     rest = [_like(first, study_table(study, engine=engine)) for engine in engines[1:]]
@@ -107,22 +107,25 @@ def _whole(study: StudyRecord) -> set[str]:
 
 
 def _like(first: StudyTable, other: StudyTable) -> MeasurementTable:
-    """Another engine's table with its rows in the order of the first."""
+    """The table of another engine, with its rows in the order of the first engine's table."""
     places = {row: place for place, row in enumerate(other.table.inputs.rows)}
     return other.table.take([places[row] for row in first.table.inputs.rows])
 
 
 def _drawn(tables: StudyTable, study: StudyRecord) -> Bools:
-    """Drawn at random in any run, also where the tuner had chosen the candidate before."""
+    """(n,) whether a candidate was drawn at random in any run.
+
+    A candidate that the tuner had chosen before counts too, if it was drawn later.
+    """
     drawn = {c.candidate for run in study.runs for c in run.choices if RANDOM in c.reason}
     also = np.array([c.identity in drawn for c in tables.candidates], dtype=np.bool_)
     return np.asarray(tables.random | also)
 
 
 def check_random(study: MeasuredStudy, *, fewer: bool) -> tuple[str, ...]:
-    """Notes on what is scored on; InputError where too few were drawn at random.
+    """Notes on the rows that are scored on; InputError if too few were drawn at random.
 
-    ``fewer``: so many as there are, at least two, will do.
+    ``fewer``: accept any number of such rows from two on.
     """
     count = int(study.random.sum())
     if count < (2 if fewer else LEAST):
@@ -148,16 +151,16 @@ def check_random(study: MeasuredStudy, *, fewer: bool) -> tuple[str, ...]:
 
 
 def left_out(study: MeasuredStudy, name: str) -> str:
-    """What ``--leave-out`` means in a study: ``size`` and ``problem`` are no parameters."""
+    """The parameter that ``--leave-out`` names; ``size`` means the parameter N, else the problem."""
     if name == SIZE and name not in study.tables[0].inputs.names:
         return "N" if "N" in study.tables[0].inputs.names else PROBLEM
     return name
 
 
 def entered(study: MeasuredStudy, names: Sequence[str] = ()) -> tuple[ComparedModel, ...]:
-    """The engines, learned models and hybrids; hybrids once for each engine.
+    """The models that are compared: engines, learned models, and each hybrid once per engine.
 
-    Without names the usual ones. InputError for unknown names, and for a hybrid where no engine
+    Without names, the usual models. InputError for unknown names, and for a hybrid if no engine
     predicted anything.
     """
     predicted = [
@@ -182,7 +185,7 @@ def entered(study: MeasuredStudy, names: Sequence[str] = ()) -> tuple[ComparedMo
 
 
 def _named(table: MeasurementTable, name: str, engine: str) -> list[ComparedModel]:
-    """The analytical model of a table as a contender that bears the name of its engine."""
+    """The analytical model of a table as a compared model that bears the name of its engine."""
     (contender,) = contenders(table, [name])
     if not engine:
         return [contender]

@@ -21,13 +21,13 @@ from autotune.workloads.base import Workload
 def measure_random(
     workload: Workload, study: str, store: str, count: int, progress: Progress, seed: int = 0
 ) -> tuple[str, int]:
-    """Draw and measure as many candidates as ``wanted`` lacks.
+    """Draw and measure candidates at random until ``count`` of the study have a time.
 
-    Gives the name of the study, the latest of the config where none is named, and how many were
-    measured. All may be drawn, also those that the tuner chose: the fast ones are not to be
-    missing. Equally many of each problem as far as it has them; one that fails is replaced. What an
-    interruption left undone is measured first by the next call with the same seed. InputError where
-    the study is of another config.
+    Returns the name of the study and how many candidates were measured. An empty name means the
+    latest study of the config. Candidates that the tuner chose may be drawn too, so that fast ones
+    are not missing. Each problem gets the same number of candidates as far as it has them; a
+    candidate that fails is replaced. Candidates that an interruption left unmeasured come first in
+    the next call with the same seed. InputError if the study is of another config.
     """
     setup = workload.setup
     started = time.monotonic()
@@ -62,7 +62,7 @@ def measure_random(
 def measure_lacking(
     run: StudyRun, ahead: RankedSpace, count: int, progress: Progress, seed: int = 0
 ) -> int:
-    """Runs of a study until ``count`` random candidates have a time, or none is left."""
+    """Run a study until ``count`` random candidates have a time, or no candidate is left."""
     measured = 0
     while True:
         record = run.results.load_study(run.study)
@@ -84,7 +84,7 @@ def _picks(
     wanted: int,
     seed: int,
 ) -> dict[str, list[Chosen]]:
-    """The candidates to measure next, by the label of their problem."""
+    """The candidates to measure next, for each label of a problem."""
     undrawn = {r.problem.label: draw(r, done, seed) for r in rankings}
     before = {
         r.problem.label: sum(entry.candidate.identity in have for entry in r.entries)
@@ -111,7 +111,7 @@ def timed(record: StudyRecord) -> set[str]:
 
 
 def finished(record: StudyRecord) -> set[str]:
-    """The candidates that were drawn at random and came to an end, a time or a failure."""
+    """The candidates that were drawn at random and have a result, a time or a failure."""
     return _drawn(record) & {identity for run in record.runs for identity in run.finished}
 
 
@@ -122,8 +122,8 @@ def _drawn(record: StudyRecord) -> set[str]:
 def draw(ranking: Ranking, done: Collection[str], seed: int = 0) -> list[Chosen]:
     """The candidates of a problem in a random order, without those ``done``.
 
-    The order depends on the seed and on which candidates there are, so that the first of them are
-    a random draw, and the same ones after an interruption.
+    The order depends only on the seed and the set of candidates. So a prefix of it is a random
+    draw, and an interrupted draw can be continued.
     """
     entries = {entry.candidate.identity: entry for entry in ranking.entries}
     order = sorted(entries)
@@ -135,7 +135,9 @@ def draw(ranking: Ranking, done: Collection[str], seed: int = 0) -> list[Chosen]
 
 
 def allotted(have: Mapping[str, int], undrawn: Mapping[str, int], lacking: int) -> dict[str, int]:
-    """How many more of each problem, so that all have alike, as far as there are any left.
+    """How many more candidates to draw from each problem, so that their totals become equal.
+
+    A problem gets no more than it has undrawn candidates.
 
     >>> allotted({"a": 0, "b": 4}, {"a": 9, "b": 9}, 6)
     {'a': 5, 'b': 1}

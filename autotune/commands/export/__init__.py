@@ -1,1 +1,1 @@
-"""The choice for the application: the command, its flow, its words."""
+"""The choice for the application: the command, what it does, what it prints."""

@@ -29,10 +29,12 @@ class ExportOptions:
 
 @command
 def export(options: ExportOptions) -> None:
-    """What was chosen for the application (header, wisdom); results for tools (t4, csv, parquet).
+    """Write the choice for the application (header, wisdom), or results for tools (t4, csv,
+    parquet).
 
-    The choice at a number of threads is the fastest verified candidate; which others noise does not
-    tell from it is stated. Sizes between those tuned get the nearest one: the files state the rule.
+    The choice for a number of threads is the fastest verified candidate. The file states which
+    other candidates are within the noise of it. A size between tuned sizes gets the choice of the
+    nearest one; the file states this rule.
     """
     from autotune.commands.export import flow, text
 

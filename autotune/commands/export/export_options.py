@@ -1,4 +1,4 @@
-"""What ``autotune export`` is asked for."""
+"""The request of ``autotune export``: what to export, in which format, and where to."""
 
 from pathlib import Path
 from typing import Annotated, Literal

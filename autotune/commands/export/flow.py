@@ -45,8 +45,8 @@ KINDS: Mapping[Format, str] = {
 def export(request: ExportRequest, store: str, progress: Progress) -> ExportDocument:
     """Write one file of a study.
 
-    Raises InputError where nothing was measured, where no candidate ran (header, wisdom), and
-    where the place is taken by something else; MissingTool where the format needs a package.
+    Raises InputError if nothing was measured, if no candidate ran (header, wisdom), or if something
+    else stands at the output path; MissingTool if the format needs a package that is missing.
     """
     progress("read the study", 0, 2)
     result = load_study(request.study, store).evaluation
@@ -67,7 +67,7 @@ def export(request: ExportRequest, store: str, progress: Progress) -> ExportDocu
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What was read from the store."""
+    """A study as it was read from the store, with the candidates of its decision maps."""
 
     result: StudyEvaluation
     charted: tuple[CandidateRecord, ...]
@@ -160,7 +160,10 @@ _WRITERS: Mapping[Format, Callable[[ExportRequest, _Found, Path], ExportDocument
 
 
 def _readers(folder: Path, *, force: bool) -> tuple[Path, ...]:
-    """Write the readers of wisdom files; InputError over a file that is none."""
+    """Write the source files that read wisdom files.
+
+    InputError if a file of another kind would be replaced.
+    """
     written = []
     with export_files.locked(folder):
         for name, content in readers.contents().items():

@@ -6,7 +6,7 @@ from autotune.tuning.maps.explore import LEVEL
 
 
 def text(exported: ExportDocument) -> str:
-    """A line for each choice of a header or wisdom file; of a table how many rows it has."""
+    """A line for each choice of a header or wisdom file; for a table, its number of rows."""
     if exported.choices is None:
         return f"{exported.rows} candidates of study {exported.study}"
     lines = []

@@ -1,1 +1,1 @@
-"""What other tools measured: the command, its flow, its words."""
+"""What other tools measured: the command, what it does, what it prints."""

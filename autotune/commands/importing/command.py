@@ -44,11 +44,12 @@ class ImportOptions:
 
 @command
 def import_(options: ImportOptions) -> None:
-    """Recorded times of a config's candidates as a study of their own.
+    """Enter recorded times of the candidates of a config as a study of their own.
 
-    A row is the candidate with the same parameters; problem, threads, compiler, flags count where
-    the file names them. Studies of the same candidates take the times as hints, never as results:
-    nobody here measured them. compare, report and export work on the study as on any other.
+    A row stands for the candidate with the same parameters; problem, threads, compiler and flags
+    are compared as well if the file names them. Other studies of the same candidates use the times
+    as hints, never as results, because they were not measured here. compare, report and export work
+    on the study as on any other.
     """
     from autotune.commands.importing import flow, text
     from autotune.commands.rank import ranked_space

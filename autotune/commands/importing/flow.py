@@ -1,7 +1,7 @@
 """From a file that another tuner, or another machine, wrote to a study in the store.
 
-Its times are what somebody else measured: every later study of the same candidates takes them as
-hints (see ``pipeline.past``), none as a result of its own.
+Its times were measured elsewhere. Every later study of the same candidates uses them as hints,
+never as results of its own.
 """
 
 import dataclasses
@@ -36,7 +36,7 @@ _SHOWN = 5
 
 
 def given_settings(texts: Sequence[str]) -> dict[str, Setting]:
-    """NAME=VALUE to settings, as the cells of a table; InputError for anything else."""
+    """Settings from texts NAME=VALUE, values typed as in table cells; InputError for other texts."""
     settings: dict[str, Setting] = {}
     for text in texts:
         name, sign, value = text.partition("=")
@@ -52,7 +52,7 @@ def import_file(
 ) -> ImportDocument:
     """Enter the times of a recorded file as a study of the candidates of a workload.
 
-    Raises InputError where the file cannot be read, states no unit of its times, or where its rows
+    Raises InputError if the file cannot be read, if it states no unit of its times, or if its rows
     are not candidates of the workload.
     """
     progress(_STAGE, 0, 2)
@@ -100,7 +100,7 @@ def import_file(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Origin:
-    """Where the times come from."""
+    """Where imported times come from: the identity of the file, its machine, setup and date."""
 
     identity: str
     """Of the file and the config; stands for the machine, which nobody here knows."""
@@ -112,7 +112,7 @@ class _Origin:
 def _enter(
     results: Store, matched: Matched, space: RecordedSpace, origin: _Origin
 ) -> tuple[str, bool]:
-    """The name of the study, and whether all of it was there."""
+    """Enter a recorded file into the store; the study's name, and whether it was complete before."""
     before = results.latest_study(origin.identity)
     if before and any(run.state == "done" for run in results.load_study(before).runs):
         return before, True
@@ -194,13 +194,13 @@ def _predictions(matched: Matched, space: RecordedSpace) -> list[tuple[Candidate
 
 
 def _machine(machine: Machine, space: RecordedSpace) -> Machine:
-    """The machine of the setup under the name of the one that the file is from."""
+    """The machine of the setup, renamed to the device that the recorded file names."""
     title = space.device or f"not known (recorded in {space.name})"
     return dataclasses.replace(machine, name="recorded", title=title, calibration=None)
 
 
 def _changed(path: Path) -> str:
-    """When the file was changed last: nothing in it is younger."""
+    """When the file was last changed: an upper limit for the date of its times."""
     return datetime.fromtimestamp(path.stat().st_mtime, UTC).isoformat(timespec="microseconds")
 
 

@@ -1,1 +1,1 @@
-"""A first description of a program: the command, its flow, its words."""
+"""A first description of a program: the command, what it does, what it prints."""

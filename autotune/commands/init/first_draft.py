@@ -31,7 +31,7 @@ _MOST = 10_000
 
 @dataclass(slots=True)
 class Draft:
-    """The texts of both files."""
+    """The texts of a first program description and a first config, as they are built up."""
 
     path: Path
     """The program."""
@@ -69,7 +69,7 @@ class Draft:
 
     @property
     def size(self) -> str:
-        """The argument that counts as problem size; empty where none does."""
+        """The argument that counts as the problem size; empty if there is none."""
         usable = [n for n, v in self.arguments.items() if isinstance(v, int) and v >= 1]
         named = [n for n in usable if n.lower() in ("n", "size", "nx", "m", "length")]
         return next(iter((*named, *usable)), "")
@@ -77,14 +77,14 @@ class Draft:
     # --- what is there ------------------------------------------------------------------------
 
     def _vary(self, wanted: str, values: Sequence[Plain], baseline: Plain = None) -> str:
-        """Add a parameter; its name, changed where it is taken."""
+        """Add a parameter and return its name, which is changed if it is taken already."""
         name = self._free(wanted)
         self.parameters[name] = tuple(values)
         self.baseline[name] = values[0] if baseline is None else baseline
         return name
 
     def _free(self, wanted: str) -> str:
-        """The wanted name, changed where something has it already."""
+        """A valid name, equal to the wanted one unless that is taken."""
         name = re.sub(r"\W", "_", wanted)
         while name in (*self.parameters, *self.arguments, *RUN_PLACES) or not re.match(
             r"[A-Za-z_]", name
@@ -126,7 +126,9 @@ class Draft:
             self.remarks[name] = f"{LOOK_AT}null: the source as it is"
 
     def _nothing_varies(self) -> None:
-        """One thing that may be tried with any program of its kind."""
+        """Add a placeholder parameter (a compiler flag or an option) if the program shows none to
+        vary.
+        """
         if self.seen.language in COMPILED:
             name = self._vary("unroll", (None, "-funroll-loops"))
             self.flags.append(f"{{{name}}}")
@@ -137,7 +139,7 @@ class Draft:
             self.remarks[name] = f"{FILL_IN}options of the program to try; null: none"
 
     def _shorten(self) -> None:
-        """Take a value off the longest list, from the end that is farther from the baseline."""
+        """Drop one value from the longest list, at the end that is farther from the baseline."""
         name = max(self.parameters, key=lambda parameter: len(self.parameters[parameter]))
         values, base = self.parameters[name], self.baseline[name]
         place = values.index(base)
@@ -202,7 +204,7 @@ class Draft:
         return "\n".join(lines) + "\n"
 
     def _told(self) -> dict[str, Plain]:
-        """The size, where it is known: the other arguments have their defaults."""
+        """The size argument, if its value is known; all other arguments keep their defaults."""
         name = self.size
         return {name: self.arguments[name]} if name and name not in self.remarks else {}
 
@@ -267,7 +269,7 @@ class Draft:
 
 
 def around(value: int) -> tuple[int, ...]:
-    """Values to try beside a default: halves and doubles of it, from 1 on.
+    """Values to try around a default: its halves and doubles, from 1 on.
 
     >>> around(64)
     (16, 32, 64, 128, 256)
@@ -286,7 +288,7 @@ def _combinations(parameters: Mapping[str, Sequence[Plain]]) -> int:
 
 
 def _common(chain: Sequence[str]) -> str:
-    """What the macros of a choice have in common: ORDER of ORDER_IJK and ORDER_KIJ."""
+    """The common prefix of alternative macros: ``order`` for ORDER_IJK and ORDER_KIJ."""
     alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*chain, strict=False))
     shared = "".join(letters[0] for letters in alike).rstrip("_")
     return (shared if len(shared) > 1 else chain[0]).lower()
@@ -303,17 +305,17 @@ def _number(text: str) -> int | float | None:
 
 
 def _doubled(text: str) -> str:
-    """Text with its braces doubled, so that a template prints it as it stands."""
+    """Text with its braces doubled, so that a template prints it unchanged."""
     return text.replace("{", "{{").replace("}", "}}")
 
 
 def _globbed(name: str) -> str:
-    """The name of a file, escaped for a place where patterns of file names may stand."""
+    """A file name with its wildcards escaped, for use where a glob pattern is expected."""
     return re.sub(r"([*?\[])", r"[\1]", name)
 
 
 def _quoted(text: str) -> str:
-    """A YAML scalar that is this text, whatever it holds; JSON's quoting is YAML's."""
+    """The text as a quoted YAML scalar; quotes as in JSON are valid in YAML."""
     plain = re.fullmatch(r"[A-Za-z][\w./+-]*", text) and text.lower() not in _WORDS
     return text if plain else json.dumps(text)
 

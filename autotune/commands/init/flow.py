@@ -1,7 +1,7 @@
 """A first description of a program and a first config, written from what the program shows.
 
-Both files load as they are. What could not be seen is marked ``FILL IN``, what was guessed
-``LOOK AT``.
+Both files can be loaded without changes. What could not be seen is marked ``FILL IN``, what was
+guessed ``LOOK AT``.
 """
 
 import os
@@ -19,7 +19,7 @@ from autotune.workloads.program.program_workload import ProgramWorkload
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigRequest:
-    """What is described, and where the description goes."""
+    """Which program to describe, and where to write the description."""
 
     program: Path
     given: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ class ConfigRequest:
 def write(request: ConfigRequest) -> InitDocument:
     """Write ``NAME.yaml`` and ``NAME-tune.yaml`` into a folder; the program is not run.
 
-    Raises InputError for something that is no program, and for files that are there already.
+    Raises InputError if the file is not a program, or if an output file exists already.
     """
     path = request.program
     if not path.is_file():

@@ -1,7 +1,7 @@
-"""What a source file shows about itself: macros, arguments, threads, where it prints what.
+"""What a source file shows about itself: macros, arguments, threads, where it prints results.
 
-Read off the text with patterns, not compiled: enough for a first description of a program, which
-its author then corrects.
+Patterns are searched in the text; nothing is compiled. This is enough for a first description of a
+program, which its author then corrects.
 """
 
 import re
@@ -135,7 +135,9 @@ def _text(path: Path) -> str:
 
 
 def _files(path: Path, text: str) -> tuple[str, ...]:
-    """The file, then headers of its folder and sources of the same names, in reading order."""
+    """The source file, then headers in its folder and sources with the same names, in reading
+    order.
+    """
     names, texts = [path.name], [text]
     while texts:
         for name in _INCLUDE.findall(texts.pop(0)):
@@ -148,14 +150,14 @@ def _files(path: Path, text: str) -> tuple[str, ...]:
 
 
 def _only_asked(name: str, text: str) -> bool:
-    """A macro that is only ever on or off: ``#if NAME``."""
+    """Whether a macro is only tested for being on or off: ``#if NAME``."""
     return (
         re.search(rf"^[ \t]*#[ \t]*(?:el)?if[ \t]+!?[ \t]*{name}\b[ \t]*$", text, re.M) is not None
     )
 
 
 def _switches(text: str) -> Iterator[tuple[str, ...]]:
-    """Macros that are asked for with ``#ifdef``, chain by chain, and nowhere defined."""
+    """Macros that are tested with ``#ifdef`` and defined nowhere, one tuple per #if chain."""
     defined = set(re.findall(r"^[ \t]*#[ \t]*define[ \t]+(\w+)", text, re.M))
     chains: list[list[str]] = []
     seen: set[str] = set()
@@ -175,7 +177,7 @@ def _switches(text: str) -> Iterator[tuple[str, ...]]:
 
 
 def _arguments(text: str) -> Iterator[Argument]:
-    """By position, without gaps; those that are nowhere assigned are called ``argument3``."""
+    """Arguments by position, without gaps; an unnamed one is called ``argument3``."""
     plain = re.sub(r"[<>=!]=", "<", text)
     named: dict[int, Argument] = {}
     helped = list(_HELPED.findall(plain))
@@ -199,7 +201,7 @@ def _arguments(text: str) -> Iterator[Argument]:
 
 @dataclass(frozen=True, slots=True)
 class _Printed:
-    """A number that is printed, with the text around it on its line."""
+    """A place where a source prints a number, with the text around it on its line."""
 
     before: str
     after: str
@@ -210,7 +212,7 @@ class _Printed:
 
     @property
     def likely(self) -> int:
-        """How much speaks for a time: its name stands before the number, its unit behind it."""
+        """Score that the number is a time: 2 for a time word before it, 1 for a unit after it."""
         return 2 * bool(_TIME.search(self.before)) + bool(_UNIT.match(self.after))
 
     @property
@@ -224,20 +226,20 @@ class _Printed:
         )
 
     def pattern(self, number: str) -> str:
-        """A regular expression that finds it, with ``number`` in its place."""
+        """A regular expression for the printed line, with ``number`` in place of the number."""
         unit = _UNIT.match(self.after)
         tail = r"\s*" + re.escape(unit.group(1)) if unit else ""
         return f"{_escaped(self.before)}{number}{tail}"
 
 
 def _escaped(text: str) -> str:
-    """The text as a regular expression: any white space for white space."""
+    """The text as a regular expression in which any white space matches any white space."""
     parts = re.split(r"\s+", text[-60:])
     return r"\s*".join(re.sub(r"([\\.^$*+?{}\[\]|()])", r"\\\1", part) for part in parts)
 
 
 def _printed(text: str) -> Iterator[_Printed]:
-    """Numbers in formats (``"time %f s"``), f-strings, and after text: ``"time", t``."""
+    """The places that print numbers: formats (``"time %f s"``), f-strings, ``"time", t``."""
     for line in re.sub(r'"\s*\n?\s*"', "", text).splitlines():
         for literal in _LITERAL.finditer(line):
             words = literal.group(1) if literal.group(1) is not None else literal.group(2)

@@ -1,1 +1,1 @@
-"""Learned models and designs: the command, its flow, its words."""
+"""Learned models and designs: the command, what it does, what it prints."""

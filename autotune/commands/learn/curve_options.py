@@ -1,4 +1,4 @@
-"""Options of the commands that draw learning curves, and what these commands do alike."""
+"""Options of the commands that draw learning curves, and the code that these commands share."""
 
 import os
 from pathlib import Path
@@ -63,11 +63,11 @@ class CurveOptions:
 
     @property
     def model_names(self) -> tuple[str, ...]:
-        """The names of the models; none for the usual ones."""
+        """The names of the models; empty for the usual models."""
         return listed(self.models)
 
     def scoring(self) -> "Scoring":
-        """What models are scored by. BadParameter for an option that cannot be read."""
+        """The scores to compute. BadParameter for an option that cannot be read."""
         from autotune.learning.comparison.curve_fits import Scoring
 
         return Scoring(
@@ -77,7 +77,7 @@ class CurveOptions:
     def course(
         self, table: "MeasurementTable", leave_out: str, rows: EligibleRows | None = None
     ) -> "SplitPlan":
-        """The splits of a table that the models learn from and are scored on.
+        """The random splits of a table into training rows and scored rows.
 
         InputError for sizes that leave nothing to score on.
         """
@@ -95,9 +95,9 @@ class CurveOptions:
 def sizes_of(
     sizes: str, table: "MeasurementTable", leave_out: str, rows: EligibleRows | None = None
 ) -> tuple[int, ...]:
-    """The training sizes of an option, or the usual ones of a table where it is empty.
+    """The training sizes of an option; if it is empty, the usual sizes for a table.
 
-    InputError for sizes that leave nothing to score on, before anything is fitted.
+    InputError, before anything is fitted, for sizes that leave nothing to score on.
     """
     from autotune.errors import Fault, InputError
     from autotune.learning.comparison.splits import learnable, usual_sizes
@@ -116,7 +116,7 @@ def sizes_of(
 
 
 def check_models(names: tuple[str, ...]) -> None:
-    """InputError for a name that no model has, with the nearest one; before anything is read."""
+    """InputError, with the nearest name, if no model has one of the names."""
     from autotune.errors import InputError, unknown_name
     from autotune.learning.comparison.model_comparison import NAMES
 
@@ -126,7 +126,7 @@ def check_models(names: tuple[str, ...]) -> None:
 
 
 def leave_if_interrupted(curves: "CurveTable") -> None:
-    """Exit with code 130 where Ctrl-C ended the curves before all models were fitted."""
+    """Exit with code 130 if Ctrl-C ended the curves before all models were fitted."""
     if curves.interrupted:
         note(f"interrupted after {len(curves.trials)} of {curves.planned} fits")
         raise typer.Exit(130)
@@ -148,9 +148,9 @@ def numbers(text: str, option: str) -> tuple[int, ...]:
 
 
 def check_page(path: Path | None) -> None:
-    """InputError where a page cannot be written, or would replace a file that is no such page.
+    """InputError if the page cannot be written, or would replace a file that is not such a page.
 
-    To be called before any model is fitted.
+    Call it before any model is fitted.
     """
     from autotune.errors import Fault, InputError
     from autotune.results.report import page_file
@@ -164,7 +164,7 @@ def check_page(path: Path | None) -> None:
 
 
 def write_page(curves: "CurveTable", title: str, tables: str, path: Path) -> None:
-    """A page with the curves drawn and the tables below; InputError where it cannot be written."""
+    """Write a page with the learning curves and tables; InputError if that is not possible."""
     from autotune.commands.learn.compare import figure as compare_figure
     from autotune.results.report import page_file
     from autotune.results.report.draw import draw_curves

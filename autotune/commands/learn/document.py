@@ -7,7 +7,7 @@ from autotune.domain.tables.table import MeasurementTable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableSource:
-    """The table of one response, without its rows."""
+    """A table of measurements without its rows: its name, response and source."""
 
     table: str
     """Its name."""
@@ -21,7 +21,7 @@ class TableSource:
 
     @classmethod
     def of(cls, table: MeasurementTable) -> "TableSource":
-        """Where a table comes from."""
+        """The source part of a document for a table."""
         return cls(
             table=table.name,
             source=table.source,

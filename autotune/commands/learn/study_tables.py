@@ -23,12 +23,12 @@ RANDOM = "drawn at random"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyTable:
-    """The table of a study, and which candidate each row is.
+    """The table of a study, and the candidate of each row.
 
-    ``random``: (n,) which rows were measured by chance, not because they were expected to be fast:
-    only these are exchangeable with the candidates that were not measured. ``problems``: (n,) the
-    label of the problem that each row solves. ``halves``: the times of its earlier and of its later
-    rounds.
+    ``random``: (n,) whether a row was measured because it was drawn at random, not because it was
+    expected to be fast. Only random rows are representative of the candidates that were not
+    measured. ``problems``: (n,) the label of the problem that each row solves. ``halves``: the
+    times of the earlier and of the later rounds of each row.
     """
 
     table: MeasurementTable
@@ -39,7 +39,7 @@ class StudyTable:
 
 
 def read_study(name: str, store: str, *, engine: str | None = None) -> StudyTable:
-    """The table of a study of a store, the latest when the name is empty."""
+    """The table of a study in a store; an empty name means the latest study."""
     with Store.open(store, create=False) as results:
         latest = name or results.latest_study()
         if latest is None:
@@ -49,7 +49,7 @@ def read_study(name: str, store: str, *, engine: str | None = None) -> StudyTabl
 
 
 def table_of(study: StudyRecord, *, engine: str | None = None) -> MeasurementTable:
-    """The table of a study: ``study_table`` without its candidates."""
+    """The table of a study without the list of its candidates."""
     return study_table(study, engine=engine).table
 
 
@@ -58,9 +58,9 @@ def study_table(
 ) -> StudyTable:
     """The candidates that ran on the machine of the last run; seconds per time step.
 
-    Parameters are those of the variant, the build, threads, ranks, placement, and what the problems
-    differ in. The analytical model is ``engine``, the first by name when none is given. InputError
-    for an unknown engine or problem, and where fewer than two candidates were timed.
+    Parameters are those of the variant, the build, threads, ranks, placement, and the properties in
+    which the problems differ. The analytical model is ``engine``; without it, the first engine by
+    name. InputError for an unknown engine or problem, and if fewer than two candidates were timed.
     """
     engines = sorted({stored.prediction.engine for stored in study.predictions})
     if engine is not None and engine not in engines:
@@ -100,7 +100,7 @@ class _Timed:
 
 
 def _timed(study: StudyRecord, engine: str | None, problem: str | None) -> _Timed:
-    """The candidates of the machine of the last run."""
+    """The candidates that were timed on the machine of the last run."""
     result = evaluate(study, engine)
     labels = [problem_result.label for problem_result in result.problems]
     if problem is not None and problem not in labels:
@@ -140,7 +140,7 @@ def _record(row: EvaluatedCandidate, settings: Mapping[str, Cell]) -> Record:
 def _aligned(
     table: MeasurementTable, timed: _Timed, settings: Sequence[dict[str, Cell]]
 ) -> StudyTable:
-    """The candidates of the rows of a table: candidates alike in everything share one."""
+    """The rows of a table with their candidates; equal candidates share one row."""
     alike: dict[tuple[Cell, ...], list[int]] = {}
     for place, chosen in enumerate(settings):
         alike.setdefault(tuple(chosen.values()), []).append(place)
@@ -160,7 +160,7 @@ def _aligned(
 
 
 def halves_of_rounds(measurement: Measurement | None) -> tuple[float, float]:
-    """The times of the earlier and of the later half of the rounds; nan for fewer than two."""
+    """The times of the earlier and of the later half of the rounds; nan for under two rounds."""
     rounds: dict[int, list[float]] = {}
     for sample in measurement.accepted if measurement is not None else ():
         rounds.setdefault(sample.round, []).append(float(sample.seconds))
@@ -178,7 +178,7 @@ def halves_of_rounds(measurement: Measurement | None) -> tuple[float, float]:
 
 
 def candidate_settings(candidates: Sequence[CandidateRecord]) -> list[dict[str, Cell]]:
-    """Everything that candidates may differ in; a parameter that a variant lacks is ``none``."""
+    """The settings in which candidates may differ; ``none`` if a variant lacks a parameter."""
     settings = [{**c.problem.settings, **varied(c)} for c in candidates]
     names = list(dict.fromkeys(name for setting in settings for name in setting))
     return [{name: _cell(setting.get(name)) for name in names} for setting in settings]

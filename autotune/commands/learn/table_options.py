@@ -21,7 +21,7 @@ FormatName = Literal[
 
 @command_options
 class TableOptions:
-    """What the columns of a file of measurements are."""
+    """The roles of the columns of a file of measurements."""
 
     model: Annotated[
         Path | None, typer.Option("--model", help="A variability model of SPL Conqueror (XML).")
@@ -55,7 +55,7 @@ class TableOptions:
 
     @property
     def given(self) -> dict[str, bool]:
-        """The name of every option, and whether it was given."""
+        """For every option by name, whether it was set on the command line."""
         return {
             "--model": self.model is not None,
             "--response": self.response is not None,
@@ -115,10 +115,11 @@ class FormulaOptions:
     ] = None
 
     def made(self, analytical: str | None) -> "Formula | None":
-        """The formula; None where none is named. ``analytical``: a column that does its job.
+        """The formula; None if none is named.
 
-        BadParameter for a constant that is not NAME=NUMBER, and for options that do not go
-        together.
+        ``analytical``: the name of a column with predictions, which excludes a formula.
+        BadParameter for a constant that is not NAME=NUMBER, and for options that exclude each
+        other.
         """
         if self.constant and self.formula is None:
             raise typer.BadParameter("needs --formula", param_hint="--constant")
@@ -139,7 +140,7 @@ def _constant(text: str) -> tuple[str, float]:
 
 
 def write(text: str, path: Path, source: Path | None) -> None:
-    """Write a file and say so. BadParameter where it is the file that was read."""
+    """Write a file and report it. BadParameter if it is the file that was read."""
     there = path.exists()
     if source is not None and there and path.samefile(source):
         raise typer.BadParameter("is the file that was read", param_hint="--output")

@@ -1,1 +1,1 @@
-"""Machine files and this host: the command, its flow, its words."""
+"""Machine files and this host: the command, what it does, what it prints."""

@@ -1,4 +1,4 @@
-"""What a calibration found, as lines for a person."""
+"""The results of a calibration, as lines of text."""
 
 from collections.abc import Sequence
 
@@ -74,7 +74,7 @@ def _table(curves: Sequence[BandwidthCurve], headings: Sequence[str]) -> list[tu
 
 
 def _parts(name: str) -> tuple[str, str, int]:
-    """Base, level and thread count of the name of a constant."""
+    """Base name, cache level and number of threads from the name of a constant."""
     left, _, threads = name.partition("@")
     base, _, level = left.partition(".")
     return base, level, int(threads) if threads.isdigit() else 1

@@ -67,7 +67,7 @@ def machine_detect(
     ] = None,
     json: Json = False,
 ) -> None:
-    """What this host is: processor, caches, cores, and what was decided from what."""
+    """What this host is: processor, caches, cores, and the evidence for each."""
     from autotune.commands.machine import document as documents
     from autotune.commands.machine import text
     from autotune.commands.rank import host_machine as hosts
@@ -98,11 +98,12 @@ class CalibrateOptions:
 @app.command("calibrate", epilog="Example: autotune machine calibrate")
 @command
 def machine_calibrate(options: CalibrateOptions) -> None:
-    """Measure this host: clock, bandwidth, and what single events cost; at most a minute.
+    """Measure this host: clock, bandwidth, and the cost of single events; at most a minute.
 
     Bandwidth over working set, threads and streams; overlap, line-crossing loads, store forwarding,
-    loop entry, stream start, lines out, lines of other cores, barrier, set conflicts: each with the
-    80 % interval of its repeats. An interrupted run leaves what was measured earlier as it is.
+    loop entry, stream start, evicted lines, lines from other cores, barrier, set conflicts. Each
+    comes with the 80 % interval of its repeats. An interrupted run leaves earlier measurements
+    unchanged.
     """
     from autotune.commands.machine import document as documents
     from autotune.commands.machine import text
@@ -134,7 +135,7 @@ class RefineOptions:
 )
 @command
 def machine_refine(options: RefineOptions) -> None:
-    """What a study teaches about this host's constants: a posterior, scored outside the study."""
+    """Refine this host's constants from a study: their posterior, scored outside the study."""
     from autotune.commands.machine.refine import document as documents
     from autotune.commands.machine.refine import flow as refine_flow
     from autotune.commands.machine.refine.text import refinement

@@ -1,4 +1,4 @@
-"""The documents of ``machine`` and ``doctor``: what is shown stands there as it is."""
+"""The documents of ``machine`` and ``doctor``, which hold the printed objects unchanged."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -36,7 +36,7 @@ class MachineCheckDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineDetectDocument:
-    """``autotune machine detect --json``: this host and why it is described so."""
+    """``autotune machine detect --json``: this host and the evidence for each figure."""
 
     schema: Literal["autotune.machine.detect/1"] = "autotune.machine.detect/1"
     machine: Machine

@@ -19,7 +19,7 @@ def machines(machines: Sequence[Machine]) -> str:
 
 
 def _in_core(machine: Machine) -> str:
-    """How in-core times are found on a machine: ``osaca:ZEN3``, ``ports`` or ``none``."""
+    """The source of in-core times for a machine: ``osaca:ZEN3``, ``ports`` or ``none``."""
     if machine.in_core.osaca:
         nearest = " (nearest)" if machine.in_core.approximate else ""
         return f"osaca:{machine.in_core.osaca}{nearest}"
@@ -106,12 +106,12 @@ def _calibration(calibration: Calibration) -> list[str]:
 
 
 def machine_check(machine: Machine, gaps: Sequence[str]) -> str:
-    """A valid machine file, and what it lacks for which use."""
+    """A valid machine file as text, and which figures it lacks for which use."""
     if not gaps:
         return f"{machine.name}: valid, complete for every use"
     return "\n".join([f"{machine.name}: valid; missing:", *(f"  {gap}" for gap in gaps)])
 
 
 def machine_detected(detected: Machine, reasons: Sequence[DetectionReason]) -> str:
-    """This host, and why it is described so."""
+    """The detected host as text, with the evidence for each figure."""
     return "\n".join([machine(detected), "decided:", *(f"  {reason}" for reason in reasons)])

@@ -1,1 +1,1 @@
-"""Which candidate wins where: the command, its flow, its words."""
+"""Which candidate wins where: the command, what it does, what it prints."""

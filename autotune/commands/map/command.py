@@ -58,7 +58,7 @@ class MapOptions:
     json: Json = False
 
     def request(self) -> "MapRequest":
-        """What the map is over. BadParameter or InputError for an option that cannot be read."""
+        """The axes and limits of the map. BadParameter or InputError for an unreadable option."""
         from autotune.commands.map.flow import MapRequest
         from autotune.tuning.maps import axes
 
@@ -73,7 +73,7 @@ class MapOptions:
         )
 
     def resumed(self) -> str:
-        """The command line that goes on with an interrupted map."""
+        """The command line that continues an interrupted map."""
         axes = (("--sizes", self.sizes), ("--threads", self.threads), ("--problem", self.problem))
         words = ["autotune map", shlex.quote(str(self.config))]
         words += [f"{name} {shlex.quote(value)}" for name, value in axes if value]
@@ -85,10 +85,10 @@ class MapOptions:
 
 @command
 def decide(options: MapOptions) -> None:
-    """Which candidate wins where over size and threads, and what following that may cost.
+    """Which candidate wins where over size and threads, and what following the map may cost.
 
-    Predicted everywhere, measured only where the winner is unsure. The map is kept with the latest
-    study of the config: report draws it, export uses it.
+    Every cell is predicted; only cells with an unsure winner are measured. The map is kept with the
+    latest study of the config: report draws it, export uses it.
     """
     from autotune.commands.map import flow
     from autotune.commands.map.document import MapDocument

@@ -8,7 +8,7 @@ from autotune.domain.decision_map import DecisionMap
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapDocument:
-    """``autotune map --json``: the maps of a study; contenders are named by their place."""
+    """``autotune map --json``: the maps of a study; contenders are named by their index."""
 
     schema: Literal["autotune.map/1"] = "autotune.map/1"
     study: str

@@ -43,7 +43,7 @@ _TAKEN = "other processes take the cores: no sample was accepted"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapRequest:
-    """What a map is over, and how far it goes."""
+    """The axes of a map, its tolerance and its budgets."""
 
     sizes: tuple[int, ...] | None = None
     """None: from the smallest to the largest problem of the config."""
@@ -60,16 +60,16 @@ class MapRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mapped:
-    """The maps of a study."""
+    """The maps of a study, with the name of the study."""
 
     study: str
     maps: tuple[DecisionMap, ...]
 
 
 def make(workload: Workload, options: MapRequest, store: str, progress: Progress) -> Mapped:
-    """One map for each kind of problem of the config.
+    """Make one map for each kind of problem of the config.
 
-    Every sample is in the store when it is taken, the map after each visit: an interrupt loses at
+    Every sample is stored when it is taken, and the map after each visit, so an interrupt loses at
     most one sample. InputError for axes that make no map.
     """
     setup = workload.setup
@@ -110,7 +110,7 @@ def make(workload: Workload, options: MapRequest, store: str, progress: Progress
 
 
 def require_map(mapped: Mapped) -> None:
-    """Raise WorkFailed where a map would rest on nothing: no prediction, no measurement."""
+    """Raise WorkFailed if a map has neither predictions nor measurements."""
     for chart in mapped.maps:
         if not chart.evaluations and not chart.engine:
             failed = sorted({failure for cell in chart.cells for failure in cell.failed.values()})
@@ -119,7 +119,7 @@ def require_map(mapped: Mapped) -> None:
 
 
 def require_success(mapped: Mapped) -> None:
-    """Raise WorkFailed where something was tried and nothing ran."""
+    """Raise WorkFailed if candidates were tried and none ran."""
     require_map(mapped)
     for chart in mapped.maps:
         if any(cell.measured for cell in chart.cells):
@@ -142,7 +142,7 @@ def _until(deadline: float, share: int) -> float:
 
 
 def _study(workload: Workload, options: MapRequest, results: Store) -> str:
-    """The latest study of the config where its content is the same, else a new one."""
+    """The latest study of the config if its content is unchanged, else a new one."""
     setup = workload.setup
     name = results.latest_study(setup.name)
     if options.resume and name is None:
@@ -169,7 +169,7 @@ def _study(workload: Workload, options: MapRequest, results: Store) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Work:
-    """What is needed to make one map: setup, options, store, and the budget."""
+    """Everything needed to make one map: setup, options, store, and the budget."""
 
     workload: Workload
     options: MapRequest
@@ -181,11 +181,11 @@ class _Work:
 
     @property
     def setup(self) -> Setup:
-        """The study of the map."""
+        """The setup of the map."""
         return self.workload.setup
 
     def run(self, kind: MapSubject, threads: Sequence[int], aim: Aim) -> tuple[DecisionMap, int]:
-        """The map, and how many contenders were measured for it in this run."""
+        """The map of one subject, and how many contenders were measured for it in this run."""
         started = time.monotonic()
         wide = self.workload.at(widened(self.setup, kind, threads))
         ranked = rank_space(wide, self.progress)
@@ -232,7 +232,11 @@ class _Work:
         return chart, course.used
 
     def _holds(self, run: RunRecord, ranked: RankedSpace) -> bool:
-        """Same machine, compilers and tools; of a map that is left alone nothing is taken."""
+        """Whether a map may use the times of an earlier run.
+
+        Machine, compilers and tools must be the same. Times of an earlier map are used only with
+        --resume.
+        """
         left_alone = run.for_map and not self.options.resume
         now = versions(ranked.workload)
         same = all(run.versions.get(name) == now.get(name) for name in ("compilers", "tools"))
@@ -241,7 +245,7 @@ class _Work:
 
 @dataclass(slots=True, kw_only=True)
 class _Course:
-    """The visits of one map; mutable while they are made."""
+    """The loop of visits that makes one map; its state changes with every visit."""
 
     work: _Work
     grid: MapGrid
@@ -254,7 +258,7 @@ class _Course:
     _idle: int = 0
 
     def run(self) -> DecisionMap:
-        """Visit after visit, until nothing is gained, or the budget is spent."""
+        """Visit cells until another visit gains nothing or the budget is spent; the final map."""
         number = self.earlier.visits
         while True:
             visit = self._next()
@@ -266,7 +270,7 @@ class _Course:
             self.keep("it is not finished")
 
     def keep(self, stopped: str) -> DecisionMap:
-        """The map as it is now, in the store; not kept where it rests on nothing."""
+        """Store the map as it is now, unless it has neither predictions nor measurements."""
         chart = finish(self.explorer, self._facts(), stopped)
         if not chart.evaluations and not chart.engine:
             return chart
@@ -381,7 +385,7 @@ def _whys(visit: Visit) -> list[str]:
 
 
 def _costs(grid: MapGrid, setup: Setup) -> list[float]:
-    """Seconds that a visit of each cell takes, roughly."""
+    """Estimated seconds of a visit, for each cell."""
     m = setup.measuring
     costs = []
     for c in range(len(grid.cells)):

@@ -1,4 +1,4 @@
-"""The grid of a map: problems at all sizes, contenders that exist there, what is predicted."""
+"""The grid of a map: problems at all sizes, the contenders of each cell, their predictions."""
 
 import dataclasses
 import json
@@ -27,7 +27,7 @@ _TWIN = "same program as "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MapSubject:
-    """What is computed at all sizes of a map."""
+    """The computation that a map is about, at all sizes of the map."""
 
     label: str
     problem: AnyProblem
@@ -36,7 +36,7 @@ class MapSubject:
     sizes: tuple[int, ...]
 
     def at(self, size: int) -> AnyProblem:
-        """The problem at a size; InputError where it has none."""
+        """The problem at a size; InputError if the computation has no problem of that size."""
         try:
             return self.problem.resized(size)
         except ValueError as error:
@@ -44,10 +44,10 @@ class MapSubject:
 
 
 def kinds(setup: Setup, sizes: Sequence[int] | None) -> list[MapSubject]:
-    """What the problems of a config compute, whatever their sizes.
+    """The different computations of a config, whatever the sizes of their problems.
 
-    ``sizes``: those of the map; where there are none, from the smallest to the largest of the
-    config. InputError where that is one size only, or where a program has no size.
+    ``sizes``: the sizes of the map; without them, sizes from the smallest to the largest of the
+    config. InputError if the config has only one size, or if a program has no size.
     """
     groups: dict[tuple[object, ...], list[AnyProblem]] = {}
     for problem in setup.problems:
@@ -82,7 +82,10 @@ def kinds(setup: Setup, sizes: Sequence[int] | None) -> list[MapSubject]:
 
 
 def only(setup: Setup, label: str) -> Setup:
-    """The setup with the problem of a label, as it is without one; InputError if unknown."""
+    """The setup reduced to the problem of a label, unchanged for an empty label.
+
+    InputError for an unknown label.
+    """
     if not label:
         return setup
     matching = tuple(problem for problem in setup.problems if problem.label == label)
@@ -100,7 +103,7 @@ def only(setup: Setup, label: str) -> Setup:
 
 
 def check_memory(kind: MapSubject) -> None:
-    """Raise InputError where what is read and what is written cannot be held together."""
+    """Raise InputError if input and output of the largest problem do not fit in free memory."""
     largest = kind.at(kind.sizes[-1])
     free = available_memory()
     need = 2 * largest.state_bytes
@@ -116,7 +119,7 @@ def check_memory(kind: MapSubject) -> None:
 
 
 def teams(setup: Setup, threads: str | None, cores: int) -> tuple[int, ...]:
-    """The numbers of threads of a map: those asked for, else those of layouts with one rank."""
+    """The numbers of threads of a map: from the option, else from layouts with one rank."""
     single = [
         of_one_rank for of_one_rank in setup.layouts if of_one_rank.nodes * of_one_rank.ranks == 1
     ]
@@ -167,7 +170,7 @@ class MapGrid:
     engine: str
 
     def places(self) -> dict[str, tuple[int, int]]:
-        """Identity of each legal candidate to its (contender, cell)."""
+        """The (contender, cell) of each legal candidate, by the candidate's identity."""
         return {
             candidate.identity: (k, c)
             for k, row in enumerate(self.candidates)
@@ -183,7 +186,7 @@ _Known = Mapping[_Key, _Row]
 
 
 def grid(kind: MapSubject, threads: Sequence[int], ranked: RankedSpace) -> MapGrid:
-    """The grid of what was predicted for the setup of ``widened``."""
+    """The grid of a map from the predictions for its widened setup."""
     cells = Cells(sizes=kind.sizes, threads=tuple(threads))
     problems = [kind.at(cells.at(c)[0]) for c in range(len(cells))]
     number = {(problems[c].key, cells.at(c)[1]): c for c in range(len(cells))}
@@ -242,9 +245,9 @@ def _candidate(row: _Row, problem: AnyProblem, threads: int, cell: int) -> Candi
 
 
 def _nearest(predicted: _Known, cells: int) -> list[_Key]:
-    """The contenders that may win, in the order in which they were enumerated.
+    """The contenders that may win some cell, in the order of the space.
 
-    Without a prediction so many that lie evenly apart in that order.
+    Without predictions, contenders evenly spaced in that order.
     """
     if len(predicted) <= MOST:
         return list(predicted)
@@ -271,7 +274,7 @@ def _nearest(predicted: _Known, cells: int) -> list[_Key]:
 def _contenders(
     keys: Sequence[_Key], examples: Sequence[Candidate], several: bool
 ) -> tuple[Contender, ...]:
-    """With labels that tell them apart: the build and the placement where these differ."""
+    """Contenders with distinct labels, which name build and placement only where these differ."""
     builds = list(dict.fromkeys(build for _, build, _ in keys))
     contenders = []
     for (_, build, placement), example in zip(keys, examples, strict=True):
@@ -307,7 +310,7 @@ def _twins(
     ranked: RankedSpace,
     number: Mapping[tuple[str, int], int],
 ) -> dict[tuple[int, int], int]:
-    """(contender, cell) to the contender that is the same program there."""
+    """For each (contender, cell), the other contender that is the same program in that cell."""
     place = {(_variant(predicted[key]), key[1], key[2]): k for k, key in enumerate(keys)}
     named: dict[str, list[int]] = {}
     for (variant, _, _), k in place.items():
@@ -337,7 +340,7 @@ def _variant(row: _Row) -> str:
 
 
 def _nothing(ranked: RankedSpace, problem: AnyProblem, threads: int) -> None:
-    """Raise InputError because no candidate is legal in a cell."""
+    """Raise InputError because a cell has no legal candidate."""
     reasons = sorted(
         {
             why
@@ -359,7 +362,7 @@ def _nothing(ranked: RankedSpace, problem: AnyProblem, threads: int) -> None:
 
 
 def size_of(problem: AnyProblem, setup: Setup) -> int:
-    """The size of a problem as a map counts it; InputError for a program without one."""
+    """The size of a problem on the axis of a map; InputError for a program without a size."""
     if problem.map_size is None:
         raise InputError(
             Fault(

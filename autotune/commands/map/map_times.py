@@ -1,4 +1,4 @@
-"""Times for a map: visits of cells, and what the runs of a study measured before."""
+"""Times for a map: from its visits of cells, and from earlier runs of the study."""
 
 import dataclasses
 import math
@@ -22,7 +22,10 @@ _WEIGHT = 2
 
 @dataclass(slots=True)
 class VisitJournal:
-    """The store as a visit sees it; numbers of rounds and launches go on from visit to visit."""
+    """Writes the results of visits to the store.
+
+    Rounds and launches are numbered consecutively over all visits of a run.
+    """
 
     store: Store
     run: str
@@ -34,7 +37,7 @@ class VisitJournal:
     _numbers: dict[tuple[str, int], int] = field(default_factory=dict)
 
     def begin(self, visit: int) -> None:
-        """Begin a visit: what is entered from now on belongs to it."""
+        """Begin a visit: all later entries belong to it."""
         self.visit = visit
         self._before = dict(self._launches)
 
@@ -51,11 +54,11 @@ class VisitJournal:
         )
 
     def prepared(self, prepared: Prepared) -> None:
-        """Enter what the preparation of a candidate gave."""
+        """Enter the result of preparing a candidate."""
         self.store.add_prepared(self.run, prepared)
 
     def sample(self, candidate: Candidate, sample: Sample) -> None:
-        """Entered at once, under numbers that no other visit has."""
+        """Enter a sample at once, under numbers that no other visit uses."""
         identity = candidate.identity
         launch = sample.launch + self._before.get(identity, 0)
         self._launches[identity] = launch + 1
@@ -67,16 +70,17 @@ class VisitJournal:
         self._numbers[identity, launch] = number + 1
 
     def outcome(self, measurement: Measurement, checksum: tuple[float, float] | None) -> None:
-        """Entered; the last visit of a candidate has the last word."""
+        """Enter the outcome of a candidate; it replaces the outcome of an earlier visit."""
         self.store.add_outcome(
             self.run, measurement.candidate, measurement.status, measurement.detail, checksum
         )
 
 
 def told(samples: Sequence[Sample]) -> tuple[float, float] | None:
-    """Log of the time that accepted samples stand for, and its standard deviation.
+    """Logarithm of the time of accepted samples, and its standard deviation.
 
-    From the spread of the launches, and from what launches usually have. None without samples.
+    The deviation combines the spread of these launches with the usual spread of launches. None
+    without accepted samples.
     """
     launches: dict[int, list[float]] = {}
     for sample in samples:
@@ -93,13 +97,13 @@ def told(samples: Sequence[Sample]) -> tuple[float, float] | None:
 
 
 def failed_everywhere(measurement: Measurement) -> bool:
-    """It would fail at any size: it cannot be built, or was wrong before it was timed."""
+    """Whether a candidate would fail at any size: its build failed, or its result was wrong."""
     return measurement.status in ("build-failed", "wrong-result") and not measurement.samples
 
 
 @dataclass(slots=True)
 class MapTimes:
-    """What runs measured of the candidates of a map."""
+    """Times and failures of the candidates of a map in earlier runs."""
 
     seen: list[MapObservations] = field(default_factory=list)
     failed: dict[tuple[int, int], str] = field(default_factory=dict)
@@ -112,9 +116,10 @@ class MapTimes:
 def known(
     runs: Sequence[RunRecord], places: Mapping[str, tuple[int, int]], rounds: int
 ) -> MapTimes:
-    """Of runs whose results still hold; the samples of so many rounds are a visit.
+    """The times of a map's candidates in earlier runs whose results still hold.
 
-    ``places``: identity of a candidate to (contender, cell).
+    The samples of ``rounds`` consecutive rounds form one visit. ``places``: the (contender, cell)
+    of a candidate, by its identity.
     """
     times = MapTimes()
     visits: dict[tuple[str, int, int], int] = {}

@@ -1,1 +1,1 @@
-"""One candidate: the command, its flow, its words."""
+"""One candidate: the command, what it does, what it prints."""

@@ -45,7 +45,7 @@ _WANTED: tuple[tuple[Kind, Part], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Subject:
-    """One sweep with what is known of it before anything runs."""
+    """One sweep that is dissected, with its predictions and probes before anything runs."""
 
     taken: ProbedSweep
     result: InCoreResult
@@ -60,7 +60,7 @@ class _Subject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Wanted:
-    """One term that is to be measured, and its probe."""
+    """One term of the model that is to be measured, and its probe."""
 
     subject: _Subject
     place: int
@@ -69,7 +69,10 @@ class _Wanted:
 
 
 class DissectionSession:
-    """The dissection of one candidate; ``result`` is what is known so far, also after Ctrl-C."""
+    """The dissection of one candidate.
+
+    ``result`` gives the terms measured so far, also after Ctrl-C.
+    """
 
     def __init__(
         self,
@@ -98,11 +101,11 @@ class DissectionSession:
 
     @property
     def rounds(self) -> int:
-        """How many rounds of probes are finished."""
+        """The number of finished rounds of probes."""
         return self._dissector.rounds
 
     def result(self, phases: KernelSeconds | None, step: float | None) -> Dissection:
-        """The terms, with the kernels of the real step, of ``step`` seconds, beside them."""
+        """The measured terms, and the time of each kernel of a real step of ``step`` seconds."""
         clock = float(self._machine.frequency)
         by_sweep: dict[str, list[Term]] = defaultdict(list)
         for term, outcome in zip(self._wanted, self._dissector.outcomes, strict=True):
@@ -153,7 +156,7 @@ class DissectionSession:
             ]
 
     def _large(self, probed: ProbedSweep) -> bool:
-        """Whether a sweep goes over more than a boundary; those over a grid always do."""
+        """Whether a sweep covers more than a boundary; sweeps over a grid always do."""
         return computes(probed, self._candidate.problem, self._candidate.threads, _SMALL)
 
     def _subject(
@@ -234,13 +237,16 @@ class DissectionSession:
     # --- the real step beside ------------------------------------------------------------------
 
     def _shares(self) -> dict[str, float]:
-        """Predicted share of each sweep of the step."""
+        """The predicted share of each sweep in the time of a step."""
         whole = self._ranked.prediction.seconds
         parts = [part for part in self._ranked.prediction.parts if part.kind == "sweep"]
         return {part.sweep: part.seconds / whole for part in parts} if whole else {}
 
     def _kernels(self, phases: KernelSeconds | None, step: float | None) -> tuple[KernelTime, ...]:
-        """The kernels of the step; those that share a function are one, as their parts are."""
+        """Predicted and measured time of the kernels of a step.
+
+        Kernels that share a function are listed as one, because their times cannot be separated.
+        """
         measured: dict[str, float] = dict(phases.seconds) if phases else {}
         whole = sum(measured.values())
         if step is not None and whole:
@@ -279,7 +285,7 @@ class DissectionSession:
 
 
 def _groups(program: loop_tree.StepProgram) -> dict[str, str]:
-    """Each function to the kernels that it is part of, with those that share one of theirs."""
+    """For each sweep, the joined names of all kernels that share a function with it."""
     groups: list[tuple[set[str], list[str]]] = []
     for sweep in loop_tree.every_sweep(program.body):
         own_groups = [g for g in groups if sweep.name in g[0] or sweep.kernel in g[1]]
@@ -290,7 +296,7 @@ def _groups(program: loop_tree.StepProgram) -> dict[str, str]:
 
 
 def _loads(result: InCoreResult) -> float:
-    """Load instructions per component: of rows, and of what the loop has no registers for."""
+    """Load instructions per component: loads of rows, and reloads of spilled registers."""
     if not result.loads:
         return 0.0
     others = len(_OWN_MEMORY.findall(result.assembly))
@@ -298,7 +304,10 @@ def _loads(result: InCoreResult) -> float:
 
 
 def _cut_rows(subject: _Subject, problem: AnyProblem) -> list[str]:
-    """Where a grid has shorter rows than that of the candidate: more entries into the loop."""
+    """A note if the probes use a grid with shorter rows than the candidate's.
+
+    Shorter rows mean that the loop is entered more often.
+    """
     row = problem.map_size
     if not problem.shape or row is None:
         return []
@@ -311,7 +320,7 @@ def _cut_rows(subject: _Subject, problem: AnyProblem) -> list[str]:
 
 
 def _pad(rows: int, machine: Machine) -> int:
-    """Lines that spread the rows evenly over the sets of the innermost cache, an odd number."""
+    """Lines of padding that spread the rows over the sets of the innermost cache; an odd number."""
     return max(1, machine.caches[0].sets // max(rows, 2)) | 1
 
 
@@ -353,7 +362,10 @@ def _term(term: _Wanted, outcome: ProbeOutcome, clock: float) -> Term:
 
 
 def _predicted(kind: Kind, prediction: Prediction, factor: float) -> float | None:
-    """What the model says to a term; loads alone are no term of it."""
+    """What the model predicts for a term, times ``factor``.
+
+    None for loads alone, which are not a term of the model.
+    """
     if prediction.seconds is None or kind in ("loads", "level loads"):
         return None
     if kind in ("T_OL", "T_nOL"):

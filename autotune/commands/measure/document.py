@@ -33,7 +33,7 @@ class MeasureDocument:
 
     @classmethod
     def of(cls, result: CandidateMeasurement) -> "MeasureDocument":
-        """The document of a candidate that was measured, or failed to be."""
+        """The document of a candidate that was measured, or whose measurement failed."""
         measurement, location = result.measurement, result.location
         return cls(
             candidate=result.ranked.candidate.id,

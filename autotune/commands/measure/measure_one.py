@@ -1,4 +1,4 @@
-"""One candidate: its time, its phases."""
+"""The measurement of one candidate: its time, its phases."""
 
 from dataclasses import dataclass, replace
 
@@ -20,7 +20,7 @@ from autotune.workloads.base import Workload, refuse
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateMeasurement:
-    """One candidate, predicted and measured, and its phases if they were asked for."""
+    """One candidate, predicted and measured, with its phases if they were requested."""
 
     ranked: Ranked
     measurement: Measurement
@@ -39,19 +39,19 @@ class CandidateMeasurement:
 
 
 class _Unkept:
-    """A journal that keeps nothing: the result is shown at once."""
+    """A journal that stores nothing, because the result is shown at once."""
 
     def chosen(self, choices: object) -> None:
-        """Keep nothing: the result is shown at once."""
+        """Store nothing."""
 
     def prepared(self, prepared: object) -> None:
-        """Keep nothing: the result is shown at once."""
+        """Store nothing."""
 
     def sample(self, candidate: Candidate, sample: Sample) -> None:
-        """Keep nothing: the result is shown at once."""
+        """Store nothing."""
 
     def outcome(self, measurement: Measurement, checksum: tuple[float, float] | None) -> None:
-        """Keep nothing: the result is shown at once."""
+        """Store nothing."""
 
 
 def measure(
@@ -59,8 +59,9 @@ def measure(
 ) -> CandidateMeasurement:
     """Build, verify and time one candidate; with ``phases`` also each of its kernels.
 
-    With ``dissect`` probes of its sweeps are run as well, and what they tell is kept. After Ctrl-C
-    the rounds that were finished are kept, and the KeyboardInterrupt goes on with the file's name.
+    With ``dissect`` the terms of the model are measured by probes of its sweeps, and the result is
+    stored. After Ctrl-C the finished rounds are stored, and the KeyboardInterrupt that is raised
+    again carries the name of the file.
     """
     if phases or dissect:
         refuse(workload, "--dissect" if dissect else "--phases")
@@ -88,7 +89,7 @@ def measure(
 def _dissected(
     space: RankedSpace, timed: CandidateMeasurement, measurer: HostMeasurer, progress: Progress
 ) -> Dissection:
-    """Run the probes of a candidate that was timed, and keep what they tell."""
+    """Measure the terms of a timed candidate with probes, and store the dissection."""
     ranked = timed.ranked
     program = SkeletonPrograms(space.setup.skeleton)(ranked.candidate)
     session = DissectionSession(space.setup, space.machine, ranked, measurer, program, progress)

@@ -1,1 +1,1 @@
-"""A study as an Optuna journal: the command, its flow, its words."""
+"""A study as an Optuna journal: the command, what it does, what it prints."""

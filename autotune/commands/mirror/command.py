@@ -1,4 +1,4 @@
-"""``autotune mirror``: a study of the store for whatever speaks Optuna."""
+"""``autotune mirror``: a study of the store as a journal for programs that read Optuna's format."""
 
 from pathlib import Path
 from typing import Annotated
@@ -34,7 +34,7 @@ class MirrorOptions:
 
 @command
 def mirror(options: MirrorOptions) -> None:
-    """Write a study as an Optuna journal, for optuna-dashboard; the store stays the truth."""
+    """Write a study as an Optuna journal, for optuna-dashboard; the store is not changed."""
     from autotune.commands.mirror.document import MirrorDocument
     from autotune.commands.tune.flow import study as load_study
     from autotune.domain.setup import OBJECTIVES

@@ -1,1 +1,1 @@
-"""What can be said before anything runs: the command, its flow, its words."""
+"""``variants``, ``predict`` and ``rank``: what is known of the candidates before anything runs."""

@@ -1,4 +1,4 @@
-"""The analytic choice of blocks as text: a table per stencil problem and number of threads."""
+"""The analytic choice of block sizes as text: a table per stencil problem and number of threads."""
 
 from collections.abc import Sequence
 
@@ -11,7 +11,7 @@ _HEAD = ("level", "keeps", "for the next", "needs", "of", "block")
 
 
 def text(rankings: Sequence[Ranking], machine: Machine) -> str:
-    """The largest blocks that keep what is needed again in each cache; empty without stencils."""
+    """The largest blocks whose reused data fit in each cache; empty without stencils."""
     blocks = []
     for problem, threads, conditions in block_choices(rankings, machine):
         rows = [_HEAD, *(_cells(condition) for condition in conditions)]

@@ -1,4 +1,4 @@
-"""What is predicted for a candidate at the sizes of a config, as one formula of the size."""
+"""The prediction for a candidate over the sizes of a config, as a formula of the size."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ from autotune.workloads.base import refuse
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateFormula:
-    """The formula of one candidate, of n: components, or points of the grid."""
+    """The predicted time of one candidate as a formula of n: components, or grid points."""
 
     candidates: tuple[str, ...]
     """Its ids at the sizes that the formula is made of, ascending."""
@@ -20,11 +20,11 @@ class CandidateFormula:
 
 
 def candidate_formulas(ranked: RankedSpace, name: str) -> list[CandidateFormula]:
-    """ECM and communication of a candidate by size: one formula for each engine.
+    """ECM and communication time of a candidate as a formula of the size, one per engine.
 
-    ``name``: an id, an identity, a label, or the label of a variant, which stands for it however it
-    is built and run. InputError for an unknown name, with the nearest, for programs, whose size is
-    no single number, and where an engine could not say.
+    ``name``: an id, an identity, a label, or the label of a variant, which selects the candidates
+    of that variant with every build and layout. InputError for an unknown name (with the nearest
+    one), for programs, whose size is not a single number, and if an engine could not predict.
     """
     refuse(ranked.workload, "--formula")
     every = [(ranking.engine, entry) for ranking in ranked.rankings for entry in ranking.entries]
@@ -64,7 +64,7 @@ def _names(candidate: Candidate) -> tuple[str, ...]:
 
 
 def _same(engine: str, candidate: Candidate) -> tuple[object, ...]:
-    """Equal for predictions that differ in the size alone."""
+    """A key that is equal for candidates that differ only in the problem size."""
     run = (candidate.threads, candidate.ranks, candidate.nodes)
     how = (candidate.communication, candidate.placement)
     return (

@@ -1,4 +1,6 @@
-"""``autotune variants``, ``predict``, ``rank``: what can be said before anything runs."""
+"""``autotune variants``, ``predict``, ``rank``: candidates and predictions, without running
+anything.
+"""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -55,7 +57,7 @@ class VariantsOptions:
 
 @command
 def variants(options: VariantsOptions) -> None:
-    """The candidate space of a config; the source of one candidate."""
+    """The candidate space of a config, or the source of one candidate."""
     from autotune.commands.rank import document as rank_document
     from autotune.commands.rank import emit_source, host_machine, ranked_space, text
 
@@ -140,7 +142,7 @@ class RankOptions:
 
 @command
 def rank(options: RankOptions) -> None:
-    """The candidates of each problem, fastest prediction first, with a reason each."""
+    """The candidates of each problem, fastest prediction first, with a reason for each."""
     from autotune.commands.rank import block_text, text
     from autotune.commands.rank import document as rank_document
     from autotune.commands.rank.explain_ranking import explain
@@ -184,7 +186,7 @@ def rank(options: RankOptions) -> None:
 
 
 def _ranked(config: Path, engine: EngineName | None) -> "RankedSpace":
-    """The ranked candidates of a config, by the engines of an option."""
+    """The ranked candidates of a config, predicted by the selected engines."""
     from autotune.commands.rank.ranked_space import load, rank_space
 
     workload = load(config)

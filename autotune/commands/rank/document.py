@@ -1,4 +1,4 @@
-"""Documents of what is known before anything runs: ``variants``, ``predict``, ``rank``."""
+"""Documents of ``variants``, ``predict`` and ``rank``, which run nothing."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -34,7 +34,7 @@ class CandidateRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PredictedRow(CandidateRow):
-    """One candidate, its prediction, and its place among those of its problem."""
+    """One candidate, its prediction, and its rank within its problem."""
 
     predicted_s: float | None
     interval_s: tuple[float, float] | None
@@ -55,7 +55,7 @@ class PredictedRow(CandidateRow):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanations:
-    """Why one candidate is predicted as it is, and what differs from another."""
+    """Why one candidate is predicted as it is, and how it differs from another."""
 
     candidate: str
     against: str | None
@@ -83,7 +83,7 @@ class SizePower:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormulaRow:
-    """A candidate's predictions over sizes, as a formula of n: components or points."""
+    """The predictions for a candidate as a formula of n: components or points."""
 
     candidates: tuple[str, ...]
     """The candidate at each of the sizes, ascending."""
@@ -98,7 +98,7 @@ class FormulaRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockRow:
-    """A layer condition of a stencil in one cache."""
+    """The layer condition of a stencil problem in one cache, and whether it holds without blocks."""
 
     problem: str
     threads: int
@@ -110,7 +110,7 @@ class BlockRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IllegalRow:
-    """A combination that was left out."""
+    """A combination of settings that is not a legal candidate."""
 
     variant: str
     problem: str
@@ -157,7 +157,7 @@ class RankDocument:
 
 
 def variants(workload: Workload, enumerated: EnumeratedSpace, *, illegal: bool) -> VariantsDocument:
-    """The candidates of a setup, and what was left out, if asked for."""
+    """The document of the candidates of a setup, with illegal combinations if requested."""
     return VariantsDocument(
         study=workload.setup.name,
         variants=tuple(candidate_row(workload, candidate) for candidate in enumerated.legal),
@@ -177,7 +177,7 @@ def predict(
     rankings: Sequence[Ranking],
     formulas: Sequence[CandidateFormula] = (),
 ) -> PredictDocument:
-    """The predictions in the order of the space, by one engine after the other."""
+    """The document of the predictions in the order of the space, engine by engine."""
     entries = {(r.engine, e.candidate.identity): e for r in rankings for e in r.entries}
     engines = dict.fromkeys(ranking.engine for ranking in rankings)
     return PredictDocument(
@@ -200,7 +200,7 @@ def rank(
     *,
     assembly: bool = False,
 ) -> RankDocument:
-    """The rankings, problem by problem; ``explanations`` where reasons were asked for."""
+    """The document of the rankings by problem, with ``explanations`` if reasons were requested."""
     whys = tuple(_explained(explanation, assembly=assembly) for explanation in explanations)
     return RankDocument(
         study=workload.setup.name,
@@ -215,7 +215,7 @@ def rank(
 
 
 def candidate_row(workload: Workload, candidate: Candidate) -> CandidateRow:
-    """A candidate in plain values."""
+    """The row of a candidate."""
     return CandidateRow(
         candidate=candidate.id,
         problem=candidate.problem.label,
@@ -228,7 +228,7 @@ def candidate_row(workload: Workload, candidate: Candidate) -> CandidateRow:
 
 
 def predicted_row(workload: Workload, entry: Ranked) -> PredictedRow:
-    """A candidate, its prediction and its place."""
+    """The row of a candidate with its prediction and rank."""
     candidate, prediction = entry.candidate, entry.prediction
     return PredictedRow(
         candidate=candidate.id,
@@ -292,7 +292,7 @@ def _formula(candidate: CandidateFormula) -> FormulaRow:
 
 
 def block_rows(rankings: Sequence[Ranking], machine: Machine) -> tuple[BlockRow, ...]:
-    """Every layer condition; none for initial value problems."""
+    """The rows of all layer conditions; empty for initial value problems."""
     return tuple(
         BlockRow(problem=problem.label, threads=threads, holds=condition.holds, condition=condition)
         for problem, threads, conditions in block_choices(rankings, machine)

@@ -1,4 +1,4 @@
-"""What one candidate is made of, in files: its C source, or the commands of a program."""
+"""The source of one candidate in files: its C text, or the commands of a program."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from autotune.workloads.base import EnumeratedSpace, Workload
 def emit_sources(
     workload: Workload, enumerated: EnumeratedSpace, name: str, folder: Path
 ) -> list[Path]:
-    """Write what a candidate is made of into a folder; the paths written."""
+    """Write the source of a candidate into a folder; returns the paths written."""
     texts = workload.sources(_find(enumerated, name), folder)
     written = []
     try:

@@ -1,4 +1,4 @@
-"""Why one candidate is predicted as it is, and what makes another slower: found and told."""
+"""Why one candidate is predicted as it is, and what makes another one slower."""
 
 from collections.abc import Sequence
 
@@ -14,10 +14,11 @@ from autotune.results.explanation.explained import ExplainedCandidate, RankingEx
 def explain(
     ranked: RankedSpace, name: str, against: str | None, progress: Progress
 ) -> list[RankingExplanation]:
-    """The reasons of a candidate: one explanation per problem that has it, and per engine.
+    """Explanations of a candidate: one per problem that contains it and per engine.
 
     ``name`` and ``against`` are an id, an identity, a label, or the label of a variant, which
-    stands for its fastest candidate in every problem. InputError names the nearest.
+    selects the fastest candidate of the variant in every problem. An InputError for an unknown name
+    suggests the nearest.
     """
     explained = []
     for engine in ranked.engines:
@@ -63,7 +64,7 @@ def _explained(
 
 
 def _named(rankings: Sequence[Ranking], name: str, option: str) -> list[tuple[Ranking, Ranked]]:
-    """The candidates that a name stands for: one by its own name, or one per problem."""
+    """The candidates that a name selects: one by its own name, or the fastest per problem."""
     entries = [(ranking, entry) for ranking in rankings for entry in ranking.matching(name)]
     if entries and len({ranking.problem.key for ranking, _ in entries}) == len(entries):
         return entries
@@ -89,7 +90,7 @@ def _named(rankings: Sequence[Ranking], name: str, option: str) -> list[tuple[Ra
 
 
 def names(first: Candidate, second: Candidate) -> tuple[str, str]:
-    """Short names of two candidates that tell them apart."""
+    """Short names of two candidates that show how they differ."""
     labels = [first.variant.label, second.variant.label]
     for differs, text in (
         (

@@ -29,10 +29,10 @@ NETWORK_BUDGET = 25.0
 
 
 def resolve_machine(workload: Workload, progress: Progress) -> Machine:
-    """The machine of a study; the host is detected, and measured where it has not been yet.
+    """The machine of a study; without one in the setup, this host.
 
-    The host is calibrated, unless nothing is predicted; where ranks of a layout exchange within it,
-    their network is measured.
+    The host is detected, and calibrated if it was not before. It is not calibrated if nothing is
+    predicted. The network is measured if ranks of a layout communicate within the host.
     """
     setup = workload.setup
     if setup.machine is None and not workload.predicted:
@@ -42,7 +42,7 @@ def resolve_machine(workload: Workload, progress: Progress) -> Machine:
 
 
 def uncalibrated_machine(setup: Setup) -> Machine:
-    """The machine of a setup, the host as it was detected: enough to enumerate candidates."""
+    """The machine of a setup, or this host without calibration: enough to list candidates."""
     return setup.machine or detect.detect()
 
 
@@ -68,7 +68,7 @@ def examine_host() -> detect.DetectedMachine:
 
 
 def host(progress: Progress) -> Machine:
-    """This host with its calibration: the stored one if it still holds, else a new one."""
+    """This host with its stored calibration if that still holds, else with a new one."""
     machine = detect.detect()
     calibration = calibrate.stored(machine)
     if calibration is None:
@@ -77,9 +77,9 @@ def host(progress: Progress) -> Machine:
 
 
 def with_network(machine: Machine, setup: Setup, progress: Progress) -> Machine:
-    """The host with the stored curves of its MPI; missing ones of this setup are measured first.
+    """The host with the MPI cost curves that the setup needs; missing curves are measured.
 
-    Raises MissingTool, naming the layout, where something is to be measured and there is no MPI.
+    Raises MissingTool, naming the layout, if a measurement is needed and there is no MPI.
     """
     network = stored_calibrations.stored_network(machine) or Network()
     needed = {
@@ -134,7 +134,7 @@ def machines() -> list[Machine]:
 def machine(name: str) -> Machine:
     """A machine by name or path; ``host`` is this host with its stored calibration, if any.
 
-    Figures may be missing: ``machine_gaps`` tells for which uses.
+    Figures may be missing; ``machine_gaps`` lists them.
     """
     if name != HOST:
         return config.machine(name, complete=False)
@@ -147,7 +147,7 @@ def machine(name: str) -> Machine:
 
 
 def write_machine(machine: Machine, path: Path) -> None:
-    """Write a machine file; InputError where that is not possible, or where another file lies."""
+    """Write a machine file; InputError if that is impossible or would replace another kind of file."""
     text = config.dump_machine(machine)
     try:
         if path.exists() and not path.read_bytes().startswith(text[:_HEAD].encode()):
@@ -165,12 +165,12 @@ def write_machine(machine: Machine, path: Path) -> None:
 
 
 def check_machine(name: str) -> Machine:
-    """A machine as ``machine``; ConfigError with every figure that cannot be true."""
+    """A machine by name or path; ConfigError listing every figure that is physically impossible."""
     return machine(name) if name == HOST else config.check_machine(name)
 
 
 def machine_gaps(machine: Machine) -> list[str]:
-    """What a machine lacks, and for which use: ``memory.saturated: predictions in memory``."""
+    """The figures that a machine lacks, and their use: ``memory.saturated: predictions in memory``."""
     gaps = [f"{figure}: {use}" for figure, use in _gaps(machine)]
     gaps += [f"{figure}: {use}" for figure, use in config.kerncraft_gaps(machine)]
     return list(dict.fromkeys(gaps))

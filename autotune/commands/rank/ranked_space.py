@@ -20,7 +20,7 @@ from autotune.workloads.shipped import workload_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankedSpace:
-    """What is known before anything runs: the legal candidates of each problem, ranked."""
+    """The legal candidates of each problem with their predictions, ranked; nothing has run."""
 
     workload: Workload
     machine: Machine
@@ -41,7 +41,7 @@ class RankedSpace:
 
 
 def load(path: Path) -> Workload:
-    """What a config is about; ConfigError with every mistake of the file at once."""
+    """The workload of a config file; ConfigError with every mistake of the file at once."""
     return workload_of(config.load(path))
 
 
@@ -50,7 +50,8 @@ def rank_space(
 ) -> RankedSpace:
     """Predict and rank every legal candidate; nothing is run.
 
-    ``engines``: that of the setup where none is given; with two every problem is ranked by both.
+    ``engines``: the engine of the setup if none is given. With two engines every problem is ranked
+    by each of them.
     """
     setup = workload.setup
     clock = Clock()
@@ -84,7 +85,7 @@ def rank_space(
 
 
 def _unable(engine: str, error: InputError) -> Prediction:
-    """What an engine says on a machine that is not for it, beside one that can."""
+    """A prediction without a time, for an engine that cannot predict for this machine."""
     return Prediction(seconds=None, interval=None, parts=(), engine=engine, reason=str(error))
 
 
@@ -92,9 +93,9 @@ def _unable(engine: str, error: InputError) -> Prediction:
 
 
 def find(ranked: RankedSpace, name: str, engine: str | None = None) -> Ranked:
-    """The ranked candidate of an id, identity or label; InputError names the nearest.
+    """The ranked candidate of an id, identity or label; InputError suggests the nearest name.
 
-    ``engine``: by whose prediction, the first where none is given.
+    ``engine``: which engine's ranking to search; the first if none is given.
     """
     wanted = engine or ranked.engines[0]
     rankings = [ranking for ranking in ranked.rankings if ranking.engine == wanted]
@@ -114,9 +115,9 @@ def find(ranked: RankedSpace, name: str, engine: str | None = None) -> Ranked:
 
 
 def require_predictions(ranked: RankedSpace) -> None:
-    """Raise WorkFailed when not a single candidate could be predicted.
+    """Raise WorkFailed if not a single candidate could be predicted.
 
-    Nothing is raised where nothing is predicted at all, as of a program without a model.
+    Nothing is raised for a workload without predictions, such as a program without a model.
     """
     if not ranked.workload.predicted:
         return

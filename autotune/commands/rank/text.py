@@ -13,7 +13,7 @@ from autotune.workloads.base import EnumeratedSpace
 
 
 def variants(enumerated: EnumeratedSpace, *, illegal: bool) -> str:
-    """The candidates, then what was left out, if asked for."""
+    """The candidates as text, then the illegal combinations if requested."""
     lines = [candidate.id for candidate in enumerated.legal]
     lines.append(f"{len(enumerated.legal)} candidates, {len(enumerated.illegal)} illegal")
     if illegal:
@@ -24,9 +24,9 @@ def variants(enumerated: EnumeratedSpace, *, illegal: bool) -> str:
 def rankings(
     rankings: Sequence[Ranking], machine: Machine, *, top: int, enumerated: EnumeratedSpace
 ) -> str:
-    """The best of each problem with a reason each; ``top`` rows, all for 0.
+    """The best ``top`` candidates of each problem with a reason for each; 0 shows all.
 
-    What is illegal is counted: a way to communicate may be missing for a problem.
+    Illegal candidates are counted, because a way to communicate may be missing for a problem.
     """
     illegal = Counter(problem.key for _, problem, _ in enumerated.illegal)
     blocks = []
@@ -60,7 +60,7 @@ def rankings(
 
 
 def predictions(rankings: Sequence[Ranking]) -> str:
-    """Every candidate with its time and its parts by kind."""
+    """A table of every candidate with its predicted time and the parts of the time by kind."""
     blocks = []
     for ranking in rankings:
         kinds = sorted({p.kind for e in ranking.entries for p in e.prediction.parts})
@@ -81,7 +81,10 @@ def predictions(rankings: Sequence[Ranking]) -> str:
 
 
 def formulas(candidates: Sequence[CandidateFormula]) -> str:
-    """Each formula below its candidate; n is the number of components or points."""
+    """The name of each candidate, followed by its formula.
+
+    n is the number of components or points.
+    """
     return "\n\n".join(
         f"{', '.join(candidate.candidates)}\n  {candidate.formula}" for candidate in candidates
     )

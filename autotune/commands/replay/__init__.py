@@ -1,1 +1,1 @@
-"""Searching a recorded space: the command, its flow, its words."""
+"""Searching a recorded space: the command, what it does, what it prints."""

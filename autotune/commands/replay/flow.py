@@ -41,7 +41,7 @@ def replay_file(
 def replay(
     space: RecordedSpace, *, sampler: Sampler, budget: int, seed: int, progress: Progress
 ) -> Replay:
-    """Search a recorded space with its predictions, where it has any, until it is over."""
+    """Search a recorded space, with its predictions if it has any, until the search ends."""
     recorded = candidates_of(space)
     points = recorded.points(space.predicted)
     search = searcher(points, Searching(sampler=sampler), seed)
@@ -65,10 +65,10 @@ def run(
     seed: int,
     progress: Progress,
 ) -> tuple[list[Step], str]:
-    """Tune a recorded space, one candidate at a time; its evaluations, and why it ended.
+    """Tune a recorded space, one candidate at a time; its evaluations, and why the search ended.
 
-    ``points``: the candidates as ``search`` sees them. The first candidates are chosen, launches
-    are compared and results are told as in a study.
+    ``points``: the candidates as ``search`` sees them. First candidates, repeated launches and the
+    exchange with the search work as in a real study.
     """
     ranking = recorded.ranking(points.predicted)
     prior = np.full(len(points), math.nan) if points.prior is None else points.prior
@@ -91,7 +91,7 @@ def run(
 
 @dataclass(slots=True)
 class _Evaluations:
-    """A journal of a run that keeps the candidates in the order in which they were chosen."""
+    """A journal of a run that lists the candidates in the order in which they were chosen."""
 
     recorded: RecordedCandidates
     budget: int
@@ -104,7 +104,7 @@ class _Evaluations:
         self._rows = {identity: row for row, identity in enumerate(self.recorded.identities)}
 
     def chosen(self, choices: Sequence[Chosen]) -> None:
-        """An evaluation of each of these."""
+        """Add an evaluation for each chosen candidate."""
         space = self.recorded.space
         for choice in choices:
             row = self._rows[choice.candidate.identity]
@@ -128,14 +128,14 @@ class _Evaluations:
         return f"best so far {self._best / self.recorded.space.best - 1:.1%} above the recorded one"
 
     def prepared(self, prepared: Prepared) -> None:
-        """Not kept."""
+        """Ignored; only choices are listed."""
 
     def sample(self, candidate: Candidate, sample: Sample) -> None:
-        """Not kept."""
+        """Ignored; only choices are listed."""
 
     def outcome(self, measurement: Measurement, checksum: tuple[float, float] | None) -> None:
-        """Not kept."""
+        """Ignored; only choices are listed."""
 
 
 def _unseen(stage: str, done: int, total: int, detail: str = "") -> None:
-    """The stages of a launch take no time: they are not shown."""
+    """A progress that shows nothing, because the stages of a replayed launch take no time."""

@@ -31,7 +31,7 @@ class RecordedCandidates:
         return rank(self.candidates, [_prediction(seconds) for seconds in predicted.tolist()])[0]
 
     def measurer(self) -> ReplayMeasurer:
-        """Gives the recorded time, or the recorded failure, at each launch."""
+        """A measurer that gives the recorded time or failure of a candidate at each launch."""
         space = self.space
         recordings = {
             identity: Recording(
@@ -47,7 +47,7 @@ class RecordedCandidates:
 
 
 def candidates_of(space: RecordedSpace) -> RecordedCandidates:
-    """The candidates of a recorded space, all of one problem that nobody builds or runs."""
+    """The candidates of a recorded space, all of one problem; they cannot be built or run."""
     program = Program(
         name=space.name,
         title=space.source,

@@ -1,4 +1,4 @@
-"""A replayed search in text: the steps that improved, and how soon it was near the best."""
+"""A replayed search as text: the steps that improved, and how soon it came near the best."""
 
 from autotune.files.recorded.recorded_space import RecordedSpace
 from autotune.files.recorded.replayed import SHARES, Replay, Step
@@ -10,7 +10,7 @@ _RIGHT = (0, 1, 2)
 
 
 def text(replayed: Replay) -> str:
-    """Convergence of a search of a recorded space, and what it needed."""
+    """A search of a recorded space as text: its convergence, and how many evaluations it needed."""
     space = replayed.space
     rows = [_HEAD, *(_cells(number, step, space) for number, step in _improving(replayed))]
     lines = [f"{space.name}: {_described(space)}", "", columns(rows, right=_RIGHT), ""]

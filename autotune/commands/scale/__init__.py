@@ -1,1 +1,1 @@
-"""Which size keeps the time: the command, its flow, its words."""
+"""Which size keeps the time on more processors: the command, what it does, what it prints."""

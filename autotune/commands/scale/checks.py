@@ -1,4 +1,4 @@
-"""Whether a scaling model is to be believed: back-tests, times in reach, separable runs."""
+"""Whether a scaling model can be trusted: back-tests, range of times, collinear variables."""
 
 import math
 from collections.abc import Sequence
@@ -22,9 +22,10 @@ _REACH = 10.0
 
 
 def back_tests(runs: Runs, settings: scaling_methods.Settings, level: float) -> BackTests:
-    """Every method on the runs with the most processors.
+    """The forecasts of every method for the runs with the most processors.
 
-    Only on those near T0 where these are enough: with one or two, chance would choose the method.
+    If enough of these runs have times near T0, only those are scored. With one or two of them,
+    chance would choose the method.
     """
     near = scaling_methods.near(runs, settings)
     top = runs.at_level(runs.levels[-1])
@@ -42,19 +43,19 @@ def back_tests(runs: Runs, settings: scaling_methods.Settings, level: float) -> 
 
 
 def discrepancy(tests: BackTests, method: scaling_methods.Method) -> Discrepancy | None:
-    """The discrepancy that the back-test of the method shows; None where there is no such test."""
+    """The discrepancy that the back-test of a method shows; None without such a test."""
     tested = dict(tests).get(method)
     return Discrepancy.of(tested) if isinstance(tested, BackTest) else None
 
 
 def refuse_inseparable(runs: Runs, inverses: Sequence[Inverse]) -> None:
-    """InputError where no size is excluded because the sizes grow with the processors."""
+    """InputError if sizes and processors grow together, so that the model excludes no size."""
     if any(size.low == 0 or math.isinf(size.high) for size in map(_fitted, inverses)):
         check_separable(runs, SEVERE)
 
 
 def warnings(runs: Runs, keep: float, tests: BackTests) -> tuple[str, ...]:
-    """Reasons to doubt the answer: a time to keep far outside the runs, or a small back-test."""
+    """Warnings about the answer: a time to keep far outside the runs, or a small back-test."""
     doubts = []
     least, most, unit = float(runs.time.min()), float(runs.time.max()), runs.variables.time.unit
     if not least / _REACH <= keep <= most * _REACH:
@@ -72,7 +73,7 @@ def warnings(runs: Runs, keep: float, tests: BackTests) -> tuple[str, ...]:
 
 
 def _fitted(inverse: Inverse) -> Inverse:
-    """The size with the interval of the regression alone, without what the back-test adds to it.
+    """A size with the interval of the regression alone, not widened by the back-test.
 
     A large error in the back-test does not mean that the regressors are collinear.
     """

@@ -14,12 +14,13 @@ EXAMPLE = (
 
 @command
 def scale(options: ScaleOptions) -> None:
-    """Which size keeps the time when the processors become more, and how sure that is.
+    """Which size keeps the time on more processors, and how sure that is.
 
     Regressions of log2 T on log2 P and log2 SIZE after Garren (2010), inverted, with prediction
-    intervals. Every method is tried on the most processors that are known, from the runs on fewer:
-    believe that error, not the fit. It widens the intervals on more processors, and names the
-    method to use. Forecasts on more processors are extrapolations, and say so.
+    intervals. Every method is back-tested: it forecasts the runs with the most processors from the
+    runs on fewer. Trust the error of that test, not the fit. It widens the intervals on more
+    processors and determines the recommended method. Forecasts on more processors than were run are
+    extrapolations and are marked so.
     """
     from autotune.commands.scale import document as scale_document
     from autotune.commands.scale import flow, text

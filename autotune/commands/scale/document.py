@@ -27,7 +27,10 @@ from autotune.units import Unbounded
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedQuality:
-    """How well a regression fits its own runs; a forecast is another matter, see back_tests."""
+    """How well a regression fits its own runs.
+
+    See back_tests for how well it forecasts others.
+    """
 
     fit: Quality
     expected_mdape: Unbounded
@@ -38,7 +41,7 @@ class ExpectedQuality:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptSize:
-    """The size that takes the time to keep."""
+    """The size whose run takes the time to keep."""
 
     inverse: Inverse
     column: float | None
@@ -47,7 +50,7 @@ class KeptSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForecastTime:
-    """The time of a single run."""
+    """The forecast time of one run."""
 
     processors: float
     size: float
@@ -59,7 +62,7 @@ class ForecastTime:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodTest:
-    """A method on the runs with the most processors, from those on fewer."""
+    """A method tested on the runs with the most processors, fitted to those on fewer."""
 
     method: str
     test: BackTest | None
@@ -68,7 +71,7 @@ class MethodTest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecommendedMethod:
-    """The method with the least median error in the back-test; no proof beyond it."""
+    """The method with the least median error in the back-test, which is its only evidence."""
 
     method: str
     mdape: float
@@ -77,7 +80,7 @@ class RecommendedMethod:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageReached:
-    """Where a self-generated region stands."""
+    """The stage that a self-generated region of runs has reached."""
 
     name: str
     """second level, bracket, lower levels, recentre, forecast."""
@@ -88,7 +91,7 @@ class StageReached:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaledRegion:
-    """One region of runs with its model."""
+    """One region of runs with its model, forecasts and back-tests."""
 
     label: str
     count: int
@@ -128,7 +131,7 @@ class ScaleDocument:
 
 
 def region(scaled: RegionAnswer) -> ScaledRegion:
-    """One region of a document."""
+    """One region of runs as a part of the document."""
     model, runs = scaled.model, scaled.runs
     return ScaledRegion(
         label=scaled.label,
@@ -157,13 +160,13 @@ def region(scaled: RegionAnswer) -> ScaledRegion:
 
 
 def variables(runs: Runs) -> list[Variable]:
-    """All variables of runs, the response last."""
+    """All variables of the runs, the response last."""
     v = runs.variables
     return [v.processors, v.size, *v.covariates, v.time]
 
 
 def notes(decided: tuple[str, ...], model: ScalingModel | None) -> list[str]:
-    """What was decided for the user, then what the model left out."""
+    """Notes: the choices made for the user, then what the model left out."""
     return [*decided, *(() if model is None else model.notes)]
 
 

@@ -23,7 +23,7 @@ from autotune.learning.scaling.variables import Variable
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForecastRequest:
-    """What the models shall forecast."""
+    """The sizes and processor counts that the models forecast."""
 
     to: tuple[float, ...]
     """Numbers of processors; empty: twice the most of the runs."""
@@ -40,7 +40,7 @@ class ForecastRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SelfGeneration:
-    """How a self-generated region asks for runs."""
+    """How a self-generated region proposes the runs that it needs."""
 
     spread: float = 0.10
     around: str = "size"
@@ -50,7 +50,7 @@ class SelfGeneration:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaleRequest:
-    """Everything that a scaling study asks for."""
+    """All inputs of a scaling study."""
 
     columns: ScalingColumns
     selection: RunSelection
@@ -61,10 +61,10 @@ class ScaleRequest:
 
 
 def scale(path: Path, request: ScaleRequest) -> list[RegionAnswer]:
-    """Model the runs of a file and forecast what is requested, region by region.
+    """Model the runs of a file and forecast the requested sizes, region by region.
 
-    InputError for columns that are not there, runs that carry no model, times that do not grow
-    with the size.
+    InputError for columns that do not exist, runs that do not suffice for a model, and times that
+    do not grow with the size.
     """
     table = tables.read_one(path, response=request.columns.time)
     runs = selected(runs_of(table, request.columns), request.selection)
@@ -141,7 +141,7 @@ def _covariates(runs: Runs, request: ForecastRequest, notes: list[str]) -> tuple
     """The values of the covariates at which the models forecast.
 
     A covariate without ``--given`` has its median on the most processors, and a note says so.
-    InputError for a column that no covariate has, and for a covariate without all of its columns.
+    InputError if no covariate uses a given column, or if a column of a covariate is not given.
     """
     given: dict[str, float] = dict(request.given)
     covariates = runs.variables.covariates
@@ -167,7 +167,7 @@ def _covariates(runs: Runs, request: ForecastRequest, notes: list[str]) -> tuple
 
 
 def _given(covariate: Variable, given: Mapping[str, float]) -> float:
-    """The value of a covariate for given values of its columns."""
+    """The value of a covariate, computed from given values of its columns."""
     missing = sorted(set(covariate.columns) - set(given))
     if missing:
         found, expected = f"{covariate.formula} without {', '.join(missing)}", "all of its columns"
@@ -200,7 +200,7 @@ def _forecasts(
     request: ForecastRequest,
     covariates: Sequence[float],
 ) -> tuple[ForecastAt, ...]:
-    """By the model as it was fitted, and as its back-test widens it."""
+    """Forecasts by the model as fitted, and by the model widened by its back-test."""
     model, wide = models
     if model is None or wide is None or not request.sizes:
         return ()

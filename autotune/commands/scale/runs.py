@@ -1,4 +1,4 @@
-"""The runs of a scaling study from a table: its columns named, its region cut out."""
+"""The runs of a scaling study from a table: variables from its columns, one region of its rows."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _Rows = Sequence[dict[str, Value]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSelection:
-    """Which runs are considered: values of columns, shapes of the grid of processors."""
+    """Which runs are considered: by values of columns, and by shapes of the processor grid."""
 
     conditions: tuple[tuple[str, tuple[Value, ...]], ...] = ()
     grid: tuple[str, str] | None = None
@@ -34,7 +34,7 @@ class RunSelection:
 
 
 def runs_of(table: MeasurementTable, columns: ScalingColumns) -> Runs:
-    """The runs that a table holds. InputError for a formula of unknown or unfit columns."""
+    """The runs in a table. InputError for a formula with unknown columns or unusable values."""
     rows = [{**dict(table.constants), **table.inputs.values(i)} for i in range(len(table))]
     names = list(rows[0])
     formulas = columns.covariate or ()
@@ -94,7 +94,7 @@ def selected(runs: Runs, region: RunSelection) -> Runs:
 
 
 def _positive(rows: _Rows, variable: Variable, where: str) -> Floats:
-    """The values of a variable, (n,), all above zero."""
+    """The values of a variable, (n,); InputError unless all are above zero."""
     values = []
     for number, row in enumerate(rows):
         numbers = {name: v for name, v in row.items() if not isinstance(v, str)}
@@ -126,7 +126,7 @@ def _part(rows: _Rows, name: str, where: str) -> Floats:
 
 
 def _seconds(column: str, unit: str) -> float:
-    """What makes a component the unit of the time: a column ``comm_ms`` beside times in seconds."""
+    """The factor from the unit of a column, such as ``comm_ms``, to a time in seconds."""
     stated = quantity(column)[1]
     return UNITS[stated] if unit == "s" and stated else 1.0
 

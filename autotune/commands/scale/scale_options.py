@@ -1,4 +1,4 @@
-"""The options of ``autotune scale``, and what they ask for."""
+"""The options of ``autotune scale`` and the requests made from them."""
 
 import math
 from pathlib import Path
@@ -21,7 +21,7 @@ MethodName = Literal["complete", "levels", "focal", "weighted", "self-generated"
 
 @command_options
 class ScalingColumns:
-    """Which columns of the file are what. Formulas may combine columns: ``nx*ny*nz``."""
+    """The roles of the columns of the file. Formulas may combine columns: ``nx*ny*nz``."""
 
     processors: Annotated[str, typer.Option(help="The column of the number of processors.")] = "P"
     size: Annotated[
@@ -61,7 +61,7 @@ class SelectionOptions:
     ] = 0.0
 
     def selection(self) -> "RunSelection":
-        """The runs that these options select. BadParameter for what cannot be read."""
+        """The selection of runs. BadParameter for an option that cannot be read."""
         from autotune.commands.scale.runs import RunSelection
 
         return RunSelection(
@@ -74,7 +74,7 @@ class SelectionOptions:
 
 @command_options
 class ForecastOptions:
-    """What the models shall forecast."""
+    """The sizes and processor counts that the models forecast."""
 
     to: Annotated[
         str, typer.Option(help="Numbers of processors between commas. Default: twice the most.")
@@ -97,7 +97,7 @@ class ForecastOptions:
     ] = None
 
     def request(self, level: float) -> "ForecastRequest":
-        """What shall be forecast, with intervals of this probability."""
+        """The forecasts to make, with intervals of this probability."""
         from autotune.commands.scale.flow import ForecastRequest
 
         keep, keep_unit = _time_to_keep(self.keep)
@@ -113,7 +113,7 @@ class ForecastOptions:
 
 @command_options
 class MethodOptions:
-    """How the runs become a model."""
+    """The method by which a model is fitted to the runs."""
 
     method: Annotated[
         MethodName,
@@ -184,7 +184,7 @@ class MethodOptions:
 
 @command_options
 class GenerationOptions:
-    """How a self-generated region asks for further runs."""
+    """How a self-generated region proposes further runs."""
 
     spread: Annotated[
         str, typer.Option(help="self-generated: sizes so much above and below a centre.")
@@ -208,7 +208,7 @@ class GenerationOptions:
     ] = "0:1"
 
     def generation(self) -> "SelfGeneration":
-        """The further runs that these options ask for."""
+        """The settings for proposing further runs."""
         from autotune.commands.scale.flow import SelfGeneration
 
         return SelfGeneration(
@@ -233,7 +233,7 @@ class ScaleOptions:
     json: Json = False
 
     def request(self) -> "ScaleRequest":
-        """What is to be computed. BadParameter for an option that cannot be read."""
+        """The scaling study to compute. BadParameter for an option that cannot be read."""
         from autotune.commands.scale.flow import ScaleRequest
 
         generation = self.generated.generation()
@@ -247,13 +247,13 @@ class ScaleOptions:
 
 
 def _numbers(text: str, option: str) -> tuple[float, ...]:
-    """Numbers above zero between commas; none for an empty text."""
+    """Numbers above zero from a comma-separated text; none for an empty text."""
     words = [word.strip() for word in text.split(",")] if text.strip() else []
     return tuple(_number(word, option) for word in words)
 
 
 def _time_to_keep(text: str | None) -> tuple[float | None, str]:
-    """The time to keep and its unit, s where one was given, else empty."""
+    """The time to keep, and its unit: s if a unit was given, else empty."""
     if text is None:
         return None, ""
     try:

@@ -57,7 +57,7 @@ def _variables(answer: RegionAnswer) -> str:
 
 
 def _variable(answer: RegionAnswer, variable: Variable) -> str:
-    """Its formula; of the time the unit that it was converted to, whatever its column is in."""
+    """A variable as text: its formula; for the time also the unit that it was converted to."""
     if variable is not answer.runs.variables.time or not variable.unit:
         return str(variable)
     named = "" if variable.formula == variable.symbol else f" = {variable.formula}"
@@ -82,7 +82,7 @@ def _model(answer: RegionAnswer, model: ScalingModel) -> str:
 
 
 def _deleted(answer: RegionAnswer, model: ScalingModel) -> list[str]:
-    """The runs that Cook's distance deleted, as many as can be read."""
+    """The runs deleted by Cook's distance as text, at most a readable number of them."""
     unit = answer.runs.variables.time.unit
     lines = []
     for d in model.deleted[:_SHOWN]:
@@ -130,7 +130,7 @@ def _inverses(answer: RegionAnswer) -> str:
 
 
 def _alone(i: Inverse) -> tuple[str, str]:
-    """The interval of the regression alone."""
+    """The interval of the regression alone, not widened by the back-test, as two texts."""
     low, high = i.regression or (i.low, i.high)
     return f"{low:.6g}", _number(high, "{:.6g}")
 
@@ -204,7 +204,7 @@ def _back_tests(answer: RegionAnswer) -> str:
 
 
 def _surprise(answer: RegionAnswer) -> list[str]:
-    """A warning where known runs were forecast far worse than the fit lets expect."""
+    """A warning if known runs were forecast much worse than the fit suggests."""
     test = dict(answer.back_tests)[answer.settings.method]
     if answer.model is None or isinstance(test, str) or len(answer.model.quality) != 1:
         return []
@@ -218,7 +218,7 @@ def _surprise(answer: RegionAnswer) -> list[str]:
 
 
 def _drift(answer: RegionAnswer) -> list[str]:
-    """Which way the method used was wrong on known runs, where it is more than their scatter."""
+    """A note on the bias of the method on known runs, if it exceeds their scatter."""
     test = dict(answer.back_tests)[answer.settings.method]
     if isinstance(test, str) or abs(test.drift) <= 2 * test.drift_error:
         return []
@@ -231,7 +231,7 @@ def _drift(answer: RegionAnswer) -> list[str]:
 
 
 def _recommended(answer: RegionAnswer, method: Method, test: BackTest) -> str:
-    """The method with the least error, and what that is worth."""
+    """The method with the least error in the back-test, and how far to trust that."""
     used = answer.settings.method
     back_test = dict(answer.back_tests)[used]
     if method == used:

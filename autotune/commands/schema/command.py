@@ -43,7 +43,7 @@ def schema(options: SchemaOptions) -> None:
 
 
 def _text(kinds: "Sequence[SchemaKind]") -> str:
-    """The kinds with what they are, files first."""
+    """The kinds with their descriptions as text, files first."""
     width = max(len(kind.name) for kind in kinds)
     lines = []
     for form, title in (("file", "YAML files"), ("document", "documents (--json)")):

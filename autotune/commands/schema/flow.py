@@ -1,4 +1,4 @@
-"""Which kinds of files and documents there are, and the schema of each."""
+"""The kinds of files and documents, and the schema of each."""
 
 from autotune.commands.documents import documents
 from autotune.commands.schema.document import SchemaKind
@@ -23,7 +23,7 @@ def kinds() -> tuple[SchemaKind, ...]:
 def schema_of(name: str) -> Schema:
     """The JSON Schema of a kind by its name, ``machine`` or ``autotune.machine/1``.
 
-    Raises InputError for a kind that there is not.
+    Raises InputError for an unknown kind.
     """
     for kind in kinds():
         if name in (kind.name, kind.key, kind.key.partition("/")[0]):
@@ -35,5 +35,5 @@ def schema_of(name: str) -> Schema:
 
 
 def _name(key: str) -> str:
-    """``machine`` of ``autotune.machine/1``."""
+    """The short name of a kind: ``machine`` for ``autotune.machine/1``."""
     return key.removeprefix("autotune.").partition("/")[0]

@@ -1,1 +1,1 @@
-"""The main job: the command, its flow, its words."""
+"""``autotune tune``: the command, what it does, what it prints."""

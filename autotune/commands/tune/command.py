@@ -1,4 +1,4 @@
-"""``autotune tune``: the main job, a job for elsewhere, the search of a recorded space."""
+"""``autotune tune``: tune here, write a job for another machine, or search a recorded space."""
 
 import contextlib
 import shlex
@@ -91,7 +91,7 @@ class TuneOptions:
 
     @property
     def given(self) -> dict[str, bool]:
-        """The name of every option that others may exclude, and whether it was given."""
+        """For every option that excludes others, whether it was set."""
         return {
             "CONFIG": self.config is not None,
             "--budget-seconds": self.budget_seconds is not None,
@@ -109,7 +109,7 @@ class TuneOptions:
         }
 
     def study(self) -> "StudyOptions":
-        """How far the study goes, and who searches."""
+        """The limits of the study and the settings of its search."""
         from autotune.commands.tune.flow import StudyOptions
 
         return StudyOptions(
@@ -125,7 +125,7 @@ class TuneOptions:
 
 @command
 def tune(options: TuneOptions) -> None:
-    """The main job: rank, build, verify, time and compare the most promising candidates."""
+    """Tune a config: rank, build, verify, time and compare the most promising candidates."""
     _check_together(options.given)
     if options.prior is not None and options.sampler not in (None, "model"):
         raise typer.BadParameter("is for --sampler model", param_hint="--prior")
@@ -161,7 +161,7 @@ def tune(options: TuneOptions) -> None:
 
 
 def _tuned(workload: "Workload", options: TuneOptions) -> "TunedStudy":
-    """The study, measured here, or read back from a job of another machine."""
+    """The study, measured here or read from the results of a job on another machine."""
     from autotune.commands.live import screen
     from autotune.commands.tune import flow, jobs
 
@@ -194,7 +194,7 @@ def _check_together(given: Mapping[str, bool]) -> None:
 
 
 def _emit(config: Path, workload: "Workload", options: TuneOptions, folder: Path) -> None:
-    """Write a job for another machine, and say how to run it and read it back."""
+    """Write a job for another machine, and print how to run it and read it back."""
     from autotune.commands.tune import jobs
 
     job = jobs.emit_job(workload, options.study(), folder, TerminalProgress())

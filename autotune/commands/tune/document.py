@@ -1,4 +1,4 @@
-"""The document of ``tune --emit-job``; the results of ``tune`` are those of any study."""
+"""The document of ``tune --emit-job``; ``tune`` itself prints the document of a study."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmitJobDocument:
-    """``autotune tune --emit-job --json``: a job that was written."""
+    """``autotune tune --emit-job --json``: the job that was written."""
 
     schema: Literal["autotune.emit-job/1"] = "autotune.emit-job/1"
     study: str

@@ -1,4 +1,4 @@
-"""What the store knows of a study's candidates: from its own runs, and from other studies."""
+"""Results in the store for a study's candidates: from its own runs and from other studies."""
 
 import json
 from collections.abc import Mapping
@@ -21,10 +21,11 @@ been others, or a library was missing."""
 
 @dataclass(slots=True, kw_only=True)
 class EarlierResults:
-    """Reads from the store what other runs finished of the candidates of a study.
+    """Reads results of a study's candidates from the store, as other runs finished them.
 
-    A result is used where machine, compiler, tools, MPI, the way of launching and, of another
-    study, the version of autotune are the same. Of others the times are hints.
+    A result is used if machine, compiler, tools, MPI and the way of launching are the same. For
+    results of another study the version of autotune must be the same too. All other times serve as
+    hints.
     """
 
     results: Store
@@ -48,7 +49,7 @@ class EarlierResults:
         self._candidates = {c.identity: c for c in self.ranked.enumerated.legal}
 
     def news(self) -> list[EarlierResult]:
-        """What other runs finished since it was asked last; at first all that is known."""
+        """Results that other runs have stored since the last call; all of them at the first call."""
         counts = self.results.finished(self.study)
         counts.pop(self.run, None)
         changed = [run for run, count in counts.items() if self._seen.get(run) != count]
@@ -76,12 +77,12 @@ class EarlierResults:
         ]
 
     def counted(self, run: RunRecord) -> list[Candidate]:
-        """The candidates that a run of the study finished, as far as that still holds."""
+        """The candidates that a run of the study finished and whose results still hold."""
         finished = [c for i in sorted(run.finished) if (c := self._candidates.get(i)) is not None]
         return [candidate for candidate in finished if self._holds(run, candidate)]
 
     def _earlier(self, elsewhere: RunElsewhere) -> list[EarlierResult]:
-        """What a run found out for good; its other times are hints."""
+        """The usable results of a run; its other times become hints."""
         results = []
         ours = elsewhere.study == self.study
         for m in elsewhere.run.measurements:
@@ -100,7 +101,10 @@ class EarlierResults:
         return results
 
     def _holds(self, run: RunRecord, candidate: Candidate) -> bool:
-        """Same machine, same compiler with what its flags stand for, same tools and MPI."""
+        """Whether a result of a run holds: same machine, compiler, tools and MPI.
+
+        The compiler must also resolve flags such as -march=native to the same processor.
+        """
         now = self._now
         compiled = self.ranked.setup.compiled_builds
         there = run.versions.get("compilers", "").split("; ")
@@ -119,9 +123,9 @@ class EarlierResults:
             self.hints[candidate.identity] = Hint(candidate=candidate, seconds=seconds)
 
     def _relatives(self) -> None:
-        """Hints by candidates that no study here may choose: built by others, or with other flags.
+        """Add hints from candidates that differ only in their build.
 
-        They stand for all that differ from them in nothing else.
+        Such candidates belong to other studies and use a build that this study lacks.
         """
         relatives = self.results.strangers(self.study)
         if not relatives:
@@ -136,7 +140,7 @@ class EarlierResults:
 
     @property
     def note(self) -> str:
-        """What is used of other studies, in words; empty where nothing is."""
+        """In words, which results of other studies are used; empty if none."""
         parts = [
             f"{count} result{'s' if count > 1 else ''} of study {name}"
             for name, count in sorted(self.sources.items())

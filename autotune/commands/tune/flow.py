@@ -49,7 +49,10 @@ def tune(
     progress: Progress,
     watcher: Watcher = unwatched,
 ) -> TunedStudy:
-    """The main job. Every sample is in the store when it is taken; Ctrl-C loses at most one."""
+    """Tune a config: measure the most promising candidates and compare them.
+
+    Every sample is stored when it is taken; Ctrl-C loses at most one.
+    """
     wall = time.monotonic()
     setup = workload.setup
     setup = dataclasses.replace(setup, search=_searching(setup.search, options))
@@ -87,9 +90,9 @@ def tune(
 
 
 def _searching(search: Searching, options: StudyOptions) -> Searching:
-    """The settings of the search with what the command says instead.
+    """The search settings of the config, replaced where the command line sets others.
 
-    What a config says for sampler ``model`` alone is left aside with another one.
+    With another sampler than ``model``, settings that apply only to ``model`` are dropped.
     """
     if options.sampler is not None and options.sampler != "model":
         search = dataclasses.replace(
@@ -103,7 +106,7 @@ def _searching(search: Searching, options: StudyOptions) -> Searching:
 def _left(
     ranked: RankedSpace, ranking: Ranking, options: StudyOptions, earlier: Sequence[EarlierResult]
 ) -> list[Chosen]:
-    """All candidates of a problem, or what a continued study has not finished of them."""
+    """The candidates to measure of a problem; when resuming, only those not finished before."""
     chosen = choose_candidates(ranked, ranking, options)
     if not options.resume:
         return chosen
@@ -130,7 +133,10 @@ def _study_name(setup: Setup, options: StudyOptions, results: Store) -> str:
 def _begun(
     workload: Workload, name: str, options: StudyOptions, results: Store, progress: Progress
 ) -> str:
-    """The study that is continued or begun; not one that another tuner began meanwhile."""
+    """The name of the study that is resumed or newly begun.
+
+    Its number is new if another tuner took the planned name meanwhile.
+    """
     if options.resume:
         return name
     setup = workload.setup
@@ -143,7 +149,10 @@ def _begun(
 
 
 def _opening(setup: Setup, name: str, options: StudyOptions, results: Store) -> str:
-    """What a run begins or continues; names an unfinished study that it leaves alone."""
+    """A line that says which study begins or continues.
+
+    It also mentions an unfinished study that is not continued.
+    """
     if options.resume:
         return f"continue study {name}"
     before = results.latest_study(setup.name)
@@ -158,7 +167,7 @@ def _opening(setup: Setup, name: str, options: StudyOptions, results: Store) -> 
 
 
 def study(name: str, store: str) -> TunedStudy:
-    """A study of a store by name, the latest when the name is empty."""
+    """A study of a store by its name; an empty name means the latest."""
     with Store.open(store, create=False) as results:
         latest = name or results.latest_study()
         if latest is None:
@@ -169,9 +178,9 @@ def study(name: str, store: str) -> TunedStudy:
 
 
 def write_report(result: TunedStudy, path: Path) -> Path:
-    """Write the HTML page; InputError where that is not possible.
+    """Write the HTML page of a study; InputError if that is not possible.
 
-    With the dissections that are kept of its candidates on the machines of its runs.
+    The page includes the stored dissections of the study's candidates on the machines of its runs.
     """
     machines = list(dict.fromkeys(run.machine_identity for run in result.record.runs))
     kept = [

@@ -1,4 +1,4 @@
-"""Which candidates a run begins with, and what is known of others before."""
+"""The candidates that a run measures first, given the results of earlier runs."""
 
 import dataclasses
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from autotune.tuning.first_candidates import choose, everything, first_candidate
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyOptions:
-    """How far a study goes, and who searches."""
+    """The limits of a study and the settings of its search."""
 
     budget_seconds: float | None = None
     budget_evaluations: int | None = None
@@ -31,15 +31,16 @@ class StudyOptions:
 
 
 def baseline(ranked: RankedSpace, ranking: Ranking) -> Candidate:
-    """The baseline of a problem: the space's own, first build, most threads."""
+    """The baseline of a problem: the baseline variant of the space, first build, most threads."""
     build = ranked.setup.builds[0]
     return ranked.workload.baseline(ranking.problem, ranked.machine.cores, build)
 
 
 def choose_candidates(ranked: RankedSpace, ranking: Ranking, options: StudyOptions) -> list[Chosen]:
-    """What is measured of a problem where nothing is searched; all of it where that is wanted.
+    """The candidates to measure of a problem when nothing is searched.
 
-    A budget is used up: the predicted best fill it.
+    All candidates if the measurement is exhaustive. A budget is used up with the best predicted
+    ones.
     """
     if options.exhaustive:
         return everything(ranking)
@@ -50,15 +51,16 @@ def choose_candidates(ranked: RankedSpace, ranking: Ranking, options: StudyOptio
 
 
 def evaluations(ranked: RankedSpace, options: StudyOptions) -> int | None:
-    """The smaller of the budgets of the config and of the command; None without one."""
+    """The smaller of the budgets of the config and of the command line; None if neither is set."""
     budgets = (options.budget_evaluations, ranked.setup.search.budget)
     return min((budget for budget in budgets if budget is not None), default=None)
 
 
 def left_of(chosen: Sequence[Chosen], earlier: Sequence[EarlierResult], safe: str) -> list[Chosen]:
-    """The chosen ones that are not known; all-time best and baseline first, to compare with.
+    """The chosen candidates without a result, after the best earlier candidate and the baseline.
 
-    Empty where all are known.
+    The best and the baseline are measured again for comparison. Empty if all chosen candidates have
+    a result.
     """
     finished = {result.candidate.identity for result in earlier}
     remaining = [choice for choice in chosen if choice.candidate.identity not in finished]
@@ -81,11 +83,11 @@ def tasks(
     complete: str,
     prior: Mapping[str, float],
 ) -> list[Task]:
-    """What is to be done about each problem.
+    """The work to do for each problem.
 
-    ``prior``: identity to what a model of another study expects. ``mine``: the key of a problem to
-    how many candidates earlier runs of the study measured. ``complete``: why nothing is searched;
-    then only what is left of the first ones is measured.
+    ``prior``: the time that a model of another study expects, by identity of a candidate.
+    ``counts``: how many candidates earlier runs of the study measured, by key of a problem.
+    ``complete``: why nothing is searched; then only unfinished first candidates are measured.
     """
     problem_tasks = []
     for ranking in ranked.rankings:
@@ -115,7 +117,7 @@ def tasks(
 
 
 def _again(ranking: Ranking, earlier: Sequence[EarlierResult], safe: str) -> list[Chosen]:
-    """The fastest that is known and the baseline: what is searched next is compared with them."""
+    """The fastest earlier candidate and the baseline, to be measured again for comparison."""
     best = _fastest(earlier)
     return [
         Chosen(e.candidate, e.prediction, "measured again, to compare with")
@@ -125,7 +127,7 @@ def _again(ranking: Ranking, earlier: Sequence[EarlierResult], safe: str) -> lis
 
 
 def _fastest(earlier: Sequence[EarlierResult]) -> str | None:
-    """The fastest candidate of the latest run that measured any."""
+    """The fastest candidate of the latest run that measured any; None without such a run."""
     runs = sorted({e.measurement.run for e in earlier}, reverse=True)
     for run in runs:
         times = {
@@ -139,7 +141,7 @@ def _fastest(earlier: Sequence[EarlierResult]) -> str | None:
 
 
 def _filling(budget: int, selection: Selection) -> Selection:
-    """The selection cut or filled up to a number of candidates, the baseline among them."""
+    """The selection cut or extended to ``budget`` candidates, including the baseline."""
     safe = selection.baseline and budget > 1
     rest = budget - safe
     random = min(selection.random, rest // 2)

@@ -1,4 +1,4 @@
-"""Jobs for machines where autotune does not run: written out, and their results read back."""
+"""Jobs for machines without autotune: writing them, and reading their results."""
 
 import time
 from pathlib import Path
@@ -20,7 +20,7 @@ from autotune.workloads.base import Workload, refuse
 def emit_job(
     workload: Workload, options: StudyOptions, folder: Path, progress: Progress
 ) -> EmitJobDocument:
-    """Write the job that measures what ``tune`` would measure.
+    """Write a job that measures what ``tune`` would measure.
 
     InputError if the folder is not empty or cannot be written.
     """
@@ -56,9 +56,10 @@ def emit_job(
 
 
 def collect(workload: Workload, path: Path, store: str, progress: Progress) -> TunedStudy:
-    """Read a job's results into the store as a study of its own, as if they were taken now.
+    """Read the results of a job into the store as a new study, as if they were measured now.
 
-    A candidate that is not of this workload is an InputError: the config changed meanwhile.
+    A candidate outside this workload is an InputError: the config changed after the job was
+    written.
     """
     started = time.monotonic()
     results = job_results.collect(path)

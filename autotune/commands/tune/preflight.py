@@ -1,4 +1,4 @@
-"""What must hold before a study starts: launchers, readable objectives, a quiet host."""
+"""Checks before a study starts: launchers, readable objectives, a quiet host."""
 
 import contextlib
 
@@ -16,9 +16,9 @@ _HOLDS = 0.2
 
 
 def check_launchers(setup: Setup) -> None:
-    """Raise InputError or MissingTool, with its place, for a launcher that cannot start anything.
+    """Raise InputError or MissingTool, with the place in the config, for an unusable launcher.
 
-    For layouts of several ranks an MPI with its headers is needed too.
+    Layouts of several ranks need an MPI with its headers too.
     """
     launcher.check(setup.launcher, setup.place("launcher"))
     for index, layout in enumerate(setup.layouts):
@@ -41,7 +41,7 @@ def check_launchers(setup: Setup) -> None:
 
 
 def check_objectives(setup: Setup) -> None:
-    """Raise InputError, with its place, for an objective that cannot be read on this host."""
+    """Raise InputError, with the place in the config, for an objective that is unreadable here."""
     objectives = setup.search.objectives
     where = setup.place("search.objectives")
     if "energy" in objectives:
@@ -58,7 +58,7 @@ def check_objectives(setup: Setup) -> None:
 
 
 def conditions_of(ranked: RankedSpace, progress: Progress) -> dict[str, float | int | str]:
-    """What the host is like at the start of a run, and whether the calibration still holds."""
+    """The state of the host at the start of a run, and whether its calibration still holds."""
     conditions: dict[str, float | int | str] = {
         "priority": quiet.attainable_priority(),
         "others": quiet.other_processes().note or "idle",

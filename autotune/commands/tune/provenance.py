@@ -18,7 +18,7 @@ from autotune.workloads.base import Workload
 
 
 def versions(workload: Workload) -> dict[str, str]:
-    """Versions of what takes part: part of the provenance of every run."""
+    """Versions of all software that takes part, for the provenance of a run."""
     setup = workload.setup
     builds = [compilers.find(build) for build in setup.compiled_builds]
     versions_by_name = {
@@ -37,14 +37,14 @@ def versions(workload: Workload) -> dict[str, str]:
 
 
 def identity_of(machine: Machine) -> str:
-    """What times are filed under: the identity of the host, else the name."""
+    """The identity under which times of a machine are stored: of the host, else its name."""
     if machine.calibration:
         return machine.calibration.identity
     return stored_calibrations.identity(machine) if machine.name == HOST else machine.name
 
 
 def content(setup: Setup) -> str:
-    """The configuration, word for word, and digests of what it names."""
+    """The text of the config, with digests of the definitions that it names."""
     names = [*setup.subject.definitions, *(p.definition for p in setup.problems)]
     space = hashlib.sha256(setup.subject.varied.encode()).hexdigest()[:12]
     text = Path(setup.source).read_text(encoding="utf-8")
@@ -52,6 +52,6 @@ def content(setup: Setup) -> str:
 
 
 def launching(setup: Setup) -> str:
-    """Digest of how programs are started, beside what their candidate says: 12 hex digits."""
+    """Digest of how programs are started, apart from the candidate's own layout: 12 hex digits."""
     ways = (setup.launcher, setup.mpi_launcher, sorted(setup.environment.items()))
     return hashlib.sha256(repr(ways).encode()).hexdigest()[:12]

@@ -1,13 +1,14 @@
-"""A model of one study as a prior on another: how much slower it expects each candidate to be.
+"""A model of one study as a prior for another: the relative slowness it expects of candidates.
 
-The pool is trained on the timed candidates of the other study, with what was predicted for them,
-and asked about the candidates of this one, with what is predicted for them here. Only ratios within
-a problem are used, and how far they are believed is learned from the times of this machine
-(``search.basis``): another machine, size, compiler or problem needs no common scale.
+A pool of models is trained on the timed candidates of the other study and their predictions. It
+then estimates the candidates of this study from their predictions here. Only ratios within a
+problem are used, and the weight of the prior is learned from times on this machine
+(``search.basis``), so another machine, size, compiler or problem needs no common scale.
 
-A candidate is asked of as the other study can answer: what was fixed there is left aside, what it
-lacks is as it was most often there, a size beyond those tried there is the nearest of them, another
-compiler the usual one. Of a candidate whose other values were not tried there nothing is said.
+Parameters that were fixed in the other study are ignored. A parameter that a candidate lacks takes
+its most frequent value there, a size outside the tried range the nearest tried one, another
+compiler the usual one. There is no estimate for a candidate with any other value that was not
+tried.
 """
 
 from collections import Counter
@@ -36,10 +37,10 @@ _BUILT = ("compiler", "flags")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyPrior:
-    """What a model of another study expects of candidates.
+    """The times that a model of another study expects for candidates.
 
-    ``seconds``: identity of a candidate to what is expected of it; only ratios within a problem
-    mean anything. ``note``: of how many, in words.
+    ``seconds``: the expected time by identity of a candidate; only ratios within a problem mean
+    anything. ``note``: in words, how many candidates have an estimate.
     """
 
     seconds: Mapping[str, float]
@@ -48,7 +49,7 @@ class StudyPrior:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PriorStudy:
-    """Another study, as a table to learn from."""
+    """Another study, as a table to train a prior on."""
 
     name: str
     table: MeasurementTable
@@ -60,11 +61,12 @@ class PriorStudy:
         records: Mapping[str, CandidateRecord],
         seed: int = 0,
     ) -> StudyPrior:
-        """What the study expects of candidates.
+        """The times that this study's model expects for candidates of another study.
 
-        ``predictions``: in the order of the candidates. ``records``: of them, by identity.
+        ``predictions``: in the order of the candidates. ``records``: the candidates' records, by
+        identity.
 
-        InputError where it knows none of the parameters that differ here.
+        InputError if the table has none of the parameters in which the candidates differ.
         """
         chosen = [records[c.identity] for c in candidates]
         settings = candidate_settings(chosen)
@@ -85,11 +87,13 @@ class PriorStudy:
 
 
 def prior_study(reference: str | None, results: Store, resumed: str | None) -> PriorStudy | None:
-    """The study that ``STUDY`` or ``STUDY@STORE`` names; None where none is wanted.
+    """The study that ``STUDY`` or ``STUDY@STORE`` names; None without a name.
 
-    ``results``: the store of a name without one. ``own``: the study that is continued.
+    ``results``: the store to search if the name gives none. ``resumed``: the study that is being
+    continued.
 
-    InputError for a study that is not there, that has nothing to learn from, or that is ``own``.
+    InputError for a study that does not exist, that has no usable data, or that is ``resumed``
+    itself.
     """
     if reference is None:
         return None
@@ -112,7 +116,7 @@ def prior_study(reference: str | None, results: Store, resumed: str | None) -> P
 
 
 def proved(prior: StudyPrior, result: StudyEvaluation) -> str:
-    """How well a prior ordered what was measured, beside how well the predictions did."""
+    """How many pairs of measured candidates a prior ordered correctly, beside the predictions."""
     rows = [
         (problem.label, row) for problem in result.problems for row in problem.rows if row.compared
     ]
@@ -130,7 +134,10 @@ def proved(prior: StudyPrior, result: StudyEvaluation) -> str:
 
 
 def _ordered(timed: Sequence[tuple[str, float, float | None]]) -> tuple[float, int]:
-    """Pairs of one problem in the right order, and all; problem, expected, measured. Ties: half."""
+    """The number of correctly ordered pairs within a problem, and the number of all pairs.
+
+    ``timed``: (problem, expected, measured). A tie of expected times counts as half.
+    """
     right, pairs = 0.0, 0
     for (where, expects, took), (there, other, longer) in combinations(timed, 2):
         if where == there and took and longer and took != longer:
@@ -147,12 +154,12 @@ def expected(
     free: Collection[str] = (),
     seed: int = 0,
 ) -> Floats:
-    """(n,) what the pool of a table expects of candidates, nan where it says nothing.
+    """(n,) the times that models of a table expect for candidates, nan without an estimate.
 
-    ``predicted``: (n,) seconds, nan where unknown. ``free``: parameters of which
-    the nearest value that was tried there will do.
+    ``predicted``: (n,) seconds, nan where unknown. ``free``: parameters whose untried values are
+    replaced by the nearest tried value.
 
-    InputError where no parameter that varies there varies here.
+    InputError if no parameter varies both in the table and among the candidates.
     """
     _check_common(table, settings)
     usual = {
@@ -199,7 +206,7 @@ def _row(
     usual: Mapping[str, Value],
     free: Collection[str],
 ) -> tuple[Value, ...] | None:
-    """The values of a candidate as the table has them; None where one of them was not tried."""
+    """The values of a candidate as a row of the table; None if one of its values was not tried."""
     row: list[Value] = []
     for parameter in table.parameters:
         name = parameter.name
@@ -223,7 +230,7 @@ def _plain(cell: Cell, parameter: Parameter) -> Value | None:
 
 
 def _nearest(value: Value | None, parameter: Parameter, usual: Value) -> Value:
-    """Itself where it was tried, else the nearest number or the usual text."""
+    """A value that was tried: the value itself, else the nearest number or the usual text."""
     tried = parameter.values
     if not parameter.numeric or not isinstance(value, int | float):
         return value if value in tried else usual

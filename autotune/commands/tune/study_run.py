@@ -1,4 +1,4 @@
-"""One run of a study: measured, stored, evaluated."""
+"""One run of a study: measuring, storing, evaluating."""
 
 import dataclasses
 import os
@@ -42,20 +42,20 @@ _BATCH = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TunedStudy:
-    """A study and what follows from it."""
+    """A stored study and its evaluation."""
 
     record: StudyRecord
     evaluation: StudyEvaluation
 
 
 def result_of(record: StudyRecord) -> TunedStudy:
-    """What a stored study says."""
+    """A stored study with its evaluation."""
     return TunedStudy(record=record, evaluation=evaluate(record))
 
 
 @dataclass(slots=True)
 class StoreJournal:
-    """The store, as the tuner sees it."""
+    """A journal that writes everything that the tuner reports to the store."""
 
     store: Store
     run: str
@@ -63,7 +63,7 @@ class StoreJournal:
     numbers: dict[tuple[str, int], int] = dataclasses.field(default_factory=dict)
 
     def chosen(self, choices: Sequence[Chosen]) -> None:
-        """Entered with their reasons; the first reason of a candidate stays."""
+        """Enter candidates with their reasons; the first reason of a candidate stays."""
         new = [c for c in choices if c.candidate.identity not in self.places]
         for choice in new:
             self.places[choice.candidate.identity] = len(self.places)
@@ -78,7 +78,7 @@ class StoreJournal:
         self.store.add_choices(self.run, entered)
 
     def prepared(self, prepared: Prepared) -> None:
-        """Enter what the preparation of a candidate gave."""
+        """Enter the result of preparing a candidate."""
         self.store.add_prepared(self.run, prepared)
 
     def sample(self, candidate: Candidate, sample: Sample) -> None:
@@ -89,7 +89,7 @@ class StoreJournal:
         self.numbers[key] = number + 1
 
     def outcome(self, measurement: Measurement, checksum: tuple[float, float] | None) -> None:
-        """Enter the outcome of a candidate, which counts as finished from now on."""
+        """Enter the outcome of a candidate, which then counts as finished."""
         self.store.add_outcome(
             self.run, measurement.candidate, measurement.status, measurement.detail, checksum
         )
@@ -97,7 +97,7 @@ class StoreJournal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StudyRun:
-    """One run of a study: who measures, where it is stored, until when."""
+    """One run of a study: its measurer, its store, its time limit."""
 
     results: Store
     study: str
@@ -114,7 +114,7 @@ class StudyRun:
     """The study whose model is a prior of a search."""
 
     def run(self, choose_of: Callable[[Ranking], list[Chosen]], progress: Progress) -> TunedStudy:
-        """Measure what is chosen of each problem, one after the other, all alike."""
+        """Measure the chosen candidates of each problem, problem by problem, without a search."""
         self._enter()
         with self._running(self.conditions) as (run, states):
             bench = self._bench(run, progress)
@@ -127,7 +127,7 @@ class StudyRun:
         return result_of(self.results.load_study(self.study))
 
     def search(self, options: StudyOptions, progress: Progress) -> TunedStudy:
-        """Measure the first candidates of all problems, search, measure the finalists again."""
+        """Measure first candidates of all problems, search, then measure the finalists again."""
         ranked, setup = self.ranked, self.ranked.setup
         entries = [entry for ranking in ranked.rankings for entry in ranking.entries]
         candidates = [entry.candidate for entry in entries]
@@ -176,7 +176,7 @@ class StudyRun:
         predictions: Sequence[Prediction],
         progress: Progress,
     ) -> StudyPrior:
-        """What a model of the study that the settings name expects; nothing where none is named."""
+        """The prior from the study that the settings name; an empty prior if they name none."""
         if self.prior is None:
             return StudyPrior(seconds={}, note="")
         records = {c.identity: c for c in self.results.load_study(self.study).candidates}
@@ -192,7 +192,10 @@ class StudyRun:
         earlier_results: EarlierResults,
         prior: Mapping[str, float],
     ) -> list[Task]:
-        """With what the study's own runs measured, if it is continued; not those for a map."""
+        """The work for each problem; a continued study counts what its own runs measured.
+
+        Runs for a decision map are not counted.
+        """
         record = self.results.load_study(self.study)
         runs = [run for run in record.tunings if run.id != earlier_results.run]
         finished = {c.identity: c for run in runs for c in earlier_results.counted(run)}
@@ -219,7 +222,7 @@ class StudyRun:
     def _running(
         self, conditions: Mapping[str, float | int | str]
     ) -> Iterator[tuple[str, list[str]]]:
-        """A run that is closed whatever happens, and the list that takes its final state."""
+        """A context with a new run and a list for its final state; it always ends the run."""
         ranked = self.ranked
         facts = RunFacts(
             machine=ranked.machine,

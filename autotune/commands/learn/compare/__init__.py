@@ -1,1 +1,1 @@
-"""Models against one another: the command, its flow, its words."""
+"""Models against one another: the command, what it does, what it prints."""

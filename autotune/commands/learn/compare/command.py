@@ -63,11 +63,12 @@ class CompareModelsOptions:
 
 @command
 def compare(options: CompareModelsOptions) -> None:
-    """How well models predict rows that they have not seen, by how many they have.
+    """How well models predict unseen rows, depending on how many rows they learned from.
 
-    Learning curves over repeated, seeded splits; then, of the largest training set, the semantic
-    measures against what was measured and against the analytical model, and the syntactic score of
-    learned formulas. The analytical model is a column predicted_s, --analytical, or --formula.
+    Learning curves come from repeated, seeded splits. For the largest training set, semantic
+    measures compare the models with the measurements and with the analytical model, and learned
+    formulas get a syntactic score. The analytical model is a column predicted_s, --analytical, or
+    --formula.
     """
     from autotune.commands.learn.compare import document as documents
     from autotune.commands.learn.compare import text
@@ -131,7 +132,7 @@ def _contenders(
     parts: "Mapping[str, MeasurementTable]",
     formula: "Formula | None",
 ) -> "tuple[ComparedModel, ...]":
-    """The models that are compared; with ``--by-part`` also those that sum models of the parts."""
+    """The models to compare; with ``--by-part`` also those that sum models of the parts."""
     from autotune.learning.comparison import model_comparison
     from autotune.learning.models.catalogue import DEFAULT
 

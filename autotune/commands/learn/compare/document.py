@@ -19,7 +19,10 @@ MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedScore:
-    """One model, trained on so many rows. Errors are shares; null: no trial has a value."""
+    """The scores of one model trained on a number of rows.
+
+    Errors are shares; null means that no trial has a value.
+    """
 
     model: str
     kind: Kind
@@ -48,7 +51,10 @@ class FailedFits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PayoffVerdict:
-    """From which training size a model is better, there and at all larger ones; null: at none."""
+    """The training size from which on a model beats another at all larger sizes too.
+
+    null means that there is no such size.
+    """
 
     model: str
     against: str
@@ -60,7 +66,7 @@ class PayoffVerdict:
 
     @classmethod
     def of(cls, payoff: Payoff) -> "PayoffVerdict":
-        """What the gains of a model say."""
+        """The verdict that follows from the gains of a model."""
         return cls(
             model=payoff.model,
             against=payoff.against,
@@ -83,7 +89,7 @@ class ModelPayoff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstPayoff:
-    """The first model of a kind that beats the best analytical one."""
+    """The first model of a kind that beats the best analytical model."""
 
     kind: Kind
     """learned or hybrid."""
@@ -96,7 +102,7 @@ class FirstPayoff:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedMeasurement:
-    """What half of the repetitions scores on the other half: the noise floor."""
+    """The score of one half of the repetitions as a prediction of the other: the noise floor."""
 
     error_rate: ScoreSpread | None
     mdape: ScoreSpread | None
@@ -105,7 +111,7 @@ class RepeatedMeasurement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearningCurves:
-    """Learning curves over repeated, seeded, paired splits."""
+    """Learning curves over repeated, seeded splits that are the same for all models."""
 
     models: tuple[str, ...]
     course: SplitPlan
@@ -175,7 +181,7 @@ def comparison(compared: ModelComparison) -> ModelComparisonDocument:
 
 
 def evaluation(evaluated: ModelEvaluation, measured: int = 0) -> EvaluateDocument:
-    """The document of an evaluation; ``measured``: candidates that were measured for it."""
+    """The document of an evaluation; ``measured``: how many candidates were measured for it."""
     return EvaluateDocument(
         study=evaluated.study,
         measured=measured,
@@ -185,7 +191,7 @@ def evaluation(evaluated: ModelEvaluation, measured: int = 0) -> EvaluateDocumen
 
 
 def learning_curves(curve: CurveTable) -> LearningCurves:
-    """Learning curves, and where the other models beat the analytical ones."""
+    """The part of a document with learning curves and the sizes at which models beat engines."""
     rivals = curve.of_kind("analytical")
     groups: tuple[Value | None, ...] = (None, *curve.groups)
     return LearningCurves(

@@ -1,4 +1,4 @@
-"""Learning curves as SVG. Imports matplotlib: import it only to draw."""
+"""Learning curves as SVG. This module imports matplotlib, so import it only to draw."""
 
 from collections.abc import Callable
 
@@ -19,7 +19,7 @@ _MARKERS = "os^D"
 
 
 def svg(curves: CurveTable, caption: str) -> str:
-    """Error rate and top-k loss over the rows learned from; quartiles shaded.
+    """Error rate and top-k loss over the number of training rows, quartiles shaded.
 
     Dotted: analytical; solid: learned; dashed: hybrid.
     """
@@ -47,7 +47,7 @@ def svg(curves: CurveTable, caption: str) -> str:
 
 
 def _floor(axes: Axes, value: float | None) -> None:
-    """The score that a second measurement of the same rows would reach."""
+    """Draw the noise floor: the score that a repeated measurement would reach."""
     if value is not None:
         axes.axhline(value, color=INK, linewidth=1, linestyle=(0, (1, 2)), label=FLOOR)
 

@@ -23,7 +23,7 @@ _FEW = 10
 
 
 def comparison(comparison: ModelComparison) -> str:
-    """Curves, the semantic and syntactic comparison, what was learned, what to know of it."""
+    """A comparison as text: curves, semantic and syntactic measures, learned models, notes."""
     table = comparison.table
     unit = f" in {table.unit}" if table.unit else ""
     head = f"{table.name}: {table.quantity}{unit} of {len(table)} rows"
@@ -36,7 +36,7 @@ def comparison(comparison: ModelComparison) -> str:
 
 
 def evaluation(evaluation: ModelEvaluation) -> str:
-    """Curves over the candidates of a study, and where learning starts to pay."""
+    """The curves over the candidates of a study as text, and where learning starts to pay."""
     study = evaluation.study
     problems = ", ".join(study.problems)
     several = len(study.problems) > 1
@@ -55,7 +55,7 @@ def evaluation(evaluation: ModelEvaluation) -> str:
 
 
 def curve(curves: CurveTable) -> str:
-    """Models by training size: errors and losses, the details of the largest size, what pays."""
+    """Models by training size as text: errors, losses, details of the largest size, advice."""
     course = curves.course
     apart = f", each {course.leave_out} left out in turn" if course.leave_out else ""
     repeats = f"{course.repeats} split{'' if course.repeats == 1 else 's'}"
@@ -157,7 +157,7 @@ def _intervals(curves: CurveTable, model: str) -> bool:
 
 
 def _by_group(curves: CurveTable) -> list[str]:
-    """The error rate at the largest size for each value that was left out."""
+    """A table of the error rate at the largest size, for each value that was left out."""
     if not curves.groups:
         return []
     size = curves.course.sizes[-1]
@@ -173,7 +173,10 @@ def _by_group(curves: CurveTable) -> list[str]:
 
 
 def advice(curves: CurveTable) -> list[str]:
-    """What to take for predicting times and for choosing: the least of each at the largest size."""
+    """Lines that recommend a model for predicting times and one for choosing the fastest.
+
+    Recommended is the model with the least error, or top-k loss, at the largest training size.
+    """
     size, k = curves.course.sizes[-1], paying_top(curves)
     floor = _median(curves.floor_point("error_rate"))
     again = "" if floor is None else f"; {FLOOR}: {_share(floor)}"
@@ -199,7 +202,7 @@ def advice(curves: CurveTable) -> list[str]:
 
 
 def _paying(curves: CurveTable) -> list[str]:
-    """From how many rows each model beats the best engine, and the first that does."""
+    """A table of the training sizes from which each model beats the best engine, and a verdict."""
     k = paying_top(curves)
     rivals = {None: best_analytical(curves), k: best_analytical(curves, k)}
     if rivals[None] is None and rivals[k] is None:
@@ -219,12 +222,12 @@ def _paying(curves: CurveTable) -> list[str]:
 
 
 def paying_top(curves: CurveTable) -> int:
-    """The k of the loss that the verdict is about: 3 if asked for, else the smallest above 1."""
+    """The k of the top-k loss in the verdict: 3 if it was computed, else the smallest above 1."""
     return 3 if 3 in curves.tops else next((k for k in curves.tops if k > 1), curves.tops[0])
 
 
 def paying(curves: CurveTable) -> list[str]:
-    """The verdict in sentences: by error and by loss, for learned models and for hybrids."""
+    """The verdict in sentences, by error and by loss, for learned models and for hybrids."""
     k = paying_top(curves)
     lines = []
     kinds: tuple[tuple[Kind, str], ...] = (("learned", "learning alone"), ("hybrid", "a hybrid"))
@@ -246,7 +249,7 @@ def _verdict(first: Payoff) -> str:
 
 
 def _gain(payoff: Payoff) -> str:
-    """In points of a hundred: what the error or loss of the engine is more."""
+    """The gain of a model over an engine at the largest size, in percentage points with interval."""
     last = payoff.gains[-1]
     gain = f"{100 * last.value:+.1f} points"
     if last.low is None or last.high is None:
@@ -255,7 +258,7 @@ def _gain(payoff: Payoff) -> str:
 
 
 def beats(payoff: Payoff) -> str:
-    """From which size on a model is better: surely, or as it seems."""
+    """The training size from which on a model is better, and the one from which on surely."""
     if payoff.seems is None:
         return f"never up to {payoff.sizes[-1]}" if payoff.gains else _NONE
     if payoff.sure is None:

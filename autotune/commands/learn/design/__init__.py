@@ -1,1 +1,1 @@
-"""Which rows to measure: the command, its flow, its words."""
+"""Which rows to measure: the command, what it does, what it prints."""

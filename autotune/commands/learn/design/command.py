@@ -83,8 +83,8 @@ class DesignOptions:
 def design(options: DesignOptions) -> None:
     """Which rows to measure, so that a model can be learned from few of them.
 
-    The rows as CSV, a column per parameter; what to know of them on stderr: aliased parameters,
-    points that constraints forbid. Of a config the first column is the candidate.
+    Prints the rows as CSV, a column per parameter. Notes on aliased parameters and on points that
+    constraints forbid go to stderr. If the space is a config, the first column is the candidate.
     """
     from autotune.commands.learn.design import document as documents
     from autotune.commands.learn.design import flow, text

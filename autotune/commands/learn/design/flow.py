@@ -31,7 +31,7 @@ _HEAD = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesignResult:
-    """A design, and what it was chosen from."""
+    """A design, and the space of rows that it was chosen from."""
 
     space: DesignSpace
     design: Design
@@ -47,11 +47,12 @@ def designed(
     model: Path | None = None,
     beyond: bool = False,
 ) -> DesignResult:
-    """The design that a plan makes of the parameters of a file.
+    """The design that a plan chooses over the parameters of a file.
 
-    The file: parameters and constraints (schema autotune.design/1), a study config, whose legal
-    candidates are the allowed rows, a variability model, or a table of measurements, whose rows
-    are the allowed ones unless ``beyond``. ``model``: the variability model of a table.
+    The file is a list of parameters and constraints (schema autotune.design/1), a study config,
+    whose legal candidates are the allowed rows, a variability model, or a table of measurements.
+    The rows of a table are the allowed rows unless ``beyond`` is set. ``model``: the variability
+    model that belongs to a table.
     """
     kind = _kind(path)
     for option, given in (("--beyond", beyond), ("--model", model is not None)):
@@ -68,7 +69,7 @@ def designed(
 
 
 def _kind(path: Path) -> str:
-    """space, config, variability model or table, by its name and how it begins."""
+    """The kind of a file (space, config, variability model or table), by its name and first lines."""
     if not path.is_file():  # a pipe can be read once only
         return "table" if path.exists() or path.suffix not in ("", *_YAML) else "config"
     try:
@@ -146,7 +147,7 @@ def _of_config(path: Path, plan: DesignPlan, progress: Progress | None) -> Desig
 def _varied(
     settings: Sequence[Mapping[str, Cell]],
 ) -> tuple[tuple[Parameter, ...], list[tuple[Value, ...]]]:
-    """The parameters of more than one value, at least one parameter, and the rows of values."""
+    """The parameters with more than one value (at least one parameter), and their values by row."""
     columns = {name: _column([setting[name] for setting in settings]) for name in settings[0]}
     varied = {name: column for name, column in columns.items() if len(set(column)) > 1}
     kept = varied or dict(list(columns.items())[:1])
@@ -159,7 +160,7 @@ def _varied(
 
 
 def _column(cells: Sequence[Cell]) -> list[Value]:
-    """Numbers where all are, truth values as 0 and 1; else text."""
+    """A column of cells as numbers if all are numbers (truth values as 0 and 1), else as text."""
     values: list[Value] = []
     for cell in cells:
         plain = "none" if cell is None else cell

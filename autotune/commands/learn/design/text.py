@@ -11,7 +11,7 @@ CANDIDATE = "candidate"
 
 
 def table(design: Design, candidates: Sequence[str] = ()) -> str:
-    """CSV: a header of parameters, a row for each one to measure; ids of candidates first."""
+    """CSV text: a header of parameters and a line per row to measure; candidate ids come first."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([*([CANDIDATE] if candidates else []), *design.names])
@@ -21,7 +21,7 @@ def table(design: Design, candidates: Sequence[str] = ()) -> str:
 
 
 def told(design: Design, space: DesignSpace) -> str:
-    """What the design is, and what to know before trusting it."""
+    """A design in words: its kind, settings and size, and notes to know before using it."""
     settings = ", ".join(
         f"{name.replace('_', ' ')} {_short(value)}"
         for name, value in design.settings.items()

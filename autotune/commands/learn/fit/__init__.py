@@ -1,1 +1,1 @@
-"""One model of all rows: the command, its flow, its words."""
+"""One model of all rows: the command, what it does, what it prints."""

@@ -56,8 +56,8 @@ class FitOptions:
 def fit(options: FitOptions) -> None:
     """Models fitted to all rows: their whole formulas, their terms by influence, their errors.
 
-    Errors are of rows held out in turn (five folds), with the standard error of their mean. With
-    --predict the first model adds median, low, high and outside to each row of a CSV.
+    Errors are those of rows held out in turn (five folds), with the standard error of their mean.
+    With --predict the first model adds median, low, high and outside to each row of a CSV.
     """
     from autotune.commands.learn.fit import document as documents
     from autotune.learning.comparison import model_comparison
@@ -96,7 +96,7 @@ def fit(options: FitOptions) -> None:
 
 
 def _write(predicted: "Predicted | None", options: FitOptions) -> None:
-    """Write the predictions to the file of ``--output``, if there are both."""
+    """Write the predictions to the file of ``--output`` if predictions and a file are requested."""
     from autotune.commands.learn.fit import text
 
     if predicted is not None and options.output is not None:
@@ -120,7 +120,7 @@ def _show(fitted: "Fits", predicted: "Predicted | None", options: FitOptions) ->
 
 
 def _check_output(path: Path | None, sources: "tuple[Path | None, ...]") -> None:
-    """Refuse, before anything is fitted, a file that cannot be written or that is read."""
+    """Refuse, before anything is fitted, an output file that is an input file or not writable."""
     from autotune.errors import Fault, InputError
 
     if path is None:

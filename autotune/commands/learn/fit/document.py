@@ -25,7 +25,7 @@ class FittedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedRow:
-    """What is expected of one row, in the unit of the table."""
+    """The prediction for one row, in the unit of the table."""
 
     values: Mapping[str, Value]
     forecast: RowForecast
@@ -33,7 +33,7 @@ class ExpectedRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExpectedRows:
-    """What the first of the models says of rows."""
+    """The predictions of the first model for a list of rows."""
 
     model: str
     source: str
@@ -56,7 +56,7 @@ class FitDocument:
 
 
 def fits(fitted: Fits, predicted: Predicted | None = None) -> FitDocument:
-    """The document of fits, and of what the first one predicts."""
+    """The document of fitted models, with the predictions of the first one."""
     return FitDocument(
         data=TableSource.of(fitted.table),
         models=tuple(_model(fit) for fit in fitted.models),

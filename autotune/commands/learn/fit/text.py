@@ -10,7 +10,7 @@ from autotune.results.report.text_table import columns
 
 
 def fits(fits: Fits) -> str:
-    """A block for each model, what measuring again scores, what was done to the data."""
+    """Fitted models as text: a block per model, the noise floor, how the data were treated."""
     table = fits.table
     unit = f" in {table.unit}" if table.unit else ""
     blocks = [f"{table.name}: {table.quantity}{unit} of {len(table)} rows"]
@@ -61,7 +61,10 @@ def _coefficient(value: float) -> str:
 
 
 def table(predicted: Predicted) -> str:
-    """CSV: the columns that were read, and the four of the prediction; nothing said is empty."""
+    """CSV text: the columns of the input and four of the prediction.
+
+    Cells without a prediction are empty.
+    """
     text = io.StringIO()
     rows, forecast = predicted.rows, predicted.forecast
     writer = csv.writer(text, delimiter=rows.separator, lineterminator="\n")
@@ -75,7 +78,7 @@ def table(predicted: Predicted) -> str:
 
 
 def told(predicted: Predicted, unit: str) -> str:
-    """Who predicts what, how many rows lie outside, and what to know of them."""
+    """A summary of predictions: model, number of rows, rows outside the measured range, notes."""
     outside = int(predicted.forecast.outside.sum())
     count = len(predicted.rows.inputs)
     lines = [

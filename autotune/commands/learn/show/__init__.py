@@ -1,1 +1,1 @@
-"""What a file holds to learn from: the command, its flow, its words."""
+"""What a file holds to learn from: the command, what it does, what it prints."""

@@ -59,9 +59,10 @@ class ShowOptions:
 
 @command
 def show(options: ShowOptions) -> None:
-    """What a file or a study holds to learn from: parameters, domains, rows, what was measured.
+    """What a file or a study holds to learn from: parameters, domains, rows, response.
 
-    And what was done to rows that no model can use. With -o also writes it, as CSV or for Extra-P.
+    Also says how rows that no model can use were treated. With -o the table is also written, as CSV
+    or for Extra-P.
     """
     from autotune.commands.learn.show import document as documents
     from autotune.commands.learn.show import text
@@ -95,7 +96,7 @@ def _tables(options: ShowOptions) -> "Sequence[MeasurementTable]":
 def _content(
     tables: "Sequence[MeasurementTable]", path: Path, to: Literal["csv", "extra-p"]
 ) -> str:
-    """Tables as text; InputError where the format does not hold them."""
+    """Tables as the text of a file; InputError if the format cannot hold them."""
     from autotune.domain.tables.table import Tables
     from autotune.errors import Fault, InputError
     from autotune.files.tables.writers import to_csv, to_extrap

@@ -1,4 +1,4 @@
-"""A table of measurements in words: what varies, over which domain, what was measured."""
+"""A table of measurements in words: its parameters, their domains, and the response."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -15,12 +15,12 @@ _TABLES = 20
 
 
 def text(tables: Sequence[MeasurementTable]) -> str:
-    """One table in full; of several a line each, with what was done to each."""
+    """Tables as text: one table in full, several as a line each, with the treatment of the data."""
     return one(tables[0]) if len(tables) == 1 else several(tables)
 
 
 def one(table: MeasurementTable) -> str:
-    """Parameters, domains, rows, response, and what was done to the data."""
+    """One table in full: parameters, domains, rows, response, and how the data were treated."""
     head = [f"{table.name}: {rows(len(table))}, {len(table.parameters)} parameters"]
     head.append(f"  source       {table.source}")
     if table.part:
@@ -41,7 +41,7 @@ def one(table: MeasurementTable) -> str:
 
 
 def several(tables: Sequence[MeasurementTable]) -> str:
-    """A line for each response, and what was done to the data of each."""
+    """Several tables: a line for each response, and how its data were treated."""
     shown = [(f"  {table.name}", rows(len(table)), response(table)) for table in tables[:_TABLES]]
     more = len(tables) - _TABLES
     lines = [
@@ -58,12 +58,12 @@ def several(tables: Sequence[MeasurementTable]) -> str:
 
 
 def rows(count: int) -> str:
-    """``1 row``, ``5 rows``."""
+    """A count of rows as text: ``1 row``, ``5 rows``."""
     return "1 row" if count == 1 else f"{count} rows"
 
 
 def response(table: MeasurementTable) -> str:
-    """What was measured, from the smallest to the largest."""
+    """The range of the measured response, as text."""
     low, high = float(table.response.min()), float(table.response.max())
     unit = "" if table.unit in ("", "s") else f" {table.unit}"
     show = seconds if table.unit == "s" else "{:.4g}".format
@@ -72,7 +72,7 @@ def response(table: MeasurementTable) -> str:
 
 
 def repetitions(table: MeasurementTable) -> str:
-    """How many, and how far apart."""
+    """How many repetitions a row has and how far apart they are, as text."""
     counts = sorted({len(times) for times in table.repetitions})
     if counts == [1]:
         return "none"
@@ -83,7 +83,7 @@ def repetitions(table: MeasurementTable) -> str:
 
 
 def analytical(table: MeasurementTable) -> str:
-    """How many rows the analytical model speaks of, and how far off it is."""
+    """How many rows the analytical model predicts, and its median deviation from them."""
     analytical = table.inputs.analytical
     if analytical is None or np.isnan(analytical).all():
         return "says nothing"
@@ -97,7 +97,7 @@ def analytical(table: MeasurementTable) -> str:
 
 
 def domain(parameter: Parameter) -> str:
-    """The values of a parameter, shortly.
+    """The values of a parameter as short text.
 
     >>> from autotune.domain.tables.parameter import interval, numeric
     >>> domain(numeric("n", range(1, 101))), domain(interval("x", 0, 2))

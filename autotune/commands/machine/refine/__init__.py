@@ -1,1 +1,1 @@
-"""What a study says of the constants of a machine: the command, its flow, its words."""
+"""What a study says of the constants of a machine: the command, what it does, what it prints."""

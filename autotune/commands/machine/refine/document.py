@@ -9,7 +9,7 @@ from autotune.models.refinement import Refinement
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefineDocument:
-    """``autotune machine refine --json``: what was found, and whether it was applied."""
+    """``autotune machine refine --json``: the refined constants, and whether they were applied."""
 
     schema: Literal["autotune.machine.refine/1"] = "autotune.machine.refine/1"
     machine: str
@@ -27,7 +27,7 @@ class RefineDocument:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RefineUndoDocument:
-    """``autotune machine refine --undo --json``: the calibration is as it was measured."""
+    """``autotune machine refine --undo --json``: the calibration before any refinement."""
 
     schema: Literal["autotune.machine.refine.undo/1"] = "autotune.machine.refine.undo/1"
     machine: str

@@ -1,4 +1,4 @@
-"""What a study teaches about the constants of this host: ``machine refine``."""
+"""Refining the constants of this host from a study: ``machine refine``."""
 
 import dataclasses
 import datetime
@@ -29,10 +29,10 @@ from autotune.progress import Progress
 
 
 def refine(options: RefinementOptions, store: str, progress: Progress) -> RefineDocument:
-    """The posterior of this host's constants given a study; applied only where that is asked for.
+    """The posterior of this host's constants given a study; applied only on request.
 
     Raises InputError for a study of another machine, one without enough measured candidates, one
-    that was applied before, or one whose config cannot be read any more.
+    that was applied before, or one whose config can no longer be read.
     """
     host = _host()
     with Store.open(store, create=False) as results:
@@ -85,9 +85,9 @@ def refine(options: RefinementOptions, store: str, progress: Progress) -> Refine
 
 
 def undo() -> tuple[Machine, Path]:
-    """This host as it was before any study refined it, and the file of its calibration.
+    """Remove all refinements of this host; its machine and the file of its calibration.
 
-    Raises InputError where nothing was refined.
+    Raises InputError if nothing was refined.
     """
     host = _host()
     if not _calibration(host).refined:
@@ -115,7 +115,10 @@ def _calibration(host: Machine) -> Calibration:
 
 
 def _check_fresh(host: Machine, study: str) -> None:
-    """A study counts once: applied twice, its samples would count as twice as many."""
+    """InputError if a study was applied before.
+
+    Applied twice, its samples would count twice.
+    """
     for change in _calibration(host).refined.values():
         if study in change.study.split(", "):
             raise InputError(
@@ -131,7 +134,7 @@ def _check_fresh(host: Machine, study: str) -> None:
 def _able(
     sources: Sequence[RefinementSource], able: Mask
 ) -> tuple[list[MeasuredCandidate], list[MeasuredCandidate]]:
-    """The rows that the engine can predict: of the study, and of the one to score on."""
+    """The rows that the engine can predict, first of the fitted study, then of the scored one."""
     first = len(sources[0].rows)
     rows = [row for source in sources for row in source.rows]
     fitted_rows = [
@@ -143,7 +146,7 @@ def _able(
 
 
 def _outside(source: RefinementSource, other: RefinementSource) -> RefinementSource:
-    """The rows of another study whose problems the first does not have."""
+    """The other study, reduced to rows of problems that the first study does not have."""
     problems = {row.candidate.problem.key for row in source.rows}
     rows = tuple(row for row in other.rows if row.candidate.problem.key not in problems)
     if not rows:

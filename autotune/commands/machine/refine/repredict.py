@@ -1,4 +1,4 @@
-"""The measured candidates of a stored study, predicted anew with other constants."""
+"""The measured candidates of a stored study, predicted again with other constants."""
 
 import dataclasses
 import math
@@ -46,10 +46,10 @@ class RefinementSource:
 
 
 def source(record: StudyRecord, host: Machine, place: Path | None) -> RefinementSource:
-    """The rows of a study of this host; candidates of several ranks are left out.
+    """The measured candidates of a study of this host, without those of several ranks.
 
-    ``place``: its config file, where the text in the store does not suffice. Raises InputError for
-    a study of another machine and for one without a time.
+    ``place``: its config file, needed if the text in the store is not enough. Raises InputError for
+    a study of another machine and for a study without a time.
     """
     where = f"study {record.name}"
     if not any(run.measurements for run in record.runs):
@@ -83,7 +83,7 @@ def source(record: StudyRecord, host: Machine, place: Path | None) -> Refinement
 
 
 def _setup(record: StudyRecord, place: Path | None) -> Setup:
-    """The setup of a study: of its config file, else of the text that was kept."""
+    """The setup of a study, from its config file or else from the text in the store."""
     if place is not None:
         return config.load(place)
     with tempfile.TemporaryDirectory(prefix="autotune-") as folder:
@@ -104,7 +104,10 @@ def _setup(record: StudyRecord, place: Path | None) -> Setup:
 def _measured(
     result: StudyEvaluation, candidates: Sequence[Candidate]
 ) -> tuple[MeasuredCandidate, ...]:
-    """The compared rows whose candidate is still known, of the run of the statistics only."""
+    """The measured candidates of an evaluation, without candidates that no longer exist.
+
+    Only rows of the run that the statistics are about are used.
+    """
     by_identity = {c.identity: c for c in candidates if c.ranks == 1}
     return tuple(
         MeasuredCandidate(
@@ -117,8 +120,10 @@ def _measured(
 
 
 def _noise(row: EvaluatedCandidate) -> float:
-    """Relative deviation of the location: of the launches' locations, over the root of their
-    number."""
+    """Relative standard error of a candidate's time, from the scatter of its launches.
+
+    That is the deviation of the times of the launches over the root of their number.
+    """
     launches = estimators.by_launch(row.measurement.samples) if row.measurement else []
     if len(launches) < 2:
         return 4 * _LEAST_NOISE
@@ -133,9 +138,10 @@ def _noise(row: EvaluatedCandidate) -> float:
 def predicting(
     host: Machine, sources: Sequence[RefinementSource], progress: Progress
 ) -> Iterator[Predict]:
-    """Seconds of the rows of all sources by engine ``reuse``, as a function of the calibration.
+    """A function from a calibration to the predicted seconds of all rows by engine ``reuse``.
 
-    nan where the engine cannot say. Loops are analysed once, whatever the constants.
+    nan where the engine cannot predict. Loops are analysed only once, because the analysis does not
+    depend on the constants.
     """
     with ExitStack() as stack:
         engines = [stack.enter_context(_engine(host, source, progress)) for source in sources]
@@ -164,7 +170,7 @@ def _engine(host: Machine, source: RefinementSource, progress: Progress) -> Iter
 
 @dataclass(slots=True)
 class _Kept:
-    """In-core results, each asked for once, with their cycles times a factor."""
+    """An in-core analyser that caches its results and scales their cycles by a factor."""
 
     analyser: InCoreAnalyser
     known: dict[tuple[Build, str], InCoreResult] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""What a study teaches about the constants of a host, as text."""
+"""The constants of a host refined by a study, as text."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ _VERDICTS = {
 
 
 def refinement(refinement: Refinement, rows: int, notes: Sequence[str]) -> str:
-    """Every constant before and after, how the predictions do, and what would be changed."""
+    """Each constant before and after, the errors of the predictions, and the proposed changes."""
     informed = [change for change in refinement.changes if change.informed]
     silent = [change.figure.name for change in refinement.changes if not change.informed]
     lines = [
@@ -109,7 +109,7 @@ def _diagnosis(refinement: Refinement) -> list[str]:
 
 
 def _wrapped(head: str, words: Sequence[str], width: int = 100) -> list[str]:
-    """Words in a list after a head, in lines of at most ``width``."""
+    """A list of words after a heading, broken into lines of at most ``width`` characters."""
     lines, line = [], head
     for number, word in enumerate(words):
         text = word + (", " if number + 1 < len(words) else "")

@@ -151,7 +151,7 @@ def check_random(study: MeasuredStudy, *, fewer: bool) -> tuple[str, ...]:
 
 
 def left_out(study: MeasuredStudy, name: str) -> str:
-    """The parameter that ``--leave-out`` names; ``size`` means the parameter N, else the problem."""
+    """The parameter that ``--leave-out`` names; ``size`` means parameter N, else the problem."""
     if name == SIZE and name not in study.tables[0].inputs.names:
         return "N" if "N" in study.tables[0].inputs.names else PROBLEM
     return name

@@ -36,7 +36,7 @@ _SHOWN = 5
 
 
 def given_settings(texts: Sequence[str]) -> dict[str, Setting]:
-    """Settings from texts NAME=VALUE, values typed as in table cells; InputError for other texts."""
+    """Settings from texts NAME=VALUE, typed as table cells are; InputError for other texts."""
     settings: dict[str, Setting] = {}
     for text in texts:
         name, sign, value = text.partition("=")
@@ -112,7 +112,7 @@ class _Origin:
 def _enter(
     results: Store, matched: Matched, space: RecordedSpace, origin: _Origin
 ) -> tuple[str, bool]:
-    """Enter a recorded file into the store; the study's name, and whether it was complete before."""
+    """Enter a recorded file into the store; the study, and whether it was complete before."""
     before = results.latest_study(origin.identity)
     if before and any(run.state == "done" for run in results.load_study(before).runs):
         return before, True

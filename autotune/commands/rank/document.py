@@ -98,7 +98,7 @@ class FormulaRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockRow:
-    """The layer condition of a stencil problem in one cache, and whether it holds without blocks."""
+    """The layer condition of a stencil in one cache, and whether it holds without blocks."""
 
     problem: str
     threads: int

@@ -147,7 +147,7 @@ def machine(name: str) -> Machine:
 
 
 def write_machine(machine: Machine, path: Path) -> None:
-    """Write a machine file; InputError if that is impossible or would replace another kind of file."""
+    """Write a machine file; InputError if the path holds another kind of file."""
     text = config.dump_machine(machine)
     try:
         if path.exists() and not path.read_bytes().startswith(text[:_HEAD].encode()):
@@ -170,7 +170,9 @@ def check_machine(name: str) -> Machine:
 
 
 def machine_gaps(machine: Machine) -> list[str]:
-    """The figures that a machine lacks, and their use: ``memory.saturated: predictions in memory``."""
+    """The missing figures of a machine and their uses: ``memory.saturated: predictions in
+    memory``.
+    """
     gaps = [f"{figure}: {use}" for figure, use in _gaps(machine)]
     gaps += [f"{figure}: {use}" for figure, use in config.kerncraft_gaps(machine)]
     return list(dict.fromkeys(gaps))

@@ -49,7 +49,7 @@ class EarlierResults:
         self._candidates = {c.identity: c for c in self.ranked.enumerated.legal}
 
     def news(self) -> list[EarlierResult]:
-        """Results that other runs have stored since the last call; all of them at the first call."""
+        """Results that other runs have stored since the last call; at first, all of them."""
         counts = self.results.finished(self.study)
         counts.pop(self.run, None)
         changed = [run for run, count in counts.items() if self._seen.get(run) != count]

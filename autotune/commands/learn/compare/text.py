@@ -249,7 +249,7 @@ def _verdict(first: Payoff) -> str:
 
 
 def _gain(payoff: Payoff) -> str:
-    """The gain of a model over an engine at the largest size, in percentage points with interval."""
+    """The gain of a model at the largest size, in percentage points with its interval."""
     last = payoff.gains[-1]
     gain = f"{100 * last.value:+.1f} points"
     if last.low is None or last.high is None:

@@ -69,7 +69,7 @@ def designed(
 
 
 def _kind(path: Path) -> str:
-    """The kind of a file (space, config, variability model or table), by its name and first lines."""
+    """The kind of a file (space, config, variability model, table), by name and first lines."""
     if not path.is_file():  # a pipe can be read once only
         return "table" if path.exists() or path.suffix not in ("", *_YAML) else "config"
     try:

@@ -1,0 +1,192 @@
+"""In-core times of runs of a loop: its remainder, crossed lines and entries, point by point."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sample_nodes import documented
+
+from autotune.models.engines.reuse.batch import PLACES
+from autotune.models.engines.reuse.core_times import InCoreTimes, LoopArrays, loops, run_times
+from autotune.models.engines.reuse.line_cost import line_costs
+from autotune.models.incore.base import InCoreResult, RemainderLoop
+from autotune.units import Cycles
+
+PLAIN = line_costs(documented(), 1)
+LADDER = (
+    RemainderLoop(iterations=16, T_OL=Cycles(0.25), T_nOL=Cycles(0.5)),
+    RemainderLoop(iterations=4, T_OL=Cycles(0.5), T_nOL=Cycles(1.0)),
+    RemainderLoop(iterations=1, T_OL=Cycles(2.0), T_nOL=Cycles(3.0)),
+)
+
+
+def result(**changes: object) -> InCoreResult:
+    plain = InCoreResult(
+        T_OL=Cycles(0.25),
+        T_nOL=Cycles(0.5),
+        chain=Cycles(0.0),
+        bottleneck="port 0",
+        iterations=16,
+        route="made up",
+        approximate=False,
+        ladder=LADDER,
+    )
+    return replace(plain, **changes)
+
+
+def at_start(count: int = 1, place: int = 0) -> np.ndarray:
+    """Every entry begins so many doubles behind the start of a line."""
+    return np.eye(PLACES)[[place] * count]
+
+
+def times(made: InCoreResult, run: float, threads: int = 1, place: int = 0) -> InCoreTimes:
+    return run_times(loops([made]), np.array([run]), at_start(place=place), PLAIN, threads)
+
+
+@pytest.mark.parametrize(
+    ("run", "T_OL", "T_nOL"),
+    [
+        (16, 4.0, 8.0),  # one pass of the hot loop
+        (32, 8.0, 16.0),
+        (20, 6.0, 12.0),  # sixteen, then four at half a cycle
+        (37, 12.0, 23.0),  # 32, 4 and 1
+        (3, 6.0, 9.0),  # three scalar iterations
+        (7.9, 2 + 3 * 2.0, 4 + 3 * 3.0),  # whole iterations only
+    ],
+)
+def test_what_the_hot_loop_leaves_is_done_by_smaller_ones(
+    run: float, T_OL: float, T_nOL: float
+) -> None:
+    cycles = times(result(), run)
+    assert cycles.T_OL[0] * int(run) == pytest.approx(T_OL)
+    assert cycles.T_nOL[0] * int(run) == pytest.approx(T_nOL)
+
+
+@settings(max_examples=30, derandomize=True)
+@given(
+    sizes=st.lists(st.sampled_from([1, 2, 4, 8, 16, 24]), min_size=1, max_size=4, unique=True),
+    costs=st.lists(st.floats(0.01, 50), min_size=4, max_size=4),
+    run=st.integers(1, 500),
+)
+def test_any_ladder_of_loops_agrees_with_taking_passes_one_by_one(
+    sizes: list[int], costs: list[float], run: int
+) -> None:
+    """Where the smallest loop takes all that is left; otherwise the hot loop speaks for all."""
+    rungs = list(zip(sorted(sizes, reverse=True), costs, strict=False))
+    ladder = tuple(
+        RemainderLoop(iterations=n, T_OL=Cycles(c), T_nOL=Cycles(2 * c)) for n, c in rungs
+    )
+    made = result(T_OL=Cycles(7.0), T_nOL=Cycles(9.0), ladder=ladder)
+    left, spent = run, 0.0
+    for size, cost in rungs:
+        while left >= size:
+            left, spent = left - size, spent + size * cost
+    cycles = times(made, run)
+    expected = (spent / run, 2 * spent / run) if left == 0 else (7.0, 9.0)
+    assert (cycles.T_OL[0], cycles.T_nOL[0]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("run", [np.inf, 0.5])
+def test_endless_runs_and_runs_of_less_than_a_component_take_the_hot_loop(run: float) -> None:
+    cycles = times(result(), run)
+    assert (cycles.T_OL[0], cycles.T_nOL[0]) == (0.25, 0.5)
+
+
+def test_without_a_ladder_the_hot_loop_speaks_for_every_length() -> None:
+    made = result(ladder=())
+    for run in (1, 17, 1000):
+        assert (times(made, run).T_OL[0], times(made, run).T_nOL[0]) == (0.25, 0.5)
+
+
+def test_cores_that_share_units_slow_the_arithmetic_by_a_factor() -> None:
+    made = result(crowded=Cycles(0.75))
+    assert times(made, 20, threads=1).T_OL[0] * 20 == pytest.approx(6)
+    assert times(made, 20, threads=2).T_OL[0] * 20 == pytest.approx(18), "remainders too"
+    assert times(made, 20, threads=2).T_nOL[0] * 20 == pytest.approx(12)
+    assert times(result(), 20, threads=2).T_OL[0] * 20 == pytest.approx(6)
+    nothing = result(T_OL=Cycles(0.0), ladder=(), crowded=Cycles(0.0))
+    assert times(nothing, 20, threads=2).T_OL[0] == 0
+
+
+def test_accesses_that_cross_a_line_take_the_load_ports_again() -> None:
+    """Half a load and a quarter of a store cross where the loop begins one double behind."""
+    costs = replace(PLAIN, crossing=2.0)
+    made = result(
+        crossings=(0.0, 0.5, *(9.0,) * 6), crossings_stores=(0.0, 0.25, *(9.0,) * 6), ladder=()
+    )
+    endless = np.array([np.inf])
+
+    def T_nOL(align: np.ndarray) -> float:
+        return float(run_times(loops([made]), endless, align, costs, 1).T_nOL[0])
+
+    assert T_nOL(at_start(place=0)) == 0.5
+    assert T_nOL(at_start(place=1)) == pytest.approx(0.5 + 0.75 * 2)
+    both = (at_start(place=0) + at_start(place=1)) / 2
+    assert T_nOL(both) == pytest.approx(0.5 + 0.375 * 2)
+    assert times(made, np.inf, place=1).T_nOL[0] == 0.5, "no figure, no time"
+
+
+def test_expected_crossings_count_where_no_place_is_known() -> None:
+    made = loops([result(crossing=0.25, crossing_stores=0.125)])
+    assert made.crossing.tolist() == [[0.375] * PLACES]
+
+
+@pytest.mark.parametrize(
+    ("run", "expected"),
+    [
+        (16, 30 - 12),  # one pass: the exit is foreseen
+        (16 * 24, 30 - 12),
+        (16 * 25, 30),  # from 25 passes on it is not
+        (np.inf, 0),
+    ],
+)
+def test_entries_cost_the_mispredicted_exit_of_long_loops(run: float, expected: float) -> None:
+    costs = replace(PLAIN, loop_entry=30.0, exit=12.0)
+    cycles = run_times(loops([result()]), np.array([run]), at_start(), costs, 1)
+    assert cycles.entry[0] == pytest.approx(expected / run)
+
+
+def test_instructions_around_the_loop_are_the_least_of_an_entry() -> None:
+    costs = replace(PLAIN, loop_entry=30.0, exit=12.0)
+    made = result(entry=Cycles(50.0))
+    cycles = run_times(loops([made]), np.array([16.0, 1600.0]), at_start(2), costs, 1)
+    both = run_times(loops([made, made]), np.array([16.0, 1600.0]), at_start(2), costs, 1)
+    assert (both.entry * [16, 1600]).tolist() == pytest.approx([50, 62])
+    assert cycles.entry.tolist() == both.entry.tolist()
+
+
+# --- as arrays --------------------------------------------------------------------------------
+
+
+def test_figures_of_results_become_columns() -> None:
+    plain, rough = result(), result(approximate=True, gathers=2.0, calls=1.0, width=0.5)
+    made = loops([plain, rough])
+    assert made.approximate.tolist() == [0, 1]
+    assert made.gathers.tolist() == [0, 1]
+    assert made.calls.tolist() == [0, 1]
+    assert made.crowded.tolist() == made.T_OL.tolist() == [0.25, 0.25]
+    assert made.width[1] == pytest.approx(0.5 / 1.2816), "half an 80 % interval in sigma"
+    assert made.rungs[0].tolist() == [[16, 0.25, 0.5], [4, 0.5, 1], [1, 2, 3], [0, 0, 0]]
+    assert made.rungs.shape == (2, 4, 3)
+
+
+def test_results_without_a_width_have_that_of_their_kind() -> None:
+    made = loops([result(width=0.0), result(width=0.0, approximate=True)])
+    assert made.width.tolist() == pytest.approx([0.1 / 1.2816, 0.3 / 1.2816])
+
+
+def test_no_results_are_empty_columns() -> None:
+    made = loops([])
+    assert made.crossing.shape == (0, PLACES)
+    assert made.rungs.shape == (0, 4, 3)
+    assert len(made.T_OL) == 0
+
+
+def test_chosen_sweeps_keep_every_figure() -> None:
+    made = loops([result(T_OL=Cycles(float(k)), crossing=float(k)) for k in range(4)])
+    chosen = made.at(np.array([3, 1, 3]))
+    assert isinstance(chosen, LoopArrays)
+    assert chosen.T_OL.tolist() == [3, 1, 3]
+    assert chosen.crossing[:, 0].tolist() == [3, 1, 3]

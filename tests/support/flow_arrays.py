@@ -1,0 +1,81 @@
+"""Flat arrays of one or two passes, made by hand for the arithmetic of engine reuse."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from autotune.models.engines.reuse.batch import PLACES, FlowArrays
+from autotune.models.traffic import POSITIONS
+
+
+class Stream(NamedTuple):
+    """A stream of a pass, each of a kind of its own."""
+
+    owner: int
+    """The pass."""
+    distance: Sequence[float]
+    """Bytes at each position."""
+    lines: float = 1 / 8
+    outward: Sequence[float] | None = None
+    """Bytes at each position; None: not written."""
+    remote: bool = False
+    stores: bool = False
+    reclaimed: bool = False
+    crowd: int = 1
+
+
+def everywhere(distance: float) -> list[float]:
+    """The same distance at every position."""
+    return [distance] * POSITIONS
+
+
+def flow_of(
+    streams: Sequence[Stream],
+    passes: int = 1,
+    iterations: float = 1000.0,
+    *,
+    jump: float = np.inf,
+) -> FlowArrays:
+    """One flow of one thread: all passes one after another between two barriers."""
+    numbers = np.arange(passes)
+    nowhere = everywhere(np.nan)
+    one, zero = np.ones(1), np.zeros(1, dtype=np.int64)
+    bounds = np.array([0, passes])
+    return FlowArrays(
+        distance=np.array([s.distance for s in streams], dtype=float).reshape(-1, POSITIONS),
+        remote=np.array([s.remote for s in streams], dtype=np.bool_),
+        stores=np.array([s.stores for s in streams], dtype=np.bool_),
+        reclaimed=np.array([s.reclaimed for s in streams], dtype=np.bool_),
+        crowd=np.array([s.crowd for s in streams], dtype=np.int64),
+        owner=np.array([s.owner for s in streams], dtype=np.int64),
+        kind=np.arange(len(streams)),
+        lines=np.array([s.lines for s in streams], dtype=float),
+        outward=np.array([s.outward or nowhere for s in streams]).reshape(-1, POSITIONS),
+        sweep=numbers,
+        call=numbers,
+        iterations=np.full(passes, iterations),
+        slot=numbers,
+        shared=np.zeros(passes, dtype=np.bool_),
+        jump=np.full(passes, jump),
+        slot_sweep=numbers,
+        run=np.full(passes, iterations),
+        align=np.eye(PLACES)[np.zeros(passes, dtype=np.int64)],
+        entry=numbers,
+        count=np.full(passes, iterations),
+        entry_cell=np.zeros(passes, dtype=np.int64),
+        cell_region=zero,
+        alike=one,
+        times=one,
+        region_flow=zero,
+        passes=bounds,
+        slots=bounds,
+        entries=bounds,
+        cells=np.array([0, 1]),
+        regions=np.array([0, 1]),
+        cell_begin=zero,
+        region_begin=zero,
+        team=one,
+        barriers=np.zeros(1),
+        line=64,
+    )

@@ -1,9 +1,11 @@
-"""Times on one level: what remains when the drift of the machine is taken out of unequal rounds.
+"""Times of candidates with the drift of the machine removed, where candidates took part in
+different rounds.
 
-Where some candidates were launched in many rounds and others in few, their samples do not compare:
-the machine may have been faster in some rounds, and more samples have a smaller lower quartile.
-Launches within a round do. The logarithm of a launch's time is taken as the sum of a level of the
-candidate, a level of the round, and noise; rounds that share candidates tie all levels together.
+Where some candidates were launched in many rounds and others in few, their samples are not
+comparable: the machine may have been faster in some rounds, and more samples have a smaller lower
+quartile. Launches within one round are comparable. The logarithm of a launch's time is modelled as
+the sum of a level of the candidate, a level of the round, and noise. Rounds that share candidates
+tie all levels together.
 """
 
 import math
@@ -40,7 +42,7 @@ _MEDIAN = 1.2533
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriftFreeTimes:
-    """Seconds of each candidate at the level of the rounds that were named, and their errors."""
+    """Seconds of each candidate at a common level of the machine, with their errors."""
 
     times: Mapping[str, float]
     errors: Mapping[str, float]
@@ -54,12 +56,11 @@ class DriftFreeTimes:
 def levels(
     rounds: Mapping[str, Mapping[Round, Sequence[float]]], at: Sequence[Round] = ()
 ) -> DriftFreeTimes:
-    """The level of every candidate that has a time; ``at``: the rounds whose level counts.
+    """The time of every candidate at the level of the machine in the rounds ``at``.
 
-    ``rounds``: candidate to round to its accepted times in that round.
-
-    Without ``at``, or where nothing was timed in those, the mean of all rounds. Within a round
-    equally many samples of each candidate count. Robust: fitted with Huber's weights.
+    ``rounds``: candidate to round to its accepted times in that round. Without ``at``, or where
+    nothing was timed in these rounds, the level is the mean of all rounds. Within a round equally
+    many samples of each candidate count. The fit is robust: it uses Huber's weights.
     """
     launches = _launches(rounds)
     if not launches:
@@ -89,7 +90,10 @@ def levels(
 def _launches(
     rounds: Mapping[str, Mapping[Round, Sequence[float]]],
 ) -> list[tuple[str, Hashable, float]]:
-    """Candidate, round, logarithm of its location there from as many samples as the others have."""
+    """Candidate, round and logarithm of the location of its times there.
+
+    Within a round, equally many samples of each candidate are used.
+    """
     least: dict[Hashable, int] = {}
     for times in rounds.values():
         for key, taken in times.items():
@@ -108,7 +112,9 @@ def _launches(
 
 
 def _fit(i: NDArray[np.intp], j: NDArray[np.intp], y: Floats) -> tuple[Floats, Floats, float]:
-    """Levels of candidates and of rounds, and the noise, by reweighted least squares."""
+    """The levels of candidates, the levels of rounds, and the noise, by iteratively reweighted
+    least squares.
+    """
     n, m = int(i.max()) + 1, int(j.max()) + 1
     free = max(0, len(y) - n - m + 1)
     weights = np.ones(len(y))
@@ -131,7 +137,9 @@ def _fit(i: NDArray[np.intp], j: NDArray[np.intp], y: Floats) -> tuple[Floats, F
 def _solve(
     i: NDArray[np.intp], j: NDArray[np.intp], y: Floats, weights: Floats, ridge: float
 ) -> Floats:
-    """Weighted least squares; of candidates and rounds the more numerous are eliminated first."""
+    """Weighted least squares for the levels; the more numerous of candidates and rounds are
+    eliminated first.
+    """
     n, m = int(i.max()) + 1, int(j.max()) + 1
     diagonal, right = _sums(i, weights), _sums(i, weights * y)
     shared, left = _sums(j, weights) + ridge, _sums(j, weights * y)
@@ -151,7 +159,9 @@ _Side = tuple[Floats, Floats, NDArray[np.intp]]
 
 
 def _eliminated(kept: _Side, gone: _Side, weights: Floats) -> tuple[Floats, Floats]:
-    """[[K, T], [T', G]] (x, y) = (r, l) with diagonal K and G, by the Schur complement of G."""
+    """The solution of [[K, T], [T', G]] (x, y) = (r, l) with diagonal K and G, by the Schur
+    complement of G.
+    """
     (diagonal, right, i), (other, left, j) = kept, gone
     n, m = len(diagonal), len(other)
     if n * m <= _DENSE:
@@ -175,7 +185,9 @@ def _eliminated(kept: _Side, gone: _Side, weights: Floats) -> tuple[Floats, Floa
 
 @dataclass(frozen=True, slots=True)
 class Contest:
-    """Time of one candidate over that of another, from the rounds they share."""
+    """The time of one candidate over that of another, with an interval, from the rounds
+    they share.
+    """
 
     ratio: float
     low: float
@@ -185,17 +197,17 @@ class Contest:
 
     @property
     def slower(self) -> bool:
-        """The first is clearly slower."""
+        """Whether the first candidate is clearly slower than the second."""
         return self.low > 1
 
     @property
     def faster(self) -> bool:
-        """The first is clearly faster."""
+        """Whether the first candidate is clearly faster than the second."""
         return self.high < 1
 
     @property
     def width(self) -> float:
-        """Half the interval, relative."""
+        """Half the width of the interval, relative to the ratio."""
         return math.sqrt(self.high / self.low) - 1
 
 
@@ -204,11 +216,12 @@ def contest(
     second: Mapping[Hashable, Sequence[float]],
     noise: float,
 ) -> Contest | None:
-    """The median of the ratios within rounds with its interval; None without a common round.
+    """The median over rounds of the ratio of two candidates' times, with its interval; None without
+    a common round.
 
-    ``noise`` is the spread of one launch, known from all candidates, for few rounds say nothing of
-    it themselves; where the ratios scatter by more, that counts. Student's quantiles with two
-    degrees of freedom more than rounds allow for its heavy tail.
+    ``noise`` is the spread of one launch, estimated from all candidates, since few rounds do not
+    determine it. Where the ratios scatter by more than the noise, their own scatter is used.
+    Student's quantiles with two degrees of freedom more than rounds allow for heavy tails.
     """
     ratios = []
     for key in first.keys() & second.keys():

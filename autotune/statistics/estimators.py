@@ -1,6 +1,7 @@
-"""What samples mean: one estimator of location, intervals, losses, the noise floor, skill.
+"""Estimators for samples of times: location, intervals, losses, the noise floor, skill.
 
-Pure functions over numbers. A *time* is always in seconds per time step, smaller is better.
+They are pure functions over numbers. A *time* is always in seconds per time step; smaller is
+better.
 """
 
 import itertools
@@ -47,7 +48,7 @@ _RULES = 20_000
 
 
 def location(times: ArrayLike) -> float:
-    """The time that stands for these samples: the one estimator that is used everywhere.
+    """The location of samples of a time: the one estimator that is used everywhere.
 
     Raises ValueError for no samples and for times that are not positive numbers.
 
@@ -65,11 +66,11 @@ def locations_of(samples: Sequence[Sequence[float]]) -> NDArray[np.float64]:
 
 
 def repeatability(launches: Sequence[ArrayLike]) -> dict[str, float]:
-    """How far each estimator's value scatters from launch to launch, for the same program.
+    """How far the value of each estimator scatters from launch to launch of the same program.
 
-    The standard deviation of the logarithm of its values, one per launch: a relative spread.
-    Raises ValueError for fewer than two launches or unequal numbers of samples: the minimum of
-    more samples is smaller, so only equal numbers compare.
+    It is the standard deviation of the logarithm of its values, one per launch: a relative spread.
+    Raises ValueError for fewer than two launches or for unequal numbers of samples. The minimum of
+    more samples is smaller, so only equal numbers are comparable.
     """
     samples = [_checked(launch) for launch in launches]
     if len(samples) < 2:
@@ -85,11 +86,12 @@ def repeatability(launches: Sequence[ArrayLike]) -> dict[str, float]:
 def interval(
     launches: Sequence[ArrayLike], *, seed: int = 1, share: float = 0.9, draws: int = 1000
 ) -> tuple[float, float] | None:
-    """Where the location lies with probability ``share``: bootstrap over launches.
+    """The bounds between which the location lies with probability ``share``, by bootstrap over
+    launches.
 
-    Launches are drawn with replacement, samples of a launch stay together, because launches
-    differ by more than the samples within one (Kalibera and Jones 2013). None for fewer than
-    three launches, from which nothing can be said.
+    Launches are drawn with replacement, and the samples of a launch stay together, because launches
+    differ by more than the samples within one (Kalibera and Jones 2013). None for fewer than three
+    launches, which are too few for an interval.
     """
     samples = [_checked(launch) for launch in launches]
     if len(samples) < 3:
@@ -115,7 +117,10 @@ def by_launch(samples: Sequence[Sample]) -> list[list[float]]:
 
 
 def by_round(samples: Sequence[Sample]) -> dict[int, list[float]]:
-    """The accepted times of each round; raises ValueError as ``by_launch``."""
+    """The accepted times of each round.
+
+    Raises ValueError naming the condition when samples were not taken under the same ones.
+    """
     return _grouped(samples, lambda sample: sample.round)
 
 
@@ -136,7 +141,7 @@ def _grouped(samples: Sequence[Sample], key: Callable[[Sample], int]) -> dict[in
 
 
 def locations(times: Mapping[str, Sequence[float]]) -> dict[str, float]:
-    """The location of each candidate, from equally many samples of each: the first so many.
+    """The location of each candidate's times, from the first samples of each, equally many for all.
 
     Candidates without samples are left out.
     """
@@ -148,10 +153,10 @@ def locations(times: Mapping[str, Sequence[float]]) -> dict[str, float]:
 def ratio(
     first: Mapping[int, Sequence[float]], second: Mapping[int, Sequence[float]]
 ) -> float | None:
-    """Time of ``first`` over time of ``second``: the median of the ratios within rounds.
+    """The time of ``first`` over the time of ``second``: the median of the ratios within rounds.
 
-    Both map the round to its times; drift of the machine from round to round cancels. Rounds
-    compare equally many samples of each. None without a common round.
+    Both map the round to its times; drift of the machine from round to round cancels. Within a
+    round equally many samples of each count. None without a common round.
     """
     ratios = []
     for number in sorted(first.keys() & second.keys()):
@@ -162,12 +167,12 @@ def ratio(
 
 
 def deviation(predicted: float, measured: float) -> float:
-    """(predicted - measured) / measured."""
+    """The relative error (predicted - measured) / measured."""
     return (predicted - measured) / measured
 
 
 def loss(chosen: float, best: float) -> float:
-    """(time of the chosen - time of the best) / time of the best."""
+    """The relative loss (time of the chosen - time of the best) / time of the best."""
     if not (best > 0 and chosen > 0):
         raise ValueError(f"times must be positive, not {chosen} and {best}")
     return (chosen - best) / best
@@ -175,8 +180,9 @@ def loss(chosen: float, best: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class NoiseFloor:
-    """The loss of choosing by measurement itself: choose in one half of the rounds, score in the
-    other."""
+    """The loss of choosing by measurement: a candidate is chosen by one half of the rounds and
+    scored in the other.
+    """
 
     mean: float
     maximum: float
@@ -186,8 +192,9 @@ def noise_floor(rounds: Mapping[str, Mapping[int, Sequence[float]]]) -> NoiseFlo
     """The noise floor of one run, from the times of each candidate in each round.
 
     The rounds are split into an earlier and a later half, as far apart in time as the run allows;
-    with an odd number the middle one is left out. Each half chooses once. Only candidates with
-    samples in both halves take part; None when there are fewer than two of them, or two rounds.
+    of an odd number the middle round is left out. Each half chooses once. Only candidates with
+    samples in both halves take part. None where there are fewer than two of them, or fewer than two
+    rounds.
     """
     numbers = sorted({number for times in rounds.values() for number in times})
     half = len(numbers) // 2
@@ -215,7 +222,8 @@ def _pooled(times: Mapping[int, Sequence[float]], numbers: Sequence[int]) -> lis
 
 
 def ordered_pairs(predicted: ArrayLike, measured: ArrayLike, apart: float = APART) -> float | None:
-    """Share of the pairs that are measured more than ``apart`` apart and predicted in that order.
+    """The share of the pairs with measured times more than ``apart`` apart that are predicted in
+    the measured order.
 
     A pair that is predicted as equal counts half. None when no pair is so far apart.
     """
@@ -233,10 +241,11 @@ Table = Mapping[str, Mapping[str, float]]
 
 
 def constant_rule(table: Table, k: int, leave_out: str | None = None) -> tuple[str, ...]:
-    """The fixed list of ``k`` variants with the smallest mean loss over the other problems.
+    """The fixed list of ``k`` variants with the smallest mean loss over all problems but
+    ``leave_out``.
 
-    Only variants that were measured on every problem, also the one left out, can be in the list.
-    All lists are tried where there are few enough, else the list grows by the best addition. Empty
+    Only variants that were measured on every problem, also on the one left out, can be in the list.
+    All lists are tried where there are few enough; else the list grows by the best addition. Empty
     when there is no other problem or no such variant.
     """
     others = [problem for problem in sorted(table) if problem != leave_out]
@@ -262,9 +271,10 @@ def constant_rule(table: Table, k: int, leave_out: str | None = None) -> tuple[s
 
 
 def constant_losses(table: Table, k: int) -> dict[str, float]:
-    """Loss on each problem of the constant rule that was chosen on all other problems.
+    """The loss on each problem of the constant rule that was chosen on all other problems.
 
-    Empty where there is no rule: one problem only, or no variant that was measured everywhere.
+    Empty where there is no rule: with one problem only, or without a variant that was measured
+    everywhere.
     """
     losses: dict[str, float] = {}
     for problem in sorted(table):
@@ -276,11 +286,12 @@ def constant_losses(table: Table, k: int) -> dict[str, float]:
 
 
 def skill(losses: Sequence[float], constant: Sequence[float]) -> float | None:
-    """1 - mean loss / mean loss of the best constant rule, on the same problems in the same order.
+    """The skill 1 - mean loss / mean loss of the best constant rule, on the same problems in the
+    same order.
 
-    1: never a loss; 0: no better than a fixed list. Where the fixed list never loses, there was
-    nothing to gain: the skill is 0 if there is no loss either, else None (it would be minus
-    infinity). None without problems. Raises ValueError for unequal numbers of problems.
+    1: never a loss; 0: no better than a fixed list. Where the fixed list never loses, nothing can
+    be gained: the skill is 0 if there is no loss either, else None (it would be minus infinity).
+    None without problems. Raises ValueError for unequal numbers of problems.
     """
     if len(losses) != len(constant):
         raise ValueError(f"{len(losses)} losses do not compare with {len(constant)}")

@@ -1,4 +1,4 @@
-"""Which candidates nobody beats in every objective: the Pareto front."""
+"""The Pareto front: the candidates that no other candidate dominates."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -13,10 +13,11 @@ def front(
     """Names of the candidates that no other one dominates, best in the first objective first.
 
     ``values``: candidate to objective to a positive value, smaller is better; candidates that lack
-    one of ``objectives`` take no part. One dominates another that it equals or beats in every
-    objective and beats in one. The first objective counts as it is, the others in steps of
-    ``fine``, so that a page of memory less does not make a candidate (the boxes of Laumanns,
-    Thiele, Deb and Zitzler 2002, Evol. Comput. 10(3)). Of equals the first by name stays.
+    one of ``objectives`` take no part. A candidate dominates another if it is at least as good in
+    every objective and better in one. The first objective counts as it is, the others in steps of
+    ``fine``, so that a slightly smaller memory alone does not put a candidate on the front (the
+    boxes of Laumanns, Thiele, Deb and Zitzler 2002, Evol. Comput. 10(3)). Of equal candidates the
+    first by name stays.
 
     >>> front({"a": {"t": 1, "m": 9}, "b": {"t": 2, "m": 3}, "c": {"t": 3, "m": 4}}, ("t", "m"))
     ('a', 'b')

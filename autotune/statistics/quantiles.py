@@ -1,4 +1,4 @@
-"""Quantiles of samples and of distributions, and robust scales that follow from them."""
+"""Quantiles of samples and of distributions, and robust scales derived from them."""
 
 import math
 import statistics
@@ -17,7 +17,7 @@ NORMAL_QUARTILE = float(scipy.stats.norm.ppf(0.75))
 def quantile(ordered: Sequence[float], share: float) -> float:
     """The quantile of ascending values, linear between neighbours.
 
-    Infinite values are allowed: beside one it is infinite, never nan.
+    Infinite values are allowed: between a finite and an infinite value it is infinite, never nan.
 
     >>> quantile([1.0, 2.0, 4.0, math.inf], 0.5), quantile([1.0, 2.0, 4.0, math.inf], 0.75)
     (3.0, inf)
@@ -32,7 +32,7 @@ def quantile(ordered: Sequence[float], share: float) -> float:
 
 
 def cuts(values: Sequence[float], parts: int) -> list[float]:
-    """The quantiles that cut two or more values, in any order, into so many equal parts."""
+    """The quantiles that divide two or more values, in any order, into ``parts`` equal parts."""
     return statistics.quantiles(values, n=parts, method="inclusive")
 
 
@@ -46,7 +46,7 @@ def quartile(values: Sequence[float], which: int) -> float:
 
 
 def student(freedom: float, level: float) -> float:
-    """Student's t that a share ``level`` lies within, on both sides of 0.
+    """The two-sided quantile t of Student's distribution: a share ``level`` lies between -t and t.
 
     Infinite without degrees of freedom. ValueError for a level outside (0, 1).
 
@@ -59,5 +59,5 @@ def student(freedom: float, level: float) -> float:
 
 
 def student_below(freedom: float, share: float) -> float:
-    """Student's t that a share lies below."""
+    """The one-sided quantile t of Student's distribution: a share ``share`` lies below t."""
     return float(scipy.stats.t.ppf(share, freedom))

@@ -1,4 +1,4 @@
-"""How well predictions order what was measured: rank correlation, loss of the first so many.
+"""Measures of how well predictions order measured times: rank correlation and top-k loss.
 
 Predictions and times are (n,), finite, smaller is better.
 """
@@ -26,10 +26,11 @@ def kendall(predicted: ArrayLike, measured: ArrayLike) -> float | None:
 
 
 def top_loss(predicted: ArrayLike, measured: ArrayLike, k: int) -> float | None:
-    """Loss of measuring the ``k`` best by prediction and taking the best of them, a share.
+    """The loss of measuring the ``k`` candidates predicted best and taking the fastest of them, as
+    a share.
 
-    (best of the k - best of all) / best of all. Equal predictions keep their order. None without
-    candidates. ValueError for k below 1 and for times that are not positive.
+    It is (best of the k - best of all) / best of all. Equal predictions keep their order. None
+    without candidates. Raises ValueError for k below 1 and for times that are not positive.
     """
     a, b = pair(predicted, measured)
     if k < 1:
@@ -44,7 +45,9 @@ def top_loss(predicted: ArrayLike, measured: ArrayLike, k: int) -> float | None:
 
 
 def pair(predicted: ArrayLike, measured: ArrayLike) -> tuple[Floats, Floats]:
-    """Both as (n,); ValueError where they do not pair, or are not finite."""
+    """Predictions and measured times as arrays (n,); ValueError where their numbers differ or a
+    value is not finite.
+    """
     a, b = np.asarray(predicted, dtype=np.float64), np.asarray(measured, dtype=np.float64)
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(f"{a.size} predictions do not pair with {b.size} times")

@@ -1,4 +1,4 @@
-"""Where a model is wrong: its residuals by the value of each parameter."""
+"""The residuals of a model by the value of each parameter, which show where the model is wrong."""
 
 import math
 import warnings
@@ -26,7 +26,7 @@ class Observed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResidualFactor:
-    """Measured over predicted time of the candidates that share the value of a parameter."""
+    """Measured over predicted time of the candidates that share one value of a parameter."""
 
     parameter: str
     value: Value
@@ -43,7 +43,9 @@ class ResidualFactor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Residual:
-    """The mean of log(measured / predicted) over the candidates that share a value."""
+    """The mean of log(measured / predicted) over the candidates that share one value of a
+    parameter.
+    """
 
     parameter: str
     value: Value
@@ -60,12 +62,12 @@ class Residual:
 
     @property
     def factor(self) -> float:
-        """Measured over predicted time, as a geometric mean."""
+        """Measured over predicted time, as a geometric mean over the candidates."""
         return math.exp(self.mean)
 
     @property
     def factors(self) -> ResidualFactor:
-        """The same as factors in place of logarithms."""
+        """The residual as a factor in place of a logarithm."""
         low, high = self.interval or (0.0, 0.0)
         return ResidualFactor(
             parameter=self.parameter,
@@ -79,10 +81,11 @@ class Residual:
 
 
 def by_parameter(observed: Sequence[Observed]) -> tuple[Residual, ...]:
-    """A residual for each value of each parameter that has several, in the order of first sight.
+    """A residual for each value of each parameter that has several, in the order of first
+    appearance.
 
-    Parameters that were varied together share the blame: the measured candidates are no designed
-    experiment.
+    Parameters that were varied together cannot be told apart: the measured candidates are no
+    designed experiment.
     """
     names = list(dict.fromkeys(name for residual in observed for name in residual.parameters))
     all_of_them = [group for name in names for group in _of(name, observed)]
@@ -95,7 +98,8 @@ def by_parameter(observed: Sequence[Observed]) -> tuple[Residual, ...]:
 def worst(residuals: Sequence[Residual], count: int) -> tuple[Residual, ...]:
     """The values with the largest clear excess, at most ``count``, largest first.
 
-    Of a parameter with two values both say the same; the one with the larger residual is given.
+    The two values of a two-valued parameter carry the same information, so only the one with the
+    larger residual is returned.
     """
     clear = [r for r in residuals if r.clear]
     clear.sort(key=lambda r: (-abs(r.excess), -abs(r.mean)))
@@ -130,7 +134,9 @@ def _of(name: str, observed: Sequence[Observed]) -> Iterator[Residual]:
 
 
 def _order(value: Value) -> tuple[int, float, str]:
-    """Without a value first, then numbers by size, then words."""
+    """The sort key of a value: absent values and truth values first, then numbers by size, then
+    words.
+    """
     if value is None or isinstance(value, bool):
         return 0, float(bool(value)), ""
     return (2, 0.0, value) if isinstance(value, str) else (1, float(value), "")

@@ -1,11 +1,12 @@
-"""The build cache: objects, programs and assembly texts, found again by their content.
+"""The build cache: objects, programs and assembly texts, stored under a hash of what they are made
+from.
 
     build/<kind>/<two digits>/<key>        the entry
     build/<kind>/<two digits>/<key>.sha    hash of the entry, written after it
     build/lock/<two digits>                held while an entry is made
 
-An entry counts only when its hash agrees, and is put in place by an atomic rename: what a killed
-process left half-written is made again. Locks are the kernel's and end with their holder.
+An entry is valid only when its hash agrees, and is put in place by an atomic rename. An entry that
+a killed process left half-written is made again. The kernel releases a lock when its holder ends.
 """
 
 import contextlib
@@ -39,7 +40,7 @@ _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildResult:
-    """A built program, or the compiler's message why there is none."""
+    """A built program, or the compiler's message where the build failed."""
 
     key: str
     """Hash of sources, compiler identity, flags and libraries."""
@@ -49,7 +50,7 @@ class BuildResult:
 
 
 class _Failed(Exception):
-    """A compiler failed; the message is its output."""
+    """The failure of a compiler; its message is the compiler's output."""
 
 
 def build(
@@ -86,7 +87,7 @@ def build(
 
 
 def executable(key: str, kind: Kind = "program") -> Path | None:
-    """The file of a build by its key; None when it is not (or no longer) in the cache."""
+    """The file of a build by its key; None where it is not in the cache."""
     entry = _place(kind, key)
     return entry if _trusted(entry) else None
 
@@ -96,11 +97,12 @@ def by_commands(
     commands: Callable[[Path], Sequence[Sequence[str]]],
     limit: float = LIMIT,
 ) -> BuildResult:
-    """The file that commands of the user make, from the cache if possible.
+    """The file that the user's own build commands make, from the cache if possible.
 
-    ``parts``: everything that its content depends on. ``commands``: given the path of the file, the
-    command lines that make it, run one after the other in a fresh folder. ``limit`` is in seconds
-    for each of them. A failure is a result; MissingTool for a command that is not installed.
+    ``parts``: everything that its content depends on. ``commands``: a function from the path of the
+    file to the command lines that make it, run one after the other in a fresh folder. ``limit`` is
+    in seconds for each command. A failed build is a result. Raises MissingTool for a command that
+    is not installed.
     """
     key = _hash("command", *parts)
     try:
@@ -124,7 +126,7 @@ def assembly(
 ) -> str:
     """The assembly that the compiler makes of a C text, with the flags of programs.
 
-    Raises WorkFailed with the compiler's words when it fails.
+    Raises WorkFailed with the compiler's output when it fails.
     """
     flags = (*compiler.flags, *extra_flags)
     key = _hash("assembly", compiler.identity, *flags, "--", text)
@@ -175,7 +177,9 @@ def _object_key(
 
 
 def _needed(name: str, units: Mapping[str, str]) -> list[str]:
-    """The names of a unit and of the headers that it includes, directly or not."""
+    """The names of a unit and of the headers that it includes, directly or through
+    other headers.
+    """
     needed = [name]
     for unit in needed:
         for header in _INCLUDE.findall(units[unit]):
@@ -201,7 +205,9 @@ def _place(kind: str, key: str) -> Path:
 
 @contextlib.contextmanager
 def _made(kind: str, key: str) -> Iterator[Path | None]:
-    """Yields None when the entry exists, else a file to fill, which becomes the entry."""
+    """Yields None when the entry exists, else the path of a file to write, which
+    becomes the entry.
+    """
     entry = _place(kind, key)
     if _trusted(entry):
         yield None

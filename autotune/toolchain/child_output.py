@@ -1,4 +1,4 @@
-"""Reads the output of a child process while it runs, and watches its limits."""
+"""Reads the output of a child process while it runs, and checks its limits."""
 
 import contextlib
 import os
@@ -15,16 +15,16 @@ _FIRST_LOOK = 0.005
 
 
 class ChildWatcher(Protocol):
-    """Interface of watchers of a running child process."""
+    """The interface of objects that watch a running child process."""
 
     def begin(self, pid: int) -> None:
-        """Called once, after the start of the child ``pid``."""
+        """Called once after the child ``pid`` has started."""
 
     def look(self) -> None:
-        """Called while the child runs: at first often, then down to 4 times a second."""
+        """Called repeatedly while the child runs: often at first, later 4 times a second."""
 
     def end(self, reaped: int) -> None:
-        """Called after the end; ``reaped`` is ru_maxrss of getrusage(2), in bytes."""
+        """Called after the child has ended; ``reaped`` is ru_maxrss of getrusage(2), in bytes."""
 
 
 class OutputReader:
@@ -76,7 +76,9 @@ class OutputReader:
         return True
 
     def _look(self) -> float:
-        """Call the watcher and check the memory if it is time; seconds until the next check."""
+        """Call the watcher and check the memory if they are due; returns the seconds until the next
+        check.
+        """
         if self._watcher is None and self._memory is None:
             return _POLL
         now = time.monotonic()
@@ -97,7 +99,7 @@ class OutputReader:
         )
 
     def _read(self, wait: float) -> bool:
-        """Read once from all streams that have data; True if there was any."""
+        """Read once from all streams that have data; True if there were any."""
         if not self._selector.get_map():
             time.sleep(min(wait, 0.005))
             return False

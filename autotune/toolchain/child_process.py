@@ -1,7 +1,7 @@
-"""Child processes that cannot outlive, flood or stall the parent.
+"""Child processes that cannot outlive, flood or stall their parent.
 
-Every child leads a session of its own, so that the keyboard's signals reach only the parent, and
-carries a mark in its environment, so that descendants are found wherever they hide.
+Every child leads a session of its own, so that the keyboard's signals reach only the parent. It
+carries a mark in its environment, so that all its descendants can be found.
 """
 
 import contextlib
@@ -81,17 +81,17 @@ class ProcessOutcome:
 
     @property
     def ok(self) -> bool:
-        """Whether it ended by itself with exit code 0, within its limits."""
+        """Whether the process ended by itself with exit code 0, within its limits."""
         return self.code == 0 and not (self.timed_out or self.flooded or self.swollen)
 
     @property
     def starved(self) -> bool:
-        """Whether it hit its time limit after waiting for a CPU half of that time."""
+        """Whether the process hit its time limit after waiting for a CPU for half of that time."""
         used = self.usage
         return self.timed_out and used is not None and (used.waited or 0.0) > 0.5 * used.wall
 
     def describe(self) -> str:
-        """In words, how it ended, then the last lines that it printed."""
+        """A text on how the process ended, then the last lines that it printed."""
         if self.timed_out:
             text = f"ended after its time limit ({self.seconds:.3g} s)"
             if self.starved:
@@ -204,7 +204,7 @@ def run(
 
 
 def _outcome(reader: OutputReader, code: int | None, *, timed_out: bool) -> ProcessOutcome:
-    """How a child ended and what it printed, its times still missing."""
+    """How the child ended and what it printed; its times are not filled in yet."""
     return ProcessOutcome(
         code=code if code is not None and code >= 0 else None,
         signal=_signal_name(-code) if code is not None and code < 0 else None,
@@ -218,18 +218,19 @@ def _outcome(reader: OutputReader, code: int | None, *, timed_out: bool) -> Proc
 
 
 def end_all() -> None:
-    """End every child that a ``run`` of another thread of this process is waiting for."""
+    """End every child that a ``run`` in another thread of this process is waiting for."""
     for mark, pid in tuple(_running.items()):
         _end(pid, mark, gentle=False)
 
 
 def renice(pid: int, niceness: int) -> Priority:
-    """Change the priority of a child (0: this thread) and its scheduler group; say what worked.
+    """Change the priority of a child (0: this thread) and of its scheduler group; returns which
+    change succeeded.
 
     Where the kernel groups processes by session, niceness counts only within the group, and the
-    group has a niceness of its own (sched(7), "The autogroup feature"). Real-time scheduling is
-    left alone: the kernel stops such threads for 50 ms of every second, and before that they
-    would keep the parent from ending a child that hangs.
+    group has a niceness of its own (sched(7), "The autogroup feature"). Real-time scheduling is not
+    used: the kernel stops such threads for 50 ms of every second, and until then they would keep
+    the parent from ending a child that hangs.
     """
     worked: Priority = "none"
     try:
@@ -289,9 +290,11 @@ def _start(
 def _limited(
     command: Sequence[str], largest_file: int, environment: Mapping[str, str], folder: Path | None
 ) -> list[str]:
-    """The command, started by a shell that limits the size of files and then becomes the command.
+    """The command, wrapped in a shell that limits the size of files and then replaces itself by the
+    command.
 
-    Raises MissingTool as a start without the shell would: the shell itself always starts.
+    Raises MissingTool for a missing program, as a start without the shell would: the shell itself
+    always starts.
     """
     name = command[0]
     path = Path(folder or "", name) if "/" in name else None
@@ -313,7 +316,7 @@ def _missing(name: str, reason: str | None) -> MissingTool:
 
 
 def _reap(child: subprocess.Popen[bytes]) -> tuple[int, resource.struct_rusage]:
-    """Wait for the child; its exit code (negative for a signal) and its resource usage."""
+    """Wait for the child; returns its exit code (negative for a signal) and its resource usage."""
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = os.waitstatus_to_exitcode(status)
     return child.returncode, usage
@@ -329,7 +332,8 @@ def _usage(spent: resource.struct_rusage, wall: float, waited: float | None) -> 
 
 
 def _waited(pid: int) -> float | None:
-    """Seconds in which the first thread waited for a CPU; None: not known.
+    """Seconds for which the first thread of a process waited for a CPU; None where they are not
+    known.
 
     The kernel's file is readable until the child is reaped; its second number is in nanoseconds.
     """
@@ -365,7 +369,7 @@ def _end(pid: int, mark: str, *, gentle: bool) -> set[int]:
 
 
 def _linger(pid: int, mark: str) -> int:
-    """Number of descendants that do not end by themselves soon after the child."""
+    """The number of descendants that are still running a short time after the child ended."""
     until = time.monotonic() + _LINGER
     while (left := len(running_descendants(pid, mark))) and time.monotonic() < until:
         time.sleep(0.005)

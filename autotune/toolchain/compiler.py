@@ -51,7 +51,7 @@ class Compiler:
 
     @property
     def identity(self) -> str:
-        """Hash of the version and the resolved flags: equal identities give equal code."""
+        """A hash of the version and the resolved flags: equal identities generate equal code."""
         text = "\n".join((self.name, self.version, *self.flags, "", *self.resolved_flags))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -62,10 +62,10 @@ class Compiler:
 
 
 def find(build: Build, where: str = "builds") -> Compiler:
-    """The compiler of a build, tested with its flags on a small text.
+    """The compiler of a build, tested with its flags on a small program.
 
-    ``where`` is the place in the config that asked for it. Raises MissingTool for a compiler that
-    is not installed or has no C library, InputError, with the compiler's words, for flags that it
+    ``where`` is the place in the config that requested it. Raises MissingTool for a compiler that
+    is not installed or has no C library, InputError, with the compiler's output, for flags that it
     refuses. Remembered per process.
     """
     with _placed(where):
@@ -119,7 +119,7 @@ def _find(program: str, flags: tuple[str, ...], search_path: str) -> Compiler:
 
 
 def environment() -> dict[str, str]:
-    """The environment of compilers: this process's, with messages in English."""
+    """The environment variables for compilers: those of this process, with messages in English."""
     return {**os.environ, "LC_ALL": "C"}
 
 
@@ -134,7 +134,7 @@ def _name(program: str, text: str) -> str:
 def _accepted(
     path: str, program: str, name: str, flags: tuple[str, ...], folder: Path
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The flags to pass, and notes on replacements of refused ones."""
+    """The flags to pass, and notes on refused flags that were replaced."""
     first = _try(path, flags, folder)
     if first is None:
         return flags, ()
@@ -201,7 +201,7 @@ def _resolved(path: str, flags: Sequence[str], folder: Path) -> tuple[str, ...]:
 
 
 def _options(words: Sequence[str]) -> tuple[str, ...]:
-    """The options that determine the generated code, without names of files and folders."""
+    """The options that determine the generated code, without the names of files and folders."""
     paired = ("--param", "-target-cpu", "-target-feature", "-tune-cpu", "-target-abi", "-triple")
     options: list[str] = []
     for before, word in zip(["", *words], words, strict=False):
@@ -235,7 +235,7 @@ def _refused(program: str, what: str, text: str) -> Fault:
 
 
 def _words(text: str) -> str:
-    """The first error lines of a compiler's output, or its last lines if there are none."""
+    """The first error lines of a compiler's output; its last lines where none is an error line."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line.lower()] or lines[-2:]
     return "; ".join(errors[:3])

@@ -1,4 +1,4 @@
-"""Runs a command that ends with its parent process, for launchers that would not (mpiexec).
+"""Runs a command so that it ends with its parent process, for launchers that would not (mpiexec).
 
 Run by path, as a child process: ``python end_with_parent.py PID COMMAND...`` becomes the command,
 which gets SIGTERM from the kernel when its parent, the process PID, ends.

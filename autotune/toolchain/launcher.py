@@ -1,4 +1,5 @@
-"""Launcher templates: how a measuring program is started (``srun -n 1 {command}``).
+"""Launcher templates: command lines that start a measuring program, such as ``srun -n 1
+{command}``.
 
 A launcher must pass standard input on to the program (to rank 0), as srun and mpirun do. Templates
 for several ranks also name ``{nodes}``, ``{ranks}`` (on all nodes together) and ``{threads}`` (of a
@@ -25,7 +26,7 @@ def expand(
     where: str = "launcher",
     numbers: Mapping[str, int] | None = None,
 ) -> list[str]:
-    """The arguments of the command line, never read by a shell.
+    """The arguments of the command line of a template; no shell reads it.
 
     Words are split as a POSIX shell would; the word ``{command}`` becomes the arguments. Inside a
     longer word it becomes the command quoted for a shell (``sh -c "module load gcc; {command}"``).
@@ -55,9 +56,9 @@ def expand(
 
 
 def terminated_with_parent(command: Sequence[str]) -> list[str]:
-    """The command wrapped so that SIGTERM ends it when the process that starts it ends.
+    """The command wrapped so that SIGTERM ends it when the process that started it ends.
 
-    Raises MissingTool where its program is not installed.
+    Raises MissingTool where the program that wraps it is not installed.
     """
     if shutil.which(command[0]) is None:
         fault = Fault(
@@ -71,9 +72,9 @@ def terminated_with_parent(command: Sequence[str]) -> list[str]:
 
 
 def killed_with_parent(command: Sequence[str]) -> list[str]:
-    """The command wrapped so that SIGKILL ends it with its parent, where setpriv(1) allows it.
+    """The command wrapped so that SIGKILL ends it with its parent, where setpriv(1) can do that.
 
-    The wrapper becomes the command: it costs a millisecond and leaves no process of its own.
+    The wrapper replaces itself by the command: it costs a millisecond and adds no process.
     """
     setpriv = _setpriv()
     return [setpriv, "--pdeathsig", "KILL", "--", *command] if setpriv else list(command)

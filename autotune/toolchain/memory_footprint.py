@@ -1,8 +1,8 @@
-"""The most memory that a child and its descendants held at once, read while they run.
+"""The peak memory of a child process and its descendants together, read while they run.
 
-The kernel keeps the peak of every process (proc(5), /proc/PID/status, VmHWM) as long as it lives.
-What it tells afterwards (getrusage(2), ru_maxrss) begins with the peak of the process that started
-the child, so it counts only where it is larger than that.
+The kernel keeps the peak of every process (proc(5), /proc/PID/status, VmHWM) as long as the process
+lives. The peak reported afterwards (getrusage(2), ru_maxrss) starts at the peak of the process that
+started the child, so it counts only where it is larger than that.
 """
 
 import os
@@ -17,11 +17,11 @@ _PROC = Path("/proc")
 
 @dataclass(slots=True, kw_only=True)
 class Footprint:
-    """Peak resident memory of one child's tree of processes; mutable while the child runs.
+    """The peak resident memory of a child's process tree; updated while the child runs.
 
-    The sum of the peaks of the processes that live at the same time, the largest of such sums:
-    ranks add up, commands of a script that run one after the other do not. Pages that processes
-    share count in each of them. Descendants that left the tree are not seen.
+    At any time it sums the peaks of the processes that are alive; it is the largest of these sums.
+    So ranks add up, and commands of a script that run one after the other do not. Pages that
+    processes share count in each of them. Descendants that left the tree are not seen.
     """
 
     counted: Path | None = None
@@ -36,7 +36,7 @@ class Footprint:
         self._pid = pid
 
     def look(self) -> None:
-        """Read the peaks of the living processes: about 0.05 ms for each of them."""
+        """Read the peaks of the living processes, in about 0.05 ms for each process."""
         self.largest = max(self.largest, sum(map(_peak, self._members())))
 
     def end(self, reaped: int) -> None:
@@ -46,7 +46,7 @@ class Footprint:
 
     @property
     def peak(self) -> Bytes | None:
-        """Peak memory in bytes; None if no process that counts was seen."""
+        """The peak memory in bytes; None where no process that counts was seen."""
         return Bytes(self.largest) if self.largest else None
 
     def _members(self) -> Iterator[Path]:
@@ -56,7 +56,7 @@ class Footprint:
 
 
 def held(pid: int) -> int:
-    """Bytes of memory that a process and its descendants hold now, each by itself.
+    """The bytes of private memory that a process and its descendants hold now.
 
     Pages that may be shared (proc(5), statm) do not count. Descendants that left the tree are not
     seen.
@@ -96,7 +96,7 @@ def _runs(folder: Path, executable: Path) -> bool:
 
 
 def _peak(folder: Path) -> int:
-    """VmHWM in bytes; 0 for a process that has ended."""
+    """The peak resident memory (VmHWM) of a process in bytes; 0 for a process that has ended."""
     try:
         text = (folder / "status").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""The installed MPI: flavour and version, build flags, launch commands."""
+"""The installed MPI: its flavour and version, build flags and launch commands."""
 
 import contextlib
 import fcntl
@@ -65,9 +65,9 @@ class Mpi:
 def find(where: str = "ranks") -> Mpi:
     """The MPI installed beside this Python (a wheel), else the one on PATH.
 
-    Starter and wrapper are of one installation: they lie in one folder, or both on PATH. Raises
-    MissingTool with the command that installs one where neither is found; ``where`` is the place
-    in the config that asked for it. Remembered per process.
+    Launcher and compiler wrapper are of the same installation: they lie in one folder, or both on
+    PATH. Raises MissingTool with the command that installs an MPI where none is found. ``where`` is
+    the place in the config that requested it. Remembered per process.
     """
     library = _find(str(Path(sys.executable).parent), os.environ.get("PATH", ""))
     if library is None:
@@ -119,7 +119,8 @@ def _english() -> dict[str, str]:
 
 
 def compile_flags(mpi: Mpi, where: str = "ranks") -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """(flags to compile with, flags to link with) for any C compiler, as mpicc shows them.
+    """The flags to compile with and the flags to link with, for any C compiler, as mpicc shows
+    them.
 
     Raises MissingTool where there is no mpicc, InputError where it does not show its flags.
     """
@@ -164,10 +165,10 @@ def launch_template(
 ) -> str:
     """The command line, with ``{command}``, that starts ``ranks`` ranks on ``nodes`` nodes.
 
-    Ranks are not bound: several threads of a rank need several cores (the programs bind their own
-    threads). More ranks x threads than this process's CPUs are allowed. Variables of the names
-    ``passed`` reach the ranks on other nodes too. Only options of the flavour are used. Raises
-    MissingTool where there is no mpiexec.
+    Ranks are not bound to cores: several threads of a rank need several cores (the programs bind
+    their own threads). Ranks times threads may exceed the CPUs of this process. The environment
+    variables ``passed`` reach the ranks on other nodes too. Only options of the flavour are used.
+    Raises MissingTool where there is no mpiexec.
     """
     if mpi.mpiexec is None:
         fault = Fault(
@@ -199,11 +200,11 @@ def launch_template(
 def environment(
     mpi: Mpi, ranks: int, nodes: int = 1, threads: int = 1, *, alone: bool = True
 ) -> dict[str, str]:
-    """Variables for the launcher and the ranks, on top of all others.
+    """The environment variables for the launcher and the ranks, added to all others.
 
-    Open MPI: ranks that wait give their CPU away where there are more threads than CPUs, or other
-    work beside them (not ``alone``); on one node the probing for a network (a second at every start
-    of Open MPI 5) is left out. Intel MPI: ranks are not pinned.
+    Open MPI: where there are more threads than CPUs, or other work runs beside the ranks (not
+    ``alone``), ranks that wait give up their CPU. On one node, Open MPI does not probe for a
+    network (a second at every start of Open MPI 5). Intel MPI: ranks are not pinned.
     """
     match mpi.flavour:
         case "openmpi":
@@ -220,10 +221,11 @@ def environment(
 
 @contextlib.contextmanager
 def scratch(mpi: Mpi, nodes: int = 1) -> Iterator[dict[str, str]]:
-    """Variables for a launch on this node, so that nothing of it stays when it is killed.
+    """Environment variables for a launch on this node, chosen so that a killed launch leaves no
+    files behind.
 
     Open MPI: its session folder and its shared segments lie in a folder that is removed at the end,
-    or by a later launch where this process is killed meanwhile.
+    or by a later launch where this process is killed first.
     """
     if mpi.flavour != "openmpi" or nodes > 1:
         yield {}
@@ -241,7 +243,7 @@ def scratch(mpi: Mpi, nodes: int = 1) -> Iterator[dict[str, str]]:
 
 
 def _sweep(place: Path) -> None:
-    """Remove the folders of ended processes: nobody holds their locks any more."""
+    """Remove the folders of launches whose processes have ended; their locks are free."""
     for folder in place.glob(f"{_SCRATCH}*"):
         with contextlib.suppress(OSError):
             if folder.stat().st_mtime < time.time() - _SETTLED:

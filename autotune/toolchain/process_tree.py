@@ -1,4 +1,4 @@
-"""All processes that a child started, by session or by a mark in their environment."""
+"""Finds all processes that a child started, by session or by a mark in their environment."""
 
 import os
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ def running_descendants(session: int, mark: str) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class _Stat:
-    """State of a process from /proc; ``begun`` in clock ticks since the system's start."""
+    """The state of a process from /proc; ``begun`` is in clock ticks since the system's start."""
 
     ended: bool
     session: int
@@ -35,13 +35,13 @@ class _Stat:
 
 
 def _stat(folder: str) -> _Stat | None:
-    """State of a process; None if it has ended meanwhile."""
+    """The state of a process; None if it has ended."""
     fields = _content(f"{folder}/stat").rpartition(b")")[2].split()
     return _Stat(fields[0] in (b"Z", b"X"), int(fields[3]), int(fields[19])) if fields else None
 
 
 def _content(path: str) -> bytes:
-    """Content of a file in /proc; empty if the process has ended or is not ours."""
+    """The content of a file in /proc; empty if the process has ended or belongs to another user."""
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - read hundreds of times per program
             return file.read()

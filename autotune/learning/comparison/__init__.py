@@ -1,1 +1,1 @@
-"""Models against one another and against analytical ones."""
+"""How learned models compare with one another and with analytical models."""

@@ -1,4 +1,6 @@
-"""Learning curves are made here: each model fitted to each split, and scored on the rest."""
+"""Computes learning curves: fits each model to the training rows of each split and scores it on the
+test rows.
+"""
 
 import time
 from collections.abc import Sequence
@@ -31,7 +33,10 @@ STAGE = "fit and score"
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ComparedModel:
-    """A model with the table it learns from: the analytical predictions in it may be its own."""
+    """A model with the table it is fitted to.
+
+    The tables of two models may differ in their column of analytical predictions.
+    """
 
     name: str
     model: LearnedModel
@@ -41,11 +46,12 @@ class ComparedModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scoring:
-    """What is scored, and how.
+    """What forecasts are scored on, and by which measures.
 
-    ``eligible``: (n,) rows that may be scored on; None: all. ``problems``: (n,) which problem each
-    row solves: only rows of one problem are alternatives, so that rankings and losses are those
-    within problems; empty: all solve the same. ``halves``: what was measured twice.
+    ``eligible``: (n,) True for rows that may be scored on; None: all rows. ``problems``: (n,) the
+    problem that each row solves; rankings and losses are computed within one problem, since only
+    its rows are alternatives. Empty: all rows solve the same problem. ``halves``: the times of rows
+    that were measured repeatedly, as two halves.
     """
 
     tops: tuple[int, ...] = TOPS
@@ -69,12 +75,13 @@ def learning_curve(
     scoring: Scoring | None = None,
     progress: Progress | None = None,
 ) -> CurveTable:
-    """Fit and score each contender on each split.
+    """Fit and score each model on each split.
 
-    The tables of all contenders hold the same rows in the same order. A model that cannot be fitted
-    to some rows has a trial without a score; InputError where rows are too few. KeyboardInterrupt
-    ends it with the trials made so far, once every model has one of every size. One thread: the
-    matrices are small, and threads of a busy host wait for one another.
+    The tables of all models hold the same rows in the same order. A model that cannot be fitted to
+    the training rows of a split has a trial without a score. Raises InputError where there are too
+    few rows. KeyboardInterrupt ends the work with the trials made so far, if every model has a
+    trial of every size; else it is raised. Runs in one thread: the matrices are small, and on a
+    busy host threads wait for one another.
     """
     scoring = scoring or Scoring()
     if not contenders:
@@ -110,7 +117,11 @@ def _made(
     scoring: Scoring,
     progress: Progress | None,
 ) -> tuple[Trial, ...]:
-    """The trials; those that were made before an interruption if they reach to say something."""
+    """The trials of these splits and models.
+
+    After KeyboardInterrupt, the trials made so far, if every model has one of every size; else
+    KeyboardInterrupt is raised.
+    """
     trials: list[Trial] = []
     pace = Pace()
     needed = {(contender.name, size) for _, contender in work for size in course.sizes}
@@ -167,7 +178,9 @@ def scored(
     tops: Sequence[int] = TOPS,
     problems: Sequence[str] = (),
 ) -> ModelScore:
-    """The measures of a forecast of rows that were measured; rankings within each problem."""
+    """Errors, rank correlation and top-k losses of a forecast against measured times; rankings are
+    within each problem.
+    """
     predicted = np.isfinite(forecast.median)
     answered, outside = float(predicted.mean()), float(forecast.outside.mean())
     if not predicted.any():
@@ -231,7 +244,9 @@ def _loss(
 
 
 def _floor(scoring: Scoring, split: TrainTestSplit) -> ModelScore | None:
-    """What measuring the test rows again would score; None where fewer than two were."""
+    """The score of predicting the test rows by measuring them again; None where fewer than two rows
+    were measured twice.
+    """
     if scoring.halves is None:
         return None
     problems = _problems(scoring, split)
@@ -239,9 +254,10 @@ def _floor(scoring: Scoring, split: TrainTestSplit) -> ModelScore | None:
 
 
 def scored_again(halves: Halves, scoring: Scoring) -> ModelScore | None:
-    """The mean of what each half scores on the other; None for fewer than two rows in both.
+    """The score of predicting one half of the repeated measurements by the other half.
 
-    ``problems`` of the scoring are those of the rows of the halves.
+    It is averaged over both directions. None where fewer than two rows have a time in both halves.
+    ``scoring.problems`` belong to the rows of the halves.
     """
     both = np.flatnonzero(np.isfinite(halves.early) & np.isfinite(halves.late))
     if len(both) < 2:
@@ -266,7 +282,7 @@ def _mean(first: float | None, second: float | None) -> float | None:
 
 
 def _bare(times: Floats) -> Forecast:
-    """A forecast without an interval."""
+    """A forecast of these times whose intervals are unbounded."""
     return Forecast(
         median=times,
         low=np.zeros(len(times)),
@@ -276,6 +292,8 @@ def _bare(times: Floats) -> Forecast:
 
 
 def _reason(error: InputError) -> str:
-    """Why a model could not be fitted: without what depends on the rows drawn."""
+    """The reason why a model could not be fitted, without the details that depend on the rows
+    drawn.
+    """
     fault = error.faults[0]
     return f"{fault.found}; expected {fault.expected}" if fault.expected else fault.found

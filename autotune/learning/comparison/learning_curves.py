@@ -1,8 +1,8 @@
-"""Learning curves: how wrong models are by how many rows they have learned from.
+"""Learning curves: the error of models by the number of rows they were trained on.
 
-Every trial is one model fitted to the training rows of one split and scored on the rest. A point of
-a curve is the median over the trials of one model and one size, with their quartiles; of losses
-also the mean, which is what choosing by the model costs in the long run.
+Every trial is one model fitted to the training rows of one split and scored on the test rows. A
+point of a curve is the median with quartiles over the trials of one model and one size. Losses also
+have a mean, which is what choosing by the model costs in the long run.
 """
 
 import math
@@ -26,9 +26,11 @@ LEVEL = 0.9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelScore:
-    """How far one forecast was from what was measured; shares, None where there is no value.
+    """How far one forecast was from the measured times. Measures are shares; None where a measure
+    has no value.
 
-    Rows without a prediction count in ``answered`` only, and as the slowest ones in a ranking.
+    Rows without a prediction lower the share ``answered``. They count as the slowest rows in a
+    ranking and in no other measure.
     """
 
     rows: int
@@ -51,7 +53,7 @@ class ModelScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """One model on one split: its score, or why there is none."""
+    """The result of one model on one split: its score, or the reason why there is none."""
 
     model: str
     size: int
@@ -64,7 +66,7 @@ class Trial:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSpread:
-    """Median, quartiles and mean of the trials that have a value."""
+    """Median, quartiles and mean of a measure over the trials that have a value."""
 
     median: Unbounded
     low: Unbounded
@@ -75,11 +77,13 @@ class ScoreSpread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurveTable:
-    """All trials; models, with what each knows, and sizes in the order they were asked for.
+    """All trials of a comparison, with its models and training sizes in the order in which they
+    were requested.
 
-    ``floor``: for each test set what measuring again would score, see ``noise_floor``;
-    empty where no row was measured twice. ``planned``: how many trials there were to be; more than
-    there are where the work was interrupted.
+    ``kinds``: whether each model is analytical, learned or hybrid. ``floor``: for each test set the
+    score of measuring it again, see ``noise_floor``; empty where no row was measured twice.
+    ``planned``: the number of trials intended; it exceeds the number of ``trials`` after an
+    interruption.
     """
 
     models: tuple[str, ...]
@@ -98,7 +102,9 @@ class CurveTable:
 
     @property
     def groups(self) -> tuple[Value, ...]:
-        """The values that were left out in turn; none where rows were split at random."""
+        """The values that were left out of training in turn; empty where rows were
+        split at random.
+        """
         return tuple(dict.fromkeys(t.group for t in self.trials if t.group is not None))
 
     def kind(self, model: str) -> Kind:
@@ -106,11 +112,11 @@ class CurveTable:
         return self.kinds[self.models.index(model)]
 
     def of_kind(self, kind: Kind) -> tuple[str, ...]:
-        """The names of the models of a kind."""
+        """The names of the models of one kind."""
         return tuple(m for m, k in zip(self.models, self.kinds, strict=True) if k == kind)
 
     def of(self, model: str, size: int, group: Value | None = None) -> tuple[Trial, ...]:
-        """The trials of a model and size, of one group if asked for."""
+        """The trials of one model and training size; only those of ``group`` where it is given."""
         return tuple(
             t
             for t in self.trials
@@ -120,30 +126,38 @@ class CurveTable:
     def point(
         self, model: str, size: int, measure: Measure, group: Value | None = None
     ) -> ScoreSpread | None:
-        """A measure over the trials; None where none has a value."""
+        """Median, quartiles and mean of a measure over the trials of one model and size; None where
+        no trial has a value.
+        """
         return _of(self.of(model, size, group), lambda score: getattr(score, measure))
 
     def top_loss(
         self, model: str, size: int, k: int, group: Value | None = None
     ) -> ScoreSpread | None:
-        """The top-k loss over the trials; None where none has one."""
+        """Median, quartiles and mean of the top-k loss over the trials of one model and size; None
+        where no trial has a value.
+        """
         return _of(self.of(model, size, group), lambda score: score.top_loss.get(k))
 
     def floor_point(self, measure: Measure) -> ScoreSpread | None:
-        """A measure of measuring again, over the test sets."""
+        """Median, quartiles and mean over the test sets of a measure of measuring them again."""
         return spread(getattr(score, measure) for score in self.floor)
 
     def floor_loss(self, k: int) -> ScoreSpread | None:
-        """The top-k loss of measuring again, over the test sets."""
+        """Median, quartiles and mean over the test sets of the top-k loss of choosing by measuring
+        again.
+        """
         return spread(score.top_loss.get(k) for score in self.floor)
 
     def fit_seconds(self, model: str, size: int) -> float | None:
-        """The median time of a fit; None where none succeeded."""
+        """The median time in seconds of a fit; None where no fit succeeded."""
         times = [t.fit_seconds for t in self.of(model, size) if t.score is not None]
         return statistics.median(times) if times else None
 
     def failures(self) -> dict[tuple[str, str], tuple[int, ...]]:
-        """Why models could not be fitted: model and reason to the sizes where it was so."""
+        """Why models could not be fitted: (model, reason) to the training sizes at which it
+        happened.
+        """
         repeats_of: dict[tuple[str, str], list[int]] = {}
         for trial in self.trials:
             if trial.failure:
@@ -152,7 +166,7 @@ class CurveTable:
 
 
 def spread(values: Iterable[float | None]) -> ScoreSpread | None:
-    """Median, quartiles and mean of the values that are there; None where none is."""
+    """Median, quartiles and mean of the values that are not None; None where all are None."""
     ascending = sorted(number for number in values if number is not None)
     if not ascending:
         return None

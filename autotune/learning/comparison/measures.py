@@ -1,7 +1,7 @@
-"""How far predictions are from a reference: errors, similarities, distances; all of them at once.
+"""Measures of how far predictions are from a reference: errors, similarities and distances.
 
-Errors are shares (0.1 is 10 %). The reference is what was measured, or the model that another one
-is compared with. Two conventions of the distances, stated with every result:
+Errors are shares (0.1 is 10 %). The reference is the measured times, or the predictions of another
+model. The distances have two conventions; every result states which one was used:
 
     textbook     Minkowski's distance of order p, (sum |d|^p)^(1/p)
     kaltenecker  mean |d|^p, without the root: how the tables of Kaltenecker (2016) were computed,
@@ -124,10 +124,12 @@ def chebyshev(first: ArrayLike, second: ArrayLike) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Semantics:
-    """The semantic comparison of two models, or of a model with measurements.
+    """The semantic comparison of two models, or of a model with measurements: all measures of their
+    values.
 
-    ``reference`` names what the relative errors are relative to; ``unit`` is that of both, and of
-    the distances, which by the convention ``kaltenecker`` are in its square and its cube.
+    ``reference`` names what the relative errors are relative to. ``unit`` is the unit of both
+    series and of the distances; by the convention ``kaltenecker`` the distances are in powers of
+    this unit.
     """
 
     n: int
@@ -153,10 +155,11 @@ def semantics(
     unit: str,
     convention: Convention = "textbook",
 ) -> Semantics:
-    """Every semantic measure of the predictions, relative to the reference of this ``name``.
+    """Every semantic measure of the predictions against a reference; ``name`` is the name of the
+    reference.
 
     Kaltenecker's Table 4.1 compares the analytical model with the *empirical* one as reference.
-    ValueError for no rows, unequal numbers of them, values that are not finite.
+    Raises ValueError for no rows, for unequal numbers of rows and for values that are not finite.
     """
     p, r = _pair(predicted, reference)
     return Semantics(

@@ -1,4 +1,4 @@
-"""Models against what was measured, against the analytical model, and as formulas.
+"""Compares models with measurements, with the analytical model, and as formulas.
 
     learning curve   every model, by how many rows it has seen                    ``curves``
     semantic         predictions of a model fitted to the largest training set    ``measures``
@@ -46,8 +46,11 @@ _HYBRID = ("am-scaled", "am-feature-log", "am-residual-gp")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparisonRequest:
-    """How to compare. ``formula``: an analytical one whose terms are compared with learned ones;
-    ``constant``: whether the constants count in that."""
+    """The settings of a comparison of models.
+
+    ``formula``: an analytical formula whose terms are compared with those of learned formulas.
+    ``constant``: whether constant terms count in that comparison.
+    """
 
     course: SplitPlan
     scoring: Scoring = field(default_factory=Scoring)
@@ -58,7 +61,7 @@ class ComparisonRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """The semantic measures of a model, relative to a reference over the same rows."""
+    """The semantic measures of one model, relative to a reference over the same rows."""
 
     model: str
     semantics: Semantics
@@ -66,7 +69,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """What a model learned from the largest training set."""
+    """The formula and the explanation of a model fitted to the largest training set."""
 
     model: str
     formula: str | None
@@ -75,7 +78,7 @@ class Learned:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ModelComparison:
-    """Models compared over one table."""
+    """The result of comparing models over one table."""
 
     table: MeasurementTable
     request: ComparisonRequest
@@ -91,8 +94,12 @@ class ModelComparison:
 
 
 def default_models(table: MeasurementTable, formula: Formula | None = None) -> tuple[str, ...]:
-    """The pool and its kinds; with an analytical model that and hybrids; with a formula also the
-    learned ones that are sums of terms."""
+    """The names of the models that are compared by default.
+
+    They are pool, influence, ridge, trees and gp, and pmnf for tables of one to three numeric
+    parameters. A table with analytical predictions adds the analytical model, the pool without it,
+    and hybrid models. A formula adds influence-raw, a sum of terms to compare with it.
+    """
     varying = [p for p in table.parameters if p.numeric]
     few = len(varying) == len(table.parameters) <= 3
     names = [*_ALWAYS, *(["pmnf"] if few else [])]
@@ -104,13 +111,16 @@ def default_models(table: MeasurementTable, formula: Formula | None = None) -> t
 
 
 def has_analytical(table: MeasurementTable) -> bool:
-    """Whether an analytical model says something positive of at least one row."""
+    """Whether the table has a positive analytical prediction for at least one row."""
     return bool(np.isfinite(analytical(table.inputs)).any())
 
 
 def contenders(table: MeasurementTable, names: Sequence[str]) -> tuple[ComparedModel, ...]:
-    """Models by name, ``analytical`` among them; InputError for unknown ones, and for those that
-    need an analytical model where there is none."""
+    """The models of these names, with the table each is fitted to; ``analytical`` is a valid name.
+
+    Raises InputError for unknown names, and for models that need analytical predictions where the
+    table has none.
+    """
     compared = []
     for name in dict.fromkeys(names):
         if name not in NAMES:
@@ -131,9 +141,10 @@ def contenders(table: MeasurementTable, names: Sequence[str]) -> tuple[ComparedM
 def by_part(
     table: MeasurementTable, parts: Mapping[str, MeasurementTable], names: Sequence[str]
 ) -> tuple[ComparedModel, ...]:
-    """The learned models among ``names`` once more, one for each part of the program, summed.
+    """Models that fit each part of the program separately and sum the forecasts, one for each
+    learned model in ``names``.
 
-    ``table``: the whole. InputError where none of them can be summed.
+    ``table``: the whole program. Raises InputError where none of the models can be fitted by part.
     """
     bare = replace(table, inputs=replace(table.inputs, analytical=None))
     summed = [n for n in names if n in catalogue.CALIBRATING and not catalogue.analytical(n)]
@@ -159,9 +170,9 @@ def _contender(table: MeasurementTable, name: str) -> ComparedModel:
 def compare(
     entered: Sequence[ComparedModel], request: ComparisonRequest, progress: Progress | None = None
 ) -> ModelComparison:
-    """All models over the table that they share; InputError where rows are too few.
+    """Compare all models over the table that they share; InputError where it has too few rows.
 
-    What repeats of a row say of the noise is found in the table itself.
+    Where the request has no repeated measurements, those in the table are used for the noise floor.
     """
     table = entered[0].table
     scoring = request.scoring
@@ -230,7 +241,9 @@ def _against_measured(
 def _against_learned(
     fits: dict[str, Fitted], table: MeasurementTable, guess: Floats, convention: Convention
 ) -> list[Match]:
-    """The analytical model relative to each learned one, over all rows that both predict."""
+    """The semantic measures of the analytical model relative to each learned model, over all rows
+    that both predict.
+    """
     rows = []
     for name, fitted in fits.items():
         if name == ANALYTICAL:
@@ -250,7 +263,9 @@ def _against_learned(
 
 
 def terms_learned(fitted: Fitted) -> Sum | None:
-    """The terms of a model that is a sum of them; None for any other, such as a product."""
+    """The terms of a fitted model that is a sum of terms; None for any other model, such as a
+    product.
+    """
     if isinstance(fitted, FittedPmnf):
         return fitted.terms
     if isinstance(fitted, Calibrated) and isinstance(fitted.predictor, InfluencePredictor):

@@ -23,7 +23,7 @@ class EvaluatedStudy:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ModelEvaluation:
-    """How well models predict the candidates of a study."""
+    """The scores of models on the candidates of a study."""
 
     study: EvaluatedStudy
     curve: CurveTable

@@ -1,8 +1,9 @@
-"""What measuring again would score: one half of the repetitions predicts the other half.
+"""The noise floor: the score of predicting one half of the repeated measurements by the other half.
 
-No model can be asked to be nearer to a time than the time is to itself. The halves are the earlier
-and the later repetitions of each row, as far apart in time as they were taken; each half predicts
-the other once, and the two scores are averaged. The top-1 loss of this is the noise floor.
+No model can be expected to be nearer to a time than a second measurement of it. The halves are the
+earlier and the later repetitions of each row, as far apart in time as they were taken. Each half
+predicts the other once, and the two scores are averaged. The top-1 loss of this score is the noise
+floor.
 """
 
 from collections.abc import Sequence
@@ -16,7 +17,9 @@ from autotune.learning.models.base import Floats, Indices
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Halves:
-    """The times of each row in the earlier and in the later half, (n,); nan where there is none."""
+    """The times of each row in the earlier and in the later half of its repetitions, (n,); nan
+    where there is none.
+    """
 
     early: Floats
     late: Floats
@@ -31,12 +34,16 @@ class Halves:
         return int((np.isfinite(self.early) & np.isfinite(self.late)).sum())
 
     def take(self, rows: Indices) -> "Halves":
-        """The halves of some rows only."""
+        """The halves of the chosen rows only."""
         return Halves(early=self.early[rows], late=self.late[rows])
 
 
 def halves_of(table: MeasurementTable) -> Halves | None:
-    """The repetitions of a table in the order that it gives them; None where no row has two."""
+    """The repeated measurements of a table split into an earlier and a later half, in the order of
+    the table.
+
+    None where no row has two measurements.
+    """
     pairs = [_halved(repetitions, table) for repetitions in table.repetitions]
     halves = Halves(early=np.array([a for a, _ in pairs]), late=np.array([b for _, b in pairs]))
     return halves if halves.known else None

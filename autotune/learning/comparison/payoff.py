@@ -1,10 +1,10 @@
-"""From how many measured rows on learning pays: paired differences to an analytical model.
+"""Payoff: the number of measured rows from which on a learned model beats an analytical one.
 
-Model and analytical model are scored on the same test rows of the same split, so that what is easy
-or hard about a split cancels. The difference is the median over the splits for the error rate, and
-the mean for a top-k loss, most of which are exactly 0. Its interval is a percentile bootstrap over
-the splits (over the values left out, where values were): of these rows, how much does the verdict
-depend on the draw?
+The model and the analytical model are scored on the same test rows of the same split, so that the
+difficulty of a split cancels. Their difference is the median over the splits for the error rate,
+and the mean for a top-k loss, since most top-k losses are exactly 0. Its interval is a percentile
+bootstrap over the splits (or over the values left out, where splits leave out values). It shows how
+much the verdict depends on the draw of the splits.
 """
 
 from collections.abc import Sequence
@@ -21,9 +21,10 @@ FEWEST = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gain:
-    """How much lower a model's error or loss is than that of another one, in shares.
+    """How much lower the error or loss of a model is than that of another model, as a share.
 
-    Positive: it is better. ``low`` and ``high`` are None for too few splits.
+    A positive gain means that the model is better. ``low`` and ``high`` bound its interval; they
+    are None where there are too few splits.
     """
 
     size: int
@@ -34,15 +35,16 @@ class Gain:
 
     @property
     def sure(self) -> bool:
-        """Whether the whole interval is a gain."""
+        """Whether the whole interval lies above zero."""
         return self.low is not None and self.low > 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Payoff:
-    """One model against an analytical one, by training size. ``k``: of a top-k loss; None: error.
+    """The gains of one model over an analytical one, by training size.
 
-    ``sizes``: all that were tried.
+    ``k``: the gains are in the top-k loss; None: in the error rate. ``sizes``: all training sizes
+    that were tried.
     """
 
     model: str
@@ -53,12 +55,18 @@ class Payoff:
 
     @property
     def seems(self) -> int | None:
-        """From which size on it is better, at that and all larger ones; None: at none."""
+        """The smallest training size at which, and at all larger sizes, the model is better; None
+        where there is none.
+        """
         return self._from([gain.value > 0 for gain in self.gains])
 
     @property
     def sure(self) -> int | None:
-        """The same with the whole interval at that size, and better at all larger ones."""
+        """The smallest training size at which the whole interval is a gain and the model is better
+        at all larger sizes.
+
+        None where there is none.
+        """
         start = self.seems
         later = [g.size for g in self.gains if start is not None and g.size >= start and g.sure]
         return later[0] if later else None
@@ -75,7 +83,9 @@ class Payoff:
 
 
 def payoff(curves: CurveTable, model: str, against: str, k: int | None = None) -> Payoff:
-    """A model against another one, for the error rate or the top-k loss."""
+    """The payoff of a model against another model, in the error rate or, with ``k``, in the top-k
+    loss.
+    """
     gains = [_gain(curves, model, against, size, k) for size in curves.course.sizes]
     return Payoff(
         model=model,
@@ -100,10 +110,12 @@ def best_analytical(curves: CurveTable, k: int | None = None) -> str | None:
 
 
 def earliest(curves: CurveTable, kind: Kind, k: int | None = None) -> Payoff | None:
-    """Of all models of a kind the one that pays first against the best analytical one.
+    """The payoff of the model of this kind that beats the best analytical model at the smallest
+    training size.
 
-    First surely, then seemingly, then by the gain at the largest size. Chosen among several: the
-    smaller the lead of the first, the more it is luck. None without models of both kinds.
+    Models are ordered by the size from which their gain is sure, then by the size from which they
+    seem better, then by the gain at the largest size. Choosing the best of several models favours
+    luck: the smaller its lead, the more. None without a model of the kind and an analytical model.
     """
     rival = best_analytical(curves, k)
     if rival is None:

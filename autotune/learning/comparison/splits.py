@@ -1,8 +1,8 @@
-"""Which rows a model learns from and which it is scored on: repeated, seeded, paired, nested.
+"""Splits of a table into training rows and test rows: repeated, seeded, paired and nested.
 
-Within a repeat every size is scored on the same rows, every model learns from the same rows, and
-a smaller training set lies within the larger ones, so that the points of a curve and the curves of
-different models are compared like with like.
+Within a repeat, all sizes share the same test rows, all models share the same training rows, and a
+smaller training set lies within the larger ones. So points of a curve, and curves of different
+models, are compared on equal terms.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ _FEWEST = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TrainTestSplit:
-    """Rows to learn from, (size,), and rows to score on, which are none of them."""
+    """The training rows, (size,), and the test rows of one split; no row is in both."""
 
     train: Indices
     test: Indices
@@ -36,16 +36,17 @@ class TrainTestSplit:
 
     @property
     def size(self) -> int:
-        """The number of rows to learn from."""
+        """The number of training rows."""
         return len(self.train)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitPlan:
-    """Training sizes, repeats, the seed, what is left out; InputError for what cannot be.
+    """How a table is split repeatedly: training sizes, number of repeats, seed, values to leave
+    out.
 
-    ``leave_out``: a parameter, or ``problem``: each of its values in turn is scored on and never
-    learned from.
+    ``leave_out``: the name of a parameter, or ``problem``; each of its values in turn is used for
+    testing only. Raises InputError for settings that are impossible.
     """
 
     sizes: tuple[int, ...]
@@ -67,11 +68,12 @@ class SplitPlan:
     def splits(
         self, table: MeasurementTable, eligible: Bools | None = None, problems: Sequence[str] = ()
     ) -> tuple[TrainTestSplit, ...]:
-        """All splits by repeat, group and size. ``eligible``: (n,) rows that may be scored on;
-        ``problems``: (n,) which problem each row solves.
+        """All splits, ordered by repeat, group and size.
 
-        Of all rows what the largest size leaves over is scored on; of some of them half. InputError
-        where rows are too few.
+        ``eligible``: (n,) True for rows that may be scored on; ``problems``: (n,) the problem that
+        each row solves. Where all rows are eligible, the rows that the largest training size leaves
+        over are the test rows. Where only some are, half of these are. Raises InputError where
+        there are too few rows.
         """
         may = np.ones(len(table), dtype=np.bool_) if eligible is None else eligible
         if self.leave_out:
@@ -106,7 +108,7 @@ class SplitPlan:
         repeat: int,
         group: Value | None,
     ) -> list[TrainTestSplit]:
-        """Training sets of each size from a pool."""
+        """One split for each training size, with training rows from ``pool``."""
         if self.sizes[-1] > len(pool):
             left = f" without {self.leave_out} = {group}" if group is not None else ""
             raise InputError(
@@ -130,7 +132,7 @@ class SplitPlan:
         ]  # fmt: skip
 
     def _drawn(self, table: MeasurementTable, pool: Indices, size: int, repeat: int) -> Indices:
-        """The rows of a design among those of the pool."""
+        """``size`` rows of the pool, chosen by a design of experiments."""
         inputs = table.inputs.take(pool)
         seed = int(np.random.default_rng([self.seed, repeat, 2]).integers(2**31))
         plan = DesignPlan(kind=self.drawing, rows=size, seed=seed)
@@ -143,7 +145,7 @@ def groups_of(
 ) -> dict[Value, Indices]:
     """The rows of each value of a parameter, or of each problem.
 
-    InputError for an unknown parameter, and for one with a single value.
+    Raises InputError for an unknown parameter and for a parameter with a single value.
     """
     constant = dict(table.constants)
     if name == PROBLEM and name not in table.inputs.names and problems:
@@ -165,7 +167,10 @@ def groups_of(
 
 
 def held_out(rows: int, may: Bools, largest: int) -> int:
-    """How many rows are scored on; InputError where none is left."""
+    """The number of test rows of a split; InputError where too few rows are left.
+
+    ``may``: (n,) True for rows that may be scored on; ``largest``: the largest training size.
+    """
     some = int(may.sum())
     held = rows - largest if some == rows else -(-some // 2)
     if held < 1 or rows - held < largest:
@@ -181,9 +186,9 @@ def learnable(
     leave_out: str = "",
     problems: Sequence[str] = (),
 ) -> int:
-    """How many rows may at most be learned from, whichever are scored on.
+    """The largest training size that leaves test rows.
 
-    Of rows that all may be scored on three quarters, so that a quarter is.
+    Where all rows may be scored on, it is three quarters of them.
     """
     rows = len(table)
     may = np.ones(rows, dtype=np.bool_) if eligible is None else eligible
@@ -194,7 +199,9 @@ def learnable(
 
 
 def usual_sizes(most_rows: int, most: int = 5) -> tuple[int, ...]:
-    """Doubling from 8 to at most 256 and the rows there are: the largest ``most`` of them.
+    """Training sizes by default: 8, 16, 32, ... up to 256 or the number of rows.
+
+    At most the ``most`` largest of these sizes are returned.
 
     >>> usual_sizes(75), usual_sizes(7), usual_sizes(2000)
     ((8, 16, 32, 64), (7,), (16, 32, 64, 128, 256))

@@ -1,12 +1,12 @@
 """How alike two models are as formulas: the syntactic score of Kaltenecker (2016), section 4.1.
 
-The terms of a model fall into classes by the parameters they are about: 2*x and x^2 are both of the
-class {x}. Every term of either model scores once:
+The terms of a model fall into classes by the parameters they contain: 2*x and x^2 are both of the
+class {x}. Every term that at least one model has scores once:
 
-    -2            the other model has no term of its class
-    -1            it has, but not this term
-    1 + alike     both have it, with coefficients a (analytical) and e (empirical):
-                  alike = max(0, 1 - |e - a| / |a|), so 2 where they are the same
+    -2            the other model has no term of this class
+    -1            the other model has a term of this class, but not this term
+    1 + alike     both models have the term, with coefficients a (analytical) and e (empirical):
+                  alike = max(0, 1 - |e - a| / |a|), so 2 where the coefficients are equal
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ BEST = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TermScore:
-    """What one term of the union of two models scores, and why."""
+    """The score of one term that at least one of two models has, and the reason."""
 
     term: str
     group: tuple[str, ...]
@@ -34,11 +34,11 @@ class TermScore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyntacticScore:
-    """The syntactic score and the terms that make it.
+    """The syntactic score of two models, with the scores of the single terms.
 
     ``published``: the sum over the terms, from -2 to 2 times their number, so that larger models
-    score lower. ``normalised``: that over 2 times the number, in [-1, 1]; -1 where the models share
-    no class, 1 where they are equal (also where both are empty).
+    score lower. ``normalised``: this sum over 2 times the number of terms, in [-1, 1]. It is -1
+    where the models share no class and 1 where they are equal (also where both are empty).
     """
 
     published: float
@@ -47,7 +47,7 @@ class SyntacticScore:
 
     @property
     def matched(self) -> int:
-        """How many terms both models have."""
+        """The number of terms that both models have."""
         return sum(term.side == "both" for term in self.terms)
 
 
@@ -90,7 +90,12 @@ def score(analytical: Sum, empirical: Sum, *, constant: bool = False) -> Syntact
 
 
 def _alike(analytical: float, empirical: float) -> float:
-    """simValue, with the absolute value of the denominator: coefficients may be negative."""
+    """The similarity of two coefficients: simValue of Kaltenecker (2016), with the absolute value
+    in the denominator.
+
+    The absolute value is needed because coefficients may be negative. None where there is no
+    denominator.
+    """
     return max(0.0, 1 - abs(empirical - analytical) / abs(analytical))
 
 

@@ -1,4 +1,4 @@
-"""How long the rest of a learning curve will take, from what its fits have taken so far."""
+"""Estimates how long the rest of a learning curve will take, from the fits made so far."""
 
 import statistics
 from collections.abc import Iterable
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Pace:
-    """Seconds of the trials made, by model and size.
+    """The seconds that the trials so far have taken, by model and training size.
 
-    The small sizes come first and are no measure of the large ones: what was not tried yet is
-    taken to grow like the rows, from the largest size of the same model that was.
+    Small sizes are tried first. A size not tried yet is estimated from the nearest size of the same
+    model that was tried, in proportion to the number of rows.
     """
 
     taken: dict[tuple[str, int], list[float]] = field(default_factory=dict)
@@ -20,7 +20,9 @@ class Pace:
         self.taken.setdefault((model, size), []).append(seconds)
 
     def left(self, trials: Iterable[tuple[str, int]]) -> float | None:
-        """Seconds that trials to come will take; None while a model was never tried."""
+        """The estimated seconds that the given trials will take; None while one of their models was
+        never tried.
+        """
         total = 0.0
         for model, size in trials:
             if (model, size) in self.taken:
@@ -35,7 +37,7 @@ class Pace:
 
 
 def told(seconds: float | None) -> str:
-    """``about 40 s left``; empty where nothing can be said.
+    """The remaining time in words, such as ``about 40 s left``; empty for None.
 
     >>> told(41.7), told(200.0), told(None)
     ('about 42 s left', 'about 4 min left', '')

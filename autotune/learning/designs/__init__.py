@@ -1,4 +1,5 @@
-"""Designs of experiments: which rows to measure, so that a model can be learned from few.
+"""Designs of experiments: choose which rows to measure, so that a model can be learned from few of
+them.
 
     full_factorial     every allowed combination
     random             each as likely, none twice

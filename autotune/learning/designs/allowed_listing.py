@@ -19,7 +19,7 @@ _VISITED = 100_000
 def listed(
     parameters: Sequence[Parameter], rules: Sequence[RowRule], progress: Progress | None = None
 ) -> tuple[Row, ...] | None:
-    """The allowed combinations, or None where there are too many to look at."""
+    """The allowed combinations of values; None where there are too many to list."""
     size = size_of(parameters)
     if size is None:
         return None
@@ -32,7 +32,7 @@ def listed(
 
 
 def _given(parameters: Sequence[Parameter], rules: Sequence[RowRule]) -> tuple[Row, ...] | None:
-    """The allowed rows where a rule gives all rows that may be; None where none does."""
+    """The allowed rows where one of the rules lists all of them; None where no rule does."""
     names = [parameter.name for parameter in parameters]
     for rule in rules:
         if not isinstance(rule, Members) or set(rule.names) != set(names):
@@ -52,7 +52,10 @@ def _given(parameters: Sequence[Parameter], rules: Sequence[RowRule]) -> tuple[R
 def _walked(
     parameters: Sequence[Parameter], rules: Sequence[RowRule], limit: int, progress: Progress | None
 ) -> tuple[Row, ...] | None:
-    """Parameter by parameter; a constraint is asked as soon as all that it names is set."""
+    """The allowed combinations, built up parameter by parameter; None above the limit.
+
+    A constraint is checked as soon as all parameters that it names have values.
+    """
     names = [parameter.name for parameter in parameters]
     due: list[list[RowRule]] = [[] for _ in names]
     for rule in rules:
@@ -76,12 +79,12 @@ def _walked(
 
 
 def size_of(parameters: Sequence[Parameter]) -> int | None:
-    """How many combinations the values have; None with an interval."""
+    """The number of combinations of values; None where a parameter is an interval."""
     if any(parameter.continuous and not parameter.constant for parameter in parameters):
         return None
     return math.prod(len(values_of(parameter)) for parameter in parameters)
 
 
 def values_of(parameter: Parameter) -> tuple[Value, ...]:
-    """The values of a parameter, one of an interval that has no length."""
+    """The values of a parameter; a single value for an interval of length zero."""
     return parameter.values or (parameter.low,)

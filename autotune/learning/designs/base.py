@@ -1,4 +1,4 @@
-"""A design: which rows to measure, and what became of the points that could not be."""
+"""A design of experiments: the rows to measure, and how many points were moved or dropped."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -32,11 +32,12 @@ LARGEST = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Design:
-    """The rows to measure, each once.
+    """The rows to measure, each listed once.
 
-    ``points`` of the design were asked for; ``moved`` of them to the nearest allowed row,
-    ``dropped`` because no row near them was allowed (or that was asked for), ``repeated`` because
-    they fell on a row before them. So ``points = len(rows) + dropped + repeated``.
+    The design began with ``points`` points. ``moved`` of them were moved to the nearest allowed
+    row. ``dropped`` were left out because no allowed row was near, or because dropping was
+    requested. ``repeated`` fell on a row that was in the design already. So ``points = len(rows) +
+    dropped + repeated``.
     """
 
     kind: Kind
@@ -64,7 +65,7 @@ class Design:
 
     @property
     def points(self) -> int:
-        """The points of the design, before any was dropped."""
+        """The number of points of the design before any was dropped."""
         return len(self.rows) + self.dropped + self.repeated
 
     @property
@@ -74,17 +75,17 @@ class Design:
 
     @property
     def inputs(self) -> ParameterRows:
-        """The rows of the design, in the form in which models predict rows."""
+        """The rows of the design in the form that models take for prediction."""
         return ParameterRows(parameters=self.parameters, rows=self.rows)
 
     def values(self, row: int) -> dict[str, Value]:
-        """The values of a row by parameter."""
+        """The values of one row by parameter."""
         return dict(zip(self.names, self.rows[row], strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """The points of a design before constraints, and what there is to say of them."""
+    """The points of a design before constraints are applied, with notes and settings."""
 
     kind: Kind
     points: Sequence[Row]
@@ -95,10 +96,11 @@ class Made:
 
 
 def finish(domain: Domain, made: Made, treatment: Treatment | None = None) -> Design:
-    """The design of these points: forbidden ones repaired or dropped, each row once.
+    """The design made of these points: forbidden points are repaired or dropped, and each row is
+    listed once.
 
-    Without a treatment no point is forbidden: the design chose among allowed rows. InputError
-    where nothing is left.
+    ``treatment`` None: the points were chosen among allowed rows, so none is forbidden. Raises
+    InputError where no row is left.
     """
     check_choice("illegal", treatment, TREATMENTS)
     kept: dict[Row, int] = {}
@@ -155,13 +157,15 @@ def _told(points: int, moved: int, dropped: int, repeated: int) -> list[str]:
 
 
 def check_rows(where: str, rows: int, most: int = LARGEST) -> None:
-    """Raise InputError for a number of rows that no design has."""
+    """Raise InputError for a number of rows that no design can have."""
     if not 1 <= rows <= most:
         raise InputError(Fault(where=where, found=str(rows), expected=f"from 1 to {most} rows"))
 
 
 def check_choice(where: str, value: str | None, choices: Sequence[str]) -> None:
-    """Raise InputError for a choice that is not known; None is no choice."""
+    """Raise InputError where the value of the setting ``where`` is not one of the choices; None is
+    accepted.
+    """
     if value is not None and value not in choices:
         expected, hint = one_of(choices), nearest(value, choices)
         raise InputError(Fault(where=where, found=repr(value), expected=expected, hint=hint))

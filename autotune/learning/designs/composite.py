@@ -1,4 +1,6 @@
-"""Second-order designs around a centre: central composite (inscribed) and Box-Behnken."""
+"""Second-order designs around a centre: inscribed central composite designs and Box-Behnken
+designs.
+"""
 
 import math
 from collections.abc import Sequence
@@ -33,7 +35,9 @@ pair of them for the other numbers."""
 
 @dataclass(frozen=True, slots=True)
 class _Cube:
-    """A parameter at the points of a design: its centre, its ends, and inside of them."""
+    """The values that one parameter takes in a design: the centre, the ends, and a value between
+    centre and each end.
+    """
 
     centre: Value
     low: Value
@@ -91,13 +95,14 @@ def box_behnken(
     treatment: Treatment = "repair",
     compatibility: Compatibility | None = None,
 ) -> Design:
-    """Few parameters at a time at their ends, the others at the centre, and the centre itself.
+    """A Box-Behnken design: some parameters at their ends, the others at the centre, and the centre
+    itself.
 
-    Pairs of parameters leave the centre together; of six and seven parameters the published
+    Pairs of parameters leave the centre together. With six and seven parameters it is the published
     triples (G. E. P. Box and D. W. Behnken, "Some new three level designs for the study of
-    quantitative variables", Technometrics 2(4), 1960), with ``compatibility`` pairs here too.
-    Numeric parameters of three values and more are designed, at least three; each combination of
-    the others has such a design.
+    quantitative variables", Technometrics 2(4), 1960), with ``compatibility`` pairs here too. Only
+    numeric parameters of three values and more are designed; at least three are needed. Each
+    combination of the other parameters has such a design.
     """
     domain, places, designed = _designed(parameters, constraints, compatibility)
     k = len(designed)
@@ -140,7 +145,7 @@ def _designed(
     constraints: Sequence[RowRule],
     compatibility: Compatibility | None,
 ) -> tuple[Domain, list[int], list[Parameter]]:
-    """The domain, and the parameters that have a centre with their places."""
+    """The domain, the places of the parameters that have a centre, and these parameters."""
     check_choice("compatibility", compatibility, COMPATIBILITIES)
     domain = Domain(parameters=tuple(parameters), rules=tuple(constraints))
     least = 3 if compatibility is None else 2
@@ -176,7 +181,9 @@ def _cube(parameter: Parameter, count: int, *, up: bool) -> _Cube:
 
 
 def _cube_notes(designed: Sequence[Parameter], cubes: Sequence[_Cube]) -> list[str]:
-    """Which parameters have too few values for five different levels."""
+    """A note that names the parameters with too few values for five different levels; empty where
+    none has.
+    """
     short = [
         f"{parameter.name} ({len({c.centre, c.low, c.high, c.lower, c.upper})})"
         for parameter, c in zip(designed, cubes, strict=True)

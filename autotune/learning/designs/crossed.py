@@ -12,10 +12,11 @@ from autotune.learning.designs.row_rules import Row
 
 
 def crossed(domain: Domain, places: Sequence[int], points: Sequence[Row]) -> list[Row]:
-    """Every point at ``places`` with every combination of the other parameters.
+    """Every point of the parameters at ``places`` combined with every combination of the other
+    parameters.
 
-    Combinations that no allowed row has are left out, as far as the allowed ones are listed.
-    InputError where that makes more rows than a design may have.
+    Combinations of the others that no allowed row has are left out where the allowed combinations
+    are listed. Raises InputError where there would be more rows than a design may have.
     """
     others, choices = [], []
     for component in domain.components:

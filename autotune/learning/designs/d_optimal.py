@@ -1,4 +1,4 @@
-"""The D-optimal design: the allowed rows that pin down the terms of a linear model best."""
+"""The D-optimal design: the allowed rows that determine the terms of a linear model best."""
 
 from collections.abc import Sequence
 
@@ -78,14 +78,18 @@ def d_optimal(
 
 
 def efficiency(matrix: Floats) -> float:
-    """det(X'X)^(1/p) / n of a model matrix (n, p) coded from -1 to 1; 1 is an orthogonal design."""
+    """The D-efficiency det(X'X)^(1/p) / n of a model matrix X (n, p) coded from -1 to 1; 1 for an
+    orthogonal design.
+    """
     sign, logarithm = np.linalg.slogdet(matrix.T @ matrix)
     n, p = matrix.shape
     return float(np.exp(logarithm / p) / n) if sign > 0 else 0.0
 
 
 def _candidates(domain: Domain, rows: int, rng: np.random.Generator) -> list[Row]:
-    """All allowed rows, or some of them and some with values at the ends and the middle."""
+    """The candidate rows: all allowed rows, or a random part of them and rows at the ends and the
+    middle of values.
+    """
     wanted = max(_CANDIDATES, 2 * rows)
     count = domain.count
     if count is not None and count <= wanted:
@@ -100,7 +104,7 @@ def _candidates(domain: Domain, rows: int, rng: np.random.Generator) -> list[Row
 
 
 def _few(parameter: Parameter) -> Parameter:
-    """The parameter at its ends and its middle; a category as it is."""
+    """The parameter restricted to its ends and its middle; a category is returned unchanged."""
     if not parameter.numeric or parameter.constant:
         return parameter
     if not parameter.continuous and len(parameter.values) <= 3:
@@ -117,7 +121,9 @@ def _whole(value: Value) -> int | float:
 def _best(
     matrix: Floats, count: int, rng: np.random.Generator, progress: Progress | None
 ) -> tuple[list[int], float]:
-    """The best of the exchanged starts, and the mean efficiency of the random starts."""
+    """The rows of the best of several exchanged random starts, and the mean efficiency of these
+    starts before exchange.
+    """
     if count == len(matrix):
         return list(range(count)), efficiency(matrix)
     best: list[int] = []

@@ -34,7 +34,10 @@ class ModelColumns:
 def model_columns(
     parameters: Sequence[Parameter], rows: Sequence[Row], terms: Terms
 ) -> ModelColumns:
-    """Intercept and terms; each column that is a combination of those before it left out."""
+    """The columns of a linear model: the intercept and the terms.
+
+    A column that is a linear combination of the columns before it is left out.
+    """
     named = list(_columns(parameters, rows, terms))
     matrix = np.column_stack([column for _, column in named])
     free = _independent(matrix)
@@ -50,7 +53,7 @@ def model_columns(
 def _columns(
     parameters: Sequence[Parameter], rows: Sequence[Row], terms: Terms
 ) -> Iterator[tuple[str, Floats]]:
-    """Each column with the name of its term, the lower orders first."""
+    """The name of each term with its column, lower orders first."""
     blocks = [
         (parameter, _coded(parameter, [row[i] for row in rows]))
         for i, parameter in enumerate(parameters)
@@ -73,7 +76,7 @@ def _columns(
 
 
 def _independent(matrix: Floats) -> NDArray[np.bool_]:
-    """Which columns are no combination of those before them, (terms,)."""
+    """(terms,) True for the columns that are no linear combination of the columns before them."""
     basis = np.zeros((matrix.shape[0], 0))
     free = np.zeros(matrix.shape[1], dtype=bool)
     for j, column in enumerate(matrix.T):
@@ -87,7 +90,11 @@ def _independent(matrix: Floats) -> NDArray[np.bool_]:
 
 
 def _coded(parameter: Parameter, values: Sequence[Value]) -> list[Floats]:
-    """A column from -1 to 1 of numbers; of N categories N - 1 differences from the mean."""
+    """The columns of one parameter, coded from -1 to 1.
+
+    A numeric parameter has one column. A category with N values has N - 1 columns, differences from
+    the mean.
+    """
     if parameter.numeric:
         low, high = parameter.low, parameter.high
         numbers = np.array([float(value) for value in values])

@@ -1,4 +1,4 @@
-"""The space that a design chooses from: parameters, and which combinations are allowed.
+"""The space that a design chooses from: parameters and the allowed combinations of their values.
 
     parameters  a b c d e        constraints  a * b <= 64, c != "x" or b > 2
     components  {a b c} {d} {e}  tied together by constraints, so free of one another
@@ -23,10 +23,10 @@ from autotune.progress import Progress
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Component:
-    """Parameters that constraints tie together.
+    """A group of parameters that constraints tie together.
 
-    ``rows``: the allowed combinations of their values, last parameter fastest; None where they
-    are too many to list, or one of the parameters may be any number.
+    ``rows``: the allowed combinations of their values, the last parameter varying fastest; None
+    where there are too many to list, or where a parameter is an interval.
     """
 
     places: tuple[int, ...]
@@ -36,7 +36,9 @@ class Component:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Domain:
-    """Parameters and constraints, taken apart; InputError where no combination is allowed."""
+    """Parameters and constraints, split into independent components; InputError where no
+    combination is allowed.
+    """
 
     parameters: tuple[Parameter, ...]
     rules: tuple[RowRule, ...] = ()
@@ -61,12 +63,14 @@ class Domain:
 
     @property
     def combinations(self) -> int | None:
-        """How many combinations the values have, allowed or not; None: not countable."""
+        """The number of combinations of values, allowed or not; None where a parameter is an
+        interval.
+        """
         return size_of(self.parameters)
 
     @property
     def count(self) -> int | None:
-        """How many combinations are allowed; None where that was not counted."""
+        """The number of allowed combinations; None where it is not known."""
         total = 1
         for component in self.components:
             if component.rows is None:
@@ -75,7 +79,7 @@ class Domain:
         return total
 
     def values(self, row: Row) -> dict[str, Value]:
-        """The values of a row by parameter."""
+        """The values of one row by parameter."""
         return dict(zip(self.names, row, strict=True))
 
     def allows(self, row: Row) -> bool:
@@ -84,7 +88,9 @@ class Domain:
         return all(fulfils(rule, values) for rule in self.rules)
 
     def __iter__(self) -> Iterator[Row]:
-        """Every allowed row, component by component; ValueError unless they are counted."""
+        """Every allowed row, component by component; ValueError where the allowed rows are not
+        counted.
+        """
         listed = [component.rows for component in self.components if component.rows is not None]
         if len(listed) < len(self.components):
             raise ValueError("the allowed combinations are not listed")
@@ -92,7 +98,7 @@ class Domain:
             yield self.join(parts)
 
     def join(self, parts: Sequence[Row]) -> Row:
-        """The row that one combination of each component makes together."""
+        """The row made of one combination of each component."""
         row: list[Value] = [0] * len(self.parameters)
         for component, part in zip(self.components, parts, strict=True):
             for place, value in zip(component.places, part, strict=True):
@@ -100,13 +106,14 @@ class Domain:
         return tuple(row)
 
     def part(self, component: Component, row: Row) -> Row:
-        """The values of a row that belong to a component."""
+        """The values of a row that belong to one component."""
         return tuple(row[place] for place in component.places)
 
     def draw(self, rng: np.random.Generator, tries: int) -> tuple[Row | None, int]:
-        """A random allowed row, each as likely, and the tries that it took.
+        """A random allowed row and the number of tries that it took; all rows are equally likely.
 
-        Components that are not listed are drawn until they are allowed; None after ``tries``.
+        Components that are not listed are drawn until they are allowed. The row is None after
+        ``tries`` failed draws.
         """
         parts, used = [], 1
         for component in self.components:
@@ -174,9 +181,9 @@ def _nothing(rules: Sequence[RowRule]) -> InputError:
 def drawn_part(
     parameters: Sequence[Parameter], component: Component, rng: np.random.Generator, tries: int
 ) -> tuple[Row | None, int]:
-    """A random allowed combination of a component, each as likely, and the tries that it took.
+    """A random allowed combination of one component and the number of tries that it took.
 
-    None after ``tries``.
+    All combinations are equally likely. The combination is None after ``tries`` failed draws.
     """
     members = [parameters[place] for place in component.places]
     names = [parameter.name for parameter in members]
@@ -189,7 +196,8 @@ def drawn_part(
 
 
 def drawn_value(parameter: Parameter, unit: float) -> Value:
-    """The value that a number in [0, 1) stands for, all values alike.
+    """The value of a parameter at ``unit``, a number in [0, 1); every value has an equal share of
+    [0, 1).
 
     >>> from autotune.domain.tables.parameter import numeric
     >>> drawn_value(numeric("bi", [16, 32, 64]), 0.5)

@@ -1,4 +1,4 @@
-"""From the levels of a design to the values of a parameter, ours and SPL Conqueror's."""
+"""The values of a parameter at the levels of a design, by our rule and by SPL Conqueror's."""
 
 import math
 from bisect import bisect_left
@@ -11,10 +11,11 @@ from autotune.domain.tables.parameter import Parameter, Value
 
 
 def at_levels(parameter: Parameter, count: int) -> tuple[Value, ...]:
-    """The values of levels 0 .. count-1: evenly spread, the first and the last at the ends.
+    """The values at levels 0 .. count-1: evenly spread, with the first and the last value at the
+    ends.
 
-    The value of a level is the one at the nearest index, the lower of two as near; of fewer values
-    than levels each stands for as many levels as any other, but for one.
+    A level stands for the value at the nearest index, the lower one of a tie. Where there are fewer
+    values than levels, several levels stand for one value, equally many for each up to one.
 
     >>> from autotune.domain.tables.parameter import numeric
     >>> at_levels(numeric("x", range(1, 101)), 3), at_levels(numeric("x", [0, 1]), 3)
@@ -34,11 +35,12 @@ def at_levels(parameter: Parameter, count: int) -> tuple[Value, ...]:
 def conqueror_levels(
     parameter: Parameter, count: int, rng: np.random.Generator
 ) -> tuple[Value, ...]:
-    """The values of levels as SPL Conqueror chooses them: the last gap differs from the others.
+    """The values at levels as SPL Conqueror chooses them; the last gap differs from the others.
 
-    Minimum, maximum and every ``off``-th value, ``off`` = (N - 1)/(count - 1) rounded half to
-    even, clamped to the last value. Of fewer values than levels all, then random ones: other
-    random ones than there, whose generator is that of .NET.
+    They are the minimum, the maximum and every ``off``-th value, with ``off`` = (N - 1)/(count - 1)
+    rounded half to even, clamped to the last value. Where there are fewer values than levels, all
+    values are taken and random ones added. These differ from SPL Conqueror's, which uses the
+    generator of .NET.
 
     >>> from autotune.domain.tables.parameter import numeric
     >>> rng = np.random.default_rng(1)
@@ -59,9 +61,11 @@ def conqueror_levels(
 
 
 def centre(parameter: Parameter) -> Value:
-    """The value at index N // 2, the middle of an interval.
+    """The value at index N
 
-    Of an even number of values it is the first beyond the middle, as in SPL Conqueror.
+    2 of N values; the middle of an interval.
+
+    With an even number of values it is the first one beyond the middle, as in SPL Conqueror.
     """
     if parameter.continuous:
         return (parameter.low + parameter.high) / 2
@@ -76,17 +80,18 @@ def extremes(parameter: Parameter) -> tuple[Value, Value]:
 
 
 def nearest(parameter: Parameter, target: float) -> Value:
-    """The value of a numeric parameter next to a number, the lower of two as near."""
+    """The value of a numeric parameter that is nearest to a number; the lower one of a tie."""
     if parameter.continuous:
         return min(max(target, parameter.low), parameter.high)
     return min(parameter.values, key=lambda value: (abs(float(value) - target), float(value)))
 
 
 def snapped_up(parameter: Parameter, target: float) -> Value:
-    """The first value not below a number, else the last: how SPL Conqueror reads a step function.
+    """The first value not below ``target``, else the last value: how SPL Conqueror reads a step
+    function.
 
-    Numbers are compared with three decimals, as there. (Values that a variability model lists one
-    by one are rounded to the nearest there too.)
+    Numbers are compared with three decimals, as SPL Conqueror does. (Where its variability model
+    lists values one by one, SPL Conqueror rounds to the nearest value too.)
     """
     if parameter.continuous:
         return nearest(parameter, target)
@@ -95,7 +100,9 @@ def snapped_up(parameter: Parameter, target: float) -> Value:
 
 
 def position(parameter: Parameter, value: Value) -> float:
-    """Where a value of the domain lies in it, from 0 to 1: by index, or by size in an interval."""
+    """The position of a value in the domain of its parameter, from 0 to 1: by index, or by size in
+    an interval.
+    """
     if parameter.constant:
         return 0.0
     if not parameter.continuous:
@@ -105,10 +112,14 @@ def position(parameter: Parameter, value: Value) -> float:
 
 
 def logarithmic(parameter: Parameter) -> bool:
-    """Whether a numeric parameter is better seen in logarithms: positive, over a factor of 8."""
+    """Whether a numeric parameter is better seen on a logarithmic scale: all positive, and spanning
+    more than a factor of 8.
+    """
     return parameter.low > 0 and math.log2(parameter.high / parameter.low) >= 3
 
 
 def is_flag(parameter: Parameter) -> bool:
-    """Whether it is an option that is chosen or not: the numbers 0 and 1, or one of them."""
+    """Whether the parameter is an option that is on or off: its values are 0 and 1, or one of the
+    two.
+    """
     return bool(parameter.values) and set(parameter.values) <= {0, 1}

@@ -1,4 +1,4 @@
-"""Which design is wanted, and the design that it is."""
+"""The choice of a design as data, and the making of the design."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +36,9 @@ _TREATED: tuple[Kind, ...] = ("plackett-burman", "central-composite", "box-behnk
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesignPlan:
-    """A kind of design with its settings; InputError for settings that are not of its kind."""
+    """The kind of a design with its settings; InputError for settings that do not belong to the
+    kind.
+    """
 
     kind: Kind
     rows: int | None = None
@@ -75,7 +77,9 @@ class DesignPlan:
         constraints: Sequence[RowRule] = (),
         progress: Progress | None = None,
     ) -> Design:
-        """The design of these parameters; InputError as its kind raises it."""
+        """Make the design for these parameters and constraints; InputError where its kind cannot be
+        made.
+        """
         there, rows = self.compatibility, self.rows or 0
         treatment = self.treatment or "repair"
         match self.kind:

@@ -1,4 +1,4 @@
-"""Fedorov's exchange of rows for candidates, while that raises det(X'X).
+"""Fedorov's exchange algorithm: replaces rows by candidates while that raises det(X'X).
 
 V. V. Fedorov, Theory of Optimal Experiments, 1972.
 """
@@ -20,7 +20,11 @@ GAIN = 1e-6
 
 @dataclass(slots=True)
 class _Exchange:
-    """Rows chosen of candidates F, (N, p), with M = X'X of the chosen: F M^-1, d, F M^-1 X'."""
+    """The state of the exchange: the chosen rows among candidates F, (N, p), with matrices kept up
+    to date.
+
+    With M = X'X of the chosen rows it keeps F M^-1, d (the diagonal of F M^-1 F') and F M^-1 X'.
+    """
 
     matrix: Floats
     rows: NDArray[np.intp]
@@ -32,7 +36,11 @@ class _Exchange:
         self.refresh()
 
     def refresh(self) -> None:
-        """From scratch; a small multiple of the unit matrix keeps M of poor rows regular."""
+        """Compute all matrices anew.
+
+        A small multiple of the unit matrix is added to M, so that it has an inverse for poor rows
+        too.
+        """
         chosen = self.matrix[self.rows]
         regular = 1e-6 * len(self.rows) * np.eye(chosen.shape[1])
         self.spread = self.matrix @ np.linalg.inv(chosen.T @ chosen + regular)
@@ -40,9 +48,10 @@ class _Exchange:
         self.d = np.einsum("ij,ij->i", self.spread, self.matrix)
 
     def best(self) -> tuple[int, int, float]:
-        """The chosen place i and candidate j of the exchange that gains most, and its gain.
+        """The exchange of a chosen row for a candidate that raises det(M) most: place i, candidate
+        j and gain.
 
-        It multiplies det(M) by 1 + d_j - d_i - (d_i d_j - d_ij^2), d = x' M^-1 x.
+        The exchange multiplies det(M) by 1 + d_j - d_i - (d_i d_j - d_ij^2) with d = x' M^-1 x.
         """
         variances = self.d[self.rows]
         gain = self.across**2
@@ -54,7 +63,7 @@ class _Exchange:
         return int(i), int(j), float(gain[j, i])
 
     def swap(self, i: int, j: int) -> None:
-        """Candidate j for the chosen place i, by two updates of rank one."""
+        """Replace the chosen row at place i by candidate j, with two updates of rank one."""
         self._update(j, 1.0)
         self._update(int(self.rows[i]), -1.0)
         self.rows[i] = j
@@ -70,7 +79,9 @@ class _Exchange:
 
 
 def exchanged(matrix: Floats, start: NDArray[np.intp], report: Callable[[int], None]) -> list[int]:
-    """Fedorov's exchange: at each step the pair that raises the determinant most."""
+    """The rows after Fedorov's exchange, which at each step swaps the pair that raises the
+    determinant most.
+    """
     state = _Exchange(matrix, start.copy())
     for step in range(_EXCHANGES):
         i, j, gain = state.best()

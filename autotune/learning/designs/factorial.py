@@ -27,10 +27,11 @@ def full_factorial(
     compatibility: Compatibility | None = None,
     progress: Progress | None = None,
 ) -> Design:
-    """Every combination of values that the constraints allow, the last parameter fastest.
+    """Every allowed combination of values, the last parameter varying fastest.
 
-    ``compatibility``: the first parameter fastest, as SPL Conqueror writes it. InputError for an
-    interval, which has no values to combine, and for more rows than a design may have.
+    ``compatibility``: the first parameter varies fastest, as SPL Conqueror writes it. Raises
+    InputError for an interval, which has no values to combine, and for more rows than a design may
+    have.
     """
     check_choice("compatibility", compatibility, COMPATIBILITIES)
     domain = Domain(parameters=tuple(parameters), rules=tuple(constraints), progress=progress)

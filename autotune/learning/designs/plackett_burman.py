@@ -2,7 +2,7 @@
 
 Rows r = 0 .. n-2 are ``seed[(r + j) mod (n-1)]`` in column j; a row of zeros follows
 (R. L. Plackett and J. P. Burman, "The design of optimum multifactorial experiments", Biometrika
-33(4), 1946). Every level is in each column as often. Any two of the first ``(n-1)/(l-1)`` columns
+33(4), 1946). Each column has all levels equally often. Any two of the first ``(n-1)/(l-1)`` columns
 hold all pairs of levels; column j and column ``j + (n-1)/(l-1)`` do not: they are aliased.
 """
 
@@ -41,7 +41,8 @@ SEEDS: Mapping[tuple[int, int], str] = {
 
 
 def matrix(rows: int, levels: int, columns: int) -> NDArray[np.intp]:
-    """The levels, (rows, columns), from 0; InputError for what does not exist.
+    """The levels of a Plackett-Burman design, (rows, columns), from 0; InputError for a size that
+    does not exist.
 
     >>> matrix(9, 3, 2)[:3].tolist()
     [[0, 1], [1, 2], [2, 2]]
@@ -53,7 +54,7 @@ def matrix(rows: int, levels: int, columns: int) -> NDArray[np.intp]:
 
 
 def clear_columns(rows: int, levels: int) -> int:
-    """The first columns of which any two hold all pairs of levels.
+    """How many of the first columns are free of aliasing: any two of them hold all pairs of levels.
 
     >>> [clear_columns(*key) for key in SEEDS]
     [4, 13, 40, 6, 31, 8]
@@ -62,7 +63,7 @@ def clear_columns(rows: int, levels: int) -> int:
 
 
 def aliases(rows: int, levels: int, names: Sequence[str]) -> list[tuple[str, str]]:
-    """The pairs of parameters whose effects a design of theirs cannot tell apart."""
+    """The pairs of parameters whose effects the design cannot tell apart."""
     period = clear_columns(rows, levels)
     numbered = list(enumerate(names))
     return [
@@ -81,13 +82,13 @@ def plackett_burman(
     treatment: Treatment = "repair",
     compatibility: Compatibility | None = None,
 ) -> Design:
-    """A design of ``size`` = (rows n, levels l), each one of the six that exist.
+    """A Plackett-Burman design of ``size`` = (rows n, levels l), one of the six sizes that exist.
 
-    Where one of them is None the smallest design is taken whose columns are all told apart, else
-    the smallest with enough columns. Parameters of one value take no column. A category has its
-    values as levels, in their order. ``compatibility``: values of levels as SPL Conqueror takes
-    them, equal rows of levels once, and categories and options that are 0 or 1 crossed with the
-    design. ``seed`` is for its random padding only.
+    Where n or l is None, the smallest design without aliased columns is taken, else the smallest
+    with enough columns. Parameters of one value take no column. The values of a category are its
+    levels, in their order. ``compatibility``: follow SPL Conqueror in the values of levels, keep
+    equal rows of levels once, and cross the design with categories and with options that are 0 or
+    1. ``seed`` is used only for the random values that SPL Conqueror adds.
 
     Raises InputError for a size that does not exist, and for more than n - 1 columns.
     """
@@ -158,7 +159,7 @@ def _shown(keys: Sequence[tuple[int, int]] | Mapping[tuple[int, int], str]) -> s
 
 
 def _chosen(size: tuple[int | None, int | None], columns: int) -> tuple[int, int]:
-    """The size that is asked for, or the smallest that fits."""
+    """The requested size, or the smallest size that fits the columns."""
     rows, levels = size
     if rows is not None and levels is not None:
         _check(rows, levels, columns)
@@ -190,7 +191,7 @@ def _alias_notes(rows: int, levels: int, designed: Sequence[Parameter]) -> list[
 
 
 def _value_notes(designed: Sequence[Parameter], levels: int, *, padded: bool) -> list[str]:
-    """What has fewer values than levels, and which categories have more."""
+    """Notes that name the parameters with fewer values than levels and the categories with more."""
     notes = []
     sizes = {p.name: len(p.values) for p in designed if not p.continuous}
     few = [f"{name} ({size})" for name, size in sizes.items() if size < levels]

@@ -26,14 +26,15 @@ _SAMPLES, _TRIES = 500, 20_000
 
 @dataclass(slots=True)
 class Repair:
-    """Finds the nearest allowed row of a point.
+    """Finds the allowed row nearest to a point.
 
-    Distance: the sum over parameters of the distance in their domains, by index from 0 to 1 (by
-    size in an interval); 1 for another category. Of rows as near, the first of the domain.
+    The distance is the sum over the parameters of the distance in their domains, by index from 0 to
+    1 (by size in an interval); it is 1 between two categories. Of equally near rows the first of
+    the domain is taken.
 
-    Where the allowed rows are too many to be listed, the nearest with one or two values changed;
-    where there is none, the nearest of some random ones, with each value of the point put back
-    that is allowed there.
+    Where there are too many allowed rows to list, the search covers rows with one or two values
+    changed. If none of them is allowed, it takes the nearest of some random allowed rows, and puts
+    back each value of the point that is allowed there.
     """
 
     domain: Domain
@@ -42,7 +43,7 @@ class Repair:
     _left: int = _AT_MOST
 
     def nearest(self, point: Row) -> Row | None:
-        """The allowed row nearest to a point; None where none is found among its neighbours."""
+        """The allowed row nearest to a point; None where the search finds no allowed row."""
         parts = []
         for component in self.domain.components:
             part = self._part(component, self.domain.part(component, point))
@@ -67,7 +68,9 @@ class Repair:
     def _neighbour(
         self, members: Sequence[Parameter], component: Component, part: Row
     ) -> Row | None:
-        """The nearest allowed one with few values changed, of the first so many."""
+        """The nearest allowed combination with one or two values changed; None where none is found
+        within the limit of tries.
+        """
         if self._left <= 0:
             return None
         names = [parameter.name for parameter in members]
@@ -78,7 +81,9 @@ class Repair:
         return None
 
     def _towards(self, members: Sequence[Parameter], component: Component, part: Row) -> Row | None:
-        """A random allowed one, brought as near as its values may be put back one by one."""
+        """A random allowed combination, moved towards the point by putting back the point's values
+        one by one.
+        """
         if component.places not in self._samples:
             self._samples[component.places] = self._drawn(component)
         samples = self._samples[component.places]
@@ -108,14 +113,14 @@ def _allowed(component: Component, names: Sequence[str], row: Row) -> bool:
 
 
 def _closest(parameters: Sequence[Parameter], positions: NDArray[np.float64], part: Row) -> int:
-    """Which of these positions is nearest to a row."""
+    """The index of the position nearest to a row."""
     gap = np.abs(positions - _positions(parameters, [part]))
     text = np.array([not parameter.numeric for parameter in parameters])
     return int(np.where(text & (gap > 0), 1.0, gap).sum(axis=1).argmin())
 
 
 def _positions(parameters: Sequence[Parameter], rows: Sequence[Row]) -> NDArray[np.float64]:
-    """Where the values of rows lie in their domains, (n, parameters)."""
+    """The positions of values in their domains, (n, parameters), each from 0 to 1."""
     columns = []
     for i, parameter in enumerate(parameters):
         position_of = {value: position(parameter, value) for value in {row[i] for row in rows}}
@@ -124,7 +129,9 @@ def _positions(parameters: Sequence[Parameter], rows: Sequence[Row]) -> NDArray[
 
 
 def _neighbours(parameters: Sequence[Parameter], part: Row) -> Iterator[Row]:
-    """Rows with one value changed, then with two, the nearest first in each."""
+    """Rows with one value changed, then rows with two values changed; the nearest first in each
+    group.
+    """
     for changed in range(1, _CHANGED + 1):
         nearby: list[tuple[float, Row]] = []
         for places in combinations(range(len(parameters)), changed):
@@ -140,7 +147,7 @@ def _neighbours(parameters: Sequence[Parameter], part: Row) -> Iterator[Row]:
 
 
 def _others(parameter: Parameter, value: Value) -> list[tuple[float, Value]]:
-    """The other values of a parameter with their distances."""
+    """The other values of a parameter with their distances from the given value."""
     if parameter.continuous:
         steps = np.linspace(parameter.low, parameter.high, _OF_INTERVAL)
         values: list[Value] = [float(step) for step in steps]

@@ -1,4 +1,4 @@
-"""Rules that rows fulfil: constraints, and being one of given rows."""
+"""Rules that decide which rows are allowed: constraints, and membership in a list of rows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,9 @@ Row = tuple[Value, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Members:
-    """Only these rows are allowed: those of a table, or the candidates of a study."""
+    """The rule that only the listed rows are allowed: those of a table, or the candidates of a
+    study.
+    """
 
     names: tuple[str, ...]
     rows: tuple[Row, ...]
@@ -22,7 +24,7 @@ class Members:
         object.__setattr__(self, "_known", frozenset(self.rows))
 
     def holds(self, values: Mapping[str, Value]) -> bool:
-        """Whether these values are one of the rows."""
+        """Whether these values form one of the listed rows."""
         return tuple(values[name] for name in self.names) in self._known
 
     def __str__(self) -> str:
@@ -30,7 +32,9 @@ class Members:
 
 
 def fulfils(rule: RowRule, values: Mapping[str, Value]) -> bool:
-    """Whether values fulfil a rule; InputError, with the values, where that has no answer."""
+    """Whether values fulfil a rule; InputError, with the values, where the rule cannot be
+    evaluated.
+    """
     try:
         return rule.holds(values)
     except ValueError as error:

@@ -42,11 +42,12 @@ def sobol(
 ) -> Design:
     """The first ``rows`` different allowed points of a scrambled Sobol sequence.
 
-    Repeats are passed over, and the sequence goes on (I. M. Sobol 1967; scrambled as in
-    ``scipy.stats.qmc``, Owen 1998). ``treatment``: forbidden points are moved to the nearest
-    allowed row (repair) or passed over too (drop); None passes over 1000 and 16 for each row, then
-    moves: that suits few allowed rows among many combinations. How many is in the notes. A number
-    that is a power of two keeps the balance of the sequence. The same for the same seed.
+    Points that fall on a row taken before are skipped (I. M. Sobol 1967; scrambled as in
+    ``scipy.stats.qmc``, Owen 1998). ``treatment``: a forbidden point is moved to the nearest
+    allowed row (repair) or skipped too (drop). With None the design skips up to 1000 forbidden
+    points and 16 more for each row, and then moves them: that suits few allowed rows among many
+    combinations. The notes say how many points were moved and skipped. A power of two as ``rows``
+    keeps the balance of the sequence. Equal seeds give equal designs.
     """
     check_rows("rows", rows)
     check_choice("illegal", treatment, TREATMENTS)
@@ -76,7 +77,7 @@ def sobol(
 
 @dataclass(slots=True)
 class _Taken:
-    """The points taken, in order, and how many were moved or passed over."""
+    """The rows taken so far, in order, with the numbers of points moved, forbidden and repeated."""
 
     rows: dict[Row, None] = field(default_factory=dict)
     moved: int = 0
@@ -107,7 +108,7 @@ def _taken(domain: Domain, rows: int, seed: int, treatment: Treatment | None) ->
 
 
 def _sequence(domain: Domain, rows: int, seed: int) -> Iterator[Row]:
-    """The points of the sequence at the values of the domains, allowed or not."""
+    """The points of the Sobol sequence as values of the domains, allowed or not."""
     if not domain.varied:
         yield tuple(drawn_value(parameter, 0.0) for parameter in domain.parameters)
         return
@@ -122,7 +123,7 @@ def _sequence(domain: Domain, rows: int, seed: int) -> Iterator[Row]:
 
 
 def _power(rows: int) -> int:
-    """The exponent of the power of two that is at least ``rows``."""
+    """The smallest exponent e with 2^e >= rows."""
     return (rows - 1).bit_length()
 
 

@@ -1,4 +1,4 @@
-"""Designs over rows that were measured already."""
+"""Designs over rows that were measured before."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,14 +9,16 @@ from autotune.learning.designs.row_rules import Members
 
 
 def members(inputs: ParameterRows) -> Members:
-    """The constraint that only these rows are allowed: then a design finds its times in a table."""
+    """The rule that only these rows are allowed, so that every row of a design has a
+    measured time.
+    """
     return Members(inputs.names, inputs.rows)
 
 
 def chosen(design: Design, inputs: ParameterRows) -> NDArray[np.intp]:
-    """The places of a design's rows among ``inputs``, which hold all of them; (rows,).
+    """The indices (rows,) of a design's rows among ``inputs``.
 
-    ValueError for a row that they lack.
+    Raises ValueError for a row that is not among ``inputs``.
     """
     place_of = {row: place for place, row in enumerate(inputs.rows)}
     order = [design.names.index(name) for name in inputs.names]

@@ -1,4 +1,4 @@
-"""The random design: allowed rows, each as likely, none twice."""
+"""The random design: allowed rows drawn without replacement, all equally likely."""
 
 from collections.abc import Sequence
 
@@ -26,10 +26,11 @@ def random(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Design:
-    """``rows`` allowed rows drawn without replacement, each subset of that size as likely.
+    """``rows`` allowed rows drawn without replacement; every subset of this size is equally likely.
 
-    Rows are drawn by index, never listed: a space of 1e12 combinations is as easy as one of a
-    hundred. All rows, in random order, where there are no more. The same for the same seed.
+    Rows are drawn by index and never listed: a space of 1e12 combinations is as easy as one of a
+    hundred. Where there are no more than ``rows`` allowed rows, all are returned in random order.
+    Equal seeds give equal designs.
     """
     check_rows("rows", rows)
     domain = Domain(parameters=tuple(parameters), rules=tuple(constraints), progress=progress)
@@ -48,9 +49,9 @@ def random(
 
 
 def drawn(domain: Domain, count: int, rng: np.random.Generator) -> list[Row]:
-    """Different allowed rows in random order; fewer where there are no more, or none is found.
+    """``count`` different allowed rows in random order; fewer where no more exist or none is found.
 
-    InputError where not even one is found.
+    Raises InputError where not one allowed row is found.
     """
     allowed = domain.count
     if allowed is not None and allowed <= _DENSE * count:
@@ -76,7 +77,7 @@ def drawn(domain: Domain, count: int, rng: np.random.Generator) -> list[Row]:
 
 
 def _at(domain: Domain, index: int) -> Row:
-    """The allowed row of a number, below the count of them."""
+    """The allowed row of this index, which is below the number of allowed rows."""
     parts: list[Row] = []
     for component in reversed(domain.components):
         assert component.rows is not None, "counted rows are listed"

@@ -1,4 +1,6 @@
-"""What a formula is, for everything that compares it, learns beside it or prints it."""
+"""The interface of analytical formulas, for code that compares them, learns beside them or prints
+them.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -34,7 +36,7 @@ Monomial = frozenset[PowerFactor]
 class FormulaTerm:
     """A coefficient times a product of powers and logarithms of parameters.
 
-    >>> str(FormulaTerm(coefficient=3.0, factors=frozenset([Factor("log2", "p", 2.0)])))
+    >>> str(FormulaTerm(coefficient=3.0, factors=frozenset([PowerFactor("log2", "p", 2.0)])))
     '3 log2(p)^2'
     """
 
@@ -54,30 +56,32 @@ class FormulaTerm:
 
 
 class Formula(Protocol):
-    """An analytical model of a time in seconds."""
+    """An analytical model of a time in seconds, as a formula of parameters."""
 
     @property
     def name(self) -> str:
-        """Short, with the version where there are several."""
+        """The short name, with the version where a formula has several."""
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """What ``evaluate`` needs values of."""
+        """The parameters whose values ``evaluate`` needs."""
 
     def evaluate(self, values: Values) -> Floats:
         """(n,) seconds for arrays (n,) of the parameters; InputError where one is missing."""
 
     def terms(self) -> tuple[FormulaTerm, ...]:
-        """The formula as a sum of terms; where it is none, the one it is near the stated point."""
+        """The formula as a sum of terms; for a formula that is no sum, the sum near its reference
+        point.
+        """
 
     def __str__(self) -> str:
         """The formula as text, with its constants put in."""
 
 
 def product_text(factors: Monomial) -> str:
-    """Factors in a fixed order: powers before logarithms, by name.
+    """A product of factors as text, in a fixed order: powers before logarithms, by name.
 
-    >>> product_text(frozenset([Factor("log2", "p", 1.0), Factor("power", "n", 2.0)]))
+    >>> product_text(frozenset([PowerFactor("log2", "p", 1.0), PowerFactor("power", "n", 2.0)]))
     'n^2 log2(p)'
     """
     order = sorted(factors, key=lambda f: (f.function == "log2", f.parameter, f.power))
@@ -85,7 +89,7 @@ def product_text(factors: Monomial) -> str:
 
 
 def combined(terms: Iterable[FormulaTerm]) -> dict[Monomial, float]:
-    """The coefficient of every distinct product of factors: what a syntactic score compares."""
+    """The coefficient of every distinct product of factors; syntactic scores compare these."""
     coefficients: dict[Monomial, float] = {}
     for term in terms:
         coefficients[term.factors] = coefficients.get(term.factors, 0.0) + term.coefficient
@@ -107,7 +111,7 @@ def column(values: Values, name: str, formula: str) -> Floats:
 
 
 def positive(name: str, **numbers: float) -> None:
-    """ValueError unless all numbers are finite and above zero."""
+    """Raise ValueError unless all these numbers are finite and above zero."""
     for what, number in numbers.items():
         if not (np.isfinite(number) and number > 0):
             raise ValueError(f"{name}: {what} must be above zero, not {number}")

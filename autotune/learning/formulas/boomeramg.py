@@ -16,11 +16,11 @@ algebraic multigrid cycle on HPC platforms, ICS 2011:
     bandwidth  beta  -> (B_max/B [+ m_i/l]) beta     m_i messages at once over l links
     multicore  alpha -> k_i alpha, and gamma if so   k_i = ceil(c P_i / P), P_i active processes
 
-What is from where: the baseline is as Kaltenecker prints it, term by term. Of the penalties he says
-only that Gahvari et al. introduce one of distance, of bandwidth and of multicore nodes. The three
+Sources: the baseline is as Kaltenecker prints it, term by term. On the penalties he says only that
+Gahvari et al. introduce one of distance, one of bandwidth and one of multicore nodes. The three
 formulas above are *not verified against the text of Gahvari et al.*; the shared links are from a
-later paper of the same authors (ICPP 2012) and not verified either. None is on unless asked for,
-and the name of the formula says which are.
+later paper of the same authors (ICPP 2012) and not verified either. No penalty is part of the model
+unless it is requested, and the name of the formula lists those that are.
 """
 
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ _OPERATOR = ("s", "p", "n")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Distance:
-    """Latency grows with the hops of a message: parameters ``h_i``."""
+    """The penalty of distance: latency grows with the hops of a message, parameters ``h_i``."""
 
     gamma: float
     """Seconds per hop beyond the fewest."""
@@ -51,7 +51,9 @@ class Distance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bandwidth:
-    """A node's bandwidth falls short of its peak; with ``links``, messages share them: ``m_i``."""
+    """The penalty of bandwidth: a node's bandwidth falls short of its peak; with ``links``,
+    messages share them, parameters ``m_i``.
+    """
 
     peak: float
     """B_max, bytes per second of the hardware."""
@@ -67,7 +69,9 @@ class Bandwidth:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Multicore:
-    """The active processes of a node send at once: parameters ``P_i``."""
+    """The penalty of multicore nodes: the active processes of a node send at once, parameters
+    ``P_i``.
+    """
 
     cores: int
     """c, processes per node."""
@@ -80,11 +84,12 @@ class Multicore:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BoomerAmg:
-    """The time of a V-cycle, times ``scale``.
+    """The time of one V-cycle, times ``scale``.
 
     Parameters: P and, for each level i, C_i, s_i, t_i, p_i, n_i; for each level but the coarsest
     shat_i, phat_i, nhat_i (in ``section-3.2.2`` for the coarsest too); those of the penalties.
-    Values may also hold ``alpha`` and ``beta``, (n,) each, in place of the constants here.
+    Values may also hold ``alpha`` and ``beta``, (n,) each, which replace the constants of the
+    formula.
     """
 
     levels: int
@@ -108,7 +113,7 @@ class BoomerAmg:
 
     @property
     def name(self) -> str:
-        """``boomeramg``, the version, and the penalties."""
+        """The name of the formula: ``boomeramg``, the version, and the penalties."""
         return "-".join(["boomeramg", self.version, *self.penalties])
 
     @property
@@ -134,7 +139,7 @@ class BoomerAmg:
         return tuple(names)
 
     def evaluate(self, values: Values) -> Floats:
-        """(n,) seconds, all levels together."""
+        """(n,) seconds of all levels together."""
         given = {name: column(values, name, self.name) for name in self.parameters}
         for name, number in (("alpha", self.alpha), ("beta", self.beta)):
             given[name] = values.get(name, np.asarray(number))
@@ -145,7 +150,7 @@ class BoomerAmg:
         return self.scale * self._whole().evaluate(given)
 
     def level(self, i: int) -> Polynomial:
-        """What level i takes, with alpha and beta as parameters."""
+        """The time of level i as a polynomial, with alpha and beta as parameters."""
         smooth = self._work(6, f"C_{i}", f"s_{i}", i) + 3 * self._sent("", i, i)
         restrict = interpolate = Polynomial({})
         if i < self.levels - 1:
@@ -156,7 +161,9 @@ class BoomerAmg:
         return smooth + restrict + interpolate
 
     def terms(self) -> tuple[FormulaTerm, ...]:
-        """The expansion; with the multicore penalty k_i stands for ceil(c P_i / P), at least 1."""
+        """The formula expanded into terms; with the multicore penalty, k_i stands for ceil(c P_i /
+        P), at least 1.
+        """
         constants = {"alpha": self.alpha, "beta": self.beta}
         return (self.scale * self._whole()).at(constants).terms()
 
@@ -176,11 +183,11 @@ class BoomerAmg:
         return total(self.level(i) for i in range(self.levels))
 
     def _between(self, i: int) -> int:
-        """The index of the operator that interpolates to level i's neighbour: h."""
+        """The index h of the operator that interpolates from level i."""
         return i if self.version == "section-3.2.2" else i - 1
 
     def _operators(self) -> frozenset[int]:
-        """The levels whose operator the parameters describe."""
+        """The levels whose interpolation operators are described by parameters."""
         last = self.levels - 1
         return frozenset([*range(last), *(self._between(i) for i in range(1, self.levels))])
 
@@ -188,7 +195,9 @@ class BoomerAmg:
         return flops * power(unknowns) * power("P", -1) * power(nonzeros) * power(f"t_{i}")
 
     def _sent(self, hat: str, of: int, i: int) -> Polynomial:
-        """Messages and doubles of one exchange, under the penalties of level i."""
+        """The time of sending the messages and doubles of one exchange, with the penalties of level
+        i.
+        """
         return power(f"p{hat}_{of}") * self._latency(i) + power(f"n{hat}_{of}") * self._double(i)
 
     def _latency(self, i: int) -> Polynomial:

@@ -1,12 +1,13 @@
-"""What an engine predicted for one candidate, as a formula of the problem size.
+"""The predictions of an engine for one candidate, as a formula of the problem size.
 
-    T(n) = sum of sweeps, barriers, communication, each linear in n^e between the sizes asked for
+    T(n) = sum of sweeps, barriers, communication, each linear in n^e between the predicted sizes
 
-so that at those sizes it is what the engine says. Several sizes are needed because a sweep is
-steeper where its data no longer fit a cache. Above the largest, the last line goes on; below the
-smallest, and for a single size, sweeps are in proportion to n^e and the rest is constant. A sweep
-is what the engine made of its parts (ECM: the larger of T_OL and T_nOL with all transfers, no less
-than the bandwidth allows); which of them bounds it stands in the text of its term.
+At the predicted sizes T equals the prediction of the engine. Several sizes are needed because a
+sweep is steeper where its data no longer fit a cache. Above the largest size the last line
+continues. Below the smallest size, and where only one size was predicted, sweeps are in proportion
+to n^e and the rest is constant. The time of a sweep is the one that the engine computed from its
+parts (ECM: the larger of T_OL and T_nOL with all transfers, no less than the bandwidth allows). The
+text of its term names the part that bounds it.
 """
 
 from collections.abc import Mapping
@@ -33,7 +34,9 @@ _NOTHING = 1e-12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizeTerm:
-    """One part of a time step at each of the sizes asked for, ascending."""
+    """One part of the time step, with its seconds at each of the predicted sizes, in ascending
+    order.
+    """
 
     name: str
     seconds: tuple[float, ...]
@@ -47,7 +50,9 @@ class SizeTerm:
             raise ValueError(f"{self.name}: seconds must be finite and not negative")
 
     def lines(self, sizes: Floats) -> tuple[Floats, Floats]:
-        """Constant and slope below, between and above ``sizes`` (k,) to the power e, (k + 1,)."""
+        """The constants and slopes, (k + 1,) each, of the straight pieces below, between and above
+        ``sizes`` (k,) to the power e.
+        """
         t = np.array(self.seconds)
         below = 0.0 if self.fixed else t[0] / sizes[0]
         slopes = np.diff(t) / np.diff(sizes)
@@ -86,7 +91,7 @@ class Ecm:
 
     @property
     def name(self) -> str:
-        """``ecm`` and the engine that the parts are from."""
+        """The name of the formula: ``ecm`` and the engine that predicted the parts."""
         return f"ecm-{self.engine}"
 
     @property
@@ -103,10 +108,11 @@ class Ecm:
         return np.asarray(self.scale * (constants[place] + slopes[place] * x), dtype=np.float64)
 
     def terms(self) -> tuple[FormulaTerm, ...]:
-        """At ``at``: for each part what grows with the size, and what does not.
+        """Two terms for each part at the size ``at``: the one that grows with the size and the
+        constant.
 
-        Their sum is the formula between the sizes around ``at``. A part that leaves a cache there
-        has a constant below zero.
+        Their sum is the formula between the two sizes around ``at``. A part whose data leave a
+        cache there has a negative constant.
         """
         n = self._point
         place = int(np.searchsorted(self.sizes, n))
@@ -143,16 +149,17 @@ class Ecm:
         return self.sizes[-1] if self.at is None else self.at
 
     def _lines(self) -> Floats:
-        """(2, parts, pieces): constants and slopes."""
+        """(2, parts, pieces): the constants and the slopes of the straight pieces of each part."""
         x = np.array(self.sizes) ** self.exponent
         lines = [part.lines(x) for part in self.parts]
         return np.array([[line[k] for line in lines] for k in (0, 1)])
 
 
 def ecm(predictions: Mapping[float, Prediction], size: str = "n", exponent: float = 1.0) -> Ecm:
-    """The formula of one candidate's predictions by problem size.
+    """The formula through one candidate's predictions at several problem sizes.
 
-    InputError where there is none, where an engine could not say, where their parts do not add up.
+    Raises InputError where there are no predictions, where the engine could not predict a size, or
+    where the parts do not add up to the whole.
     """
     if not predictions:
         raise InputError(Fault(where="ecm", found="no prediction", expected="at least one"))
@@ -189,7 +196,9 @@ def _between(x: Floats, seconds: Floats) -> float:
 
 
 def _shares(n: float, prediction: Prediction) -> dict[str, tuple[str, float]]:
-    """Kind and seconds of each sweep, of the barriers, of the communication; all of the step."""
+    """The kind and the seconds of each part of a time step: each sweep, the barriers, the
+    communication.
+    """
     where = f"prediction at {n:g}"
     if prediction.seconds is None:
         raise InputError(Fault(where=where, found=prediction.reason))
@@ -210,13 +219,13 @@ def _name(part: Part) -> str:
 
 
 def _bound(prediction: Prediction, name: str) -> str:
-    """The parts inside a sweep by time, the two largest."""
+    """The two largest parts of a sweep's time, as text."""
     inside = [p for p in prediction.parts if p.kind not in WHOLE and p.sweep == name]
     order = sorted(inside, key=lambda part: (-part.seconds, part.kind))[:2]
     return ", ".join(part.kind for part in order)
 
 
 def _label(part: SizeTerm, place: int) -> str:
-    """The part and, of a sweep, what bounds it at the upper end of a piece."""
+    """The name of a part; for a sweep also what bounds it at the upper end of a piece."""
     bound = part.bounds[min(place, len(part.bounds) - 1)]
     return f"{part.name}: {bound}" if bound else part.name

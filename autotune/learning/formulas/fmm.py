@@ -63,7 +63,7 @@ class Fmm:
         return ("N", "q", "k")
 
     def sides(self, phase: Phase) -> tuple[Polynomial, Polynomial]:
-        """Arithmetic (8, 9) and memory (12, 14) of a phase."""
+        """The polynomials of arithmetic (Eq. 8, 9) and of memory (Eq. 12, 14) of one phase."""
         N, k, per_leaf = power("N"), power("k", 6), power("N") * power("q", -1)
         lines = self.line / self.cache ** (1 / 3)
         if phase == "P2P":
@@ -79,7 +79,7 @@ class Fmm:
         return np.asarray(self.scale * sum(np.maximum(*both) for both in phases))
 
     def terms(self) -> tuple[FormulaTerm, ...]:
-        """The larger side of each phase where ``at`` says."""
+        """The terms of the larger side of each phase at the reference point ``at``."""
         terms: list[FormulaTerm] = []
         for phase in PHASES:
             side, larger = self._larger(phase)

@@ -1,4 +1,4 @@
-"""Formulas by name, made of the constants that a user states.
+"""Formulas by name, built from constants that the user states.
 
     >>> print(make("smg2000-1d", {"alpha": 1e-6, "beta": 1e-9, "f": 1e-10}))
     T = 2 L_x alpha + 2 L_x beta + 6 nx f; L_x = log2(px nx); alpha = 1e-06 s, beta = 1e-09 s, \
@@ -27,7 +27,7 @@ Constants = Mapping[str, float]
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """How a named formula is made, and of which constants."""
+    """How to build a named formula: its builder, the required and the optional constants."""
 
     required: tuple[str, ...]
     make: Callable[[Constants], Formula]
@@ -108,7 +108,7 @@ def _multicore(c: Constants) -> Multicore | None:
 
 
 def _refuse(c: Constants, needed: str, *given: str) -> None:
-    """ValueError for a constant that means nothing without those that are needed."""
+    """Raise ValueError for a constant that has no meaning because ``needed`` is missing."""
     lone = [name for name in given if name in c]
     if lone:
         raise ValueError(f"{', '.join(lone)} without {needed}")

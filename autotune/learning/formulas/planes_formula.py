@@ -15,7 +15,7 @@ of the cache in between:
                  1 |              '------
 
 Source: Ibeid, Meng, Dobon, Olson, Gropp: Learning with Analytical Models, IPDPS workshops 2019,
-section IV.A and Eq. 15. What the paper leaves open is read so: cache sizes count elements (the
+section IV.A and Eq. 15. What the paper leaves open is decided here: cache sizes count elements (the
 conditions as printed divide by elements per line); NB is a product of ceilings; Misses_L0 are the
 2 P - 1 planes of lines that the loop refers to; T_mem takes Misses_Ln. Kept as printed: R2 is '>'
 where the others are '>='; Eq. 7 omits the written plane that S_total has, so that the traffic of
@@ -34,7 +34,9 @@ from autotune.learning.formulas.term_polynomial import Polynomial, constant, pow
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grids:
-    """Grids with their blocks, one element each, as one thread sees them; sizes in elements."""
+    """Grids with their blocks, one element for each grid, as one thread sees them; sizes are in
+    elements.
+    """
 
     extents: Floats
     """(n, 3): I, J, K."""
@@ -67,13 +69,17 @@ def planes_read(grids: Grids, caches: Floats, allocates: Sequence[bool], W: int)
 
 
 def _referred(grids: Grids) -> Floats:
-    """(n,): planes of lines that the loop refers to: 2 P - 1, in two dimensions P rows."""
+    """(n,) the number of planes of lines that the loop refers to: 2 P - 1, or P rows in two
+    dimensions.
+    """
     P = 2 * grids.order + 1
     return np.asarray(np.where(grids.planar, P, 2 * P - 1), dtype=np.float64)
 
 
 def _piecewise(at: Floats, corners: Floats, values: Floats) -> Floats:
-    """Linear between corners, (corners, n) each; constant outside; a step where corners meet."""
+    """A function that is linear between corners, (corners, n) each, and constant outside; a step
+    where corners coincide.
+    """
     result: Floats = values[0].copy()
     for left, right, low, high in zip(corners, corners[1:], values, values[1:], strict=False):
         width = np.where(right > left, right - left, 1.0)
@@ -83,7 +89,9 @@ def _piecewise(at: Floats, corners: Floats, values: Floats) -> Floats:
 
 
 def misses(grids: Grids, nplanes: Floats, W: int) -> Floats:
-    """Eq. 15: (n, levels) lines per sweep, for a number of planes per plane computed."""
+    """(n, levels) lines per sweep that miss each level (Eq. 15), from the planes per plane
+    computed.
+    """
     ghosts = 2 * grids.order
     II = np.ceil((grids.blocks[:, 0] + ghosts) / W)
     JJ = grids.blocks[:, 1] + ghosts * ~grids.planar
@@ -94,7 +102,7 @@ def misses(grids: Grids, nplanes: Floats, W: int) -> Floats:
 
 
 def hits(grids: Grids, caches: Floats, allocates: Sequence[bool], W: int) -> Floats:
-    """Hits of Eq. 6: (n, levels + 1) lines per sweep that each level delivers, memory last."""
+    """(n, levels + 1) lines per sweep that each level delivers (Eq. 6), memory last."""
     inner = np.column_stack([_referred(grids), planes_read(grids, caches, allocates, W)])
     missed = misses(grids, np.minimum.accumulate(inner, axis=1), W)
     return np.asarray(-np.diff(missed, axis=1, append=0.0), dtype=np.float64)
@@ -104,7 +112,8 @@ def hits(grids: Grids, caches: Floats, allocates: Sequence[bool], W: int) -> Flo
 class Planes:
     """The time of one sweep on one core, times ``scale``.
 
-    Parameters I, J, K, elements without ghosts; values may also hold blocks TI, TJ, TK.
+    Parameters I, J, K are the elements without ghosts. Values may also hold the block sizes TI, TJ,
+    TK.
     """
 
     order: int
@@ -149,7 +158,7 @@ class Planes:
         return time
 
     def lines(self, values: Values) -> Floats:
-        """(n, levels + 1): lines that each level delivers (Eq. 6), the memory last."""
+        """(n, levels + 1) lines that each level delivers per sweep (Eq. 6), memory last."""
         extents = np.broadcast_arrays(*(column(values, q, self.name) for q in self.parameters))
         whole = np.column_stack([np.atleast_1d(extent) for extent in extents])
         count = len(whole)
@@ -190,7 +199,9 @@ class Planes:
         )
 
     def _planes(self) -> Floats:
-        """(levels + 1,): planes that each level delivers per plane computed, at ``at``."""
+        """(levels + 1,) planes that each level delivers per plane computed, at the reference point
+        ``at``.
+        """
         point = {name: np.array([self.at[name]]) for name in self.parameters}
         lines = self.lines(point)[0]
         planes: Floats = lines / lines.sum() * (4 * self.order + 1)

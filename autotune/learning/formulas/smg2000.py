@@ -1,4 +1,4 @@
-"""SMG2000: the relaxation of semicoarsening multigrid on a grid of nx points per side and process.
+"""SMG2000: the relaxation of semicoarsening multigrid with nx grid points per side on each process.
 
     T1D = 2 L_x alpha + 2 L_x beta + 6 nx f
     T2D = 4 L_y (L_x + 1) alpha + 4 nx (L_x + L_y) beta + 20 nx^2 f
@@ -30,10 +30,11 @@ _COMPACT = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Smg2000:
-    """The time of one relaxation, times ``scale``; parameters nx and px, py, pz as needed.
+    """The time of one relaxation, times ``scale``; parameters are nx and px, py, pz as far as the
+    dimension needs them.
 
-    Values may also hold ``alpha``, ``beta``, ``f``, (n,) each, in place of the constants here. A
-    sequential run sends no messages: there alpha and beta count as zero.
+    Values may also hold ``alpha``, ``beta`` and ``f``, (n,) each, which replace the constants of
+    the formula. A sequential run sends no messages: there alpha and beta count as zero.
     """
 
     dimensions: Dimensions
@@ -81,9 +82,11 @@ class Smg2000:
         return np.asarray(self.scale * time, dtype=np.float64)
 
     def terms(self) -> tuple[FormulaTerm, ...]:
-        """The expansion in nx, log2(nx), log2(px), ...; alpha, beta, f and scale as numbers.
+        """The formula expanded in nx, log2(nx), log2(px), ...; alpha, beta, f and scale are numbers
+        in the coefficients.
 
-        They add up to the time of a parallel run; a sequential one has only that with f.
+        The terms add up to the time of a parallel run. In a sequential run only the terms with f
+        count.
         """
         constants = {"alpha": self.alpha, "beta": self.beta, "f": self.f}
         return (self.scale * expansion(self.dimensions)).at(constants).terms()

@@ -2,7 +2,7 @@
 
 >>> L = log2("p") + log2("n")
 >>> print(2 * L * L * power("alpha"))
-2 alpha log2(n)^2 + 4 alpha log2(n) log2(p) + 2 alpha log2(p)^2
+4 alpha log2(n) log2(p) + 2 alpha log2(n)^2 + 2 alpha log2(p)^2
 """
 
 import functools
@@ -26,7 +26,9 @@ from autotune.learning.formulas.base import (
 
 @dataclass(frozen=True, slots=True)
 class Polynomial:
-    """A coefficient for each product of factors; products with coefficient zero are left out."""
+    """A sum of products of factors: the coefficient of each product; coefficients of zero are left
+    out.
+    """
 
     coefficients: Mapping[Monomial, float]
 
@@ -53,7 +55,9 @@ class Polynomial:
         return tuple(sorted({f.parameter for factors in self.coefficients for f in factors}))
 
     def evaluate(self, values: Values) -> Floats:
-        """(n,) for arrays (n,) of the parameters; shape () where it is a constant."""
+        """(n,) values for arrays (n,) of the parameters; shape () where the polynomial is a
+        constant.
+        """
         total: Floats = np.zeros(())
         for factors, number in self.coefficients.items():
             factor_values = [_value(factor, values) for factor in sorted(factors)]
@@ -61,7 +65,7 @@ class Polynomial:
         return total
 
     def at(self, constants: Mapping[str, float]) -> "Polynomial":
-        """The same with numbers in place of some parameters."""
+        """The polynomial with numbers in place of some parameters."""
         constant_values = {
             name: np.asarray(value, dtype=np.float64) for name, value in constants.items()
         }

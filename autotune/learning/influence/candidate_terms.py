@@ -1,4 +1,4 @@
-"""What terms an influence model may have: functions of one parameter, and their products.
+"""The terms that an influence model may have: functions of one parameter, and products of them.
 
 As in SPL Conqueror (Siegmund, Grebhahn, Apel and Kästner 2015; Kaltenecker 2016, section 2.2.1) an
 interaction is tried only once one of its factors is in the model: a term of the model times a
@@ -35,10 +35,11 @@ _POWERS = {"linear": Fraction(1), "sqrt": Fraction(1, 2), "square": Fraction(2)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidateTerms:
-    """The terms that may be tried: ``singles``, and what grows out of a term of the model.
+    """The candidate terms of an influence model: ``singles``, functions of one parameter, and
+    products with them.
 
-    ``order``: how many parameters an interaction may be about; ``degree``: the largest power of a
-    parameter or of its logarithm.
+    ``order``: the largest number of parameters in an interaction. ``degree``: the largest power of
+    a parameter or of its logarithm.
     """
 
     singles: tuple[Factor, ...]
@@ -50,7 +51,9 @@ class CandidateTerms:
         return tuple(frozenset({single}) for single in self.singles)
 
     def grown(self, term: Product) -> tuple[Product, ...]:
-        """The term times each single, but for those of too many parameters or too high a power."""
+        """The products of the term with each single factor, without those of too many parameters or
+        too high a power.
+        """
         products = (product(*sorted(term, key=str), single) for single in self.singles)
         return tuple(made for made in products if made and self._allowed(made, term))
 
@@ -65,11 +68,11 @@ class CandidateTerms:
 def candidates(
     inputs: ParameterRows, shapes: Sequence[Shape] = SHAPES, *, order: int = 2, degree: int = 2
 ) -> CandidateTerms:
-    """The candidates for these training rows.
+    """The candidate terms for these training rows.
 
-    A parameter of v different values has at most v - 1 shapes: more cannot be told apart. A
-    logarithm of a number that may be 0 is that of 1 + x; where a number may be negative, it has
-    neither logarithm nor root.
+    A parameter with v different values has at most v - 1 shapes: more cannot be told apart. The
+    logarithm of a number that may be 0 is that of 1 + x. A number that may be negative has neither
+    logarithm nor root.
     """
     singles: list[Factor] = []
     for parameter in inputs.parameters:
@@ -94,7 +97,9 @@ def _factor(name: str, shape: Shape, positive: bool) -> Factor:
 
 
 def effect(term: Product) -> tuple[str, str] | None:
-    """Function and parameter of a term that is one factor to the first power, as log2(n)."""
+    """The function and the parameter of a term that is a single factor to the first power, such as
+    log2(n); else None.
+    """
     if len(term) != 1:
         return None
     factor = next(iter(term))

@@ -3,10 +3,10 @@
     repeat   try every candidate term beside those of the model; add the one of the least error
     until    the error fell by less than ``margin``, or is below ``threshold``
 
-All candidates of a round are tried at once: kept orthogonal to the terms of the model (Gram and
-Schmidt), a candidate w changes the residual r by w (w r) / (w w) and the leverage of a row by
-w^2 / (w w), which gives the error of leaving out each row without fitting again. By that criterion
-a term is not taken which lets a row have a leverage above 0.6: it would rest on that row alone.
+All candidates of a round are tried at once. They are kept orthogonal to the terms of the model
+(Gram and Schmidt). So a candidate w changes the residual r by w (w r) / (w w) and the leverage of a
+row by w^2 / (w w), which gives the leave-one-out error without a new fit. By this criterion a term
+is rejected if it raises the leverage of a row above 0.6: it would rest on that row alone.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,11 +32,11 @@ _FREE = 0.4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoppingRule:
-    """When to stop, and what counts as error.
+    """When to stop a forward selection, and what counts as error.
 
     ``margin``, ``threshold``: mean relative errors, as shares. ``criterion``: the error of each row
-    when it is left out, or (as published) that of the rows trained on, which falls with any term
-    that is added. ``rounds``: the largest number of terms.
+    when it is left out of the fit, or (as published) the error of the training rows, which falls
+    with every added term. ``rounds``: the largest number of terms.
     """
 
     margin: float = 0.001
@@ -53,7 +53,7 @@ class StoppingRule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """One round of the selection: the term that was added, and the error with it."""
+    """One round of the selection: the term that was added, and the error of the model with it."""
 
     term: Product
     error: float
@@ -66,9 +66,10 @@ class Round:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ForwardSelection:
-    """The terms in the order in which they were added, the constant first, and their coefficients.
+    """The selected terms in the order of their addition, the constant first, with their
+    coefficients.
 
-    ``start``: the error of the constant alone. ``tried``: how many candidates there were.
+    ``start``: the error of the constant alone. ``tried``: the number of candidate terms.
     """
 
     terms: tuple[Product, ...]
@@ -86,7 +87,9 @@ class ForwardSelection:
 
 
 class _State:
-    """The model so far and the candidates, as columns beside it."""
+    """The state of a forward selection: the columns of the model so far and those of the
+    candidates.
+    """
 
     def __init__(self, target: Floats, columns: Columns) -> None:
         count = len(target)
@@ -99,7 +102,7 @@ class _State:
         self.known: set[Product] = {ONE}
 
     def offer(self, terms: Sequence[Product]) -> None:
-        """Add candidate terms that were not offered before."""
+        """Add candidate terms; those that were added before are skipped."""
         fresh = [term for term in dict.fromkeys(terms) if term not in self.known]
         if not fresh:
             return
@@ -117,7 +120,7 @@ class _State:
         self._drop(np.linalg.norm(self.beside, axis=0) > _INDEPENDENT)
 
     def errors(self, error: Error, criterion: Criterion) -> Floats:
-        """The error of the model with each candidate, (candidates,)."""
+        """The error of the model extended by each candidate, (candidates,)."""
         squares = np.einsum("ij,ij->j", self.beside, self.beside)
         steps = (self.residual @ self.beside) / squares
         residuals = self.residual[:, None] - self.beside * steps
@@ -128,7 +131,11 @@ class _State:
         return np.where(free.min(axis=0) > _FREE, errors, np.inf)
 
     def add(self, place: int) -> tuple[Product, float, list[Product]]:
-        """Take a candidate into the model; the fall of the sum of squares; what now follows."""
+        """Take a candidate into the model.
+
+        Returns its term, the fall of the sum of squares, and terms that the new model gives rise
+        to.
+        """
         column = self._orthogonal(self.beside[:, [place]])[:, 0]
         column = column / np.linalg.norm(column)
         gain = float(column @ self.residual)
@@ -168,9 +175,9 @@ def select(
 ) -> ForwardSelection:
     """Grow a linear model of the target (n,) term by term.
 
-    ``first``: the candidates of the first round; ``grown``: those that a term which was added
-    brings. There are never more terms than rows less two, so that there is something left to judge
-    by. Deterministic: of equal errors the first candidate wins.
+    ``first``: the candidates of the first round; ``grown``: the candidates that an added term gives
+    rise to. There are at most n - 2 terms, so that residuals are left to judge by. The selection is
+    deterministic: of equal errors the first candidate wins.
     """
     state = _State(target, columns)
     state.offer(first)
@@ -208,7 +215,9 @@ def select(
 
 
 def _others(follows: Sequence[Product], model: Sequence[Product]) -> tuple[Product, ...]:
-    """Of the terms that follow from a model, the first of each one parameter that is not in it."""
+    """The first term of each parameter that the model does not have yet, among terms of a single
+    parameter.
+    """
     names = {name for term in model for name in parameters(term)}
     others: dict[frozenset[str], Product] = {}
     for term in follows:
@@ -219,7 +228,9 @@ def _others(follows: Sequence[Product], model: Sequence[Product]) -> tuple[Produ
 
 
 def _coefficients(matrix: Floats, target: Floats) -> Floats:
-    """Least squares, with columns of equal length so that their units do not matter."""
+    """The coefficients of least squares; columns are scaled to equal length, so that their units do
+    not matter.
+    """
     lengths = np.linalg.norm(matrix, axis=0)
     scale = np.where(lengths > 0, lengths, 1.0)
     return np.asarray(np.linalg.lstsq(matrix / scale, target, rcond=None)[0] / scale)

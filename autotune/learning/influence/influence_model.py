@@ -1,10 +1,11 @@
-"""The performance-influence model: which options, and which of them together, make the time.
+"""The performance-influence model: which options and which interactions of options determine the
+time.
 
     raw:  T      = b0 + sum b_j phi_j(c)       as published (Siegmund et al. 2015)
     log:  log2 T = b0 + sum b_j phi_j(c)       the default: a term multiplies the time
 
-Relative errors are what matters and times span orders of magnitude, so that a sum fitted to the
-times themselves is all about the slowest.
+Times span orders of magnitude and their relative errors matter. A sum fitted to the times
+themselves mostly fits the slowest rows, so the logarithm is the default.
 """
 
 from dataclasses import dataclass, field
@@ -54,19 +55,20 @@ class InfluencePredictor:
 
     @property
     def formula(self) -> str:
-        """``time = 0.01 * n^1.1 * 0.9^[order = jli] * 2^(0.1 * n * m)``, or a sum.
+        """The formula as text: ``time = 0.01 * n^1.1 * 0.9^[order = jli] * 2^(0.1 * n * m)``, or a
+        sum.
 
-        It holds where each term is within the values that it had in training.
+        It holds where each term is within its range in training.
         """
         if self.target == "raw":
             return f"{self.quantity} = {formula(self.terms)}"
         return f"{self.quantity} = {_as_product(self.terms)}"
 
     def predict(self, inputs: ParameterRows) -> Floats:
-        """See Predictor. Each term is held within the values that it had in training: beyond them,
-        as for the largest values of all its parameters together, a product has not been seen.
+        """(n,) predictions. Each term is clipped to its range in training.
 
-        A sum of the raw target may be negative.
+        Beyond this range, such as where all parameters are at their largest together, the product
+        was not seen. A model of the raw target, which is a sum, may predict a negative time.
         """
         values = matrix(list(self.terms), columns(inputs), len(inputs))
         low, high = (np.array(bounds) for bounds in zip(*self.spans.values(), strict=True))
@@ -76,8 +78,11 @@ class InfluencePredictor:
         )
 
     def explain(self) -> Explanation:
-        """The terms by what they explain beside those selected before them; the constant has no
-        influence. The notes say each in words."""
+        """The terms by what each explains beyond the terms selected before it; the constant has no
+        influence.
+
+        The notes describe each term in words.
+        """
         shares = {step.term: step.share for step in self.selection.rounds}
         terms = [
             ModelTerm(text=text(term), coefficient=coefficient, influence=shares.get(term, 0.0))
@@ -95,7 +100,9 @@ class InfluencePredictor:
         return Explanation.of(terms, notes)
 
     def words(self) -> tuple[str, ...]:
-        """What makes it fast or slow, a sentence for each term, the most influential first."""
+        """One sentence for each term on what makes the program fast or slow, the most influential
+        term first.
+        """
         steps = sorted(self.selection.rounds, key=lambda step: -step.share)
         return tuple(self._sentence(step.term) + _beside(step) for step in steps[:_WORDS])
 
@@ -117,9 +124,10 @@ class InfluencePredictor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Influence:
-    """Stepwise forward selection of readable terms; see the module and ``selection``.
+    """Stepwise forward selection of readable terms; see the modules influence_model and
+    forward_selection.
 
-    ``order``: how many parameters an interaction may be about. ``degree``: the largest power.
+    ``order``: the largest number of parameters in an interaction. ``degree``: the largest power.
     """
 
     name: str = "influence"
@@ -138,7 +146,7 @@ class Influence:
         return cls(name="influence-raw", target="raw", rule=rule, shapes=shapes, order=9, degree=9)
 
     def train(self, table: MeasurementTable, seed: int = 0) -> InfluencePredictor:  # noqa: ARG002
-        """Deterministic; needs two rows, and InputError says so."""
+        """Train on a table, without randomness; InputError for fewer than two rows."""
         encoder = encoder_of(table, 2)
         columns_of = columns(table.inputs)
         candidate_terms = candidates(
@@ -172,19 +180,19 @@ def _beside(step: Round) -> str:
 
 
 def _about(selection: ForwardSelection, place: int) -> str:
-    """The parameters of all terms that were added up to a round."""
+    """The parameters of all terms added up to this round, as text."""
     names = {name for step in selection.rounds[: place + 1] for name in parameters(step.term)}
     return ", ".join(sorted(names))
 
 
 def _ratio(residuals: Floats) -> Floats:
-    """Mean relative error of residuals log2 measured - log2 predicted, (models,)."""
+    """(models,) mean relative error from residuals log2 measured - log2 predicted."""
     ratios = np.exp2(-np.clip(residuals, -50, 50))
     return np.asarray(np.abs(ratios - 1).mean(axis=0))
 
 
 def _relative(response: Floats) -> Error:
-    """Mean relative error of residuals in the unit of the response."""
+    """A function that gives the mean relative error of residuals in the unit of the response."""
     return lambda residuals: np.asarray((np.abs(residuals) / response[:, None]).mean(axis=0))
 
 

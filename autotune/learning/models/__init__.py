@@ -1,1 +1,1 @@
-"""Learned models, and analytical ones beside them."""
+"""Learned models, and the analytical models they are compared and combined with."""

@@ -1,4 +1,4 @@
-"""An analytical model among the learned ones: it says what it says, whatever was measured."""
+"""The analytical model in the interface of a learned model: it predicts without training."""
 
 from dataclasses import dataclass
 
@@ -12,13 +12,15 @@ from autotune.learning.models.hybrid import analytical, known
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FittedUntrained:
-    """The analytical predictions of the rows; nothing is learned from what was measured."""
+    """Forecasts that repeat the analytical predictions of the rows; nothing is learned from
+    measurements.
+    """
 
     encoder: Encoder
     formula: str | None = None
 
     def predict(self, inputs: ParameterRows, level: float = 0.9) -> Forecast:  # noqa: ARG002
-        """They come without an interval: it is infinite at every level."""
+        """The analytical predictions as a forecast; their interval is infinite at every level."""
         median = analytical(inputs)
         return Forecast(
             median=median,
@@ -28,18 +30,20 @@ class FittedUntrained:
         )
 
     def explain(self) -> Explanation:
-        """Nothing: the analytical model was not learned here."""
+        """An explanation without terms: the analytical model was not learned."""
         return Explanation.of([])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Untrained:
-    """The analytical model of a table's rows, as a model that learns nothing."""
+    """The analytical model of a table's rows, in the interface of a model; it learns nothing."""
 
     name: str = "analytical"
     extrapolates: bool = True
 
     def fit(self, table: MeasurementTable, seed: int = 0) -> FittedUntrained:  # noqa: ARG002
-        """InputError where there is no analytical model."""
+        """The analytical model of this table; InputError where the table has no analytical
+        predictions.
+        """
         known(table)
         return FittedUntrained(encoder=Encoder.fit(table.inputs))

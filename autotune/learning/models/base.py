@@ -1,8 +1,8 @@
-"""What every learned model keeps to: fit a table, forecast with an interval, explain itself.
+"""The interfaces of every learned model: fit a table, forecast with an interval, explain itself.
 
-A *model* is fitted and then forecasts with an interval. A *regressor* is the simpler thing inside:
-it predicts a number for each row and knows nothing of intervals; ``conformal.Conformal(regressor)``
-makes a model of it. All models by name are in ``autotune.learning.models.catalogue.MODELS``.
+A *model* is fitted and then forecasts with an interval. A *regressor* is simpler: it predicts one
+number for each row, without an interval; ``conformal.Conformal(regressor)`` makes a model of it.
+``autotune.learning.models.catalogue.MODELS`` holds all models by name.
 
     Regressor.train(table) -> Predictor      one number for each row
     Model.fit(table)       -> Fitted         a median and an interval for each row
@@ -25,7 +25,7 @@ Indices = NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RowForecast:
-    """What a model expects of one row, in the unit of the response."""
+    """The forecast of one row, in the unit of the response."""
 
     median: Unbounded
     """Not a number where nothing can be said."""
@@ -37,12 +37,13 @@ class RowForecast:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Forecast:
-    """What a model expects of rows it has not seen, (n,) each, in the unit of the response.
+    """The forecast of rows that a model has not seen, (n,) each, in the unit of the response.
 
-    ``low`` and ``high`` hold the response with at least the level asked for, as far as the rows are
-    drawn like those of the training; where too few were seen they are 0 and inf. ``outside``: the
-    row lies outside the training box, so that the interval is not warranted. ``median`` is nan
-    where nothing can be said. ``notes`` say in words what was not seen in training.
+    ``low`` and ``high`` bound an interval that holds the response with at least the requested
+    level, if the rows are drawn like the training rows. After too few training rows they are 0 and
+    inf. ``outside``: the row lies outside the training box, so that the level of the interval is
+    not warranted. ``median`` is nan where the model has no prediction. ``notes`` describe what was
+    not seen in training.
     """
 
     median: Floats
@@ -63,7 +64,7 @@ class Forecast:
 
     @property
     def rows(self) -> tuple[RowForecast, ...]:
-        """The expected value of each row, (n,)."""
+        """The forecast of each row, (n,)."""
         return tuple(
             RowForecast(
                 median=float(self.median[i]),
@@ -76,7 +77,9 @@ class Forecast:
 
     @property
     def half_width(self) -> Floats:
-        """Half of the interval over the median, (n,); inf where the interval is."""
+        """Half of the width of the interval over the median, (n,); inf where the interval is
+        infinite.
+        """
         with np.errstate(over="ignore"):
             width: Floats = (self.high / self.median - self.low / self.median) / 2
         return width
@@ -84,11 +87,11 @@ class Forecast:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelTerm:
-    """One readable part of a model.
+    """One readable part of a fitted model.
 
-    ``influence``: the share of the response's variation (of its logarithm where the model works on
-    that) over the training rows that is due to the term, in [0, 1]. ``coefficient`` is nan where
-    the model has none, as in trees.
+    ``influence``: the share, in [0, 1], of the variation of the response over the training rows
+    that is due to the term (of the logarithm of the response where the model works on it).
+    ``coefficient`` is nan where the model has none, as with trees.
     """
 
     text: str
@@ -98,9 +101,10 @@ class ModelTerm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation:
-    """Why a model says what it says: ``terms`` with the largest influence first, ``notes``.
+    """Why a model predicts what it predicts: ``terms``, the largest influence first, and ``notes``.
 
-    The notes state what was done to the data or left out, such as terms that cannot be told apart.
+    The notes say how the data were treated and what was left out, such as terms that cannot be told
+    apart.
     """
 
     terms: tuple[ModelTerm, ...]
@@ -122,8 +126,10 @@ class Predictor(Protocol):
         ...
 
     def predict(self, inputs: ParameterRows) -> Floats:
-        """The response of each row, (n,); nan where nothing can be said. Never raises for values
-        outside the training box or for unseen categories."""
+        """The response of each row, (n,); nan where the predictor has no prediction.
+
+        Never raises for values outside the training box or for unseen categories.
+        """
         ...
 
     def explain(self) -> Explanation:
@@ -139,20 +145,20 @@ class Regressor(Protocol):
 
     @property
     def extrapolates(self) -> bool:
-        """Whether it may answer outside the training box."""
+        """Whether the regressor may predict rows outside the training box."""
         ...
 
     def train(self, table: MeasurementTable, seed: int = 0) -> Predictor:
-        """Raises InputError where the table has nothing to learn from."""
+        """Train on a table; InputError where the table has nothing to learn from."""
         ...
 
 
 @runtime_checkable
 class Continuing(Protocol):
-    """A regressor that takes less time where it was trained on nearly the same rows before."""
+    """A regressor that trains faster when it was trained on nearly the same rows before."""
 
     def resume(self, table: MeasurementTable, seed: int, previous: Predictor) -> Predictor:
-        """As ``train``, helped by the previous predictor."""
+        """Train as ``train`` does, starting from a previous predictor."""
         ...
 
 
@@ -165,7 +171,7 @@ class Fitted(Protocol):
         ...
 
     def predict(self, inputs: ParameterRows, level: float = 0.9) -> Forecast:
-        """Median and interval of the given level of each row."""
+        """The median and the interval of this level for each row."""
         ...
 
     def explain(self) -> Explanation:
@@ -181,18 +187,20 @@ class LearnedModel(Protocol):
 
     @property
     def extrapolates(self) -> bool:
-        """Whether it may answer outside the training box."""
+        """Whether the model may forecast rows outside the training box."""
         ...
 
     def fit(self, table: MeasurementTable, seed: int = 0) -> Fitted:
-        """Raises InputError where the table has nothing to learn from."""
+        """Fit to a table; InputError where the table has nothing to learn from."""
         ...
 
 
 def resume(
     regressor: Regressor, table: MeasurementTable, seed: int, previous: Predictor | None
 ) -> Predictor:
-    """Train, helped by the previous predictor where there is one and the regressor can."""
+    """Train a regressor, starting from the previous predictor where there is one and the regressor
+    supports that.
+    """
     if previous is not None and isinstance(regressor, Continuing):
         return regressor.resume(table, seed, previous)
     return regressor.train(table, seed)

@@ -1,4 +1,4 @@
-"""All models by name; ``pool`` is the default."""
+"""All models by name; ``pool`` is the default model."""
 
 from collections.abc import Callable, Mapping
 
@@ -66,5 +66,5 @@ def model(name: str = DEFAULT) -> LearnedModel:
 
 
 def analytical(name: str) -> bool:
-    """Whether the model of this name needs an analytical model beside it."""
+    """Whether the model of this name needs analytical predictions beside the rows."""
     return name.startswith("am-")

@@ -1,12 +1,12 @@
-"""Intervals for any regressor, from how far it was off on rows that it had not seen.
+"""Prediction intervals for any regressor, from its errors on held-out rows.
 
-The table is cut into folds; each row is predicted by a regressor that was trained on the other
+The table is cut into folds. Each row is predicted by a regressor that was trained on the other
 folds. With errors |log(T / predicted)| of n rows, an interval of level 1 - alpha reaches to the
-ceil((n + 1)(1 - alpha))-th smallest of them (Vovk 2015, cross-conformal prediction; the split form
-of Lei et al. 2018). Where that is beyond the n-th, that is for n < 1/alpha - 1, the interval is
-infinite: so few rows say nothing at this level. Rows drawn like those of the training are covered
-with about this level. Rows outside the training box are not warranted anything; their interval
-reaches at least as far as any held-out row was off that lay outside the box of the other folds.
+ceil((n + 1)(1 - alpha))-th smallest error (Vovk 2015, cross-conformal prediction; the split form of
+Lei et al. 2018). Where n < 1/alpha - 1 there is no such error, and the interval is infinite: so few
+rows say nothing at this level. Rows drawn like the training rows are covered with about this level.
+For rows outside the training box the level is not warranted. Their interval reaches at least as far
+as the largest error of a held-out row that lay outside the box of the other folds.
 """
 
 import math
@@ -40,31 +40,35 @@ _FARTHEST = 700.0
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class HeldOut:
-    """What was said of training rows by those who had not seen them, (n,) each.
+    """Predictions of the training rows by regressors that were trained without them, (n,) each.
 
-    ``median`` is nan where nothing could be said. ``outside``: the row lies outside the box of the
-    other folds.
+    ``median`` is nan where there was no prediction. ``outside``: the row lies outside the box of
+    the other folds.
     """
 
     median: Floats
     outside: Bools
 
     def errors(self, response: Floats) -> Floats:
-        """(n,) |log(response / predicted)|; inf where nothing positive was predicted."""
+        """(n,) |log(response / predicted)|; inf where no positive number was predicted."""
         usable = (self.median > 0) & np.isfinite(self.median)
         apart = np.log(response) - np.log(np.where(usable, self.median, 1.0))
         return np.where(usable, np.abs(apart), np.inf)
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Linear algebra by one thread within: the matrices are small, and on a busy host threads that
-    wait for one another take tens of times as long as one."""
+    """A context in which linear algebra runs in one thread.
+
+    The matrices are small, and on a busy host threads that wait for one another take tens of times
+    as long.
+    """
     limits: AbstractContextManager[object] = threadpool_limits(limits=1, user_api="blas")
     return limits
 
 
 def folds(count: int, seed: int, most: int = FOLDS) -> Indices:
-    """(n,) the fold of each row, as even as can be; fewer rows than folds are each one of its own.
+    """(n,) the fold of each row, in folds of sizes as equal as possible; with fewer rows than folds
+    each row is a fold.
 
     >>> sorted(folds(7, 0).tolist())
     [0, 0, 1, 1, 2, 3, 4]
@@ -77,7 +81,9 @@ def folds(count: int, seed: int, most: int = FOLDS) -> Indices:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Fold:
-    """One part of the training rows, which is held out, and the rest, which is learned from."""
+    """One fold of the training rows: the rows held out, and the other rows, which are
+    trained on.
+    """
 
     own: Bools
     """(n,) which rows are left out."""
@@ -105,7 +111,10 @@ def _fold(table: MeasurementTable, held_out: Bools) -> Fold:
 def hold_out(
     regressor: Regressor, cuts: Sequence[Fold], count: int, seed: int, whole: Predictor
 ) -> HeldOut:
-    """Predict each of ``count`` rows from the other folds. ``whole``: trained on all rows."""
+    """Predict each of ``count`` rows by training on the other folds.
+
+    ``whole``: the predictor trained on all rows, from which each training may start.
+    """
     median = np.full(count, np.nan)
     outside = np.ones(count, dtype=bool)
     for fold in cuts:
@@ -118,7 +127,7 @@ def hold_out(
 
 
 def reach(errors: Floats, level: float) -> float:
-    """How far an interval of this level reaches, as |log|; inf where the errors are too few.
+    """The half-width of an interval of this level as |log|; inf where there are too few errors.
 
     >>> errors = np.arange(1.0, 10.0)
     >>> reach(errors, 0.9), reach(errors, 0.95), reach(errors, 0.5)
@@ -133,7 +142,7 @@ def reach(errors: Floats, level: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Calibrated:
-    """A predictor with the errors that it makes on rows it has not seen."""
+    """A trained predictor with its errors on held-out rows, from which its intervals follow."""
 
     predictor: Predictor
     encoder: Encoder
@@ -147,7 +156,7 @@ class Calibrated:
 
     @property
     def formula(self) -> str | None:
-        """The formula of the regressor; empty where it has none."""
+        """The formula of the regressor; None where it has none."""
         return self.predictor.formula
 
     def explain(self) -> Explanation:
@@ -156,8 +165,11 @@ class Calibrated:
             return self.predictor.explain()
 
     def predict(self, inputs: ParameterRows, level: float = 0.9) -> Forecast:
-        """Outside the training box, who may not extrapolate has an infinite interval; where a
-        parameter differs that did not in training, so has everybody."""
+        """The median and the interval of each row.
+
+        Outside the training box, the interval is infinite unless the regressor may extrapolate. It
+        is always infinite where a parameter that was constant in training has another value.
+        """
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             median = self.predictor.predict(inputs)
         outside = self.encoder.outside(inputs)
@@ -169,14 +181,18 @@ class Calibrated:
 
 
 def reaches(errors: Floats, held_outside: Bools, level: float, outside: Bools) -> Floats:
-    """(rows,) how far the interval of each row reaches; ``outside``: (rows,) which are so."""
+    """(rows,) the half-width of the interval of each row, as |log|.
+
+    ``outside``: (rows,) True for rows outside the training box; ``held_outside``: the same for the
+    held-out rows of ``errors``.
+    """
     inner = reach(errors, level)
     outer = max(inner, float(errors[held_outside].max(initial=0.0)))
     return np.where(outside, outer, inner)
 
 
 def forecast(median: Floats, reached: Floats, outside: Bools, notes: tuple[str, ...]) -> Forecast:
-    """Medians with intervals that reach so far, as |log|, (n,) each."""
+    """A forecast from medians and half-widths of intervals as |log|, (n,) each."""
     median = np.where((median > 0) & np.isfinite(median), median, np.nan)
     factor = np.where(np.isnan(median), np.inf, np.exp(np.minimum(reached, _FARTHEST)))
     factor = np.where(np.isinf(reached), np.inf, factor)
@@ -187,16 +203,20 @@ def forecast(median: Floats, reached: Floats, outside: Bools, notes: tuple[str, 
 
 
 class Calibrating(LearnedModel, Protocol):
-    """A model whose fit keeps what it said of its own rows before it had seen them."""
+    """A model whose fit keeps the predictions of its training rows that were made while they were
+    held out.
+    """
 
     def fit(self, table: MeasurementTable, seed: int = 0) -> Calibrated:
-        """See Model."""
+        """Fit to a table, keeping the held-out predictions; InputError where the table has nothing
+        to learn from.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Conformal:
-    """A model made of a regressor, with cross-conformal intervals; see the module."""
+    """A model made of a regressor, with cross-conformal intervals; see the module conformal."""
 
     regressor: Regressor
 
@@ -211,9 +231,9 @@ class Conformal:
         return self.regressor.extrapolates
 
     def fit(self, table: MeasurementTable, seed: int = 0) -> Calibrated:
-        """Trains once on all rows and once without each fold.
+        """Train once on all rows and once without each fold.
 
-        Where numbers of a regressor overflow it says nothing, or leaves out the term.
+        Where a number overflows, the regressor has no prediction or leaves out the term.
         """
         with one_thread(), np.errstate(over="ignore", invalid="ignore", divide="ignore"):
             whole = self.regressor.train(table, seed)

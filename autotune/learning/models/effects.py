@@ -1,8 +1,9 @@
-"""How much each parameter matters to a model that has no coefficients.
+"""The influence of each parameter on models that have no coefficients.
 
 The total effect of a parameter is the share of the variance of log2 of the response that remains
-when all others are known (Sobol 1993; estimator of Jansen 1999): over rows in which only this
-parameter's values are exchanged, half the mean squared change over the variance.
+when all other parameters are known (Sobol 1993; estimator of Jansen 1999). It is half the mean
+squared change over the variance, over rows in which only the values of this parameter are
+exchanged.
 """
 
 from collections.abc import Callable
@@ -21,9 +22,9 @@ ANALYTICAL = "analytical model"
 def total_effects(
     predict: Callable[[ParameterRows], Floats], table: MeasurementTable, notes: tuple[str, ...] = ()
 ) -> Explanation:
-    """The total effects of the parameters, and of the analytical model, over training rows.
+    """The total effects of the parameters and of the analytical prediction, over the training rows.
 
-    They are scaled to sum up to 1, since exchanged values make interactions count more than once.
+    They are scaled to the sum 1, since exchanged values count interactions more than once.
     """
     inputs = table.inputs.take(np.arange(min(len(table), _ROWS)))
     order = np.random.default_rng(0).permutation(len(inputs))

@@ -1,11 +1,12 @@
-"""Rows of parameter values as numbers: log2 of positive ones, one-hot categories.
+"""Encodes rows of parameter values as numbers: log2 of positive numbers, one-hot categories.
 
 A numeric parameter becomes log2(x) where all its training values are positive, log2(1 + x) where
-none is negative, and stays x otherwise. A category becomes one column for each value, so that one
-that was not seen is zero in all of them. Where at least three of its values are positive numbers,
-as in ``none, 16, 64, 256``, a further column holds their log2 (of the others, the mean of these),
-since neighbours are alike. What does not vary in training has no column. The training box is the
-range of each numeric parameter and the set of values of each categorical one.
+none is negative, and stays x otherwise. A category becomes one column for each of its values; a
+value that was not seen is zero in all of them. Where at least three of the values are positive
+numbers, as in ``none, 16, 64, 256``, a further column holds their log2, since neighbours behave
+alike; other values have the mean of these logarithms. A parameter that does not vary in training
+has no column. The training box is the range of each numeric parameter and the set of values of each
+categorical parameter.
 """
 
 import math
@@ -30,7 +31,9 @@ _LARGEST = 1e100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One column of the matrix: a transformed number, or whether a parameter has a value."""
+    """One column of the encoded matrix: a transformed number, or the indicator of a value of a
+    category.
+    """
 
     parameter: str
     scale: Scale
@@ -49,8 +52,10 @@ class Column:
         return self.scale.replace("x", self.parameter)
 
     def of(self, values: Sequence[Value]) -> Floats:
-        """The column of the parameter's values, (n,). Numbers beyond what the scale can take are
-        cut off at its edge."""
+        """The column for these values of the parameter, (n,).
+
+        Numbers beyond what the scale can take are clipped to its edge.
+        """
         if self.scale == "is":
             return np.array([str(value) == self.value for value in values], float)
         if self.scale == "log2 of texts":
@@ -67,15 +72,17 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Encoder:
-    """How rows become numbers, and which rows lie in the training box.
+    """Encodes rows as numbers, and tells which rows lie in the training box.
 
-    >>> from autotune.domain.tables.table import Inputs, categorical, numeric
+    >>> from autotune.domain.tables.parameter import categorical, numeric
+    >>> from autotune.domain.tables.table import ParameterRows
     >>> parameters = (numeric("n", [4, 16]), categorical("order", ["jil", "jli", "lij"]))
-    >>> rows = Inputs(parameters=parameters, rows=((4, "jil"), (16, "jli")))
+    >>> rows = ParameterRows(parameters=parameters, rows=((4, "jil"), (16, "jli")))
     >>> encoder = Encoder.fit(rows)
     >>> encoder.matrix(rows).tolist()
     [[2.0, 1.0, 0.0], [4.0, 0.0, 1.0]]
-    >>> encoder.outside(Inputs(parameters=parameters, rows=((8, "jil"), (8, "lij")))).tolist()
+    >>> later = ParameterRows(parameters=parameters, rows=((8, "jil"), (8, "lij")))
+    >>> encoder.outside(later).tolist()
     [False, True]
     """
 
@@ -87,7 +94,7 @@ class Encoder:
 
     @classmethod
     def fit(cls, inputs: ParameterRows) -> "Encoder":
-        """An encoder for the columns of these rows, with the box that they lie in."""
+        """The encoder for these training rows, with the box that they span."""
         columns: list[Column] = []
         constant: list[str] = []
         ranges: list[tuple[str, float, float]] = []
@@ -110,7 +117,9 @@ class Encoder:
         )
 
     def matrix(self, inputs: ParameterRows) -> Floats:
-        """(n, columns); a category that was not seen is zero in all columns of its parameter."""
+        """(n, columns) the encoded rows; an unseen category is zero in all columns of its
+        parameter.
+        """
         matrix = np.empty((len(inputs), len(self.columns)))
         values = _by_parameter(inputs)
         for place, column in enumerate(self.columns):
@@ -118,27 +127,37 @@ class Encoder:
         return matrix
 
     def groups(self) -> Indices:
-        """(columns,) which columns are one thing, as numbers from 0: each number, each category."""
+        """(columns,) the group of each column, numbered from 0: the columns of one category are a
+        group, and so is each numeric column.
+        """
         keys = [(column.parameter, column.scale == "is") for column in self.columns]
         order = list(dict.fromkeys(keys))
         return np.array([order.index(key) for key in keys], dtype=np.intp)
 
     def freedom(self) -> int:
-        """How many columns are free: all but one of each category, since they add up to one."""
+        """The number of independent columns: all but one of each category, since the columns of a
+        category add up to one.
+        """
         categories = {column.parameter for column in self.columns if column.scale == "is"}
         return len(self.columns) - len(categories)
 
     def outside(self, inputs: ParameterRows) -> Bools:
-        """(n,) whether a number is out of its range or a category was not seen."""
+        """(n,) True where a number is outside its range in training or a category was not seen
+        there.
+        """
         return self.beyond(inputs) | self.novel(inputs)
 
     def beyond(self, inputs: ParameterRows) -> Bools:
-        """(n,) whether it is so of a parameter that varied in training."""
+        """(n,) True where some parameter that varied in training lies outside the values seen
+        there.
+        """
         names = {column.parameter for column in self.columns}
         return self._out(inputs, names)
 
     def novel(self, inputs: ParameterRows) -> Bools:
-        """(n,) whether it is so of one that did not: nothing was learned of what that does."""
+        """(n,) True where some parameter that was constant in training has another value, whose
+        effect is unknown.
+        """
         return self._out(inputs, set(self.constant))
 
     def _out(self, inputs: ParameterRows, names: Collection[str]) -> Bools:
@@ -153,7 +172,7 @@ class Encoder:
         return outside
 
     def unseen(self, inputs: ParameterRows) -> tuple[str, ...]:
-        """In words, what of these rows was not seen in training."""
+        """Sentences on which values of these rows were not seen in training."""
         words = [
             f"{name} = {value} was not seen in training ({count} rows)"
             for name, values in self.seen
@@ -169,7 +188,9 @@ class Encoder:
 
 
 def encoder_of(table: MeasurementTable, least: int = 2) -> Encoder:
-    """The encoder of a table; InputError for too few rows, or where no parameter varies."""
+    """The encoder of a table; InputError for fewer than ``least`` rows, or where no parameter
+    varies.
+    """
     where = table.source or table.name
     if len(table) < least:
         found, expected = f"{len(table)} rows to learn from", f"at least {least}"
@@ -204,7 +225,7 @@ def _columns(name: str, distinct: Collection[Value], numeric: bool) -> list[Colu
 
 
 def _log2(text: str, other: float) -> float:
-    """log2 of a text that is a positive number, else ``other``."""
+    """log2 of a text that is a positive number; ``other`` for any other text."""
     try:
         number = float(text)
     except ValueError:

@@ -1,7 +1,8 @@
-"""``learn fit``: models fitted to all rows of a table, and what they say of rows to come.
+"""Models fitted to all rows of a table, and their predictions of new rows: the work of ``learn
+fit``.
 
-Nothing is left to score on, so the error is that of cross-conformal fits: each row as it was
-predicted by a model of the other folds (``learn.conformal``).
+No rows are left to score on, so the error is that of cross-conformal fits: each row is predicted by
+a model trained on the other folds (module ``conformal``).
 """
 
 import math
@@ -28,7 +29,9 @@ _USUAL = ("pool", "influence", "pmnf")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeldOutError:
-    """|predicted - measured| / measured over the held-out rows that something was said of."""
+    """The errors |predicted - measured| / measured over the held-out rows that have a
+    prediction.
+    """
 
     rows: int
     answered: int
@@ -41,7 +44,7 @@ class HeldOutError:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Fit:
-    """A model fitted to all rows, or the reason why it could not be."""
+    """A model fitted to all rows, or the reason why it could not be fitted."""
 
     model: str
     fitted: Fitted | None = None
@@ -63,7 +66,7 @@ class Fits:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Predicted:
-    """What one fitted model predicts of new rows, with intervals."""
+    """The predictions of one fitted model for new rows, with intervals."""
 
     model: str
     level: float
@@ -73,16 +76,18 @@ class Predicted:
 
 
 def usual_models(table: MeasurementTable) -> tuple[str, ...]:
-    """The pool, influence, and pmnf where a few numbers are all that varies."""
+    """The names of the models that are fitted by default: pool and influence, and pmnf for tables
+    of one to three numeric parameters.
+    """
     return tuple(name for name in _USUAL if name in default_models(table))
 
 
 def fit_all(
     table: MeasurementTable, entered: Sequence[ComparedModel], progress: Progress | None = None
 ) -> Fits:
-    """Each model fitted to all rows of the table; InputError where none can be.
+    """Fit each model to all rows of the table; InputError where none can be fitted.
 
-    KeyboardInterrupt ends it with the models fitted so far, once there is one.
+    KeyboardInterrupt ends the work with the models fitted so far, once there is one.
     """
     done: list[Fit] = []
     interrupted = False
@@ -105,7 +110,9 @@ def fit_all(
 
 
 def predict(fits: Fits, rows: Rows, level: float) -> Predicted:
-    """What the first of the models says of the rows; InputError where it could not be fitted."""
+    """The predictions of the first of the fitted models for these rows; InputError where it could
+    not be fitted.
+    """
     first = fits.models[0]
     if first.fitted is None:
         raise InputError(_unfitted(first))
@@ -156,7 +163,11 @@ def _error(fitted: Fitted, response: Floats) -> HeldOutError | None:
 
 
 def _measured_again(table: MeasurementTable) -> float | None:
-    """Each half predicts the other once; the mean of both. None where nothing was repeated."""
+    """Mean error of predicting one half of the repeated measurements by the other half, over both
+    directions.
+
+    None where no row was measured twice.
+    """
     halves = halves_of(table)
     if halves is None:
         return None

@@ -1,4 +1,6 @@
-"""Analytical formulas beside tables: what they predict of each row, and their terms to compare."""
+"""The predictions of analytical formulas for the rows of tables, and the terms of formulas for
+comparison.
+"""
 
 from dataclasses import replace
 
@@ -11,7 +13,9 @@ from autotune.learning.models.terms import Factor, Product
 
 
 def terms_of(formula: Formula) -> dict[Product, float]:
-    """The formula as a sum of terms, which ``syntactic.score`` compares with a learned one."""
+    """The formula as a sum of terms, in the form in which ``syntactic_score.score`` compares
+    models.
+    """
     return {
         frozenset(Factor(*factor) for factor in factors): coefficient
         for factors, coefficient in combined(formula.terms()).items()
@@ -19,9 +23,10 @@ def terms_of(formula: Formula) -> dict[Product, float]:
 
 
 def predictions(formula: Formula, inputs: ParameterRows) -> Floats:
-    """(n,) seconds of the formula for each row, nan where it has no finite value.
+    """(n,) seconds that the formula predicts for each row; nan where it has no finite value.
 
-    Every numeric parameter of the rows is given to it; InputError where it needs others.
+    The formula receives every numeric parameter of the rows. Raises InputError where it needs
+    others.
     """
     values = {p.name: inputs.numbers(p.name) for p in inputs.parameters if p.numeric}
     missing = [name for name in formula.parameters if name not in values]
@@ -39,7 +44,7 @@ def predictions(formula: Formula, inputs: ParameterRows) -> Floats:
 
 
 def with_analytical(table: MeasurementTable, formula: Formula) -> MeasurementTable:
-    """The table with the formula's predictions beside its rows."""
+    """The table with the predictions of the formula as its analytical predictions."""
     return replace(
         table, inputs=replace(table.inputs, analytical=predictions(formula, table.inputs))
     )

@@ -1,12 +1,12 @@
-"""An analytical model and a learned one together.
+"""Hybrid models, which combine an analytical model with a learned one.
 
-    Scaled            T = s AM, s the median of T / AM: for a model that is right but for a factor
-    Stacked(base)     base, with AM as one more parameter (Ibeid et al. 2019, section 5)
-    Residual(base)    T = s AM 2^base: base learns log2(T / s AM)
-    Averaged(...)     the mean of predictions (the "bagging" of Ibeid et al.)
+    ScaledAnalytical      T = s AM, s the median of T / AM: for a model that is right up to a factor
+    Stacked(base)         base, with AM as one more parameter (Ibeid et al. 2019, section 5)
+    ResidualModel(base)   T = s AM 2^base: base learns log2(T / s AM)
+    Averaged(...)         the mean of predictions (the "bagging" of Ibeid et al.)
 
-Where the analytical model cannot say anything, neither can these. Rows of which it says nothing are
-left out of their training.
+T is the time and AM the analytical prediction of a row. A row without an analytical prediction has
+no hybrid prediction, and is left out of training.
 """
 
 from dataclasses import dataclass, replace
@@ -30,14 +30,14 @@ _FARTHEST = 1000.0
 
 
 def analytical(inputs: ParameterRows) -> Floats:
-    """(n,) what the analytical model says; nan where it says nothing or nothing positive."""
+    """(n,) the analytical predictions; nan where there is none or it is not positive."""
     if inputs.analytical is None:
         return np.full(len(inputs), np.nan)
     return np.where(inputs.analytical > 0, inputs.analytical, np.nan)
 
 
 def known(table: MeasurementTable) -> MeasurementTable:
-    """The rows that the analytical model predicts; InputError where they are too few."""
+    """The rows of the table that have an analytical prediction; InputError where none has one."""
     mask = np.isfinite(analytical(table.inputs))
     count = int(mask.sum())
     if not count:
@@ -56,7 +56,9 @@ def known(table: MeasurementTable) -> MeasurementTable:
 
 
 def _ratios(over: Floats, under: Floats) -> Floats:
-    """(n,) 2^over / 2^under, finite and positive also where these are not."""
+    """(n,) 2^over / 2^under, limited so that it is finite and positive even where the powers are
+    not.
+    """
     return np.exp2(np.clip(over - under, -_FARTHEST, _FARTHEST))
 
 
@@ -70,7 +72,7 @@ def _left_out(table: MeasurementTable, used: MeasurementTable) -> tuple[str, ...
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaledPredictor:
-    """``scale`` times the analytical model."""
+    """Predicts ``scale`` times the analytical model."""
 
     scale: float
     quantity: str
@@ -82,7 +84,7 @@ class ScaledPredictor:
         return f"{self.quantity} = {self.scale:.4g} * {ANALYTICAL}"
 
     def predict(self, inputs: ParameterRows) -> Floats:
-        """(n,) predictions, as ``Predictor.predict`` says."""
+        """(n,) predictions; nan where there is no analytical prediction."""
         with np.errstate(over="ignore"):
             scaled: Floats = self.scale * analytical(inputs)
         return scaled
@@ -96,13 +98,17 @@ class ScaledPredictor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScaledAnalytical:
-    """The analytical model times the median of measured over predicted."""
+    """The analytical model times a factor: the median over the rows of measured time over predicted
+    time.
+    """
 
     name: str = "am-scaled"
     extrapolates: bool = True
 
     def train(self, table: MeasurementTable, seed: int = 0) -> ScaledPredictor:  # noqa: ARG002
-        """Needs one row that the analytical model predicts."""
+        """Determine the factor from a table; InputError where no row has an analytical
+        prediction.
+        """
         used = known(table)
         ratios = _ratios(np.log2(used.response), np.log2(analytical(used.inputs)))
         scale = float(np.median(ratios))
@@ -122,11 +128,11 @@ class StackedPredictor:
 
     @property
     def formula(self) -> str | None:
-        """The formula of the inner model."""
+        """The formula of the inner predictor; None where it has none."""
         return self.inner.formula
 
     def predict(self, inputs: ParameterRows) -> Floats:
-        """(n,) predictions, as ``Predictor.predict`` says."""
+        """(n,) predictions of the response; nan where there is none."""
         values = analytical(inputs)
         silent = np.isnan(values)
         predicted = self.inner.predict(_with(inputs, self.parameter, np.where(silent, 1.0, values)))
@@ -140,7 +146,7 @@ class StackedPredictor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stacked:
-    """``base`` with the analytical prediction as one more parameter."""
+    """The regressor ``base`` with the analytical prediction as one more parameter."""
 
     name: str
     base: Regressor
@@ -151,13 +157,13 @@ class Stacked:
         return self.base.extrapolates
 
     def train(self, table: MeasurementTable, seed: int = 0) -> StackedPredictor:
-        """Trains the base on the rows that the analytical model predicts."""
+        """Train the base on the rows that have an analytical prediction."""
         return self.resume(table, seed, None)
 
     def resume(
         self, table: MeasurementTable, seed: int, previous: Predictor | None
     ) -> StackedPredictor:
-        """The same from where the previous predictor was."""
+        """Train on a table, starting from the previous predictor."""
         used = known(table)
         values = analytical(used.inputs)
         parameter = interval(ANALYTICAL, float(values.min()), float(values.max()))
@@ -171,7 +177,7 @@ class Stacked:
 
 
 def _with(inputs: ParameterRows, parameter: Parameter, values: Floats) -> ParameterRows:
-    """The inputs with one more parameter."""
+    """The rows with one more parameter of these values."""
     rows = tuple((*row, value) for row, value in zip(inputs.rows, values.tolist(), strict=True))
     return ParameterRows(parameters=(*inputs.parameters, parameter), rows=rows)
 
@@ -181,7 +187,7 @@ def _with(inputs: ParameterRows, parameter: Parameter, values: Floats) -> Parame
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResidualPredictor:
-    """The scaled analytical model times what a predictor says of the ratio."""
+    """The scaled analytical model times a predicted ratio of measured to scaled analytical time."""
 
     scaled: ScaledPredictor
     inner: Predictor
@@ -190,7 +196,7 @@ class ResidualPredictor:
     formula: None = None
 
     def predict(self, inputs: ParameterRows) -> Floats:
-        """(n,) predictions, as ``Predictor.predict`` says."""
+        """(n,) predictions of the response; nan where there is none."""
         with np.errstate(over="ignore", invalid="ignore"):
             predicted: Floats = self.scaled.predict(inputs) * self.inner.predict(inputs)
         return predicted
@@ -205,20 +211,20 @@ class ResidualPredictor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResidualModel:
-    """``base`` learns the ratio of measured and scaled analytical time."""
+    """The regressor ``base`` trained on the ratio of measured to scaled analytical time."""
 
     name: str
     base: Regressor
     extrapolates: bool = False
 
     def train(self, table: MeasurementTable, seed: int = 0) -> ResidualPredictor:
-        """Train the inner regressor on the ratios measured / analytical."""
+        """Train the base on the ratios of measured to scaled analytical time."""
         return self.resume(table, seed, None)
 
     def resume(
         self, table: MeasurementTable, seed: int, previous: Predictor | None
     ) -> ResidualPredictor:
-        """The same from where the previous predictor was."""
+        """Train on a table, starting from the previous predictor."""
         used = known(table)
         scaled = ScaledAnalytical().train(table)
         expected = np.log2(analytical(used.inputs)) + np.log2(scaled.scale)
@@ -239,19 +245,19 @@ class ResidualModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AveragedPredictor:
-    """The arithmetic mean of predictions."""
+    """The arithmetic mean of the predictions of several predictors."""
 
     members: tuple[Predictor, ...]
     table: MeasurementTable
     formula: None = None
 
     def predict(self, inputs: ParameterRows) -> Floats:
-        """(n,) predictions, as ``Predictor.predict`` says."""
+        """(n,) mean predictions of the response; nan where there is none."""
         average: Floats = np.mean([member.predict(inputs) for member in self.members], axis=0)
         return average
 
     def explain(self) -> Explanation:
-        """Total effects of the parameters and of the analytical model."""
+        """The total effects of the parameters and of the analytical prediction."""
         notes = [note for member in self.members for note in member.explain().notes]
         return total_effects(self.predict, self.table, tuple(dict.fromkeys(notes)))
 
@@ -265,7 +271,7 @@ class Averaged:
 
     @property
     def extrapolates(self) -> bool:
-        """Whether all members extrapolate."""
+        """Whether all members may predict outside the training box."""
         return all(member.extrapolates for member in self.members)
 
     def train(self, table: MeasurementTable, seed: int = 0) -> AveragedPredictor:

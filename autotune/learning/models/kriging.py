@@ -3,11 +3,11 @@
     log2 T = c + x' b + f(x) + noise,   b ~ N(0, t^2),   f ~ GP(0, a^2 Matern-5/2 with a length
     for each parameter)
 
-(Rasmussen and Williams 2006, eq. 4.17 and 2.39: a trend whose coefficients have a prior is a
-further term of the covariance.) With the trend it is universal kriging: it continues as a product
-of powers outside the training box; without, it returns to the mean. All categories of a parameter
-are equally far apart and share one length. The hyperparameters are those of the greatest posterior
-density under broad log-normal priors, which a few rows cannot overrule.
+Source: Rasmussen and Williams 2006, eq. 4.17 and 2.39; a trend whose coefficients have a prior is a
+further term of the covariance. With the trend the model is universal kriging: outside the training
+box it continues as a product of powers. Without the trend it returns to the mean there. All
+categories of a parameter are equally far apart and share one length. The hyperparameters are those
+of the greatest posterior density under broad log-normal priors, which a few rows cannot overrule.
 """
 
 import math
@@ -60,7 +60,9 @@ class KrigingPrior:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class StandardisedColumns:
-    """Standardised columns: those of one of the ``groups`` share a length."""
+    """Standardises the columns of a matrix; all columns of one of the ``groups`` share a length
+    scale.
+    """
 
     encoder: Encoder
     mean: Floats
@@ -69,7 +71,9 @@ class StandardisedColumns:
 
     @classmethod
     def of(cls, encoder: Encoder, matrix: Floats) -> "StandardisedColumns":
-        """Numbers have unit variance; categories stay 0 and 1, two of them at distance sqrt(2)."""
+        """The standardisation of a matrix: numbers get unit variance; categories stay 0 and 1, at
+        mutual distance sqrt(2).
+        """
         texts = np.array([column.scale == "is" for column in encoder.columns], dtype=bool)
         deviations = matrix.std(axis=0)
         scale = np.where(texts | (deviations == 0), 1.0, deviations)
@@ -82,13 +86,15 @@ class StandardisedColumns:
 
     @property
     def lengths(self) -> int:
-        """How many lengths there are."""
+        """The number of length scales."""
         return int(self.groups.max()) + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class KrigingHyperparameters:
-    """Hyperparameters: ``lengths`` (parameters,); the others are standard deviations."""
+    """The hyperparameters of a Gaussian process: ``lengths`` (parameters,) and standard
+    deviations.
+    """
 
     lengths: Floats
     amplitude: float
@@ -97,7 +103,9 @@ class KrigingHyperparameters:
 
     @classmethod
     def of(cls, theta: Floats, trend: bool) -> "KrigingHyperparameters":
-        """From logarithms: lengths, amplitude, noise, and the trend where there is one."""
+        """The hyperparameters from their logarithms: lengths, amplitude, noise, and the trend where
+        there is one.
+        """
         values = np.exp(theta)
         tail = values[-3:] if trend else np.append(values[-2:], 0.0)
         lengths = values[: len(values) - (3 if trend else 2)]
@@ -109,7 +117,7 @@ class KrigingHyperparameters:
 def covariance(
     shape: KrigingHyperparameters, groups: Indices, left: Floats, right: Floats
 ) -> Floats:
-    """(len(left), len(right)) of what is not noise, of standardised columns."""
+    """(len(left), len(right)) covariances without noise between standardised columns of rows."""
     lengths = shape.lengths[groups]
     smooth = matern52(cdist(left / lengths, right / lengths) * ROOT5)
     total: Floats = shape.amplitude**2 * smooth + shape.trend**2 * (left @ right.T) + _CONSTANT
@@ -117,9 +125,10 @@ def covariance(
 
 
 def _evidence(columns: StandardisedColumns, x: Floats, y: Floats, trend: bool) -> Evidence:
-    """Of the logarithms of lengths, amplitude, noise, and the trend where there is one.
+    """The evidence as a function of the logarithms of lengths, amplitude, noise and, with a trend,
+    its deviation.
 
-    ``x``: (n, columns), ``y``: (n,), standardised.
+    ``x``: (n, columns), ``y``: (n,), both standardised.
     """
     groups = range(columns.lengths)
     square = np.array([pdist(x[:, columns.groups == g], "sqeuclidean") for g in groups])
@@ -146,7 +155,7 @@ def _priors(columns: StandardisedColumns, prior: KrigingPrior, trend: bool) -> L
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ProcessPredictor:
-    """The posterior of a Gaussian process; see the module."""
+    """The posterior of a Gaussian process on log2 of the response; see the module kriging."""
 
     columns: StandardisedColumns
     theta: Floats
@@ -163,7 +172,7 @@ class ProcessPredictor:
     formula: None = None
 
     def predict(self, inputs: ParameterRows) -> Floats:
-        """See Predictor: 2 to the posterior mean."""
+        """(n,) predictions of the response: 2 to the power of the posterior mean."""
         between = self._between(inputs)
         predicted: Floats = np.exp2(
             np.clip(self.mean + self.scale * (between @ self.solved), -1e3, 1e3)
@@ -197,7 +206,7 @@ class ProcessPredictor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kriging:
-    """Gaussian process regression, with ``trend`` universal kriging; see the module."""
+    """Gaussian process regression, with ``trend`` universal kriging; see the module kriging."""
 
     name: str = "gp"
     trend: bool = False
@@ -205,7 +214,7 @@ class Kriging:
 
     @property
     def extrapolates(self) -> bool:
-        """Whether there is a trend: only the trend extrapolates."""
+        """Whether the model has a trend, without which it cannot extrapolate."""
         return self.trend
 
     def train(self, table: MeasurementTable, seed: int = 0) -> ProcessPredictor:
@@ -213,7 +222,9 @@ class Kriging:
         return self._train(table, seed, None, _ITERATIONS)
 
     def resume(self, table: MeasurementTable, seed: int, previous: Predictor) -> ProcessPredictor:
-        """Train with hyperparameters searched for from those of nearly the same rows."""
+        """Train on a table; the search for hyperparameters starts from those of the previous
+        predictor.
+        """
         start = previous.theta if isinstance(previous, ProcessPredictor) else None
         return self._train(table, seed, start, _ITERATIONS if start is None else _RESUMED)
 

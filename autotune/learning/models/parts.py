@@ -1,8 +1,9 @@
-"""Learning per part and summing: one model for each multigrid level, or each phase of a variant.
+"""Models that learn each part of a program separately and sum the forecasts.
 
-Parts grow each by a law of its own, their sum by none. The time of the whole is forecast as the sum
-of the parts' medians. Its interval comes from the sum of what the models said of rows that they had
-not seen, so that errors of parts that cancel, or add up, are counted as they do.
+A part is a multigrid level, or a phase of a variant. Each part grows by a law of its own; their sum
+follows none. The time of the whole is forecast as the sum of the parts' medians. Its interval comes
+from the sum of the held-out predictions of the parts, so that errors of parts that cancel or add up
+are counted as they do.
 """
 
 import math
@@ -19,10 +20,11 @@ from autotune.learning.models.conformal import Calibrated, Calibrating, HeldOut,
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FittedSum:
-    """Models of the parts by name; ``errors``: (n,) |log| of the whole, held out.
+    """Fitted models of the parts by name.
 
-    ``scale``: the whole over the sum of its parts, the median of the training rows; 1 where only
-    the parts were measured.
+    ``errors``: (n,) |log| errors of the held-out predictions of the whole. ``scale``: the median
+    over the training rows of the whole over the sum of its parts; 1 where only the parts were
+    measured.
     """
 
     parts: Mapping[str, Calibrated]
@@ -34,7 +36,7 @@ class FittedSum:
 
     @property
     def formula(self) -> str | None:
-        """The formulas of the parts, where each has one."""
+        """The sum of the formulas of the parts; None unless each part has one."""
         formulas = [fitted.formula for fitted in self.parts.values()]
         if any(formula is None for formula in formulas):
             return None
@@ -44,7 +46,11 @@ class FittedSum:
     def predict(
         self, inputs: ParameterRows | Mapping[str, ParameterRows], level: float = 0.9
     ) -> Forecast:
-        """The whole. ``inputs``: of each part where analytical predictions differ, else of all."""
+        """The forecast of the whole.
+
+        ``inputs``: the rows for each part where analytical predictions differ between parts, else
+        the same rows for all.
+        """
         inputs_of = self._asked(inputs)
         forecasts = {
             name: part.predict(inputs_of[name], level) for name, part in self.parts.items()
@@ -92,15 +98,18 @@ class FittedSum:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sum:
-    """A model for each part of a whole; see the module."""
+    """Fits a model to each part of a whole and sums their forecasts; see the module parts."""
 
     model: Calibrating
 
     def fit(
         self, parts: Mapping[str, MeasurementTable], whole: Floats | None = None, seed: int = 0
     ) -> FittedSum:
-        """``parts`` hold the same rows in the same order. ``whole``: (n,) what the whole took,
-        the sum of the parts if it was not measured. InputError where rows differ."""
+        """Fit the parts. ``parts`` hold the same rows in the same order.
+
+        ``whole``: (n,) the time of the whole; the sum of the parts where the whole was not
+        measured. Raises InputError where the rows of the parts differ.
+        """
         tables = _matched(parts)
         measured: Floats = np.sum([table.response for table in tables.values()], axis=0)
         total = measured if whole is None else whole
@@ -136,10 +145,11 @@ def _matched(parts: Mapping[str, MeasurementTable]) -> dict[str, MeasurementTabl
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ByPart:
-    """``Sum`` as a model of the whole program, whose parts were measured over the same rows.
+    """``Sum`` in the interface of a model of the whole program; the parts were measured over the
+    same rows.
 
-    Fitted to a table of some of these rows, it learns from their parts; what they took together is
-    the response of the table.
+    It is fitted to a table with some of these rows, and learns from the parts of the rows. The
+    response of the table is the time of the whole.
     """
 
     parts: Mapping[str, MeasurementTable]
@@ -147,16 +157,18 @@ class ByPart:
 
     @property
     def name(self) -> str:
-        """That of the model of each part, and that there are several."""
+        """The name of the model of each part, with the suffix ``-by-part``."""
         return f"{self.model.name}-by-part"
 
     @property
     def extrapolates(self) -> bool:
-        """Whether the model of each part may answer outside the training box."""
+        """Whether the model of each part may predict outside the training box."""
         return self.model.extrapolates
 
     def fit(self, table: MeasurementTable, seed: int = 0) -> FittedSum:
-        """See Sum; KeyError for a row that the parts do not hold."""
+        """Fit the parts of the rows of this table; KeyError for a row that the parts do
+        not have.
+        """
         first = next(iter(self.parts.values()))
         places = {row: place for place, row in enumerate(first.inputs.rows)}
         chosen = [places[row] for row in table.inputs.rows]
@@ -165,10 +177,12 @@ class ByPart:
 
 
 def whole_and_parts(tables: Tables) -> tuple[MeasurementTable, dict[str, MeasurementTable]]:
-    """The whole program and its parts, over the rows that all of them have.
+    """The table of the whole program and the tables of its parts, over the rows that all of them
+    have.
 
-    A table without a part is the whole; where there is none, the sum of the parts is. InputError
-    for fewer than two parts, for several quantities or units, and where no row is in all of them.
+    A table that names no part is the whole; without such a table the whole is the sum of the parts.
+    Raises InputError for fewer than two parts, for different quantities or units, and where no row
+    is in all tables.
     """
     named = {table.part: table for table in tables if table.part}
     where = tables.tables[0].source
@@ -199,7 +213,7 @@ def whole_and_parts(tables: Tables) -> tuple[MeasurementTable, dict[str, Measure
 
 
 def _total(parts: Sequence[MeasurementTable]) -> MeasurementTable:
-    """The response of all parts of the program together."""
+    """A table whose response is the sum of the responses of all parts."""
     total: Floats = np.sum([part.response for part in parts], axis=0)
     return replace(parts[0], response=total, repetitions=(), statistic="as given", part="")
 

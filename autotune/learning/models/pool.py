@@ -1,13 +1,14 @@
-"""Several models weighted by how well each predicts rows that it has not seen.
+"""The pool: several models, weighted by their errors on held-out rows.
 
     log T = sum w_m log T_m / sum w_m,   w_m = (mean |log(T / T_m)| over held-out rows)^-4
 
-None of them leads on all tables; the weighted pool is as good as its best member, within noise, and
-is not hurt by one that fails. A row outside the training box is answered only by members that may
-extrapolate, a row that a member says nothing of by the others. Where a parameter differs that did
-not in training (a size, learned from another), only the analytical model can know what that does:
-there its scaled and residual members answer, if there are any. The interval comes from the same
-held-out predictions, weighted alike: it is as wide as the pool, not its members, was wrong.
+No member is best on all tables. The weighted pool is as good as its best member, within noise, and
+a member that fails does not spoil it. Only members that may extrapolate predict a row outside the
+training box, and a member without a prediction for a row is left out there. Where a parameter that
+was constant in training has another value (such as another size), only the analytical model can
+know its effect. There only the members that are in proportion to it predict, if there are any. The
+interval comes from the held-out predictions of the members with the same weights, so its width
+shows the errors of the pool, not of its members.
 """
 
 from collections.abc import Sequence
@@ -32,7 +33,9 @@ _LEAST = 1e-6
 
 
 def members() -> tuple[Regressor, ...]:
-    """What the pool holds; those with an analytical model drop out where there is none."""
+    """The members of the pool; those that need an analytical model are dropped where
+    there is none.
+    """
     return (
         Ridge(),
         Kriging(name="kriging", trend=True),
@@ -47,7 +50,7 @@ def members() -> tuple[Regressor, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Member:
-    """A trained member and what it said of rows it had not seen."""
+    """A trained member of the pool with its predictions of held-out rows."""
 
     name: str
     predictor: Predictor
@@ -61,13 +64,13 @@ class Member:
 
     @property
     def weight(self) -> float:
-        """Its weight; zero where it never said anything."""
+        """The weight of the member; zero where it predicted no held-out row."""
         return max(self.error, _LEAST) ** -_POWER if np.isfinite(self.error) else 0.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class PoolPredictor:
-    """The weighted mean of the members' logarithms."""
+    """Predicts by the weighted mean of the logarithms of the members' predictions."""
 
     members: tuple[Member, ...]
     encoder: Encoder
@@ -76,18 +79,20 @@ class PoolPredictor:
 
     @property
     def formula(self) -> str | None:
-        """That of the only member with weight; else None."""
+        """The formula of the only member with a weight above zero; None where several have one."""
         heavy = [member for member in self.members if self.weights()[member.name] > 0.99]
         return heavy[0].predictor.formula if heavy else None
 
     def weights(self) -> dict[str, float]:
-        """The weight of each member, summing up to 1; equal where none was ever tested."""
+        """The weight of each member, with the sum 1; equal weights where no member has held-out
+        predictions.
+        """
         total = sum(member.weight for member in self.members)
         even = 1 / len(self.members)
         return {m.name: m.weight / total if total else even for m in self.members}
 
     def predict(self, inputs: ParameterRows) -> Floats:
-        """(n,) predictions, as ``Predictor.predict`` says."""
+        """(n,) predictions of the response; nan where no member has a prediction."""
         said = [member.predictor.predict(inputs) for member in self.members]
         beyond, novel = self.encoder.beyond(inputs), self.encoder.novel(inputs)
         predicted = np.zeros(len(inputs), dtype=bool)
@@ -102,13 +107,16 @@ class PoolPredictor:
         return self._mean(said, silent)
 
     def held_out(self) -> Floats:
-        """(n,) what the pool says of its training rows by members that have not seen them."""
+        """(n,) predictions of the training rows by members that were trained without them."""
         held = [member.held_out for member in self.members]
         silent = [m.held_out.outside & (not m.extrapolates) for m in self.members]
         return self._mean([forecast.median for forecast in held], silent)
 
     def _mean(self, said: Sequence[Floats], silent: Sequence[Bools]) -> Floats:
-        """``silent``: the rows of which a member is not asked."""
+        """The weighted mean in the logarithm of the members' predictions.
+
+        ``silent``: for each member the rows for which it does not count.
+        """
         weights = self.weights()
         total = np.zeros(len(said[0]))
         sums = np.zeros(len(said[0]))
@@ -130,14 +138,16 @@ class PoolPredictor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pool:
-    """A pool of models, weighted by their held-out errors; see the module."""
+    """A model that pools several regressors, weighted by their held-out errors; see the module
+    pool.
+    """
 
     name: str = "pool"
     extrapolates: bool = True
     members: tuple[Regressor, ...] = field(default_factory=members)
 
     def fit(self, table: MeasurementTable, seed: int = 0) -> Calibrated:
-        """InputError where no member can learn from the table, as the first one says it."""
+        """Fit all members to a table; where no member can be, the InputError of the first."""
         trained: list[Member] = []
         left_out: dict[str, list[str]] = {}
         faults: list[InputError] = []

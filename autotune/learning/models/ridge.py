@@ -1,11 +1,12 @@
-"""Log-log ridge: a product of powers of the parameters, shrunk as much as leaving one out asks.
+"""Log-log ridge regression: a product of powers, with the penalty of the least leave-one-out error.
 
     log2 T = b0 + sum b_j x_j,   minimised   |log2 T - b0 - X b|^2 + penalty |b|^2
 
 with standardised columns x_j. Without penalty this is the regression of Garren (2010, section 2.2).
-The penalty is the one of the least leave-one-out error, which a singular value decomposition gives
-for all penalties at once (Golub, Heath and Wahba 1979). It makes the coefficients unique where
-there are fewer rows than terms, or terms that cannot be told apart; the explanation says so.
+The penalty is the one with the least leave-one-out error. A singular value decomposition gives this
+error for all penalties at once (Golub, Heath and Wahba 1979). The penalty makes the coefficients
+unique where there are fewer rows than terms, or terms that cannot be told apart; a note of the
+explanation then says so.
 """
 
 from dataclasses import dataclass
@@ -24,7 +25,9 @@ _RANK = 1e-10
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Linear:
-    """Standardised linear regression: ``coefficients`` in units of the columns."""
+    """A linear regression on standardised columns; ``coefficients`` are in the units of the
+    original columns.
+    """
 
     intercept: float
     coefficients: Floats
@@ -67,7 +70,7 @@ def fit(matrix: Floats, target: Floats) -> Linear:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class RidgePredictor:
-    """A product of powers; see the module."""
+    """A product of powers of the parameters; see the module ridge."""
 
     encoder: Encoder
     linear: Linear
@@ -90,7 +93,7 @@ class RidgePredictor:
         return f"{self.quantity} = {' * '.join(factors)}"
 
     def predict(self, inputs: ParameterRows) -> Floats:
-        """(n,) predictions, as ``Predictor.predict`` says."""
+        """(n,) predictions of the response; nan where there is none."""
         predicted: Floats = np.exp2(np.clip(self.linear.predict(self._matrix(inputs)), -1000, 1000))
         return predicted
 
@@ -98,7 +101,7 @@ class RidgePredictor:
         return self.encoder.matrix(inputs)
 
     def explain(self) -> Explanation:
-        """Each column with its exponent (or log2 of its factor)."""
+        """One term for each column with its exponent, or with log2 of its factor for a category."""
         variances = (self.linear.coefficients * self.deviations) ** 2
         total = float(variances.sum()) or 1.0
         terms = [
@@ -124,7 +127,7 @@ class RidgePredictor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ridge:
-    """Log-log ridge regression; see the module."""
+    """Log-log ridge regression; see the module ridge."""
 
     name: str = "ridge"
     extrapolates: bool = True

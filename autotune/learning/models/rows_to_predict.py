@@ -1,9 +1,8 @@
-"""Rows to predict, from a CSV that has the parameters of a table as columns.
+"""Reads rows to predict from a CSV that has the parameters of a table as columns.
 
-Other columns are kept. A value that is missing or no number where the table has numbers is an
-error, with its line; a category that was not measured is for the model to say. A column that had
-one value in all rows of the table need not be there; where it is there with another value, nothing
-was learned of what that does.
+Other columns are kept. A missing value, or a text where the table has numbers, is an error that
+names the line. A category that was not measured is left for the model to judge. A column that was
+constant in the table may be missing. Where it has another value, its effect was not learned.
 """
 
 from collections.abc import Mapping, Sequence
@@ -38,7 +37,7 @@ ADDED = ("median", "low", "high", "outside")
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rows:
-    """Rows of a CSV as it has them, and as a model is asked about them."""
+    """The rows of a CSV, as the cells of the file and as inputs of a model."""
 
     source: str
     separator: str
@@ -52,7 +51,7 @@ class Rows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Sheet:
-    """A CSV as text. ``lines``: where each row ends."""
+    """A CSV as text. ``lines``: the line number at which each row ends."""
 
     separator: str
     header: tuple[str, ...]
@@ -66,7 +65,7 @@ class _Sheet:
 
     @property
     def decimal_comma(self) -> bool:
-        """Whether a comma may be the decimal point."""
+        """Whether a comma may be the decimal point in this file."""
         return self.separator != ","
 
 
@@ -79,9 +78,10 @@ def read_rows(
 ) -> Rows:
     """The rows of a CSV as inputs like those of the table.
 
-    ``analytical``: the column of the analytical model's predictions; else the usual ones, or the
-    ``formula`` evaluated. InputError for a column that is missing or there twice, a name that
-    predictions would have, and every value that cannot be used, by line.
+    ``analytical``: the name of the column with analytical predictions. By default the usual names
+    are tried, or the ``formula`` is evaluated. Raises InputError for a column that is missing or
+    doubled, for a column that has the name of a prediction, and for every value that cannot be
+    used, with its line.
     """
     faults = Faults(str(path))
     sheet = _sheet(text_content.text(path, faults, "CSV", LARGEST), faults)
@@ -138,7 +138,9 @@ def _check_header(header: Sequence[str], table: MeasurementTable, faults: Faults
 
 
 def _values(sheet: _Sheet, parameter: Parameter, faults: Faults) -> list[Value]:
-    """The column of a parameter, as the table has it; what cannot be is added to the faults."""
+    """The values of the column of a parameter, with the types of the table; values that cannot be
+    used become faults.
+    """
     values: list[Value] = []
     for line, text in zip(sheet.lines, sheet.column(parameter.name), strict=True):
         value = _plain(text, sheet)
@@ -151,7 +153,9 @@ def _values(sheet: _Sheet, parameter: Parameter, faults: Faults) -> list[Value]:
 
 
 def _plain(text: str, sheet: _Sheet) -> Value | None:
-    """As in a table: truth values and whole numbers are integers; None for nothing."""
+    """A cell as a value of a table: truth values and whole numbers become integers; None for an
+    empty cell.
+    """
     value = setting(text, sheet.decimal_comma)
     if value is None or isinstance(value, str):
         return value
@@ -175,7 +179,9 @@ def _differ(sheet: _Sheet, constants: Mapping[str, Value], notes: list[str]) -> 
 def _said(
     sheet: _Sheet, table: MeasurementTable, analytical: str | None, faults: Faults, notes: list[str]
 ) -> Floats | None:
-    """(n,) the analytical model's predictions in the unit of the table; None without a column."""
+    """(n,) the analytical predictions in the unit of the table; None where the sheet has no such
+    column.
+    """
     wanted = (analytical,) if analytical else PREDICTED
     quantities = {quantity(name)[0] for name in wanted}
     name = next((n for n in sheet.header if n in wanted or quantity(n)[0] in quantities), None)

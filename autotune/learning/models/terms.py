@@ -1,4 +1,4 @@
-"""Terms of performance models: products of functions of parameters, and sums of them.
+"""Terms of performance models: functions of one parameter, products of them, and sums of products.
 
     Factor   one function of one parameter       x^(3/2), log2(y)^2, [precon = ssor]
     Product  some of them multiplied             x^(3/2) * log2(y); empty: the constant 1
@@ -34,9 +34,10 @@ _DIGITS = 5
 
 
 class Factor(NamedTuple):
-    """``function(parameter) ** power``: a power, a power of log2, or the indicator of a value.
+    """A function of one parameter to a power: ``x ** power``, ``log2(x) ** power``, or the
+    indicator of a value.
 
-    Equal to the plain tuple of the three: ``("log2", "n", 1)`` names the same factor.
+    It equals the plain tuple of its three fields: ``("log2", "n", 1)`` names the same factor.
 
     >>> str(power("n", "3/2")), str(log2("n")), str(indicator("precon", "ssor"))
     ('n^(3/2)', 'log2(n)', '[precon = ssor]')
@@ -97,14 +98,15 @@ def log2(parameter: str, exponent: int = 1) -> Factor:
 
 
 def indicator(parameter: str, value: Value) -> Factor:
-    """1 where a parameter has this value, else 0."""
+    """A factor that is 1 where a parameter has this value, else 0."""
     return Factor(f"{IS}{value}", parameter, Fraction(1))
 
 
 def product(*factors: Factor) -> Product | None:
-    """The factors multiplied: equal functions of a parameter become one, with their powers added.
+    """The product of factors: equal functions of a parameter are joined and their powers added.
 
-    An indicator times itself is itself; None for two values of one parameter, which never meet.
+    An indicator times itself is itself. None for two different values of one parameter, since their
+    product is always 0.
 
     >>> text(product(power("n"), power("n", 2), log2("m")))
     'log2(m) * n^3'
@@ -123,17 +125,17 @@ def product(*factors: Factor) -> Product | None:
 
 
 def parameters(term: Iterable[tuple[str, str, object]]) -> frozenset[str]:
-    """The parameters that a product is about."""
+    """The parameters that occur in a product."""
     return frozenset(parameter for _, parameter, _ in term)
 
 
 def columns(inputs: ParameterRows) -> Columns:
-    """The values of all parameters of some rows."""
+    """The values of each parameter over the rows."""
     return {name: inputs.column(name) for name in inputs.names}
 
 
 def matrix(terms: Sequence[Product], values: Columns, rows: int) -> Floats:
-    """The value of each product at each row, (n, terms); nan where one has no real value."""
+    """The value of each product at each row, (n, terms); nan where a product has no real value."""
     evaluated: dict[Factor, Floats] = {}
     result = np.ones((rows, len(terms)))
     for place, term in enumerate(terms):
@@ -145,7 +147,7 @@ def matrix(terms: Sequence[Product], values: Columns, rows: int) -> Floats:
 
 
 def evaluate(terms: Sum, values: Columns, rows: int) -> Floats:
-    """The sum at each row, (n,); nan where a term has no real value."""
+    """The value of a sum at each row, (n,); nan where a term has no real value."""
     coefficients = np.array(list(terms.values()), dtype=np.float64)
     return np.asarray(matrix(list(terms), values, rows) @ coefficients, dtype=np.float64)
 
@@ -160,12 +162,12 @@ def text(term: Iterable[Factor] | None) -> str:
 
 
 def show(number: float, digits: int = _DIGITS) -> str:
-    """A number with so many significant digits, no trailing zeros."""
+    """A number as text with at most this many significant digits, without trailing zeros."""
     return f"{number:.{digits}g}"
 
 
 def formula(terms: Sum, digits: int = _DIGITS) -> str:
-    """A sum as one line of arithmetic, in its own order.
+    """A sum as one line of arithmetic, its terms in the order of the mapping.
 
     >>> formula({ONE: 2.0, product(power("n", 2)): -0.5})
     '2 - 0.5 * n^2'
@@ -186,7 +188,7 @@ def _raised(exponent: Fraction) -> str:
 
 
 def _fraction(exponent: Fraction | int | float | str) -> Fraction:
-    """The fraction meant; a float is taken as the nearest one of a small denominator."""
+    """The exponent as a fraction; a float becomes the nearest fraction of a small denominator."""
     if isinstance(exponent, float):
         return Fraction(exponent).limit_denominator(1000)
     return Fraction(exponent)

@@ -1,7 +1,8 @@
 """Extremely randomised trees (Geurts, Ernst and Wehenkel 2006) by scikit-learn.
 
-On the logarithm of the response by default: trees on the response itself follow the slowest rows.
-They cannot leave the range of what they have seen, and so do not extrapolate.
+By default they are trained on the logarithm of the response: trees on the response itself follow
+the slowest rows. Their predictions cannot leave the range of the training responses, so they do not
+extrapolate.
 """
 
 from collections.abc import Sequence
@@ -38,7 +39,7 @@ class TreesPredictor:
     formula: None = None
 
     def predict(self, inputs: ParameterRows) -> Floats:
-        """(n,) predictions, as ``Predictor.predict`` says."""
+        """(n,) mean predictions of the trees, in the unit of the response."""
         encoded = _single(self.encoder.matrix(inputs))
         total = np.zeros(len(inputs))
         for tree in self.trees:
@@ -47,7 +48,7 @@ class TreesPredictor:
         return np.exp2(mean) if self.log else self.unit * mean
 
     def explain(self) -> Explanation:
-        """The share of the variance that the splits by a column explain (Breiman 2001)."""
+        """The share of the variance that the splits on each column explain (Breiman 2001)."""
         importances = np.mean([tree.compute_feature_importances() for tree in self.trees], axis=0)
         shares = importances / (importances.sum() or 1.0)
         terms = [
@@ -60,7 +61,9 @@ class TreesPredictor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trees:
-    """Extra trees; ``log``: on the logarithm of the response; ``count``: how many trees."""
+    """Extremely randomised trees. ``log``: train on the logarithm of the response; ``count``: the
+    number of trees.
+    """
 
     name: str = "trees"
     log: bool = True
@@ -72,7 +75,7 @@ class Trees:
         return self._train(table, seed, self.count)
 
     def resume(self, table: MeasurementTable, seed: int, previous: Predictor) -> TreesPredictor:  # noqa: ARG002
-        """With fewer trees: enough to tell how wrong they are."""
+        """Train fewer trees than ``train`` does: enough to estimate the error."""
         return self._train(table, seed, min(self.count, _TO_TEST))
 
     def _train(self, table: MeasurementTable, seed: int, count: int) -> TreesPredictor:
@@ -85,7 +88,9 @@ class Trees:
 
 
 def _grown(matrix: NDArray[np.float32], target: Floats, count: int, seed: int) -> list[_Tree]:
-    """The trees of scikit-learn's forest of this seed, without its copies of settings for each."""
+    """The trees of scikit-learn's forest with this seed, made without a copy of the settings for
+    each tree.
+    """
     from sklearn.tree import ExtraTreeRegressor  # noqa: PLC0415 - heavy
 
     column = target.reshape(-1, 1)

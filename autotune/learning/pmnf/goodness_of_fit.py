@@ -1,4 +1,4 @@
-"""How well a model in performance model normal form fits: the figures that Extra-P prints."""
+"""Measures of how well a model in performance model normal form fits, as Extra-P prints them."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ class GoodnessOfFit:
 
 
 def figures(predicted: Floats, measured: Floats, terms: int) -> GoodnessOfFit:
-    """The figures of a model with so many factors beside the constant."""
+    """The measures of fit of a model with ``terms`` terms beside the constant."""
     difference = predicted - measured
     rss = float(difference @ difference)
     count = len(measured)

@@ -1,8 +1,8 @@
-"""One parameter: T = c0 + c1 p^i log2(p)^j, the exponents found by leaving one point out.
+"""Models of one parameter: T = c0 + c1 p^i log2(p)^j, with exponents chosen by leave-one-out error.
 
-The search of Calotoiu, Hoefler, Poke and Wolf (2013) as it is in Extra-P 4 (modeler "Basic"): each
-pair (i, j) is fitted by least squares to the mean times; the pair of the least leave-one-out SMAPE
-wins, if it beats the SMAPE of the constant, which is *not* left out.
+This is the search of Calotoiu, Hoefler, Poke and Wolf (2013) as in Extra-P 4 (modeler "Basic").
+Each pair (i, j) is fitted by least squares to the mean times. The pair with the least leave-one-out
+SMAPE wins if it beats the SMAPE of the constant; the SMAPE of the constant is that of its fit.
 """
 
 from dataclasses import dataclass
@@ -60,9 +60,10 @@ FALLING: tuple[Exponents, ...] = tuple(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Single:
-    """The model of one parameter; ``exponents`` None where a constant does as well.
+    """The fitted model of one parameter; ``exponents`` is None where a constant fits as well.
 
-    ``figures`` of leaving one out, but for a constant, whose are of the fit, as Extra-P has it.
+    ``figures``: measures over leave-one-out predictions; for a constant over the fit, as in
+    Extra-P.
     """
 
     exponents: Exponents | None
@@ -78,11 +79,11 @@ def search(
     *,
     constant_left_out: bool = False,
 ) -> Single:
-    """The model of values (n,), positive, at distinct positive points (n,), n >= 3.
+    """The best model of values (n,), positive, at distinct positive points (n,), n >= 3.
 
-    Pairs with a logarithm are left out where a point is below 1 (its logarithm is negative).
-    ``constant_left_out``: judge also the constant by leaving one out, which Extra-P does not; a
-    rise within the noise is then seen sooner.
+    Pairs with a logarithm are excluded where a point is below 1, since its logarithm is negative.
+    ``constant_left_out``: judge the constant by its leave-one-out error too, which Extra-P does
+    not; a rise within the noise is then detected sooner.
     """
     constant = _constant(values, constant_left_out)
     pairs = allowed(points, exponents)
@@ -105,7 +106,7 @@ def search(
 
 
 def allowed(points: Floats, exponents: tuple[Exponents, ...]) -> tuple[Exponents, ...]:
-    """The pairs that these points can have: no logarithm where one is below 1."""
+    """The pairs of exponents that these points allow: no logarithm where a point is below 1."""
     return tuple(pair for pair in exponents if not pair.log or points.min() >= 1)
 
 
@@ -119,7 +120,7 @@ def fit(columns: Floats, values: Floats) -> tuple[Floats, Floats]:
 
 
 def _left_out(columns: Floats, values: Floats) -> Floats:
-    """What the fits to the others say of each point, (n, pairs)."""
+    """The prediction of each point by the fit to all other points, (n, pairs)."""
     predicted = np.empty_like(columns)
     for place in range(len(values)):
         others = np.arange(len(values)) != place

@@ -1,10 +1,10 @@
-"""The performance model normal form as a model: what Extra-P finds, with intervals and warnings.
+"""The performance model normal form as a model: Extra-P's formula, with intervals and warnings.
 
     T = sum over k of c_k * product over parameters of p^i log2(p)^j
 
-The formula is Extra-P's, digit by digit (mean of the repetitions, raw target). Added to it: an
-interval that spans the models the points allow just as well, and words where it is asked beyond the
-points it has seen.
+The formula is Extra-P's, digit by digit (mean of the repetitions, raw target). Added to it are an
+interval that spans all models that fit the points about as well, and a note for each row beyond the
+points seen in training.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ MOST = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class FittedPmnf:
-    """A model in performance model normal form and its rivals."""
+    """A fitted model in performance model normal form, with rival models that fit about as well."""
 
     names: tuple[str, ...]
     """The parameters that vary."""
@@ -42,13 +42,15 @@ class FittedPmnf:
 
     @property
     def figures(self) -> GoodnessOfFit:
-        """SMAPE, RSS, ... as Extra-P prints them: of leaving one out where there is one parameter,
-        of the fit where there are several."""
+        """SMAPE, RSS and the other measures of fit that Extra-P prints.
+
+        They are of leave-one-out predictions for one parameter, and of the fit for several.
+        """
         return self.chosen.figures
 
     @property
     def terms(self) -> Sum:
-        """Coefficients by term, the constant first."""
+        """The coefficient of each term, the constant first."""
         products = [ONE, *(_product(form, self.chosen, self.names) for form in self.chosen.form)]
         return dict(zip(products, self.chosen.coefficients, strict=True))
 
@@ -58,9 +60,11 @@ class FittedPmnf:
         return f"{self.quantity} = {formula(self.terms)}"
 
     def predict(self, inputs: ParameterRows, level: float = 0.9) -> Forecast:
-        """See Fitted. Where the model falls to 0 or below, the median is nan and a note says so.
+        """The median and the interval of each row.
 
-        Beyond the points seen, the interval holds as far as the true growth is of the family.
+        Where the model falls to 0 or below, the median is nan and a note says so. Beyond the range
+        of the training points, the interval is valid only if the true growth is one of the family
+        of models.
         """
         if not 0 < level < 1:
             fault = Fault(where="level", found=str(level), expected="a share between 0 and 1")
@@ -85,7 +89,9 @@ class FittedPmnf:
         return Forecast(median=median, low=low, high=high, outside=outside, notes=tuple(notes))
 
     def explain(self) -> Explanation:
-        """The terms by their share of the variation, and how many other models fit as well."""
+        """The terms by their share of the variation; a note says how many other models
+        fit as well.
+        """
         terms = [
             ModelTerm(text=text(p), coefficient=c, influence=self.contributions.get(p, 0.0))
             for p, c in self.terms.items()
@@ -97,7 +103,9 @@ class FittedPmnf:
         return Explanation.of(terms, notes)
 
     def _warnings(self, points: Floats, outside: np.ndarray, level: float) -> list[str]:
-        """In words, for each parameter, how far the farthest row is beyond the points seen."""
+        """One sentence for each parameter on how far the farthest row lies beyond the range seen in
+        training.
+        """
         notes = []
         spans = {name: (low, high) for name, low, high in self.encoder.ranges}
         for place, name in enumerate(self.names):
@@ -121,9 +129,11 @@ class FittedPmnf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pmnf:
-    """Extra-P's search; see the module, ``single`` and ``several``.
+    """Extra-P's search for a model in performance model normal form; see the modules pmnf_model,
+    one_parameter and several_parameters.
 
-    ``constant_left_out``: judge the constant like its competitors, which Extra-P does not.
+    ``constant_left_out``: judge the constant by its leave-one-out error like the other models,
+    which Extra-P does not.
     """
 
     name: str = "pmnf"
@@ -132,8 +142,11 @@ class Pmnf:
     constant_left_out: bool = False
 
     def fit(self, table: MeasurementTable, seed: int = 0) -> FittedPmnf:  # noqa: ARG002
-        """Deterministic. InputError for categories, no or more than three parameters that vary,
-        values that are not positive, or fewer than five points along one of them."""
+        """Fit to a table, without randomness.
+
+        Raises InputError for categories, for no or more than three parameters that vary, for values
+        that are not positive, and for fewer than five points along a parameter.
+        """
         encoder = Encoder.fit(table.inputs)
         names = _names(table, encoder)
         points, values, noise = _means(table, names)
@@ -158,7 +171,7 @@ class Pmnf:
 
 
 def _alone(single: Single) -> Combined:
-    """The model of one parameter, with the figures of leaving one out."""
+    """The model of one parameter in the form of a model of several."""
     if single.exponents is None:
         return Combined(
             form=(), exponents=(None,), coefficients=(single.constant,), figures=single.figures
@@ -172,7 +185,9 @@ def _alone(single: Single) -> Combined:
 
 
 def _names(table: MeasurementTable, encoder: Encoder) -> tuple[str, ...]:
-    """The parameters that vary, checked."""
+    """The names of the parameters that vary; InputError where their values do not allow
+    the search.
+    """
     varying = [p for p in table.parameters if p.name not in encoder.constant]
     texts = [p.name for p in varying if not p.numeric]
     if texts:
@@ -193,8 +208,11 @@ def _fault(table: MeasurementTable, found: str, expected: str) -> InputError:
 
 
 def _means(table: MeasurementTable, names: tuple[str, ...]) -> tuple[Floats, Floats, float]:
-    """Distinct points, the mean of all repetitions there, and the relative variance of such a mean
-    (0 where no point was repeated)."""
+    """The distinct points, the mean of all repetitions at each point, and the relative variance of
+    such a mean.
+
+    The variance is 0 where no point was repeated.
+    """
     columns = np.column_stack([table.inputs.numbers(name) for name in names])
     gathered: dict[tuple[float, ...], list[float]] = {}
     for point, repetitions in zip(columns.tolist(), table.repetitions, strict=True):
@@ -216,7 +234,9 @@ def _product(factors: tuple[int, ...], chosen: Combined, names: tuple[str, ...])
 def _contributions(
     chosen: Combined, names: tuple[str, ...], points: Floats
 ) -> dict[Product, float]:
-    """Covariance of each term with the model over the variance of the model; 0 where negative."""
+    """The share of each term: its covariance with the model over the variance of the model; 0 where
+    negative.
+    """
     parts = design(chosen.form, chosen.exponents, points) * np.array(chosen.coefficients)
     centred = parts - parts.mean(axis=0)
     total = centred.sum(axis=1)

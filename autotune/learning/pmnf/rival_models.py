@@ -1,16 +1,19 @@
-"""Which other models the points allow, and so how far a forecast can be trusted.
+"""Rival models: other models that fit the points about as well, which shows how far a forecast can
+be trusted.
 
-A few points do not fix an exponent: p, p^(5/4) and p^(2/3) log2(p)^2 may all fit, and differ
-widely where p is ten times larger. So every model of the family is fitted, by least squares of the
-relative error; those that a test does not tell from the best at the level asked for are its rivals:
+A few points do not determine an exponent: p, p^(5/4) and p^(2/3) log2(p)^2 may all fit, and differ
+widely where p is ten times larger. So every model of the family is fitted by least squares of the
+relative error. Its rivals are the models that a test at the requested level cannot distinguish from
+the best:
 
     (rrss - least rrss) / s^2 <= F(level; 1, n - k - 1)
 
     s^2    least rrss / (n - k - 1), or the scatter of the repetitions where that is larger
     n, k   points, coefficients of the best
 
-This is the confidence region of an exponent that is seen as one more parameter. The interval spans
-the prediction intervals (Student's t) of all rivals.
+``rrss`` is the sum of squared relative errors. The test treats the exponent as one more parameter
+and gives its confidence region. The interval of a forecast spans the prediction intervals
+(Student's t) of all rivals.
 """
 
 import math
@@ -45,7 +48,7 @@ class Rival:
     rrss: float
 
     def at(self, points: Floats) -> tuple[Floats, Floats]:
-        """Its value and the variance of that, over s^2, at points (n, parameters)."""
+        """The values and their variances over s^2 at points (n, parameters)."""
         with np.errstate(over="ignore", invalid="ignore"):
             matrix = design(self.form, self.exponents, points)
             variance = np.einsum("ij,jk,ik->i", matrix, self.inverse, matrix)
@@ -54,7 +57,9 @@ class Rival:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Rivals:
-    """All models of the family, the best first; ``freedom``: n - k - 1 of the best."""
+    """All models of the family, the best first; ``freedom``: the degrees of freedom n - k - 1 of
+    the best model.
+    """
 
     models: tuple[Rival, ...]
     freedom: int
@@ -62,7 +67,9 @@ class Rivals:
     """s^2, of relative errors."""
 
     def plausible(self, level: float) -> tuple[Rival, ...]:
-        """Those that cannot be told from the best; none where there are no degrees of freedom."""
+        """The models that cannot be distinguished from the best at this level; none without degrees
+        of freedom.
+        """
         if self.freedom < 1 or not self.models:
             return ()
         limit = self.models[0].rrss + self.scatter * float(
@@ -71,14 +78,16 @@ class Rivals:
         return tuple(model for model in self.models if model.rrss <= limit)
 
     def values(self, points: Floats, level: float) -> Bounds:
-        """From which to which value the rivals go at points (n, parameters)."""
+        """The lowest and the highest value of the rivals at points (n, parameters)."""
         predicted = [model.at(points)[0] for model in self.plausible(level)]
         if not predicted:
             return np.full(len(points), -math.inf), np.full(len(points), math.inf)
         return np.min(predicted, axis=0), np.max(predicted, axis=0)
 
     def interval(self, points: Floats, level: float) -> Bounds:
-        """Where the mean time of a new point lies, (n,) each; 0 and inf where nothing is known."""
+        """The bounds of the mean time at new points, (n,) each; 0 and inf where the points
+        determine nothing.
+        """
         low, high = np.full(len(points), math.inf), np.full(len(points), -math.inf)
         rivals = self.plausible(level)
         if not rivals:
@@ -93,9 +102,9 @@ class Rivals:
 
 
 def rivals(points: Floats, values: Floats, chosen: Combined, noise: float) -> Rivals:
-    """The family around the chosen model, fitted to values (n,) at points (n, parameters).
+    """The models around the chosen one, fitted to values (n,) at points (n, parameters).
 
-    ``noise``: the relative variance of the values as their repetitions show it; 0 if unknown.
+    ``noise``: the relative variance of the values, from repetitions; 0 where it is unknown.
     """
     alternatives = [
         model
@@ -111,9 +120,10 @@ def rivals(points: Floats, values: Floats, chosen: Combined, noise: float) -> Ri
 
 
 def _family(chosen: Combined, points: Floats) -> Iterator[Shape]:
-    """The chosen form with each exponent exchanged in turn, and the other forms of its terms.
+    """The forms and exponents around the chosen model: other exponents, one at a time, and other
+    forms of its terms.
 
-    A parameter without a term enters alone.
+    A parameter that has no term in the chosen model is tried as a term of its own.
     """
     exponents = chosen.exponents
     yield (), exponents
@@ -133,7 +143,9 @@ def _family(chosen: Combined, points: Floats) -> Iterator[Shape]:
 def _fitted(
     form: Form, exponents: tuple[Exponents | None, ...], points: Floats, values: Floats
 ) -> Rival | None:
-    """None where its terms cannot be told apart, or where there are more of them than points."""
+    """The model fitted to values (n,); None where its terms cannot be told apart, or are more than
+    the points.
+    """
     matrix = design(form, exponents, points)
     lengths = np.linalg.norm(matrix, axis=0)
     scaled = matrix / lengths / values[:, None]

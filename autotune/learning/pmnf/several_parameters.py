@@ -1,8 +1,9 @@
-"""Two or three parameters: the terms found along each axis, combined (Calotoiu et al. 2016).
+"""Models of two or three parameters: the terms found along each axis, combined (Calotoiu et al.
+2016).
 
-Each parameter is searched alone along the lines of points that differ in it only; the terms found
-are then combined to sums and products, refitted to all points, and the form of the least SMAPE
-wins. As in Extra-P 4 (modeler "Multi-Parameter", point selection "auto").
+Each parameter is first modelled alone, along the lines of points that differ only in it. Its terms
+are then combined to sums and products and refitted to all points; the form of the least SMAPE wins.
+As in Extra-P 4 (modeler "Multi-Parameter", point selection "auto").
 """
 
 import itertools
@@ -20,7 +21,9 @@ Form = tuple[tuple[int, ...], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Combined:
-    """A model of several parameters: coefficients of the constant and of each term of the form."""
+    """A model of several parameters: a form, its exponents, and the coefficients of the constant
+    and each term.
+    """
 
     form: Form
     exponents: tuple[Exponents | None, ...]
@@ -29,11 +32,11 @@ class Combined:
 
 
 def line(points: Floats, values: Floats, axis: int) -> tuple[Floats, Floats]:
-    """What the points (n, parameters) say along one axis: distinct coordinates, ascending, and the
-    mean of the values there.
+    """The data along one axis: the distinct coordinates of the points (n, parameters), ascending,
+    and mean values there.
 
-    The means are over the longest lines along the axis, as far as they pass through all of the
-    coordinates of the first one.
+    The means are over the longest lines along the axis; only lines that contain the first
+    coordinate of the first of them are used.
     """
     lines: dict[tuple[float, ...], dict[float, float]] = {}
     for point, value in zip(points.tolist(), values.tolist(), strict=True):
@@ -54,7 +57,7 @@ def line(points: Floats, values: Floats, axis: int) -> tuple[Floats, Floats]:
 
 
 def forms(parameters: tuple[int, ...]) -> tuple[Form, ...]:
-    """The sums of products that are tried: 4 for two parameters, 23 for three.
+    """The forms that are tried: sums of products, 4 for two parameters, 23 for three.
 
     >>> forms((0, 1))
     (((0, 1),), ((0,), (1,)), ((0,), (0, 1)), ((1,), (0, 1)))
@@ -79,7 +82,7 @@ def forms(parameters: tuple[int, ...]) -> tuple[Form, ...]:
 
 
 def combine(points: Floats, values: Floats, singles: tuple[Single, ...]) -> Combined:
-    """The best combination of the models of each axis, at points (n, parameters)."""
+    """The best combination of the models of each axis, fitted at points (n, parameters)."""
     exponents = tuple(single.exponents for single in singles)
     varying = tuple(place for place, pair in enumerate(exponents) if pair is not None)
     if not varying:
@@ -104,7 +107,9 @@ def combine(points: Floats, values: Floats, singles: tuple[Single, ...]) -> Comb
 
 
 def _one(points: Floats, values: Floats, singles: tuple[Single, ...], place: int) -> Combined:
-    """Only one parameter matters: its model along the axis, or refitted to all, whichever fits."""
+    """The model where only one parameter matters: the one along its axis, or refitted to all
+    points, whichever fits better.
+    """
     single, exponents = singles[place], tuple(single.exponents for single in singles)
     form: Form = ((place,),)
     matrix = design(form, exponents, points)
@@ -132,7 +137,9 @@ def design(form: Form, exponents: tuple[Exponents | None, ...], points: Floats) 
 
 
 def least_squares(matrix: Floats, values: Floats) -> Floats:
-    """Coefficients, with columns of equal length so that their units do not matter."""
+    """The coefficients of least squares; columns are scaled to equal length, so that their units do
+    not matter.
+    """
     lengths = np.linalg.norm(matrix, axis=0)
     scale = np.where(lengths > 0, lengths, 1.0)
     return np.asarray(np.linalg.lstsq(matrix / scale, values, rcond=None)[0] / scale)

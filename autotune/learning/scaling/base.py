@@ -1,4 +1,4 @@
-"""What every scaling model keeps to: forecast times, and invert: which size takes a given time."""
+"""The interface of scaling models: forecast times, and find the size that takes a given time."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,12 +20,12 @@ RULES: dict[Rule, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inverse:
-    """The size that takes ``time`` on ``processors``, with the sizes that a run may need for it.
+    """The size that takes ``time`` on ``processors``, with an interval of sizes.
 
-    ``low`` and ``high``: a run of any size between them has ``time`` within its prediction interval
-    of the given level; 0 and inf where no size is excluded. In the unit of the size variable.
-    ``widened``: half-width, in log2 of the time, that a back-test adds; ``regression``: the
-    interval without it, None where it is the same.
+    ``low`` and ``high``: for every size between them, ``time`` is within the prediction interval of
+    the given level; 0 and inf where no size is excluded. In the unit of the size variable.
+    ``widened``: half-width, in log2 of the time, that a back-test adds. ``regression``: the
+    interval without this addition; None where it is the same.
     """
 
     processors: float
@@ -45,7 +45,9 @@ class Inverse:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Band:
-    """Expected log2 of the time of points, (n,), with a prediction interval; inf where unknown."""
+    """Expected log2 of the time at points, (n,), with bounds of the prediction interval; inf where
+    unknown.
+    """
 
     middle: Floats
     low: Floats
@@ -54,7 +56,11 @@ class Band:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coefficient:
-    """One coefficient: what of (time, a component, a level of processors), of which column."""
+    """One coefficient of a regression.
+
+    ``response``: what the regression predicts (time, a component, or the time at a number of
+    processors). ``column``: the column that the coefficient multiplies.
+    """
 
     response: str
     column: str
@@ -66,8 +72,9 @@ class Coefficient:
 class Quality:
     """How well a regression fits its own runs.
 
-    ``rmse`` in log2 of the time with ``spread_freedom`` degrees of freedom, nan without any:
-    deleted runs that are no outliers count in it. ``freedom``: of the ``count`` runs that remained.
+    ``count``: the runs that were not deleted; ``freedom``: their degrees of freedom. ``rmse``: in
+    log2 of the time, with ``spread_freedom`` degrees of freedom, nan where there are none; deleted
+    runs that are no outliers count in it.
     """
 
     response: str
@@ -80,7 +87,10 @@ class Quality:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deleted:
-    """A run that is not in a model, by its Cook's distance, and the regression that it left."""
+    """A run that was deleted from a regression because of its Cook's distance.
+
+    ``response``: what this regression predicts.
+    """
 
     response: str
     processors: float
@@ -90,7 +100,9 @@ class Deleted:
 
 
 def deleted(runs: Runs, gone: Bools, response: str) -> tuple[Deleted, ...]:
-    """The runs of a mask (n,)."""
+    """The runs at which the mask ``gone`` (n,) is True, as deleted from the regression of
+    ``response``.
+    """
     at = runs.points
     return tuple(
         Deleted(
@@ -120,13 +132,13 @@ class Box:
         return cls(names=names, low=rows.min(axis=0), high=rows.max(axis=0))
 
     def outside(self, points: ScalingPoints) -> Bools:
-        """Which points lie outside the box of the runs, (n,): these are extrapolated to."""
+        """(n,) True for points outside the box of the runs: there a model extrapolates."""
         rows = logs(points)[:, 1:]
         beyond = (rows < self.low - 1e-9) | (rows > self.high + 1e-9)
         return np.asarray(beyond.any(axis=1), dtype=np.bool_)
 
     def notes(self, points: ScalingPoints) -> tuple[str, ...]:
-        """In words how far beyond the runs the farthest of the points is, for each regressor."""
+        """One sentence for each regressor on how far the farthest point lies beyond the runs."""
         rows = logs(points)[:, 1:]
         sentences = []
         for k, name in enumerate(self.names):
@@ -147,7 +159,7 @@ class Box:
 
 
 class ScalingModel(Protocol):
-    """A model of the time over processors and size, fitted to runs."""
+    """A model of the time as a function of processors and size, fitted to runs."""
 
     @property
     def name(self) -> str:
@@ -156,7 +168,7 @@ class ScalingModel(Protocol):
 
     @property
     def variables(self) -> Variables:
-        """What its numbers mean: formulas, units, transformations."""
+        """The meaning of processors, size and time: formulas, units, transformations."""
         ...
 
     @property
@@ -176,7 +188,7 @@ class ScalingModel(Protocol):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What was left out or decided while it was fitted."""
+        """Sentences on what was left out or decided during the fit."""
         ...
 
     @property
@@ -185,20 +197,22 @@ class ScalingModel(Protocol):
         ...
 
     def band(self, points: ScalingPoints, level: float) -> Band:
-        """Expected log2 time and its prediction interval."""
+        """Expected log2 time at points and its prediction interval of this level."""
         ...
 
     def inverse(
         self, processors: float, time: float, covariates: Sequence[float], level: float
     ) -> Inverse:
-        """The size that takes ``time``. InputError where the time does not grow with the size."""
+        """The size that takes ``time`` on ``processors``; InputError where the time does not grow
+        with the size.
+        """
         ...
 
 
 def forecast(model: ScalingModel, points: ScalingPoints, level: float = 0.9) -> Forecast:
     """Median times of single runs with prediction intervals, in the unit of the time variable.
 
-    The median, not the mean: 2 to the expected logarithm.
+    The median is 2 to the power of the expected logarithm; it is not the mean.
     """
     band = model.band(points, level)
     with np.errstate(over="ignore"):

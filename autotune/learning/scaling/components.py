@@ -1,12 +1,13 @@
-"""Computation and communication apart: Garren 2010, equations (7) and (8), sections 3.4.2.3, 4.4.
+"""Separate regressions of computation and communication: Garren 2010, eqs. (7), (8), sections
+3.4.2.3, 4.4.
 
     log2 Tcomp = b0 + b1 log2 P + b2 log2 SIZE        computation falls with the processors
     log2 Tcomm = c0 + c1 log2 P + c2 log2 SIZE        communication rises
     T          = rho (Tcomp + Tcomm),  log2 rho = r0 + r1 log2 P + r2 log2 SIZE
 
-Measured components do not sum to the measured time: in the source by 1-2 %, up to 10 % and more,
-and nothing is done about it there. Here rho, what of the time they leave out, is a regression of
-its own, as it is positive whether they are too small or too large; ``none`` leaves it at 1.
+Measured components do not sum to the measured time: Garren's differ from it by 1-2 %, some by 10 %
+and more, which he leaves uncorrected. Here the ratio rho of the time to their sum has a regression
+of its own; the logarithm allows it to be below or above 1. Without this regression rho is 1.
 """
 
 from collections.abc import Sequence
@@ -40,10 +41,11 @@ communication; else one regression of the whole serves."""
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ComponentShares:
-    """A regression of each component, and of the ratio of the time to their sum unless None.
+    """A regression of each component, and a regression of the ratio of the time to their sum, or
+    None.
 
-    ``covariance``: (k, k) of the residuals of one run, in log2. ``discrepancy``: median of
-    1 - (sum of the components)/time over the runs, a share.
+    ``covariance``: (k, k) covariance in log2 of the residuals of one run. ``discrepancy``: median
+    over the runs of 1 - (sum of the components)/time, a share.
     """
 
     name: str
@@ -84,10 +86,10 @@ class ComponentShares:
         return share
 
     def band(self, points: ScalingPoints, level: float) -> Band:
-        """Expected log2 time and its prediction interval by the delta method.
+        """Expected log2 time at points and its prediction interval by the delta method.
 
-        d log2 T = (1 - q) d log2 Tcomp + q d log2 Tcomm + d log2 rho, q the share of communication.
-        The covariance of the residuals of the components is part of it.
+        d log2 T = (1 - q) d log2 Tcomp + q d log2 Tcomm + d log2 rho, where q is the share of
+        communication. The covariance of the residuals of the components is part of it.
         """
         rows, q = logs(points), self.shares(points)
         middle = np.logaddexp2(self.computation.at(rows), self.communication.at(rows))
@@ -107,7 +109,9 @@ class ComponentShares:
     def inverse(
         self, processors: float, time: float, covariates: Sequence[float], level: float
     ) -> Inverse:
-        """The size that takes ``time``, its interval by the bounds of the prediction interval."""
+        """The size that takes ``time``, with an interval by the bounds of the
+        prediction interval.
+        """
         return by_band(self, processors, time, covariates, level)
 
 
@@ -122,7 +126,8 @@ def fitted(
     """Regressions of both components on the same runs.
 
     Runs without communication or computation time (one processor) are left out. A run that Cook's
-    distance deletes from one component is in neither. InputError without both components.
+    distance deletes from one component is left out of both. Raises InputError where a component was
+    not measured.
     """
     usable = _usable(runs)
     chosen, notes = runs.take(usable), []
@@ -165,13 +170,15 @@ def fitted(
 
 
 def share_of_communication(runs: Runs) -> float:
-    """The median share of the time that is communication at the most processors."""
+    """The median share of the time that is communication, over the runs on the most processors."""
     top = runs.at_level(runs.levels[-1])
     return float(np.median(runs.parts[COMMUNICATION][top] / runs.time[top]))
 
 
 def advised(runs: Runs) -> bool:
-    """Whether the components are known and communication is more than half of the time."""
+    """Whether separate regressions are advised: components were measured, and communication is over
+    half of the time.
+    """
     has_parts = {COMPUTATION, COMMUNICATION} <= set(runs.parts)
     return has_parts and share_of_communication(runs) > SHARE
 
@@ -205,7 +212,9 @@ def _responses(runs: Runs, rest: Rest) -> list[Floats]:
 
 
 def _covariance(fits: Sequence[Regression], weights: Floats | None) -> Floats:
-    """Of the residuals of one run: their correlations, with each regression's own spread."""
+    """The covariance of the residuals of one run: their correlations times each regression's
+    standard deviation.
+    """
     residuals = np.array([regression.residuals for regression in fits])
     w = np.ones(residuals.shape[1]) if weights is None else weights
     products = (residuals * w) @ residuals.T

@@ -1,14 +1,16 @@
-"""What a back-test adds to an interval: a power law may be wrong, which its own fit cannot tell.
+"""Widens intervals by the errors of a back-test: a power law may be wrong, which its own fit cannot
+show.
 
     w(P) = t(1; level) |e| log2(P/P_top) / log2(P_top/P_below)
 
-``e``: the log2 error of the forecast of the most processors, P_top, from P_below and fewer: the
-root of its squared mean over those runs and the squared standard error of it. The error is taken
-to grow with the distance in doublings, and the one level to be one draw from a normal distribution
-of unknown spread: so Student's t with one degree of freedom, 6.3 at 90 %. The half-width of the
-log2 time is the root of the sum of its square and that of the regression. Nothing is added on
-P_top or fewer. A law that bends faster than so, a term that grows in proportion to P far beyond
-P_top, still escapes.
+``w(P)`` is the half-width, in log2 of the time, that the back-test adds. ``e`` is the log2 error of
+forecasting the runs on the most processors, P_top, from runs on P_below and fewer: the root of the
+sum of its squared mean over the runs and the squared standard error of this mean. The error is
+assumed to grow with the distance in doublings. A single back-test is one draw from a normal
+distribution of unknown spread, hence Student's t with one degree of freedom, 6.3 at 90 %. The
+half-width of the log2 time is the root of the sum of w(P)^2 and the squared half-width of the
+regression. Nothing is added on P_top or fewer. A law that bends faster than the assumed growth,
+such as a term in proportion to P far beyond P_top, is still missed.
 """
 
 import math
@@ -34,9 +36,9 @@ from autotune.statistics.quantiles import student
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discrepancy:
-    """How wrong a method was on ``top`` processors, ``distance`` doublings beyond its runs.
+    """The error of forecasts on ``top`` processors from runs ``distance`` doublings below.
 
-    ``error`` in log2 of the time, zero or more.
+    ``error``: in log2 of the time, zero or more.
     """
 
     error: float
@@ -49,7 +51,7 @@ class Discrepancy:
 
     @classmethod
     def of(cls, test: BackTest) -> "Discrepancy":
-        """The discrepancy that the errors of a back-test show."""
+        """The discrepancy that a back-test shows."""
         return cls(
             error=math.hypot(test.drift, test.drift_error),
             distance=test.distance,
@@ -57,14 +59,16 @@ class Discrepancy:
         )
 
     def reach(self, processors: float, level: float) -> float:
-        """Half of the interval that it alone makes at ``level``, in log2 of the time."""
+        """The half-width in log2 of the time that the discrepancy alone gives an interval at
+        ``level``.
+        """
         beyond = max(0.0, math.log2(processors / self.top))
         return student(1.0, level) * self.error * beyond / self.distance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Widened:
-    """A model whose intervals know of its back-test."""
+    """A scaling model whose intervals are widened by the discrepancy of a back-test."""
 
     model: ScalingModel
     known: Discrepancy
@@ -105,7 +109,7 @@ class Widened:
         return self.model.deleted
 
     def band(self, points: ScalingPoints, level: float) -> Band:
-        """The band of the model, its halves widened by ``Discrepancy.reach``."""
+        """The band of the inner model, with each half widened by ``Discrepancy.reach``."""
         narrow = self.model.band(points, level)
         added = np.array([self.known.reach(float(p), level) for p in points.processors])
         return Band(
@@ -117,7 +121,9 @@ class Widened:
     def inverse(
         self, processors: float, time: float, covariates: Sequence[float], level: float
     ) -> Inverse:
-        """The size of the model; its interval widened, the model's own kept as ``regression``."""
+        """The size of the inner model with a widened interval; its own interval is kept as
+        ``regression``.
+        """
         narrow = self.model.inverse(processors, time, covariates, level)
         added = self.known.reach(processors, level)
         if added == 0:

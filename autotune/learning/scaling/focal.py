@@ -1,7 +1,8 @@
-"""Focal regions: only the runs, or mostly those, that resemble what is asked for.
+"""Focal regions: the runs that resemble a requested time and are fitted, alone or with larger
+weights.
 
-Garren 2010, sections 3.2 and 3.4.3: by time, by other conditions, by the shape of the grid of
-processors; weights by nearness are named there but not tried.
+Garren 2010, sections 3.2 and 3.4.3, forms regions by time, by other conditions, and by the shape of
+the grid of processors. Weights by nearness are named there but not tried.
 """
 
 import math
@@ -20,7 +21,8 @@ near it: that flattens the regression (its slopes shrink), which a fitted time d
 
 
 def within(times: Floats, focus: float, tolerance: float) -> Bools:
-    """Times from T0/(1 + tolerance) to T0 (1 + tolerance), (n,): symmetric as log2.
+    """(n,) True for times from T0/(1 + tolerance) to T0 (1 + tolerance), which is symmetric in
+    log2.
 
     Garren's Table 4.6 names regions by this tolerance: LT0 +- 0.3 is 2^0.3 - 1 = 23.11 %.
 
@@ -33,7 +35,9 @@ def within(times: Floats, focus: float, tolerance: float) -> Bools:
 
 
 def nearest(runs: Runs, times: Floats, focus: float, count: int) -> Bools:
-    """At each number of processors the ``count`` runs whose time is nearest to T0, (n,)."""
+    """(n,) True for the ``count`` runs, at each number of processors, whose time is
+    nearest to T0.
+    """
     chosen = np.zeros(len(runs), dtype=bool)
     distance = np.abs(np.log2(times / focus))
     for p in runs.levels:
@@ -52,17 +56,20 @@ def nearness(times: Floats, focus: float, width: float) -> Floats:
 
 
 def near_ratio(first: Floats, second: Floats, ratio: float) -> Bools:
-    """Grids of processors with |log2(first/second) - ratio| <= 1, (n,).
+    """(n,) True for grids of processors with |log2(first/second) - ratio| <= 1.
 
     Garren 2010, Figure 3.1: at every other number of processors the logarithm is odd, so a region
-    takes both neighbours.
+    includes both neighbours.
     """
     near: Bools = np.abs(np.log2(first / second) - ratio) <= 1 + 1e-9
     return near
 
 
 def meets(runs: Runs, name: str, values: Sequence[int | float | str]) -> Bools:
-    """Runs whose field has one of these values, (n,). InputError for an unknown field or value."""
+    """(n,) True for runs whose field ``name`` has one of these values.
+
+    Raises InputError for an unknown field or value.
+    """
     if name not in runs.fields:
         raise InputError(unknown_name("--condition", "column", name, runs.fields))
     held = runs.fields[name]

@@ -1,4 +1,6 @@
-"""How good forecasts are: relative errors, their expected size, and a back-test on known runs."""
+"""The accuracy of forecasts: relative errors, their expected size, and a back-test on measured
+runs.
+"""
 
 import math
 from collections.abc import Callable
@@ -29,7 +31,7 @@ def expected_mdape(rmse: float, quartile: float = NORMAL_QUARTILE) -> float:
 
 
 def expected_mape(rmse: float) -> float:
-    """The mean absolute relative error of the same forecasts, as a share.
+    """The mean absolute relative error of unbiased log-normal forecasts, as a share.
 
     E|2^(rmse Z) - 1| = exp(s^2/2) (2 Phi(s) - 1) with s = rmse ln 2, Z standard normal.
     """
@@ -39,10 +41,12 @@ def expected_mape(rmse: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Errors:
-    """(predicted - observed)/observed of forecasts, as shares: the columns of Garren's Table 4.1.
+    """The distribution of (predicted - observed)/observed over forecasts, as shares: the columns of
+    Garren's Table 4.1.
 
     ``mape`` is the mean of their absolute values, ``mdape`` the median. ``coverage``: the share of
-    the observed times within the prediction intervals of ``level``; nan where there were none.
+    the observed times within the prediction intervals of ``level``; nan where there were no
+    intervals.
     """
 
     count: int
@@ -75,10 +79,11 @@ def errors(predicted: Floats, observed: Floats) -> Errors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackTest:
-    """The runs on the most processors, forecast from those on fewer.
+    """The errors of forecasting the runs on the most processors from the runs on fewer.
 
-    ``below``: the most processors of those. ``drift``: mean of log2(predicted/observed), below zero
-    where forecasts are too short; ``drift_error``: its standard error, 0 for a single run.
+    ``below``: the largest number of processors among the runs on fewer. ``drift``: mean of
+    log2(predicted/observed), below zero where forecasts are too short. ``drift_error``: the
+    standard error of the drift, 0 for a single run.
     """
 
     processors: float
@@ -90,7 +95,7 @@ class BackTest:
 
     @property
     def distance(self) -> float:
-        """Doublings of the processors from the runs to what was forecast."""
+        """The distance in doublings of processors from the fitted runs to the forecast runs."""
         return math.log2(self.processors / self.below)
 
 
@@ -100,11 +105,11 @@ def back_test(
     scored: Bools | None = None,
     level: float = 0.9,
 ) -> BackTest:
-    """Fit to the runs on fewer processors, forecast those on the most.
+    """Fit to the runs on fewer processors and forecast the runs on the most.
 
-    ``scored``: (n,) of which runs the error counts, such as those near T0; all where None. What a
-    model says of its own runs is no measure of a forecast: this is. InputError where there are too
-    few levels, or nothing to score.
+    ``scored``: (n,) True for the runs whose error counts, such as those near T0; None: all runs.
+    Residuals of a fit do not measure the error of a forecast; a back-test does. Raises InputError
+    where there are too few numbers of processors, or no run to score.
     """
     if len(runs.levels) < 3:
         raise InputError(

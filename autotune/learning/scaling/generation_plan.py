@@ -1,4 +1,4 @@
-"""What a self-generated focal region is to reach, and what it asks for."""
+"""The goal of a self-generated focal region, and the runs that it requests."""
 
 import math
 from dataclasses import dataclass
@@ -13,7 +13,9 @@ _DEPTH = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SizeGrid:
-    """Sizes that the program can have: base + k step, of the size's column where it is one."""
+    """The sizes that the program can have: base + k step, in the column of the size where it is
+    made of one column.
+    """
 
     base: float = 0.0
     step: float = 1.0
@@ -23,9 +25,9 @@ class SizeGrid:
             raise ValueError("base and step are finite, and the step between sizes is positive")
 
     def nearest(self, value: float) -> float:
-        """The nearest size above zero.
+        """The size above zero that is nearest to ``value``.
 
-        >>> SizeGrid(base=10, step=60).nearest(811.0)
+        >>> SizeGrid(base=10.0, step=60.0).nearest(811.0)
         790.0
         """
         size = self.base + round((value - self.base) / self.step) * self.step
@@ -36,11 +38,13 @@ class SizeGrid:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GenerationPlan:
-    """What is to be reached: T0 at ``processors``, from runs on fewer.
+    """The goal of a self-generated region: the time T0 at ``processors``, forecast from runs on
+    fewer.
 
-    ``spread``: share by which the sizes around a centre differ from it, or by which their expected
-    times do (``around``: the source does the first for BT, the second for CG). ``lower``: levels to
-    ask for below the two highest; None for halvings, whole squares where all levels are squares.
+    ``spread``: the share by which the three sizes at a number of processors differ (``around`` the
+    size), or by which their expected times differ (``around`` the time). Garren 2010 does the first
+    for BT and the second for CG. ``lower``: the numbers of processors below the two highest; None
+    for halvings, or for whole squares where all numbers are squares.
     """
 
     time: float
@@ -59,7 +63,9 @@ class GenerationPlan:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesignPoint:
-    """A run that is asked for. ``column``: its size in the size's own column, where it is one."""
+    """A run that is requested. ``column``: its size in the column of the size, where the size is
+    made of one column.
+    """
 
     processors: float
     size: float
@@ -71,7 +77,7 @@ class DesignPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """Where the plan stands: what to run next, and the model so far where there is one."""
+    """The current stage of a plan: the runs to do next, and the model fitted so far, if any."""
 
     name: StageName
     asked: tuple[DesignPoint, ...]
@@ -80,10 +86,10 @@ class Stage:
 
 
 def lower_levels(highest: float, second: float, depth: int = _DEPTH) -> tuple[float, ...]:
-    """Numbers of processors below the two that are known, descending, by halves.
+    """The numbers of processors below the two given ones, in descending order, by repeated halving.
 
-    Powers of two where both are; else the nearest even squares where both are squares; else whole
-    numbers.
+    They are powers of two where both given numbers are, even squares where both are squares, else
+    whole numbers.
 
     >>> lower_levels(1024, 512), lower_levels(1024, 484)
     ((256, 128, 64, 32, 16), (256, 144, 64, 36, 16))

@@ -1,7 +1,8 @@
-"""From times back to sizes: where the bounds of a prediction interval take the time asked for.
+"""From times back to sizes: the sizes at which the bounds of a prediction interval equal a given
+time.
 
-The set of sizes whose prediction interval holds the time. For one regression that is Fieller's
-interval in closed form; here the bounds are solved for, whatever the model.
+The result is the set of sizes whose prediction interval holds the time. For a single regression it
+is Fieller's interval in closed form; here the bounds are solved for numerically, for any model.
 """
 
 import math
@@ -21,9 +22,10 @@ _FARTHEST = 64.0
 def by_band(
     model: ScalingModel, processors: float, time: float, covariates: Sequence[float], level: float
 ) -> Inverse:
-    """The size that takes ``time``, its interval by the bounds of the model's prediction interval.
+    """The size that takes ``time``, with an interval from the bounds of the model's prediction
+    interval.
 
-    InputError where the expected time does not reach ``time`` while the size grows.
+    Raises InputError where the expected time never equals ``time`` as the size grows.
     """
     target = math.log2(time)
     place = model.box.names.index(model.variables.size.logarithm)
@@ -57,7 +59,11 @@ def sized(
     covariates: Sequence[float],
     rule: Rule,
 ) -> Inverse:
-    """The inverse of ``asked`` processors and time from the log2 of a size and its bounds."""
+    """The inverse for ``wanted``, a pair of processors and time, from log2 of a size and of its
+    bounds.
+
+    Raises InputError where the size is no positive finite number.
+    """
     processors, time = wanted
     size, low, high = (_power(x) for x in sizes)
     if not 0 < size < math.inf:
@@ -86,7 +92,7 @@ def sized(
 
 
 def no_growth(slope: float) -> InputError:
-    """The error of a model whose time does not grow with the size."""
+    """The error for a model whose time does not grow with the size."""
     return InputError(
         Fault(
             where="",
@@ -98,7 +104,7 @@ def no_growth(slope: float) -> InputError:
 
 
 def _crossing(at: Callable[[float], float], start: float) -> float | None:
-    """Where a function that grows at ``start`` is zero, near it; None if nowhere."""
+    """The zero nearest to ``start`` of a function that grows there; None where there is none."""
     step = 1.0 if at(start) < 0 else -1.0
     near, far = start, start + step
     while at(far) * step < 0:
@@ -111,7 +117,9 @@ def _crossing(at: Callable[[float], float], start: float) -> float | None:
 
 
 def _edge(bound: Callable[[float], float], start: float, side: int) -> float:
-    """Where a bound of the interval takes the time, from the solution outwards; inf if nowhere."""
+    """The log2 size at which a bound of the interval equals the time, searched from ``start``
+    outwards; inf if there is none.
+    """
     if not np.isfinite(bound(start)):
         return side * math.inf
     near, step = start, 0.05

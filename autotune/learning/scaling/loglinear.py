@@ -1,4 +1,6 @@
-"""log2 T = b0 + b1 log2 P + b2 log2 SIZE (+ b3 log2 X): Garren 2010, equations (4), (9), (11)."""
+"""The log-linear model log2 T = b0 + b1 log2 P + b2 log2 SIZE (+ b3 log2 X): Garren 2010, eqs. (4),
+(9), (11).
+"""
 
 import math
 from collections.abc import Sequence
@@ -32,9 +34,9 @@ _P, _SIZE = 1, 2
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LogLinear:
-    """One regression over all processors.
+    """One log-linear regression over all numbers of processors.
 
-    ``removed``: (n,) which of the runs that were given are not in it, by Cook's distance.
+    ``removed``: (n,) True for the runs that were deleted because of their Cook's distance.
     """
 
     name: str
@@ -48,7 +50,7 @@ class LogLinear:
 
     @property
     def coefficients(self) -> tuple[Coefficient, ...]:
-        """Of the intercept, processors, size, covariates."""
+        """The coefficients of the intercept, of processors, size and covariates."""
         return coefficients_of(self.regression, self.response)
 
     @property
@@ -58,12 +60,14 @@ class LogLinear:
 
     @property
     def exponent(self) -> float:
-        """e of SIZE ~ P^e at constant time: -b1/b2. Perfect speed-up of linear work has 1."""
+        """The exponent e of SIZE ~ P^e at constant time, -b1/b2. Perfect speed-up of linear work
+        has e = 1.
+        """
         b = self.regression.coefficients
         return float(-b[_P] / b[_SIZE])
 
     def band(self, points: ScalingPoints, level: float) -> Band:
-        """Expected log2 time and its prediction interval (Student's t)."""
+        """Expected log2 time at points and its prediction interval (Student's t)."""
         rows = logs(points)
         return student_band(self.regression, rows, level)
 
@@ -87,7 +91,8 @@ class LogLinear:
     ) -> tuple[float, float]:
         """The interval of the size by the delta method: x +- t s sqrt(1 + x'Cx) / b2 in log2.
 
-        What Fieller's becomes where the slope is known well; too short where it is not.
+        Fieller's interval approaches it where the slope b2 is well known; where it is not, this
+        interval is too short.
         """
         base = np.array([1.0, math.log2(processors), 0.0, *(math.log2(x) for x in covariates)])
         slope = float(self.regression.coefficients[_SIZE])
@@ -101,9 +106,10 @@ class LogLinear:
 def fitted(
     runs: Runs, *, name: str, weights: Floats | None = None, delete: bool = True
 ) -> LogLinear:
-    """The regression on runs; those with Cook's D > 2p/n are deleted, once, where ``delete``.
+    """The log-linear regression on runs.
 
-    ``weights``: (n,) how much each run matters. InputError where the columns cannot be told apart.
+    Where ``delete``, runs with Cook's D > 2p/n are deleted, once. ``weights``: (n,) the weight of
+    each run. Raises InputError where the columns cannot be told apart.
     """
     rows, response, names = logs(runs.points), np.log2(runs.time), runs.variables.logarithms
     first = fit(rows, response, names, weights)
@@ -126,7 +132,9 @@ def fitted(
 
 
 def deletable(regression: Regression, rows: Floats) -> Bools:
-    """The rows of ``influential`` unless without them the columns cannot be told apart."""
+    """(n,) True for the ``influential`` rows; False for all where the other rows could not tell the
+    columns apart.
+    """
     chosen = influential(regression)
     rest = rows[~chosen]
     enough = len(rest) > rows.shape[1] and np.linalg.matrix_rank(rest) == rows.shape[1]
@@ -147,9 +155,11 @@ def student_band(regression: Regression, rows: Floats, level: float) -> Band:
 
 
 def fieller(regression: Regression, base: Floats, gap: float, level: float) -> tuple[float, float]:
-    """The log2 sizes x with |gap - b2 x| <= t s sqrt(1 + z'Cz), z = base with x as its size.
+    """The bounds of the log2 sizes x with |gap - b2 x| <= t s sqrt(1 + z'Cz), z = ``base`` with x
+    as its size.
 
-    A quadratic in x. Unbounded, (-inf, inf), where the slope may be zero at this level.
+    They solve a quadratic equation in x. They are (-inf, inf) where the slope may be zero at this
+    level.
     """
     if regression.freedom <= 0:
         return -math.inf, math.inf

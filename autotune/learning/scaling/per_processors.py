@@ -1,8 +1,9 @@
-"""One regression per number of processors, its coefficients projected: Garren 2010, eq. (6).
+"""One regression for each number of processors, with coefficients extrapolated over log2 P: Garren
+2010, eq. (6).
 
 at each P_j:   log2 T = b0j + b1j log2 SIZE (+ b2j log2 X)
-over the P_j:  b_k = g_k + h_k log2 P, weighted geometrically: 1 for the most processors, r for
-               the next, r^2 ...
+over the P_j:  b_k = g_k + h_k log2 P, with weights 1 for the most processors, r for the next
+               lower number of processors, then r^2 ...
 """
 
 from collections.abc import Sequence
@@ -32,10 +33,11 @@ _WITHIN = (0, 2)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Projected:
-    """Regressions at each of L levels of processors; lines through each of their coefficients.
+    """Regressions at each of L numbers of processors ("levels"), and lines through each of their
+    coefficients.
 
-    ``levels``: log2 of the processors, (L,). ``weights``: (L,) of the levels in the projection.
-    ``spread``: pooled standard deviation of the runs about their level's regression, with
+    ``levels``: log2 of the processors, (L,). ``weights``: (L,) of the levels in the lines.
+    ``spread``: pooled standard deviation of the runs about the regression of their level, with
     ``freedom`` degrees of freedom.
     """
 
@@ -52,7 +54,7 @@ class Projected:
 
     @property
     def projections(self) -> tuple[Regression, ...]:
-        """The lines of the coefficients over log2 P, one for each column of a level."""
+        """The lines of the coefficients over log2 P, one for each column of the regressions."""
         design = np.column_stack([np.ones(len(self.levels)), self.levels])
         names = ("1", self.variables.processors.logarithm)
         return tuple(
@@ -62,7 +64,7 @@ class Projected:
 
     @property
     def coefficients(self) -> tuple[Coefficient, ...]:
-        """Those of each level, then the lines that project them."""
+        """The coefficients of the regression of each level, then of the lines through them."""
         coefficients = [
             coefficient
             for p, f in self._by_level()
@@ -79,12 +81,12 @@ class Projected:
         return tuple(quality(f, f"T at P = {p:g}") for p, f in self._by_level())
 
     def band(self, points: ScalingPoints, level: float) -> Band:
-        """Expected log2 time and its prediction interval.
+        """Expected log2 time at points and its prediction interval.
 
-        For one size the levels' regressions give L times, and the projection is the line through
-        them over log2 P; their scatter about it, with L - 2 degrees of freedom, and that of runs
-        about their level make the interval. Each level's own uncertainty is part of the first, so
-        the interval is rather too wide.
+        For one size, the L regressions give L times, and the model is the line through them over
+        log2 P. The interval combines their scatter about the line, with L - 2 degrees of freedom,
+        and the scatter of runs about the regression of their level. The uncertainty of each
+        regression is part of the first, so the interval is rather too wide.
         """
         rows = logs(points)
         within = rows[:, _columns(rows)]
@@ -102,11 +104,15 @@ class Projected:
     def inverse(
         self, processors: float, time: float, covariates: Sequence[float], level: float
     ) -> Inverse:
-        """The size that takes ``time``, its interval by the bounds of the prediction interval."""
+        """The size that takes ``time``, with an interval by the bounds of the
+        prediction interval.
+        """
         return by_band(self, processors, time, covariates, level)
 
     def _reach(self, line: Regression, at: Floats, level: float) -> float:
-        """Half of the interval; degrees of freedom of the sum after Satterthwaite (1946)."""
+        """The half-width of the interval; the degrees of freedom of the sum are after Satterthwaite
+        (1946).
+        """
         if line.freedom <= 0 or self.freedom <= 0:
             return float("inf")
         between = line.rmse**2 * (1 + float(line.remoteness(at)[0]))
@@ -122,10 +128,10 @@ class Projected:
 
 
 def fitted(runs: Runs, *, name: str, ratio: float = 1.0, delete: bool = True) -> Projected:
-    """A regression per level with enough runs, projected over log2 P.
+    """A regression for each number of processors with enough runs, extrapolated over log2 P.
 
-    ``ratio``: weight of a level over that of the next with more processors; 1 for equal weights.
-    InputError for fewer than two such levels.
+    ``ratio``: the weight of a number of processors over that of the next larger one; 1 for equal
+    weights. Raises InputError for fewer than two numbers of processors with enough runs.
     """
     if not 0 < ratio <= 1:
         found = f"a level weight of {ratio}"
@@ -175,7 +181,9 @@ def fitted(runs: Runs, *, name: str, ratio: float = 1.0, delete: bool = True) ->
 
 
 def _level(runs: Runs, delete: bool) -> tuple[Regression, Bools]:
-    """The regression of the runs of one level, and which of them are in it."""
+    """The regression of the runs at one number of processors, and a mask of the runs
+    that it uses.
+    """
     rows = logs(runs.points)
     chosen = _columns(rows)
     names = tuple(runs.variables.logarithms[k] for k in chosen)
@@ -192,5 +200,7 @@ def _level(runs: Runs, delete: bool) -> tuple[Regression, Bools]:
 
 
 def _columns(rows: Floats) -> list[int]:
-    """Those of a level's regression: all but the processors."""
+    """The indices of the columns that a regression at one number of processors has: all but the
+    processors.
+    """
     return [*_WITHIN, *range(3, rows.shape[1])]

@@ -1,4 +1,6 @@
-"""What a scaling study says: sizes that keep the time, times of sizes, how well that is known."""
+"""The results of a scaling study: sizes that keep the time, times of sizes, and their
+uncertainty.
+"""
 
 from dataclasses import dataclass
 
@@ -16,7 +18,11 @@ BackTests = tuple[tuple[Method, BackTest | str], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForecastAt:
-    """Forecast times at some processors and sizes: ``told`` is ``regression``, widened."""
+    """Forecast times at some processors and sizes.
+
+    ``regression``: the forecast with the interval of the regression. ``told``: the same with the
+    interval widened by the back-test.
+    """
 
     points: ScalingPoints
     told: Forecast
@@ -25,7 +31,9 @@ class ForecastAt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RegionAnswer:
-    """One region: its runs, its model, what it says, how it fares on runs that are known."""
+    """The results for one region of runs: model, sizes, times, and back-tests on the
+    measured runs.
+    """
 
     label: str
     runs: Runs
@@ -46,7 +54,9 @@ class RegionAnswer:
 
     @property
     def recommended(self) -> tuple[Method, BackTest] | None:
-        """The method with the least median error in the back-test; the one used if it ties."""
+        """The method with the least median error in the back-test; of equal ones the
+        method in use.
+        """
         best: tuple[Method, BackTest] | None = None
         for method, test in self.back_tests:
             if isinstance(test, str):

@@ -1,4 +1,4 @@
-"""The methods by name: which runs, with which weights, in which regressions."""
+"""The methods of scaling by name: which runs are used, with which weights, in which regressions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,13 +27,14 @@ _ROUNDS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How the runs become a model.
+    """How a scaling model is fitted to the runs.
 
-    ``time``: T0, what the region is about; needed by ``focal`` and ``weighted``. ``tolerance``: a
-    share, runs from T0/(1 + tolerance) to T0 (1 + tolerance) are in the region, or as many as
-    ``nearest`` at each number of processors. ``width``: a factor of 1 + width from T0 is one sigma
-    of the weights. ``ratio``: weight of a level over that of the next with more processors.
-    ``delete``: delete runs with a Cook's distance above 2p/n, once.
+    ``time``: T0, the time to keep, needed by the methods ``focal`` and ``weighted``. ``tolerance``:
+    a share; the region holds the runs from T0/(1 + tolerance) to T0 (1 + tolerance). ``nearest``:
+    instead, the region holds this many runs at each number of processors. ``width``: a run that is
+    a factor of 1 + width from T0 is one sigma away in the weights. ``ratio``: the weight of a
+    number of processors over that of the next larger one. ``delete``: delete runs with a Cook's
+    distance above 2p/n, once.
     """
 
     method: Method = "complete"
@@ -55,9 +56,10 @@ class Settings:
 
 
 def fit(runs: Runs, settings: Settings) -> ScalingModel:
-    """The model of the runs by the method of the settings.
+    """The scaling model of the runs by the method of the settings.
 
-    InputError where the runs do not carry it: too few, collinear, without what the method needs.
+    Raises InputError where the runs do not determine it: too few runs, collinear columns, or a
+    missing column that the method needs.
     """
     if len(runs.levels) < 2:
         raise InputError(
@@ -98,7 +100,9 @@ def fit(runs: Runs, settings: Settings) -> ScalingModel:
 
 
 def near(runs: Runs, settings: Settings) -> Bools | None:
-    """The runs whose measured time is in the region, (n,); None without a time."""
+    """(n,) True for the runs whose measured time is in the region; None where the settings have no
+    time.
+    """
     if settings.time is None:
         return None
     return focal.within(runs.time, settings.time, settings.tolerance)
@@ -131,10 +135,12 @@ def _region(runs: Runs, settings: Settings) -> Runs:
 
 
 def _times(runs: Runs, settings: Settings) -> Floats:
-    """The times that decide what is near: measured, or those of a regression that is right there.
+    """The times that decide which runs are near T0: the measured ones, or those of a regression
+    valid near T0.
 
-    The complete regression, then regressions weighted by the nearness of what the last one
-    expects: where another law holds far from T0, the first would take the wrong runs for near.
+    The first regression is over all runs; later ones weight the runs by the nearness of the time
+    that the last one expects. Where another law holds far from T0, the first regression alone would
+    select the wrong runs.
     """
     if settings.basis == "measured":
         return runs.time

@@ -1,4 +1,6 @@
-"""Runs of a parallel program: processors, size, covariates, time, parts of the time."""
+"""Runs of a parallel program: processors, size, covariates, time, and the times of its
+components.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +16,8 @@ Indices = NDArray[np.intp] | Bools
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ScalingPoints:
-    """What a time is asked for, (n,) each: processors, sizes, and the covariates of the model.
+    """Points at which a time is forecast, (n,) each: processors, sizes, and the covariates of the
+    model.
 
     All are positive, in the units of the ``Variables``.
     """
@@ -44,7 +47,7 @@ class ScalingPoints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variables:
-    """The variables that the numbers of the runs stand for."""
+    """The meaning of processors, size, time and covariates in a table of runs."""
 
     processors: Variable
     size: Variable
@@ -59,11 +62,11 @@ class Variables:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Runs:
-    """Measured runs, n of them.
+    """Measured runs of a parallel program, n of them.
 
-    ``time``: (n,) positive, in the unit of its variable. ``parts``: component to its time, (n,),
-    in the same unit, not negative; they need not sum to ``time``. ``fields``: the other columns,
-    for conditions. ``treated``: what was done to rows that could not be used, in words.
+    ``time``: (n,) positive, in the unit of its variable. ``parts``: component to its time, (n,), in
+    the same unit, not negative; the components need not sum to ``time``. ``fields``: the other
+    columns, for conditions. ``treated``: sentences on what was done to rows that could not be used.
     """
 
     points: ScalingPoints
@@ -90,16 +93,16 @@ class Runs:
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """The numbers of processors that were run on, ascending."""
+        """The numbers of processors of the runs, ascending."""
         return tuple(float(p) for p in np.unique(self.points.processors))
 
     def at_level(self, processors: float) -> Bools:
-        """Which runs were on a given number of processors, (n,)."""
+        """(n,) True for runs on this number of processors."""
         here: Bools = self.points.processors == processors
         return here
 
     def take(self, rows: Indices, *notes: str) -> "Runs":
-        """These runs, by number or by a mask; ``told`` is added to what was done."""
+        """The chosen runs, by index or by a mask; the note ``told`` is added to ``treated``."""
         chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
         return replace(
             self,
@@ -111,7 +114,9 @@ class Runs:
         )
 
     def of(self, part: str) -> "Runs":
-        """The same runs with the time of one component; all of it must be positive."""
+        """The same runs with the time of one component as their time; all of these must be
+        positive.
+        """
         return replace(self, time=self.parts[part], parts={})
 
 
@@ -124,7 +129,7 @@ def logs(points: ScalingPoints) -> Floats:
 def points(
     processors: Sequence[float], size: Sequence[float], covariates: Sequence[Sequence[float]] = ()
 ) -> ScalingPoints:
-    """Points made of plain numbers."""
+    """Points made of plain sequences of numbers."""
     return ScalingPoints(
         processors=np.asarray(processors, dtype=np.float64),
         size=np.asarray(size, dtype=np.float64),

@@ -1,14 +1,14 @@
-"""A focal region that makes itself: which runs to do next. Garren 2010, sections 3.3 and 3.5.
+"""A self-generated focal region: plans which runs to do next. Garren 2010, sections 3.3 and 3.5.
 
     second level    a run on fewer processors that takes about T0
     bracket         sizes 10 % above and below both known runs: six runs
     lower levels    three sizes at each lower number of processors, from the regression on the six
-    recentre        three new sizes wherever T0 lies outside the times measured (only named there:
-                    not re-centring is what the source blames for its failure on CG)
-    forecast        nothing more is needed; sizes that would check the forecast
+    recentre        three new sizes wherever T0 lies outside the measured times (Garren only names
+                    this step, and blames its absence for the failure on CG)
+    forecast        no more runs are needed; sizes that would check the forecast
 
-Each answer follows from the runs there are, so a session is: run what is asked, add the rows, ask
-again. The forecast is part of every answer from ``lower levels`` on.
+Each stage follows from the runs done so far: the user does the requested runs, adds their rows, and
+asks for the next stage. Every stage from ``lower levels`` on contains the forecast.
 """
 
 import math
@@ -40,11 +40,11 @@ _NEAR = 0.55
 
 
 def next_stage(runs: Runs, plan: GenerationPlan, *, delete: bool = False) -> Stage:
-    """The next runs of a plan after those there are.
+    """The next stage of a plan: the runs to do, given the runs that were done.
 
-    InputError for covariates (they must be held constant by conditions), for runs at or above the
-    processors asked for only, for lower levels that are not below the known ones, and where the
-    time does not grow with the size.
+    Raises InputError for covariates (conditions must hold them constant), for runs that are only at
+    or above the requested processors, for lower numbers of processors that are not below the
+    measured ones, and where the time does not grow with the size.
     """
     _check(runs, plan)
     below = runs.take(runs.points.processors < plan.processors)
@@ -73,7 +73,9 @@ def next_stage(runs: Runs, plan: GenerationPlan, *, delete: bool = False) -> Sta
 
 
 def _known_near(runs: Runs, level: float, plan: GenerationPlan) -> bool:
-    """Whether another number of processors, near a level that nobody named, has its three sizes."""
+    """Whether a measured number of processors near ``level`` has its three sizes, where the plan
+    lets the runs choose the levels.
+    """
     return plan.lower is None and any(
         p != level
         and abs(math.log2(p / level)) < _NEAR
@@ -112,14 +114,16 @@ def _check(runs: Runs, plan: GenerationPlan) -> None:
 
 
 def _nearest_of(runs: Runs, plan: GenerationPlan, levels: Sequence[float]) -> Bools:
-    """The three runs of each of the levels that take the time nearest to T0."""
+    """(n,) True for the three runs of each of the levels whose time is nearest to T0."""
     chosen = focal.nearest(runs, runs.time, plan.time, _EACH)
     kept: Bools = chosen & np.isin(runs.points.processors, levels)
     return kept
 
 
 def _brackets(runs: Runs, plan: GenerationPlan, levels: Sequence[float]) -> tuple[DesignPoint, ...]:
-    """The sizes around the run nearest to T0 of each level, as far as they are not there."""
+    """The requested sizes around the run nearest to T0 of each level, without sizes
+    that were run.
+    """
     requested = []
     for level in levels:
         here = runs.take(runs.at_level(level))
@@ -135,7 +139,7 @@ def _brackets(runs: Runs, plan: GenerationPlan, levels: Sequence[float]) -> tupl
 
 
 def _second(runs: Runs, plan: GenerationPlan) -> DesignPoint:
-    """Half the processors, with the size that perfect speed-up would finish in T0."""
+    """A run on half the processors, with the size that perfect speed-up would finish in T0."""
     highest = runs.levels[-1]
     lower = plan.lower or lower_levels(2 * highest, highest, 1) or (highest / 2,)
     slope = _slope(runs)
@@ -146,7 +150,9 @@ def _second(runs: Runs, plan: GenerationPlan) -> DesignPoint:
 
 
 def _level(runs: Runs, plan: GenerationPlan, first: LogLinear, level: float) -> list[DesignPoint]:
-    """Three sizes at a lower level by the regression on the six runs, those not there."""
+    """Three requested sizes at a lower level, by the regression on the six runs, without sizes that
+    were run.
+    """
     here = runs.take(runs.at_level(level))
     if len(np.unique(here.points.size)) >= _EACH:
         return []
@@ -165,7 +171,9 @@ def _level(runs: Runs, plan: GenerationPlan, first: LogLinear, level: float) -> 
 def _recentred(
     runs: Runs, plan: GenerationPlan, model: LogLinear, level: float
 ) -> list[DesignPoint]:
-    """Three sizes about the one that the level's own runs let expect T0, those not there yet."""
+    """Three requested sizes around the size at which the level's own runs make T0 expected, without
+    sizes that were run.
+    """
     here = runs.take(runs.at_level(level))
     nearest = int(np.argmin(np.abs(np.log2(here.time / plan.time))))
     slope = _slope(here) if len(np.unique(here.points.size)) > 1 else _model_slope(model)
@@ -184,7 +192,9 @@ def _recentred(
 def _apart(
     requested: Sequence[DesignPoint], variable: Variable, plan: GenerationPlan
 ) -> list[DesignPoint]:
-    """Points that fell on one size of a coarse grid, moved to the next larger one."""
+    """The requested points; where two fell on one size of a coarse grid, one is moved to the next
+    larger size.
+    """
     placed: list[DesignPoint] = []
     for point in requested:
         while any(other.size == point.size for other in placed):
@@ -197,7 +207,9 @@ def _apart(
 
 
 def _checks(plan: GenerationPlan, model: LogLinear) -> tuple[DesignPoint, ...]:
-    """Runs on the processors asked for that would show whether the forecast holds."""
+    """Requested runs on the target number of processors that would show whether the
+    forecast holds.
+    """
     return tuple(
         _placed(
             model.variables.size,
@@ -216,19 +228,21 @@ def _centred(runs: Runs, plan: GenerationPlan, level: float) -> bool:
 
 
 def _slope(runs: Runs) -> float:
-    """d log2 T / d log2 SIZE at one level of processors; 1 where it does not grow."""
+    """The slope d log2 T / d log2 SIZE of runs at one number of processors; 1 where the time does
+    not grow.
+    """
     x, y = np.log2(runs.points.size), np.log2(runs.time)
     slope = float(np.polyfit(x, y, 1)[0])
     return slope if slope > 0.05 else 1.0
 
 
 def _model_slope(model: LogLinear) -> float:
-    """The power of the size in the time."""
+    """The exponent of the size in the model of the time."""
     return float(model.regression.coefficients[2])
 
 
 def _there(here: Runs, plan: GenerationPlan, point: DesignPoint) -> bool:
-    """Whether a run of about that size is among those of its level."""
+    """Whether the runs of a level contain one of about the size of the point."""
     if not len(here):
         return False
     apart = np.abs(np.log2(here.points.size / point.size))
@@ -248,7 +262,7 @@ def _placed(
     expected: float | None,
     why: str,
 ) -> DesignPoint:
-    """A run of a size that the program can have, nearest to the one wanted."""
+    """The requested run of the allowed size that is nearest to the size in ``at``."""
     processors, size = at
     column = variable.column(size)
     if column is None:

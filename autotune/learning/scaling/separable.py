@@ -1,4 +1,6 @@
-"""Whether runs tell the size from the processors: in weak scaling alone they do not."""
+"""Checks whether runs separate the effect of the size from that of the processors; weak scaling
+alone does not.
+"""
 
 import math
 
@@ -19,10 +21,10 @@ _SIZE = 2
 def inflation(runs: Runs) -> float:
     """The variance inflation factor of log2 SIZE, 1/(1 - R^2), at least 1.
 
-    R^2 of its regression on log2 P and the covariates; inf where it follows from them.
-
-    1 where the sizes are the same at every number of processors; it is what the variance of the
-    size's coefficient grows by because large sizes were run on many processors.
+    R^2 is that of the regression of log2 SIZE on log2 P and the covariates; inf where log2 SIZE
+    follows from them. The factor says how much the variance of the size's coefficient grows because
+    large sizes were run on many processors. It is 1 where the sizes are the same at every number of
+    processors.
     """
     rows = logs(runs.points)
     others, size = np.delete(rows, _SIZE, axis=1), rows[:, _SIZE]
@@ -51,5 +53,5 @@ def check_separable(runs: Runs, limit: float = REFUSED) -> None:
 
 
 def rows_needed(runs: Runs) -> int:
-    """Coefficients of the full regression: with fewer runs, their number is what is wrong."""
+    """The least number of runs for the full regression: one for each of its coefficients."""
     return len(runs.variables.logarithms)

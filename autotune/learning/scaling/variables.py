@@ -1,7 +1,8 @@
-"""What the symbols of a scaling model stand for: a formula of columns, a unit, a transformation.
+"""The variables of a scaling model: a symbol with a formula of columns, a unit and a
+transformation.
 
-A regression on "SIZE" says nothing unless it is known whether SIZE is an edge, a volume or a number
-of the grid, so each model carries the variables that it was fitted to.
+A regression on "SIZE" means nothing unless it is known whether SIZE is an edge, a volume or a
+number of the grid, so each model carries the variables that it was fitted to.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -17,11 +18,11 @@ _FARTHEST = 2.0**60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variable:
-    """A positive quantity that a model knows as the logarithm of a formula of columns.
+    """A positive quantity that enters a model as the logarithm of a formula of columns.
 
-    ``formula``: arithmetic on the columns of the runs, ``nx*ny*nz`` or ``(SIZE_K + 50)/60``, or,
-    where it is ``plain``, the name of a column, whatever its characters. It is in ``unit``, empty
-    where nobody stated one. ``transformation`` is what the regression sees of it.
+    ``formula``: arithmetic on the columns of the runs, such as ``nx*ny*nz`` or ``(SIZE_K +
+    50)/60``. Where ``plain`` is True, it is the name of a column, whatever its characters. ``unit``
+    is empty where none was stated. ``transformation`` is applied before the regression.
     """
 
     symbol: str
@@ -45,17 +46,17 @@ class Variable:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that it is made of, sorted."""
+        """The columns in the formula, sorted."""
         return tuple(sorted(expression.symbols(self._parsed())))
 
     def value(self, columns: Mapping[str, float]) -> float:
-        """Its value for values of the columns. Raises ValueError where it has none."""
+        """The value of the formula for values of the columns; ValueError where it has none."""
         return float(expression.number(self._parsed(), columns))
 
     def column(self, value: float) -> float | None:
-        """The value of its column for which it has ``value``, or None.
+        """The value of the only column in the formula at which the formula has ``value``.
 
-        None where it is made of several columns, or does not grow with its column.
+        None where the formula has several columns, or does not grow with its column.
 
         >>> Variable(symbol="SIZE", formula="(K + 50)/60").column(35.0)
         2050.0
@@ -78,9 +79,10 @@ class Variable:
 def variable(
     symbol: str, formula: str, *, where: str, columns: Collection[str], unit: str = ""
 ) -> Variable:
-    """The variable that an option ``where`` names, made of ``known`` columns.
+    """The variable of a formula over the known ``columns``; ``where`` names the option in error
+    messages.
 
-    InputError for what is no arithmetic, or is made of other columns.
+    Raises InputError for a text that is no arithmetic and for unknown columns.
     """
     try:
         made = Variable(symbol=symbol, formula=formula, unit=unit, plain=formula in columns)
@@ -94,7 +96,9 @@ def variable(
 
 
 def _root(at: Callable[[float], float], start: float) -> float | None:
-    """Where a growing function of a positive number is zero; None if nowhere, or if it has none."""
+    """The zero of a growing function of a positive number; None where there is none or the function
+    has no value.
+    """
     low, high = 0.0, max(start, 1.0)
     try:
         while at(high) < 0:

@@ -1,8 +1,8 @@
-"""Least squares with weights of relevance, and what each observation did to it: arrays in and out.
+"""Weighted least squares and diagnostics of each observation, on plain arrays.
 
-    minimise  sum w (y - X b)^2          w: how much a row matters, not how precise it is
+    minimise  sum w (y - X b)^2          w: the relevance of a row, not its precision
 
-So the variance of the estimate is that of equally precise rows, ``s^2 G X'W^2X G`` with
+All rows are equally precise, so the variance of the estimate is ``s^2 G X'W^2X G`` with
 ``G = (X'WX)^-1``; for equal weights it is the usual ``s^2 (X'X)^-1``.
 """
 
@@ -26,12 +26,13 @@ _RANK = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Regression:
-    """A linear model that was fitted: n rows, p coefficients.
+    """A fitted linear model with n rows and p coefficients.
 
     ``spread``: (p, p) covariance of the coefficients over the residual variance. ``rmse``: the
     standard deviation of the residuals with ``freedom`` degrees of freedom (n - p for equal
     weights), nan where there are none. ``residuals``, ``leverage``, ``cook`` (Cook 1977): (n,).
-    ``recounted``: how many of ``freedom`` are of deleted rows, see the function.
+    ``recounted``: how many of the degrees of freedom come from deleted rows, see the function of
+    this name.
     """
 
     names: tuple[str, ...]
@@ -55,17 +56,19 @@ class Regression:
         return float(self.coefficients[self.names.index(name)])
 
     def standard_error(self, name: str) -> float:
-        """Of the coefficient of a column; nan without degrees of freedom."""
+        """The standard error of the coefficient of a column; nan without degrees of freedom."""
         place = self.names.index(name)
         return self.rmse * float(np.sqrt(self.spread[place, place]))
 
     def at(self, design: Floats) -> Floats:
-        """The expected response of rows (m, p), (m,)."""
+        """(m,) the expected response at rows (m, p)."""
         value: Floats = design @ self.coefficients
         return value
 
     def remoteness(self, design: Floats) -> Floats:
-        """x'Cx of rows (m, p), (m,): variance of what is expected over the residual variance."""
+        """(m,) x'Cx at rows (m, p): the variance of the expected response over the residual
+        variance.
+        """
         value: Floats = np.einsum("ij,jk,ik->i", design, self.spread, design)
         return value
 
@@ -138,7 +141,9 @@ def check(design: Floats, names: Sequence[str]) -> None:
 
 
 def _cook(residuals: Floats, leverage: Floats, w: Floats, rmse: float, p: int) -> Floats:
-    """Cook's distance, 0 for rows that the others say nothing about, and without a spread."""
+    """(n,) Cook's distance; 0 for rows about which the other rows say nothing, and where there is
+    no spread.
+    """
     rest = 1.0 - leverage
     alone = rest < 1e-9
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -150,12 +155,13 @@ def _cook(residuals: Floats, leverage: Floats, w: Floats, rmse: float, p: int) -
 def recounted(
     regression: Regression, design: Floats, response: Floats, weights: Floats
 ) -> Regression:
-    """The regression with the spread that deleted rows leave it: (m, p), (m,), (m,).
+    """The regression with the residual spread that also counts deleted rows, given as (m, p), (m,),
+    (m,).
 
-    Cook's distance deletes rows that are influential, by their place as much as by their residual:
-    without them the spread of ordinary noise comes out 7 % too small, and 90 % intervals hold 86 %
-    of new runs (21 and 63 runs, simulated). So a deleted row counts in the spread, as a prediction
-    that was made without it, unless it is an outlier: beyond Student's t at 5 % over all rows.
+    Cook's distance deletes influential rows, by their place as much as by their residual. Without
+    them the spread of ordinary noise comes out 7 % too small, and 90 % intervals hold 86 % of new
+    runs (21 and 63 runs, simulated). So a deleted row counts in the spread, as a prediction made
+    without it, unless it is an outlier: beyond Student's t at 5 % over all rows.
     """
     if regression.freedom <= 0 or regression.rmse == 0 or not len(response):
         return regression
@@ -172,7 +178,9 @@ def recounted(
 
 
 def influential(regression: Regression) -> Bools:
-    """Rows with a Cook's distance above 2p/n, (n,): Garren 2010, section 4.2, deletes them."""
+    """(n,) True for rows with a Cook's distance above 2p/n; Garren 2010, section 4.2,
+    deletes them.
+    """
     limit = 2 * len(regression.names) / regression.count
     above: Bools = regression.cook > limit
     return above

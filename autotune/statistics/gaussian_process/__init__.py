@@ -1,1 +1,3 @@
-"""Gaussian process regression: kernel terms, evidence, hyperparameters, a posterior that grows."""
+"""Gaussian process regression: kernel terms, evidence, hyperparameters, and a posterior that takes
+in observations one by one.
+"""

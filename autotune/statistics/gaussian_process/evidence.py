@@ -1,4 +1,5 @@
-"""How well a covariance explains observed values, and its hyperparameters of greatest density.
+"""The evidence of a covariance for observed values, and the hyperparameters of greatest posterior
+density.
 
 The negative log marginal likelihood is that of Rasmussen and Williams 2006, eq. 5.8, without its
 constant. Hyperparameters are lengths and standard deviations, searched for by their logarithms
@@ -26,8 +27,9 @@ class Evidence:
     """The negative log marginal likelihood of hyperparameters, with its gradient."""
 
     def __init__(self, terms: Sequence[KernelTerm], values: Floats) -> None:
-        """``terms``: of the covariance of the observed points; ``values``: (n,), centred.
+        """Set up the evidence from the terms of the covariance and the observed values.
 
+        ``terms``: of the covariance of the observed points; ``values``: (n,), centred.
         Hyperparameters come in the order of the terms. The terms are summed in the same order, with
         white noise last.
         """
@@ -68,13 +70,15 @@ def _sum(parts: Sequence[Floats | float]) -> Floats | float:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class LogNormalPriors:
-    """Priors of hyperparameters: medians as logarithms, standard deviations of the logarithms."""
+    """Independent log-normal priors of hyperparameters: logarithms of the medians, standard
+    deviations of the logarithms.
+    """
 
     centre: Floats
     spread: Floats
 
     def added_to(self, likelihood: Loss) -> Loss:
-        """The negative log posterior density."""
+        """The negative log posterior density: the likelihood with these priors."""
 
         def loss(theta: Floats) -> tuple[float, Floats]:
             value, gradient = likelihood(theta)
@@ -84,7 +88,9 @@ class LogNormalPriors:
         return loss
 
     def fitted(self, likelihood: Loss, start: Floats, iterations: int) -> Floats:
-        """The logarithms of the hyperparameters of the greatest posterior density found."""
+        """The logarithms of the hyperparameters of the greatest posterior density, searched for
+        from ``start``.
+        """
         low, high = self.centre - _BOUND * self.spread, self.centre + _BOUND * self.spread
         result = minimize(
             self.added_to(likelihood),
@@ -98,10 +104,10 @@ class LogNormalPriors:
 
 
 def log_posterior(covariance: Floats, values: Floats, log_prior: float) -> float:
-    """The log density of hyperparameters after some values, (n,), without its constant.
+    """The log posterior density of hyperparameters given values, (n,), without its constant.
 
-    ``covariance``: (n, n) of the values, with their noise. ``log_prior``: the density before.
-    Minus infinity where the covariance has no factor.
+    ``covariance``: (n, n) of the values, with their noise. ``log_prior``: the log prior density.
+    Minus infinity where the covariance has no Cholesky factor.
     """
     factor, failed = dpotrf(covariance, lower=1)
     if failed:

@@ -1,4 +1,4 @@
-"""The posterior of a Gaussian process at fixed places, grown by one observation at a time.
+"""The posterior of a Gaussian process at fixed places, updated by one observation at a time.
 
 The factor L of the observations' covariance and V = L^-1 k(observed, places) are kept: an
 observation appends a row to both, so that it costs O(n N) instead of O(n^2 N) (n observed, N
@@ -24,10 +24,14 @@ def factor_of(covariance: Floats) -> Floats:
 
 
 class GrownPosterior:
-    """Mean and standard deviation at N places after some observations."""
+    """The posterior mean and standard deviation at N places after some observations."""
 
     def __init__(self, variance: Floats, white: float) -> None:
-        """``variance``: (N,) prior variances at the places. ``white``: that of all noise."""
+        """Start without observations.
+
+        ``variance``: (N,) prior variances at the places. ``white``: the variance of the white noise
+        that all observations have.
+        """
         self.count = 0
         """Observations."""
         self._factor: Floats = np.empty((0, 0))
@@ -37,10 +41,11 @@ class GrownPosterior:
         self._expected: list[tuple[int, Floats]] = []
 
     def rebuild(self, covariance: Floats, between: Floats, variance: Floats, white: float) -> None:
-        """Take in all observations at once; LinAlgError where the covariance has no factor.
+        """Replace the posterior by that of all these observations; LinAlgError where the covariance
+        has no factor.
 
         ``covariance``: (n, n) of the observations, with their noise. ``between``: (n, N)
-        covariances with the places. ``variance``, ``white``: as at the start.
+        covariances with the places. ``variance``, ``white``: as in ``__init__``.
         """
         self._white = white
         count = len(covariance)
@@ -54,10 +59,10 @@ class GrownPosterior:
         self._variance = variance - np.einsum("ij,ij->j", taken, taken)
 
     def append(self, place: int, between: Floats, noise: float) -> None:
-        """Take in an observation at a place.
+        """Take in one observation at a place.
 
-        ``between``: (N,) its covariances with the places. ``noise``: the variance of its own
-        noise, beside the white one.
+        ``between``: (N,) its covariances with the places. ``noise``: the variance of its own noise,
+        in addition to the white noise.
         """
         count = self.count
         self._expected = []
@@ -83,7 +88,7 @@ class GrownPosterior:
         return added, diagonal
 
     def mean(self, values: Floats) -> Floats:
-        """(N,) posterior mean after observations of these values, (n,)."""
+        """(N,) the posterior mean, where ``values`` (n,) are the observed values."""
         if not len(values):
             return np.zeros(len(self._variance))
         weights = solve_triangular(self._factor, values, lower=True, check_finite=False)
@@ -93,9 +98,10 @@ class GrownPosterior:
     def sd(self, expected: list[int], between: Callable[[int], tuple[int, Floats]]) -> Floats:
         """(N,) posterior standard deviation.
 
-        ``expected``: numbers of observations that are under way; they count as observed at their
-        posterior mean, which leaves all means as they are (Ginsbourger et al. 2010, kriging
-        believer). ``between`` gives the place of one and its covariances with all places.
+        ``expected``: the numbers by which the caller knows the pending observations. A pending
+        observation counts as made, with its posterior mean as value, which leaves all means as they
+        are (Ginsbourger et al. 2010, kriging believer). ``between`` maps such a number to the place
+        of the observation and its covariances with all places.
         """
         variance = self._variance
         if expected:
@@ -120,5 +126,5 @@ class GrownPosterior:
 
 
 def _room(count: int) -> int:
-    """Rows to keep free for further observations."""
+    """The number of rows to keep free for further observations."""
     return count + max(16, count // 8)

@@ -1,4 +1,4 @@
-"""Covariance functions of distance, and the terms that a covariance between points is the sum of.
+"""Covariance functions of distance, and the terms that sum up to the covariance between points.
 
 The covariance of n points is kept as the m = n (n - 1) / 2 entries above the diagonal, in the order
 of ``numpy.triu_indices(n, 1)``, and the n of the diagonal. Matern's functions: Rasmussen and
@@ -20,18 +20,22 @@ ROOT5 = math.sqrt(5.0)
 
 
 def matern52(away: Floats, variance: float = 1.0) -> Floats:
-    """Matern-5/2 of ``away``, the root of 5 times the distance over the length."""
+    """The covariance function Matern-5/2; ``away`` is the root of 5 times the distance over the
+    length.
+    """
     return matern52_with_slope(away, variance)[0]
 
 
 def matern52_with_slope(away: Floats, variance: float = 1.0) -> tuple[Floats, Floats]:
-    """Matern-5/2, and minus twice its derivative by the squared distance over squared length."""
+    """Matern-5/2, and minus twice its derivative by the squared ratio of distance to length."""
     falling = variance * np.exp(-away)
     return (1 + away + away * away / 3) * falling, (5 / 3) * (1 + away) * falling
 
 
 def matern52_in_place(squares: Floats, variance: float) -> None:
-    """Squared distances over squared lengths become covariances, without further memory."""
+    """Replace squared ratios of distance to length by their Matern-5/2 covariances, without further
+    memory.
+    """
     np.sqrt(np.maximum(squares, 0.0, out=squares), out=squares)
     squares *= ROOT5
     falling = np.exp(-squares)
@@ -57,7 +61,7 @@ def matern32_exponential(away: Floats, apart: Floats) -> Floats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TermValue:
-    """A term at some hyperparameters."""
+    """The value of a covariance term at some hyperparameters."""
 
     upper: Floats | float
     """(m,) entries above the diagonal."""
@@ -72,30 +76,32 @@ class TermValue:
 
 
 class KernelTerm(Protocol):
-    """A term of the covariance of a list of points."""
+    """One term of the covariance of a list of points."""
 
     @property
     def count(self) -> int:
-        """How many hyperparameters it has."""
+        """The number of hyperparameters of the term."""
 
     def at(self, values: Floats) -> TermValue:
-        """The term for its hyperparameters: lengths, and standard deviations."""
+        """The value of the term at its hyperparameters: lengths and standard deviations."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Matern52:
-    """Matern-5/2 with a length for each group of columns; hyperparameters: lengths, deviation."""
+    """A Matern-5/2 term with a length for each group of columns; hyperparameters: lengths, standard
+    deviation.
+    """
 
     squares: Floats
     """(groups, m) squared distances of the points by each group."""
 
     @property
     def count(self) -> int:
-        """See KernelTerm."""
+        """The number of hyperparameters: one length for each group, and the standard deviation."""
         return len(self.squares) + 1
 
     def at(self, values: Floats) -> TermValue:
-        """See KernelTerm."""
+        """The covariance for these lengths and this standard deviation."""
         lengths, power = values[:-1] ** -2, float(values[-1]) ** 2
         smooth, steep = matern52_with_slope(np.sqrt(lengths @ self.squares) * ROOT5, power)
 
@@ -109,7 +115,7 @@ class Matern52:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class LinearTrend:
-    """A linear trend whose coefficients have a common standard deviation, the hyperparameter."""
+    """A linear trend; its hyperparameter is the common standard deviation of its coefficients."""
 
     products: Floats
     """(m,) scalar products of the points."""
@@ -118,11 +124,11 @@ class LinearTrend:
 
     @property
     def count(self) -> int:
-        """See KernelTerm."""
+        """The number of hyperparameters: one standard deviation."""
         return 1
 
     def at(self, values: Floats) -> TermValue:
-        """See KernelTerm."""
+        """The covariance for this standard deviation of the coefficients."""
         power = float(values[0]) ** 2
 
         def gradient(upper: Floats, diagonal: Floats) -> list[float]:
@@ -141,28 +147,28 @@ class Fixed:
 
     @property
     def count(self) -> int:
-        """See KernelTerm."""
+        """The number of hyperparameters: none."""
         return 0
 
     def at(self, values: Floats) -> TermValue:  # noqa: ARG002 - it has none
-        """See KernelTerm."""
+        """The covariance, which is constant."""
         return TermValue(self.upper, self.diagonal, lambda upper, diagonal: [])  # noqa: ARG005
 
 
 @dataclass(frozen=True, slots=True)
 class White:
-    """Independent noise; the hyperparameter is its standard deviation."""
+    """White noise, independent between points; its hyperparameter is the standard deviation."""
 
     jitter: float = 0.0
     """A variance that is always added, so that factors exist."""
 
     @property
     def count(self) -> int:
-        """See KernelTerm."""
+        """The number of hyperparameters: one standard deviation."""
         return 1
 
     def at(self, values: Floats) -> TermValue:
-        """See KernelTerm."""
+        """The covariance for this standard deviation of the noise."""
         power = float(values[0]) ** 2
 
         def gradient(upper: Floats, diagonal: Floats) -> list[float]:  # noqa: ARG001

@@ -1,0 +1,310 @@
+"""Times on one level and contests: by hand, by least squares written out, and by simulation."""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autotune.statistics.drift import NOISE, Contest, DriftFreeTimes, contest, levels
+
+Rounds = Mapping[Hashable, Sequence[float]]
+
+
+def balanced(logs: Sequence[Sequence[float]]) -> dict[str, dict[Hashable, list[float]]]:
+    """A candidate for each row of logarithms of times, a round for each column."""
+    return {
+        "abcdefgh"[i]: {j: [math.exp(log)] for j, log in enumerate(row)}
+        for i, row in enumerate(logs)
+    }
+
+
+def drifting(
+    times: Mapping[str, Sequence[int]], level: Mapping[str, float], drift: Sequence[float]
+) -> dict[str, dict[int, list[float]]]:
+    """Candidates that take part in some rounds, each ``drift`` times as slow."""
+    return {name: {j: [level[name] * drift[j]] for j in js} for name, js in times.items()}
+
+
+# --- levels -----------------------------------------------------------------------------------
+
+
+def test_nothing_timed_has_no_levels_and_the_assumed_noise() -> None:
+    empty = DriftFreeTimes(times={}, errors={}, drift={}, noise=NOISE)
+    assert levels({}) == empty
+    untimed: dict[str, Rounds] = {"a": {}, "b": {0: []}}
+    assert levels(untimed) == empty
+
+
+def test_a_candidate_without_times_is_left_out() -> None:
+    result = levels({"a": {0: [2.0]}, "b": {0: []}})
+    assert result.times == {"a": pytest.approx(2.0)}
+    assert result.errors.keys() == {"a"}
+
+
+def test_times_that_are_not_positive_are_refused() -> None:
+    with pytest.raises(ValueError, match="times must be positive numbers"):
+        levels({"a": {0: [1.0]}, "b": {0: [-1.0]}})
+
+
+def test_where_all_take_part_in_all_rounds_the_level_is_the_geometric_mean() -> None:
+    """The least squares of a balanced table of two ways are its means of rows."""
+    logs = [[0.00, 0.02, 0.01], [0.52, 0.50, 0.51], [1.01, 1.00, 1.02]]
+    result = levels(balanced(logs))
+    for name, row in zip("abc", logs, strict=True):
+        assert result.times[name] == pytest.approx(math.exp(np.mean(row)), rel=1e-9)
+    assert sum(result.drift.values()) == pytest.approx(0, abs=1e-12)
+
+
+def test_a_named_round_gives_its_level_and_its_drift_is_nothing() -> None:
+    rounds = drifting({"a": range(4), "b": range(4)}, {"a": 1.0, "b": 3.0}, [1, 1.1, 1.2, 1.3])
+    result = levels(rounds, at=[2])
+    assert result.times["a"] == pytest.approx(1.2, rel=0.01)
+    assert result.times["b"] == pytest.approx(3.6, rel=0.01)
+    assert result.drift[2] == 0
+    assert result.drift[0] == pytest.approx(-math.log(1.2), rel=0.03)
+
+
+def test_rounds_named_in_which_nothing_was_timed_count_for_nothing() -> None:
+    rounds = drifting({"a": [0, 1], "b": [0, 1]}, {"a": 1.0, "b": 2.0}, [1.0, 1.1])
+    assert levels(rounds, at=[7, 8]) == levels(rounds)
+
+
+def test_unequal_rounds_are_tied_together_by_what_they_share() -> None:
+    """b ran in the slow rounds only: its raw time is above that of a, its level below it."""
+    parts = {"a": [0, 1], "b": [2, 3], "c": [0, 1, 2, 3], "d": [0, 1, 2, 3]}
+    level = {"a": 1.0, "b": 0.9, "c": 1.5, "d": 2.0}
+    result = levels(drifting(parts, level, [1.0, 1.0, 1.4, 1.4]))
+    for name, seconds in level.items():
+        assert result.times[name] / result.times["c"] == pytest.approx(seconds / 1.5, rel=0.01)
+
+
+def test_equally_many_samples_of_each_candidate_count_within_a_round() -> None:
+    """The lower quartile of many samples is smaller: only the first sample of a counts."""
+    result = levels({"a": {0: [1.0, 0.1, 0.1]}, "b": {0: [2.0]}})
+    assert result.times["b"] / result.times["a"] == pytest.approx(2.0)
+
+
+def test_a_disturbed_launch_moves_a_level_by_less_than_the_mean_would() -> None:
+    logs = [[0.0] * 8, [0.5] * 8, [1.0] * 8, [1.5] * 8]
+    disturbed = [row.copy() for row in logs]
+    disturbed[1][3] += 2.0
+    apart = levels(balanced(disturbed)).times["b"] / levels(balanced(logs)).times["b"]
+    assert 1 <= apart < math.exp(0.05), "the mean would move by exp(2 / 8) = 1.28"
+
+
+def test_the_fit_is_that_of_ridge_least_squares_written_out() -> None:
+    """Small residuals have weight 1 and the first fit stays: |y - a_i - d_j|^2 + ridge |d|^2."""
+    chance = np.random.default_rng(5)
+    present = chance.random((6, 9)) < 0.6
+    present[:, 0] = True
+    level, drift = chance.normal(0, 0.5, 6), chance.normal(0, 0.2, 9)
+    i, j = np.nonzero(present)
+    y = level[i] + drift[j] + 0.003 * chance.choice([-1.0, 1.0], len(i))
+    rounds: dict[str, dict[Hashable, list[float]]] = {}
+    for name, key, log in zip(i.tolist(), j.tolist(), y.tolist(), strict=True):
+        rounds.setdefault("abcdef"[name], {})[key] = [math.exp(log)]
+    result = levels(rounds)
+    ridge = (NOISE / 0.5) ** 2
+    design = np.zeros((len(y) + 9, 15))
+    design[np.arange(len(y)), i] = design[np.arange(len(y)), 6 + j] = 1
+    design[len(y) :, 6:] = math.sqrt(ridge) * np.eye(9)
+    solution, *_ = np.linalg.lstsq(design, np.concatenate([y, np.zeros(9)]), rcond=None)
+    expected = np.exp(solution[:6] + solution[6:].mean())
+    assert [result.times[name] for name in "abcdef"] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_table_too_large_to_be_dense_gives_the_same_levels() -> None:
+    chance = np.random.default_rng(8)
+    level, drift = chance.normal(0, 0.5, 420), chance.normal(0, 0.1, 250)
+    rounds: dict[str, dict[int, list[float]]] = {}
+    for number in range(420):
+        places = {0, *chance.integers(0, 250, 3).tolist()}
+        rounds[f"{number:03}"] = {j: [math.exp(level[number] + drift[j])] for j in places}
+    assert 420 * len({j for times in rounds.values() for j in times}) > 100_000
+    result = levels(rounds, at=[0])
+    truth = np.exp(level + drift[0])
+    assert list(result.times.values()) == pytest.approx(truth, rel=0.005)
+
+
+@settings(max_examples=25)
+@given(st.floats(1e-3, 1e3), st.permutations(range(4)), st.integers(0, 1000))
+def test_levels_scale_with_the_unit_and_ignore_the_order(
+    factor: float, order: list[int], seed: int
+) -> None:
+    chance = np.random.default_rng(seed)
+    rounds = balanced(chance.normal(0, 0.1, (4, 3)).tolist())
+    scaled = {
+        "abcd"[k]: {j: [factor * t for t in times] for j, times in rounds["abcd"[k]].items()}
+        for k in order
+    }
+    first, second = levels(rounds), levels(scaled)
+    for name in "abcd":
+        assert second.times[name] == pytest.approx(factor * first.times[name], rel=1e-6)
+    assert second.noise == pytest.approx(first.noise, rel=1e-6)
+
+
+# --- the noise, and errors ---------------------------------------------------------------------
+
+
+def test_without_degrees_of_freedom_the_noise_is_the_assumed_one() -> None:
+    """Two launches, two unknown levels and no repetition: nothing is seen of the noise."""
+    assert levels({"a": {0: [1.0]}, "b": {0: [2.0]}}).noise == NOISE
+
+
+@pytest.mark.parametrize("sigma", [0.01, 0.03, 0.1])
+def test_the_noise_of_many_launches_is_what_they_show(sigma: float) -> None:
+    chance = np.random.default_rng(4)
+    table = chance.normal(0, 0.2, (8, 1)) + chance.normal(0, sigma, (8, 60))
+    assert levels(balanced(table.tolist())).noise == pytest.approx(sigma, rel=0.15)
+
+
+def test_noiseless_launches_weigh_four_assumed_ones() -> None:
+    """(4 * 0.05^2 + free * 0) / (4 + free), free = 3 * 5 - 3 - 5 + 1 = 8 of them."""
+    result = levels(balanced([[0.0] * 5, [1.0] * 5, [2.0] * 5]))
+    assert result.noise == pytest.approx(NOISE * math.sqrt(4 / 12))
+
+
+@pytest.mark.parametrize("rounds", [1, 2, 5])
+def test_the_error_of_two_in_the_same_rounds_is_that_of_their_difference(rounds: int) -> None:
+    result = levels(balanced([[0.0] * rounds, [0.1] * rounds]))
+    expected = result.noise * math.sqrt(2 / rounds)
+    assert list(result.errors.values()) == pytest.approx([expected, expected])
+
+
+def test_a_round_of_many_candidates_is_nearly_known() -> None:
+    """Its own level takes 1/(n - 1) of a launch from each of n candidates."""
+    result = levels(balanced([[0.1 * k] * 4 for k in range(8)]))
+    expected = result.noise * math.sqrt(1 + 1 / 7) / 2
+    assert list(result.errors.values()) == pytest.approx([expected] * 8)
+
+
+def test_stated_errors_are_those_of_repeated_runs() -> None:
+    """The level of a over that of b scatters, run after run, by what one run says of it."""
+    chance = np.random.default_rng(12)
+    apart, stated = [], []
+    for _ in range(60):
+        logs = 0.03 * chance.normal(size=(4, 6)) + 0.1 * chance.normal(size=6)
+        result = levels(balanced(logs.tolist()))
+        apart.append(math.log(result.times["a"] / result.times["b"]))
+        stated.append(math.hypot(result.errors["a"], result.errors["b"]))
+    assert 0.6 < np.std(apart) / np.mean(stated) < 1.1
+    assert abs(np.mean(apart)) < 3 * np.std(apart) / math.sqrt(60)
+
+
+# --- one candidate against another ------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("rounds", "quantile", "share"),
+    [  # Student's t of rounds + 2 degrees of freedom at 99.5 %, and the error of a mean or median
+        (1, 5.8409, 1.0),
+        (2, 4.6041, 1.0 / math.sqrt(2)),
+        (3, 4.0321, 1.2533 / math.sqrt(3)),
+        (8, 3.1693, 1.2533 / math.sqrt(8)),
+    ],
+)
+def test_the_interval_of_steady_ratios_is_by_the_noise(
+    rounds: int, quantile: float, share: float
+) -> None:
+    first: Rounds = {j: [1.2 * (1 + j)] for j in range(rounds)}
+    second: Rounds = {j: [1.0 * (1 + j)] for j in range(rounds)}
+    result = contest(first, second, noise=0.02)
+    assert result is not None
+    half = quantile * math.sqrt(2) * 0.02 * share
+    assert result.rounds == rounds
+    assert result.ratio == pytest.approx(1.2)
+    assert math.log(result.high / result.ratio) == pytest.approx(half, rel=1e-4)
+    assert math.log(result.ratio / result.low) == pytest.approx(half, rel=1e-4)
+    assert result.width == pytest.approx(math.expm1(half), rel=1e-4)
+
+
+def test_ratios_that_scatter_by_more_than_the_noise_widen_the_interval() -> None:
+    """Median absolute deviation 0.1 of five: 1.4826 * 0.1 / sqrt(5) * 1.2533, t(7) = 3.4995."""
+    first: Rounds = {j: [math.exp(log)] for j, log in enumerate((-0.3, -0.1, 0.0, 0.1, 0.3))}
+    second: Rounds = {key: [1.0] for key in range(5)}
+    result = contest(first, second, noise=1e-6)
+    assert result is not None
+    assert result.ratio == pytest.approx(1)
+    half = 3.4995 * 1.4826 * 0.1 / math.sqrt(5) * 1.2533
+    assert math.log(result.high) == pytest.approx(half, rel=1e-4)
+
+
+def test_three_ratios_say_nothing_of_their_scatter() -> None:
+    first: Rounds = {0: [1.0], 1: [2.0], 2: [4.0]}
+    result = contest(first, {key: [1.0] for key in range(3)}, noise=0.001)
+    assert result is not None
+    assert result.width < 0.01
+
+
+def test_contests_need_a_common_round_with_times_of_both() -> None:
+    assert contest({0: [1.0]}, {1: [1.0]}, NOISE) is None
+    assert contest({0: []}, {0: [1.0]}, NOISE) is None
+    assert contest({}, {}, NOISE) is None
+
+
+def test_a_contest_compares_equally_many_samples_of_a_round() -> None:
+    result = contest({0: [2.0, 0.1, 0.1, 0.1]}, {0: [1.0]}, NOISE)
+    assert result is not None
+    assert result.ratio == pytest.approx(2)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "slower", "faster"),
+    [(1.01, 1.3, True, False), (0.9, 0.99, False, True), (0.9, 1.1, False, False)],
+)
+def test_slower_and_faster_are_clear_of_one(
+    low: float, high: float, slower: bool, faster: bool
+) -> None:
+    result = Contest(math.sqrt(low * high), low, high, 3)
+    assert (result.slower, result.faster) == (slower, faster)
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.tuples(st.floats(0.1, 10), st.floats(0.1, 10)), min_size=1, max_size=6),
+    st.floats(0.001, 0.2),
+)
+def test_a_contest_turned_round_is_the_inverse(
+    pairs: list[tuple[float, float]], noise: float
+) -> None:
+    first: Rounds = {j: [a] for j, (a, _) in enumerate(pairs)}
+    second: Rounds = {j: [b] for j, (_, b) in enumerate(pairs)}
+    there, back = contest(first, second, noise), contest(second, first, noise)
+    assert there is not None
+    assert back is not None
+    assert back.ratio == pytest.approx(1 / there.ratio)
+    assert (back.low, back.high) == pytest.approx((1 / there.high, 1 / there.low))
+    assert (back.slower, back.faster) == (there.faster, there.slower)
+
+
+def launches(chance: np.random.Generator, log: float, rounds: int, sigma: float) -> Rounds:
+    noise = sigma * chance.normal(size=rounds)
+    return {j: [math.exp(log + part)] for j, part in enumerate(noise.tolist())}
+
+
+@pytest.mark.parametrize("rounds", [1, 3, 8])
+def test_the_interval_holds_the_true_ratio_in_99_of_100_runs(rounds: int) -> None:
+    chance = np.random.default_rng(rounds)
+    runs, held = 150, 0
+    for _ in range(runs):
+        first = launches(chance, 0.1, rounds, 0.03)
+        result = contest(first, launches(chance, 0.0, rounds, 0.03), noise=0.03)
+        assert result is not None
+        held += result.low <= math.exp(0.1) <= result.high
+    assert held >= 146
+
+
+def test_equals_are_hardly_ever_told_apart_and_different_ones_nearly_always() -> None:
+    chance = np.random.default_rng(77)
+    verdicts = []
+    for gap in (0.0, 0.15):
+        contests = [
+            contest(launches(chance, gap, 6, 0.03), launches(chance, 0.0, 6, 0.03), noise=0.03)
+            for _ in range(70)
+        ]
+        verdicts.append(sum(result is not None and result.slower for result in contests))
+    assert verdicts[0] <= 2
+    assert verdicts[1] >= 67

@@ -15,7 +15,7 @@ class ParameterConstraint:
     ``aliases``: pairs of a name in the condition and the parameter that it stands for, where the
     parameter's own name is no identifier. Raises ValueError, naming the part, for other language.
 
-    >>> Constraint("bi * bj <= 1024").holds({"bi": 64, "bj": 32})
+    >>> ParameterConstraint("bi * bj <= 1024").holds({"bi": 64, "bj": 32})
     False
     """
 

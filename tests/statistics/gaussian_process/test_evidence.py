@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 import scipy.stats
 
-from autotune.statistics.gaussian_process.evidence import Evidence, LogNormalPriors, log_posterior
+from autotune.statistics.gaussian_process.evidence import (
+    Evidence,
+    LogNormalPriors,
+    Loss,
+    log_posterior,
+)
 from autotune.statistics.gaussian_process.kernels import (
     Fixed,
     Floats,
@@ -84,7 +89,7 @@ def test_the_true_deviation_of_many_values_is_the_most_likely_one() -> None:
 # --- priors -----------------------------------------------------------------------------------
 
 
-def quadratic(at: float, spread: float):
+def quadratic(at: float, spread: float) -> Loss:
     """The loss of a normal likelihood of each hyperparameter."""
 
     def loss(theta: Floats) -> tuple[float, Floats]:

@@ -33,13 +33,15 @@ def drifting(
 
 def test_nothing_timed_has_no_levels_and_the_assumed_noise() -> None:
     empty = DriftFreeTimes(times={}, errors={}, drift={}, noise=NOISE)
-    assert levels({}) == empty
     untimed: dict[str, Rounds] = {"a": {}, "b": {0: []}}
+    assert levels(untimed) == empty
+    untimed.clear()
     assert levels(untimed) == empty
 
 
 def test_a_candidate_without_times_is_left_out() -> None:
-    result = levels({"a": {0: [2.0]}, "b": {0: []}})
+    rounds: dict[str, Rounds] = {"a": {0: [2.0]}, "b": {0: []}}
+    result = levels(rounds)
     assert result.times == {"a": pytest.approx(2.0)}
     assert result.errors.keys() == {"a"}
 

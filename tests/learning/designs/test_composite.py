@@ -1,5 +1,6 @@
 """Second-order designs: tables by hand, and the moments that their authors promise."""
 
+from collections.abc import Callable
 from itertools import combinations
 
 import numpy as np
@@ -77,7 +78,7 @@ def test_spl_conqueror_has_k_squared_cube_points() -> None:
 
 
 @pytest.mark.parametrize("make", [central_composite, box_behnken])
-def test_a_design_around_a_centre_needs_one(make) -> None:
+def test_a_design_around_a_centre_needs_one(make: Callable[..., Design]) -> None:
     with pytest.raises(InputError) as error:
         make([categorical("c", ["u", "v"]), numeric("flag", [0, 1]), numeric("two", [1, 2])])
     assert str(error.value) == (
@@ -156,7 +157,7 @@ def test_box_behnken_of_very_many_parameters_is_refused() -> None:
 
 
 @pytest.mark.parametrize("make", [central_composite, box_behnken])
-def test_another_compatibility_is_refused(make) -> None:
+def test_another_compatibility_is_refused(make: Callable[..., Design]) -> None:
     with pytest.raises(InputError) as error:
         make(unit(3), compatibility="spl-conquerer")
     assert str(error.value) == (

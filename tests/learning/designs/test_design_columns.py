@@ -37,8 +37,10 @@ def test_products_and_squares_follow_the_lower_orders() -> None:
 def test_positive_numbers_over_a_factor_of_8_are_coded_by_their_logarithm() -> None:
     def codes(*values: int) -> list[float]:
         rows: list[Row] = [(value,) for value in values]
-        column: list[float] = model_columns([numeric("n", values)], rows, "linear").matrix[:, 1]
-        return list(column)
+        return [
+            float(code)
+            for code in model_columns([numeric("n", values)], rows, "linear").matrix[:, 1]
+        ]
 
     assert codes(1, 2, 4, 16) == pytest.approx([-1, -0.5, 0, 1])
     assert codes(1, 2, 8) == pytest.approx([-1, -1 / 3, 1]), "a factor of 8 exactly"

@@ -9,6 +9,7 @@ from autotune.domain.tables.parameter_constraint import ParameterConstraint
 from autotune.errors import InputError
 from autotune.learning.designs import (
     KINDS,
+    Kind,
     box_behnken,
     central_composite,
     d_optimal,
@@ -128,9 +129,10 @@ def test_settings_that_do_not_fit_are_refused_in_words(
     ],
 )
 def test_numbers_of_rows_that_no_design_has_are_refused(rows: int, message: str) -> None:
-    for kind in ("random", "sobol"):
+    kinds: tuple[Kind, ...] = ("random", "sobol")
+    for kind in kinds:
         with pytest.raises(InputError) as error:
-            DesignPlan(kind=kind, rows=rows).design(SPACE)  # type: ignore[arg-type]
+            DesignPlan(kind=kind, rows=rows).design(SPACE)
         assert str(error.value) == message
 
 

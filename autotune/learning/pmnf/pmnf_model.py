@@ -111,7 +111,8 @@ class FittedPmnf:
         for place, name in enumerate(self.names):
             low, high = spans[name]
             values = np.maximum(points[:, place], np.finfo(float).tiny)
-            factors = np.maximum(values / high, low / values)
+            with np.errstate(over="ignore"):  # of values next to 0
+                factors = np.maximum(values / high, low / values)
             beyond = np.flatnonzero(outside & (factors > 1))
             if not len(beyond):
                 continue

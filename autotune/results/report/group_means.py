@@ -33,7 +33,8 @@ class GroupDifference:
     ``balanced``: among candidates alike in what matters. Otherwise it may be the doing of another
     parameter, and is never more than chance.
 
-    >>> Change(mean=1.0, half=0.5).clear, Change(mean=1.0, half=0.5).holds(1.6)
+    >>> change = GroupDifference(mean=1.0, half=0.5)
+    >>> change.clear, change.holds(1.6)
     (True, False)
     """
 

@@ -144,7 +144,7 @@ def plain(value: Value) -> str:
 
 
 def first_words(detail: str, length: int = 160) -> str:
-    """The line of a failure's text that tells most: an error, else how the program ended and the
+    r"""The line of a failure's text that tells most: an error, else how the program ended and the
     last that it printed; empty where nothing is known.
 
     >>> first_words("exit code 2\nprog: out of memory: 3 GiB refused")

@@ -53,9 +53,9 @@ class ParameterLevels:
 def levels(rows: Sequence[Sequence[Setting]]) -> ParameterLevels:
     """The levels of some rows; parameters with a single value are left out.
 
-    >>> found = levels([(8, "a"), (64, "b"), (16, "a")])
-    >>> found.index.tolist(), found.tables[0][0].tolist()
-    ([[0, 0], [2, 1], [1, 0]], [0.0, 1.0, 0.25])
+    >>> both = levels([(8, "a"), (64, "b"), (16, "a")])
+    >>> both.index.tolist(), both.tables[0][0].tolist()
+    ([[0, 0], [2, 1], [1, 0]], [0.0, 0.25, 1.0])
     """
     index, tables = [], []
     for column in zip(*rows, strict=True):

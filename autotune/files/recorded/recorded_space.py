@@ -163,12 +163,19 @@ def positive(value: object) -> float | None:
 
 
 def settings_of(raw: object) -> dict[str, Setting] | None:
-    """Names and scalar values; None for anything else, and where there are none."""
-    if not isinstance(raw, dict) or not raw:
-        return None
-    if not all(isinstance(value, str | int | float | bool | None) for value in raw.values()):
+    """Names and scalar values; None for anything else, and where there are none.
+
+    A number that is infinite or none at all is no value of a parameter: it equals nothing.
+    """
+    if not isinstance(raw, dict) or not raw or not all(map(_is_setting, raw.values())):
         return None
     return {str(name): whole(value) for name, value in raw.items()}
+
+
+def _is_setting(value: object) -> bool:
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return isinstance(value, str | int | None)
 
 
 def whole(value: Setting) -> Setting:
